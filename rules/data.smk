@@ -1,0 +1,12 @@
+rule data:
+    output:
+        arrays="resources/data/{dataset}.npz",
+        record="resources/data/{dataset}.json",
+    log:
+        "logs/data/{dataset}.log",
+    params:
+        definition=lambda wc: DATASETS[wc.dataset],
+    message:
+        "making the data set {wildcards.dataset}"
+    script:
+        "../scripts/data.py"

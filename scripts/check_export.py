@@ -1,0 +1,32 @@
+"""Rule check_export: whether an export is what its source was."""
+
+from framewatt.cli import arguments, run
+from framewatt.exporters.contract import CHECK_RECORD, RECORD
+from framewatt.files import read_json, write_json
+from framewatt.stage import run_stage
+
+
+def main() -> None:
+    """Check in an ONNX Runtime environment; the record joins the exporter's."""
+    args = arguments(__doc__, "job", "data", "environment", "onnx", "folder", "log")
+    exported = read_json(args.onnx / RECORD)
+    missing = None if exported["status"] == "ok" else exported["reason"]
+    job = {**args.job, "data": str(args.data), "artefact": str(args.onnx), "missing": missing}
+    record = run_stage(
+        "framewatt.exporters.check",
+        job,
+        read_json(args.environment),
+        args.folder,
+        CHECK_RECORD,
+        log=args.log,
+        repeat_failures=True,
+    )
+    if missing is not None:
+        record["repeat"] = exported["repeat"]
+    model = args.onnx.parent.name
+    write_json(args.folder / CHECK_RECORD, {"model": model, **exported, **record})
+    print(f"checked {model}: {record['status']}, {record['reason'] or record['max_abs_difference']}", flush=True)
+
+
+if __name__ == "__main__":
+    run(main)

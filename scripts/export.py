@@ -1,0 +1,29 @@
+"""Rule export: trained weights as an ONNX file. An exporter that fails is a result, not an error."""
+
+from framewatt.cli import arguments, run
+from framewatt.exporters.contract import RECORD
+from framewatt.files import read_json
+from framewatt.stage import run_stage
+from framewatt.training import RECORD as TRAIN_RECORD
+
+
+def main() -> None:
+    """Export in the framework's environment; a failure becomes the record."""
+    args = arguments(__doc__, "job", "data", "environment", "weights", "folder", "log")
+    trained = read_json(args.weights / TRAIN_RECORD)
+    missing = None if trained["status"] == "ok" else f"no weights: {trained['reason']}"
+    job = {**args.job, "data": str(args.data), "artefact": str(args.weights), "missing": missing}
+    record = run_stage(
+        f"framewatt.exporters.{job['engine']}",
+        job,
+        read_json(args.environment),
+        args.folder,
+        RECORD,
+        log=args.log,
+        repeat_failures=False,
+    )
+    print(f"exported {args.folder.parent.name}: {record['reason'] or record['exporter']}", flush=True)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,61 @@
+"""Rule measure: one run, start to record. A workload that fails leaves a record that says so."""
+
+from pathlib import Path
+from typing import Any
+
+from framewatt.cli import arguments, run
+from framewatt.exporters.contract import CHECK_RECORD
+from framewatt.files import read_json
+from framewatt.identity import code_identity
+from framewatt.progress import progress_line
+from framewatt.runner import RunFiles, measure
+from framewatt.training import RECORD as TRAIN_RECORD
+
+
+def starting_point(model: Path | None, check: Path | None) -> dict[str, Any]:
+    """The trained weights or the export that a run starts from: its hash, or why there is none."""
+    if model is None:
+        return {"artefact": None, "sha256": None, "missing": None, "repeat": True}
+    record = read_json(check / CHECK_RECORD) if check else read_json(model / TRAIN_RECORD)
+    usable = record["status"] in ("ok", "deviates")
+    return {
+        "artefact": str(model),
+        "sha256": record.get("model_sha256" if check else "weights_sha256"),
+        "missing": None if usable else f"{'export' if check else 'training'}: {record['reason']}",
+        "repeat": record["status"] == "failed" and record.get("repeat", True),
+    }
+
+
+def main() -> None:
+    """Measure, and say how far the study has come."""
+    args = arguments(
+        __doc__,
+        *("job", "data", "data-record", "environment", "model", "check", "plan", "idle"),
+        *("record", "power", "events", "log"),
+    )
+    plan, idle = read_json(args.plan), read_json(args.idle)
+    start = starting_point(args.model, args.check)
+    cell_id, repetition = args.job["cell_id"], args.job["repetition"]
+    position = next(e["position"] for e in plan["order"] if (e["cell"], e["repetition"]) == (cell_id, repetition))
+    print(progress_line(plan, args.record.parents[2], cell_id, repetition), flush=True)
+    job = {
+        **args.job,
+        "position": position,
+        "meters": idle["meters"],
+        "data": str(args.data),
+        "artefact": start["artefact"],
+        "missing": start["missing"],
+        "repeat": start["repeat"],
+        "identity": {
+            "code": code_identity(),
+            "data_sha256": read_json(args.data_record)["sha256"],
+            "artefact_sha256": start["sha256"],
+        },
+    }
+    reason = measure(job, idle, read_json(args.environment), RunFiles(args.record, args.power, args.events, args.log))
+    if reason:
+        print(f"  failed: {reason}", flush=True)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,99 @@
+"""Idle power of the machine, per domain, with its spread."""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from framewatt.meters.contract import COUNTER, Channel
+from framewatt.sampler import Sampler, Trace
+from framewatt.windows import WindowEnergy, counter_energy, gauge_energy
+
+_SLICES = 10
+_SETTLE_S = 0.2
+
+
+def energy_of(channel: Channel, time_ns: Any, value: Any, start_ns: int, end_ns: int) -> WindowEnergy:
+    """Energy of a window from one channel, by the kind of the channel."""
+    if channel.kind == COUNTER:
+        return counter_energy(
+            time_ns,
+            value,
+            start_ns,
+            end_ns,
+            update_period_s=channel.update_period_s,
+            resolution_j=channel.resolution,
+            wrap_j=channel.wrap,
+            max_power_w=channel.max_power_w,
+        )
+    return gauge_energy(time_ns, value, start_ns, end_ns, update_period_s=channel.update_period_s)
+
+
+def energy_channels(channels: Sequence[Channel]) -> dict[str, int]:
+    """The channel that gives each domain's energy: its counter, else instant power, else averaged power.
+
+    Returns:
+        index into `channels` by domain.
+    """
+    preference = ("energy_j", "power_instant_w", "power_average_w", "power_w")
+    chosen: dict[str, int] = {}
+    for quantity in preference:
+        for index, channel in enumerate(channels):
+            if channel.quantity == quantity:
+                chosen.setdefault(channel.domain, index)
+    return chosen
+
+
+def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: float, trace_path: Path) -> dict[str, Any]:
+    """Do nothing for `idle_s` seconds and say what that draws.
+
+    Args:
+        meters: names of the meters to read.
+        options: the study's `instruments`.
+        idle_s: seconds to measure.
+        trace_path: where raw readings go.
+
+    Returns:
+        `duration_s` and, by domain, `mean_power_w`, `sd_power_w` (standard deviation over tenths of the time; the
+        uncertainty of idle power during a run of comparable length), `instrument`, `estimated`, `valid`, `reasons`.
+
+    Raises:
+        FramewattError: a meter cannot be read.
+    """
+    sampler = Sampler(meters, options, trace_path)
+    sampler.start()
+    time.sleep(_SETTLE_S)
+    start_ns = time.monotonic_ns()
+    time.sleep(idle_s)
+    end_ns = time.monotonic_ns()
+    time.sleep(_SETTLE_S)
+    summary = sampler.stop()
+    trace = sampler.trace()
+    domains = {
+        domain: _idle_of(trace, index, start_ns, end_ns) for domain, index in energy_channels(trace.channels).items()
+    }
+    return {"duration_s": (end_ns - start_ns) * 1e-9, "domains": domains, "sampler": summary}
+
+
+def _idle_of(trace: Trace, index: int, start_ns: int, end_ns: int) -> dict[str, Any]:
+    channel = trace.channels[index]
+    time_ns, value = trace.of(index)
+    whole = energy_of(channel, time_ns, value, start_ns, end_ns)
+    edges = np.linspace(start_ns, end_ns, _SLICES + 1).astype(np.int64)
+    slices = [
+        energy_of(channel, time_ns, value, int(a), int(b)).mean_power_w
+        for a, b in zip(edges[:-1], edges[1:], strict=True)
+    ]
+    known = [power for power in slices if power is not None and math.isfinite(power)]
+    return {
+        "mean_power_w": whole.mean_power_w,
+        "sd_power_w": float(np.std(known, ddof=1)) if len(known) > 1 else None,
+        "instrument": channel.instrument,
+        "source": channel.quantity,
+        "estimated": channel.estimated,
+        "valid": not whole.reasons,
+        "reasons": list(whole.reasons),
+    }

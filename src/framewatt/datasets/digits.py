@@ -1,0 +1,47 @@
+"""Handwritten digits that scikit-learn carries, enlarged to images that the model zoos accept.
+
+Source: E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, 1998
+(test part, 1,797 images of 8x8 pixels with 17 grey levels), CC BY 4.0; shipped inside scikit-learn.
+"""
+
+import numpy as np
+
+from framewatt.datasets.contract import Arrays
+
+_GREY_LEVELS = 16
+
+
+def make(
+    *,
+    image_size: int,
+    test_fraction: float,
+    seed: int,
+    train_samples: int | None = None,
+    test_samples: int | None = None,
+) -> Arrays:
+    """The digits as three-channel images with a fixed, stratified split.
+
+    Args:
+        image_size: pixels of a side, a multiple of 8; each original pixel becomes a square.
+        test_fraction: share of the images that are kept for testing.
+        seed: of the split.
+        train_samples: keep only that many training images; None keeps all.
+        test_samples: keep only that many test images; None keeps all.
+
+    Raises:
+        ValueError: `image_size` is not a multiple of 8.
+    """
+    # Imported here because only the rule that makes the data has scikit-learn.
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
+    if image_size % 8:
+        raise ValueError(f"image_size: found {image_size}; allowed: a multiple of 8")
+    digits = load_digits()
+    scale = image_size // 8
+    grey = np.kron(digits.images / _GREY_LEVELS, np.ones((scale, scale)))
+    images = np.repeat(grey[:, None], 3, axis=1).astype(np.float32)
+    x_train, x_test, y_train, y_test = train_test_split(
+        images, digits.target.astype(np.int64), test_size=test_fraction, random_state=seed, stratify=digits.target
+    )
+    return Arrays(x_train[:train_samples], y_train[:train_samples], x_test[:test_samples], y_test[:test_samples])

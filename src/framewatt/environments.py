@@ -1,0 +1,74 @@
+"""Framework environments: built from their locks, or the host's own interpreter."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from framewatt.files import sha256_of
+from framewatt.supervision import supervise
+
+LOCK = "requirements.txt"
+_PYTHON_VERSION = "3.11"
+_BUILD_TIMEOUT_S = 3600
+_DESCRIBE = """
+import importlib.metadata as m, json, platform
+names = sorted({(d.metadata["Name"], d.version) for d in m.distributions() if d.metadata["Name"]})
+print(json.dumps({"python_version": platform.python_version(), "packages": dict(names)}))
+"""
+
+
+def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, Any]:
+    """Build a virtual environment from a lock, every package checked against its hash.
+
+    Args:
+        name: the environment's name.
+        lock: requirements.txt with hashes.
+        folder: where the environment goes; what is there is replaced.
+        log: file for uv's output.
+
+    Returns:
+        the environment's record: `name`, `mode`, `status`, `reason`, `python`, `lock_sha256`, `python_version`,
+        `packages`. A build that fails is a record with the reason, not an exception.
+    """
+    record: dict[str, Any] = {"name": name, "mode": "locked", "lock_sha256": sha256_of(lock)}
+    shutil.rmtree(folder, ignore_errors=True)
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if uv is None:
+        return _failed(record, "the program uv is not there; run make setup")
+    steps = [
+        [uv, "venv", "--quiet", "--python", _PYTHON_VERSION, str(folder)],
+        [uv, "pip", "sync", "--quiet", "--require-hashes", "--compile-bytecode", "--python", str(folder), str(lock)],
+    ]
+    for step in steps:
+        # Whatever environment this process runs in must not be taken for the one to build.
+        outcome = supervise(step, log=log, timeout_s=_BUILD_TIMEOUT_S, environment={"VIRTUAL_ENV": ""})
+        if outcome.reason:
+            return _failed(record, f"uv {step[1]}: {outcome.reason}")
+    return _described(record, folder / "bin" / "python")
+
+
+def describe_host(name: str, python: str) -> dict[str, Any]:
+    """The host's interpreter as an environment.
+
+    Args:
+        name: the environment that it stands in for.
+        python: path or name of the interpreter; empty is this process's own.
+    """
+    found = shutil.which(python or sys.executable)
+    record: dict[str, Any] = {"name": name, "mode": "host", "lock_sha256": None}
+    return _described(record, Path(found)) if found else _failed(record, f"no interpreter {python!r} on this machine")
+
+
+def _failed(record: dict[str, Any], reason: str) -> dict[str, Any]:
+    return {**record, "status": "failed", "reason": reason, "python": None, "python_version": None, "packages": {}}
+
+
+def _described(record: dict[str, Any], python: Path) -> dict[str, Any]:
+    answer = subprocess.run([python, "-c", _DESCRIBE], capture_output=True, text=True, check=False)
+    if answer.returncode:
+        return _failed(record, f"its interpreter does not run: {answer.stderr.strip().splitlines()[-1:]}")
+    return {**record, "status": "ok", "reason": None, "python": str(python), **json.loads(answer.stdout)}

@@ -1,0 +1,74 @@
+"""Is an exported model what its source was? The checker's word, whether ONNX Runtime takes it, and its scores.
+
+`python -m framewatt.exporters.check <job.json>` runs inside an ONNX Runtime environment.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.exporters.contract import CHECK_RECORD, MODEL, REFERENCE
+from framewatt.files import read_json, write_json
+from framewatt.metrics import classification_metrics
+from framewatt.worker import spec_of
+from framewatt.workloads import make_inference
+from framewatt.workloads.contract import Spec
+
+
+def check(spec: Spec, data: Arrays, tolerance: float) -> dict[str, Any]:
+    """Check, load, run and compare an export.
+
+    Args:
+        spec: with `artefact`, the exporter's folder.
+        data: the arrays whose test set is scored.
+        tolerance: largest absolute difference of scores at which the two count as equal.
+
+    Returns:
+        `status` (`ok`, `deviates`, or `invalid` where the checker or the runtime rejects the file), `reason`,
+        `checker`, `opset`, `samples`, `max_abs_difference`, `equal_predictions_share`, `metrics`.
+    """
+    assert spec.artefact is not None
+    path = spec.artefact / MODEL
+    found: dict[str, Any] = {"samples": len(data.x_test), "tolerance": tolerance}
+    try:
+        found["opset"] = onnx.load(path, load_external_data=False).opset_import[0].version
+        onnx.checker.check_model(path, full_check=True)
+        found["checker"] = "ok"
+    except Exception as error:
+        found["checker"] = _one_line(error)
+        return {**found, "status": "invalid", "reason": f"onnx.checker: {_one_line(error)}"}
+    try:
+        workload = make_inference("onnxruntime", spec, data)
+        workload.setup()
+        scores = workload.evaluate()
+    except Exception as error:
+        return {**found, "status": "invalid", "reason": f"ONNX Runtime: {_one_line(error)}"}
+    reference = np.load(spec.artefact / REFERENCE, allow_pickle=False)
+    difference = float(np.abs(scores - reference).max())
+    found |= {
+        "max_abs_difference": difference if np.isfinite(difference) else None,
+        "equal_predictions_share": float(np.mean(scores.argmax(axis=1) == reference.argmax(axis=1))),
+        "metrics": classification_metrics(scores, data.y_test),
+    }
+    if not difference <= tolerance:
+        return {**found, "status": "deviates", "reason": f"scores differ by up to {difference:.3g}, over {tolerance:g}"}
+    return {**found, "status": "ok", "reason": None}
+
+
+def main(job_path: str) -> None:
+    """Check an export and write the record."""
+    job = read_json(Path(job_path))
+    record = check(spec_of(job), load_arrays(Path(job["data"])), job["tolerance"])
+    write_json(Path(job["folder"]) / CHECK_RECORD, record)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,1 @@
+"""One file a figure, each with one function `draw` that returns a matplotlib Figure; `save` writes it."""

@@ -1,0 +1,80 @@
+"""What every figure says beside its data: its title, that energy is estimated, what was left out."""
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, styled
+from framewatt.frames import TOTAL
+
+GROUP = ["workload", "dataset", "precision"]
+"""Factors whose levels get panels of their own, for numbers across them do not compare."""
+
+_MARGIN_IN = 0.08
+_LEADING = 1.4
+
+
+def usable(runs: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Rows of totals whose energy counts and that hold a number in each of `columns`.
+
+    Args:
+        runs: the runs frame.
+        columns: names of numeric columns.
+    """
+    counts = (runs["domain"] == TOTAL) & (runs["status"] == "ok") & runs["valid"].eq(True)
+    rows = runs[counts].copy()
+    rows[list(columns)] = rows[list(columns)].apply(pd.to_numeric, errors="coerce")
+    return rows.dropna(subset=list(columns))
+
+
+def left_out(runs: pd.DataFrame) -> str:
+    """How many runs are not drawn and why, in words; empty where every run is."""
+    totals = runs[runs["domain"] == TOTAL]
+    failed = int((totals["status"] == "failed").sum())
+    invalid = int(((totals["status"] == "ok") & ~totals["valid"].eq(True)).sum())
+    parts = [f"{n} {word}" for n, word in ((failed, "failed"), (invalid, "invalid")) if n]
+    runs_word = "run" if failed + invalid == 1 else "runs"
+    return f"Not drawn: {' and '.join(parts)} {runs_word} of {len(totals)}" if parts else ""
+
+
+def estimate_words(estimated: Iterable[object]) -> str:
+    """What to say of energies, some or all of which may be estimated; empty where every one is measured."""
+    flags = [value is True or value == 1 for value in estimated]
+    if not any(flags):
+        return ""
+    return "Energy estimated, not measured" if all(flags) else "Energy partly estimated, not measured"
+
+
+def finish(figure: Figure, title: str, estimate: str, notes: Iterable[str] = ()) -> Figure:
+    """Write title, estimate and notes, a line each, above the panels.
+
+    Args:
+        figure: with its panels drawn, laid out by the constrained engine.
+        title: what the figure shows.
+        estimate: from `estimate_words`; no line where empty.
+        notes: sentences; no line for empty ones.
+    """
+    width_in, height_in = figure.get_size_inches()
+    lines = [(title, "black", 11.0, "bold")]
+    lines += [(estimate, ESTIMATE_COLOUR, 11.0, "bold")] if estimate else []
+    lines += [(note, NOTE_COLOUR, 8.0, "normal") for note in notes if note]
+    from_top_in = _MARGIN_IN
+    for text, colour, size, weight in lines:
+        place = {"x": _MARGIN_IN / width_in, "y": 1 - from_top_in / height_in, "ha": "left", "va": "top"}
+        figure.text(s=text, color=colour, fontsize=size, fontweight=weight, in_layout=False, **place)
+        from_top_in += _LEADING * size / 72
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.set(rect=(0, 0, 1, 1 - from_top_in / height_in))
+    return figure
+
+
+@styled
+def empty(title: str, reason: str, notes: Iterable[str] = ()) -> Figure:
+    """A figure that says in words why there is nothing to draw."""
+    figure = Figure(figsize=(7, 2.2), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, reason, ha="center", va="center", transform=axes.transAxes, color=ESTIMATE_COLOUR)
+    return finish(figure, title, "", notes)

@@ -1,0 +1,188 @@
+"""Power over time of one run a runtime, with its windows shaded."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from framewatt.figures import notes, style
+
+TITLE = "Power over one run of each runtime"
+SHORTEST_STEP_S = 0.1
+"""Power from a counter is drawn over steps of at least this long: shorter ones show the counter's digits."""
+
+COUNTER_QUANTITY = "energy_j"
+
+_MOST_STEPS = 600
+_COLUMNS = 2
+_SHARE_PER_LETTER = 0.016
+_QUANTITIES = {
+    COUNTER_QUANTITY: "counter",
+    "power_instant_w": "instant power",
+    "power_average_w": "averaged power",
+    "power_w": "power",
+}
+_SHADES = {"setup": "#e6e6e6", "warm_up": "#fde6b8", "steady": "#d5ecd5", "epoch": "#e6def2", "evaluate": "#d3e3f4"}
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+
+
+@dataclass(frozen=True)
+class TracedRun:
+    """A run and what was sampled while it ran.
+
+    Attributes:
+        record: the run record.
+        power: columns monotonic_ns, instrument, domain, quantity, value (null where the read failed).
+    """
+
+    record: Mapping[str, Any]
+    power: pd.DataFrame
+
+
+def choose(records: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The first valid repetition of each phase, runtime and provider, at the largest batch size it has.
+
+    Args:
+        records: run records, in any order.
+    """
+    chosen: dict[tuple[str, ...], Mapping[str, Any]] = {}
+    valid = [record for record in records if record["status"] == "ok" and record["valid"]]
+    for record in sorted(valid, key=lambda r: (-r["cell"]["batch_size"], r["repetition"], r["cell_id"])):
+        chosen.setdefault(tuple(record["cell"][name] for name in ("phase", "runtime", "provider")), record)
+
+    def order(key: tuple[str, ...]) -> tuple[Any, ...]:
+        return key[0] != "train", style.runtime_order((key[1], key[2]))
+
+    return [chosen[key] for key in sorted(chosen, key=order)]
+
+
+def counter_power(time_ns: NDArray[np.int64], energy_j: NDArray[np.float64]) -> tuple[Any, Any]:
+    """Mean power between readings of a counter that lie at least SHORTEST_STEP_S apart.
+
+    The trace does not say at what value a counter wraps, so a step back (wrap or reset) has no power: NaN, a gap in
+    the line. A failed read (NaN) is bridged by the good ones beside it. The energies of windows do not come from here
+    but from framewatt.windows, which knows the wrap.
+
+    Args:
+        time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.
+        energy_j: shape (n,), cumulative joules, NaN where the read failed.
+
+    Returns:
+        Middles of the steps in nanoseconds and watts, shape (m,) each; m is 0 for fewer than two good readings.
+    """
+    good = np.isfinite(energy_j)
+    time_ns, energy_j = time_ns[good], energy_j[good]
+    if len(time_ns) < 2:
+        return np.empty(0), np.empty(0)
+    step_ns = max(SHORTEST_STEP_S * 1e9, (time_ns[-1] - time_ns[0]) / _MOST_STEPS)
+    picked = [0]
+    while (following := int(np.searchsorted(time_ns, time_ns[picked[-1]] + step_ns))) < len(time_ns):
+        picked.append(following)
+    t, steps_j = time_ns[picked], np.diff(energy_j[picked])
+    return (t[1:] + t[:-1]) / 2, np.where(steps_j < 0, np.nan, steps_j) / (np.diff(t) * 1e-9)
+
+
+@style.styled
+def draw(traced: Sequence[TracedRun], runs: pd.DataFrame) -> Figure:
+    """A panel a run: watts over seconds, a line a domain, the run's windows shaded.
+
+    Counters become power by `counter_power`; gauges are drawn as they are.
+
+    Args:
+        traced: the runs to draw, in order.
+        runs: the runs frame, for the note of what failed.
+    """
+    if not traced:
+        return notes.empty(TITLE, "No valid run has a power trace.", [notes.left_out(runs)])
+    columns = min(_COLUMNS, len(traced))
+    rows = -(-len(traced) // columns)
+    figure = Figure(figsize=(0.8 + 4.2 * columns, 1.3 + 1.75 * rows), layout="constrained")
+    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
+    colours = dict(zip(_series(traced), itertools.cycle(_COLOURS)))
+    for axes, run in zip(panels, traced, strict=False):
+        _panel(axes, run, colours)
+    for axes in panels[len(traced) :]:
+        axes.set_axis_off()
+    lines = [
+        Line2D([], [], color=paint, label=f"{domain} ({_QUANTITIES[quantity]})")
+        for (domain, quantity), paint in colours.items()
+    ]
+    shades = [Patch(color=_SHADES[kind], label=kind) for kind in _kinds(traced)]
+    figure.legend(handles=[*lines, *shades], loc="outside lower center", ncols=5)
+    estimated = [
+        energy["estimated"]
+        for run in traced
+        for window in run.record["windows"].values()
+        for energy in window["domains"].values()
+    ]
+    estimate = notes.estimate_words(estimated).replace("Energy", "Power")
+    return notes.finish(figure, TITLE, estimate, [notes.left_out(runs)])
+
+
+def _series(traced: Iterable[TracedRun]) -> list[tuple[str, str]]:
+    """Domain and quantity of everything that has a power, over all runs."""
+    found = {key for run in traced for key in zip(run.power["domain"], run.power["quantity"], strict=True)}
+    return sorted((domain, quantity) for domain, quantity in found if quantity in _QUANTITIES)
+
+
+def _panel(axes: Axes, run: TracedRun, colours: Mapping[tuple[str, str], str]) -> None:
+    cell = run.record["cell"]
+    label = style.runtime_label(cell["runtime"], cell["provider"])
+    axes.set_title(f"{cell['phase']}: {label}, batch {cell['batch_size']}")
+    axes.set(xlabel="seconds", ylabel="W")
+    origin_ns = int(run.power["monotonic_ns"].min()) if len(run.power) else 0
+    top = 0.0
+    for (domain, quantity), paint in colours.items():
+        series = run.power[(run.power["domain"] == domain) & (run.power["quantity"] == quantity)]
+        series = series.sort_values("monotonic_ns")
+        time_ns, power_w = series["monotonic_ns"].to_numpy(np.int64), series["value"].to_numpy(np.float64)
+        if quantity == COUNTER_QUANTITY:
+            time_ns, power_w = counter_power(time_ns, power_w)
+        axes.plot((time_ns - origin_ns) * 1e-9, power_w, color=paint, lw=0.9, gid="power")
+        top = max([top, *power_w[np.isfinite(power_w)]])
+    axes.set_ylim(0, top * 1.2 or 1)
+    _shade(axes, run.record["windows"], origin_ns)
+
+
+def _shade(axes: Axes, windows: Mapping[str, Any], origin_ns: int) -> None:
+    """Shade every span of every window and name those wide enough to hold their name."""
+    spans = list(_spans(windows))
+    if not spans:
+        return
+    edges = [(edge - origin_ns) * 1e-9 for _, *pair in spans for edge in pair]
+    first, last = min(0.0, *edges), max(edges)
+    axes.set_xlim(first, last)
+    axes.grid(visible=False)
+    for name, start_ns, end_ns in spans:
+        start, end = (start_ns - origin_ns) * 1e-9, (end_ns - origin_ns) * 1e-9
+        axes.axvspan(start, end, color=_SHADES[_kind(name)], lw=0, zorder=0, gid=f"window {name}")
+        if (end - start) / (last - first) > _SHARE_PER_LETTER * len(name):
+            axes.text(
+                (start + end) / 2, 0.97, name, ha="center", va="top", fontsize=6.5, transform=axes.get_xaxis_transform()
+            )
+
+
+def _spans(windows: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
+    """(window, start, end) of what is drawn: not the whole process, nor a window that others make up."""
+    by_epochs = any(_kind(name) == "epoch" for name in windows)
+    for name, window in windows.items():
+        if _kind(name) in _SHADES and not (name == "steady" and by_epochs):
+            for start_ns, end_ns in window["spans_monotonic_ns"]:
+                yield name, start_ns, end_ns
+
+
+def _kind(window: str) -> str:
+    return window.split("-")[0]
+
+
+def _kinds(traced: Iterable[TracedRun]) -> list[str]:
+    found = {_kind(name) for run in traced for name, *_ in _spans(run.record["windows"])}
+    return [kind for kind in _SHADES if kind in found]

@@ -1,0 +1,35 @@
+"""Writes a figure as SVG, PDF and PNG: the same bytes for the same figure, with no date in them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from framewatt.errors import FramewattError
+from framewatt.figures.style import styled
+from framewatt.files import write_atomically
+
+_METADATA: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+    ".png": {"Software": None},
+}
+
+
+@styled
+def save(figure: Figure, paths: Iterable[Path]) -> None:
+    """Write the figure to every path, each whole or not at all.
+
+    Args:
+        figure: what a `draw` returned.
+        paths: files that end in .svg, .pdf or .png.
+
+    Raises:
+        FramewattError: a path ends in something else.
+    """
+    for path in paths:
+        if path.suffix not in _METADATA:
+            raise FramewattError(f"{path}: found format {path.suffix!r}; allowed: {', '.join(_METADATA)}")
+        options = {"format": path.suffix[1:], "metadata": _METADATA[path.suffix]}
+        write_atomically(path, lambda partial, options=options: figure.savefig(partial, **options))

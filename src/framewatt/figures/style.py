@@ -1,0 +1,145 @@
+"""How figures look: one set of rcParams, a fixed colour and marker for every runtime and provider."""
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, ParamSpec, TypeVar
+
+import matplotlib.style
+from matplotlib.axis import Axis
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+RC: dict[str, Any] = {
+    "figure.dpi": 100,
+    "savefig.dpi": 200,
+    "figure.facecolor": "white",
+    "figure.constrained_layout.h_pad": 0.06,
+    "figure.constrained_layout.w_pad": 0.06,
+    "font.family": ["DejaVu Sans"],  # the font that matplotlib brings: the same outlines on every machine
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#666666",
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.6,
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "lines.linewidth": 1.4,
+    # Ids in an SVG and fonts in it come out the same in every process; no text depends on installed fonts.
+    "svg.hashsalt": "framewatt",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+}
+
+ESTIMATE_COLOUR = "#b3261e"
+"""Of the words that say that energy is estimated."""
+
+NOTE_COLOUR = "#555555"
+
+NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
+
+_LOG_RATIO = 2.5
+_LOG_RATIO_FROM_ZERO = 30
+_PREFIXES = ((1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "\N{MICRO SIGN}"), (1e-9, "n"))
+
+_COLOURS = {  # Okabe and Ito's palette, told apart by colour-blind readers
+    "torch": "#d55e00",
+    "tensorflow": "#e69f00",
+    "mxnet": "#0072b2",
+    "torch2onnx": "#cc79a7",
+    "tf2onnx": "#009e73",
+    "mx2onnx": "#56b4e9",
+}
+
+_MARKERS = {
+    ("torch", "native"): "o",
+    ("tensorflow", "native"): "s",
+    ("mxnet", "native"): "^",
+    ("torch2onnx", "cpu"): "D",
+    ("tf2onnx", "cpu"): "P",
+    ("mx2onnx", "cpu"): "X",
+    ("torch2onnx", "openvino"): "d",
+    ("tf2onnx", "openvino"): "p",
+    ("mx2onnx", "openvino"): "*",
+    ("torch2onnx", "cuda"): "h",
+    ("tf2onnx", "cuda"): ">",
+    ("mx2onnx", "cuda"): "<",
+}
+
+_RUNTIME_ORDER = tuple(_COLOURS)
+
+
+def styled(function: Callable[P, R]) -> Callable[P, R]:
+    """Run a function under framewatt's rcParams and no others, whatever the reader's matplotlibrc says."""
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        with matplotlib.style.context(RC, after_reset=True):
+            return function(*args, **kwargs)
+
+    return wrapper
+
+
+def colour(runtime: str) -> str:
+    """Colour of a runtime; grey for one without its own."""
+    return _COLOURS.get(runtime, "#777777")
+
+
+def marker(runtime: str, provider: str) -> str:
+    """Marker of a runtime on an execution provider; a down-pointing triangle for one without its own."""
+    return _MARKERS.get((runtime, provider), "v")
+
+
+def runtime_label(runtime: str, provider: str) -> str:
+    """`torch`, or `torch2onnx/openvino`: the words of the study file."""
+    return runtime if provider == "native" else f"{runtime}/{provider}"
+
+
+def runtime_order(key: tuple[str, str]) -> tuple[int, str, str]:
+    """Sort key of (runtime, provider): frameworks first, then their exports, then by name."""
+    runtime, provider = key
+    known = _RUNTIME_ORDER.index(runtime) if runtime in _RUNTIME_ORDER else len(_RUNTIME_ORDER)
+    return known, runtime, provider
+
+
+def scale(axis: Axis, values: Iterable[float], unit: str, *, from_zero: bool = False) -> None:
+    """Give an axis a logarithmic scale where its values span a wide range, and ticks with SI prefixes.
+
+    Args:
+        axis: of the panel.
+        values: what is drawn along it, in `unit`.
+        unit: SI unit without prefix.
+        from_zero: on a linear scale, start at 0, so that lengths compare as ratios.
+    """
+    positive = [value for value in values if value > 0]
+    along_x = axis.axis_name == "x"
+    if positive and max(positive) / min(positive) > (_LOG_RATIO_FROM_ZERO if from_zero else _LOG_RATIO):
+        (axis.axes.set_xscale if along_x else axis.axes.set_yscale)("log")
+        decades = math.log10(max(positive) / min(positive))
+        axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5) if decades < 2 else (1,), numticks=12))
+        axis.set_minor_formatter(NullFormatter())
+        axis.set_major_formatter(EngFormatter(unit=unit, sep=NO_BREAK_SPACE))
+    else:
+        if from_zero:
+            (axis.axes.set_xlim if along_x else axis.axes.set_ylim)(0, max(positive, default=1) * 1.08)
+        size, prefix = _prefix(max(positive, default=1))
+        axis.set_major_locator(MaxNLocator(5))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / size:g}{NO_BREAK_SPACE}{prefix}{unit}"))
+
+
+def _prefix(largest: float) -> tuple[float, str]:
+    """The SI prefix under which the largest value of an axis is at least 1."""
+    return next(((size, name) for size, name in _PREFIXES if largest >= size), _PREFIXES[-1])

@@ -1,0 +1,192 @@
+"""Run records become frames in long form: a row a run and domain, a row an epoch and domain."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+TOTAL = "total"
+"""Domain that sums the others: all measured ones, or the estimate where nothing was measured."""
+
+FACTORS = ["phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision"]
+
+_ENERGY = [
+    "energy_gross_j",
+    "energy_idle_j",
+    "energy_net_j",
+    "energy_uncertainty_j",
+    "energy_net_uncertainty_j",
+    "mean_power_w",
+    "samples",
+    "largest_gap_s",
+]
+
+RUNS_COLUMNS = [
+    "study",
+    "cell",
+    *FACTORS,
+    "device",
+    "repetition",
+    "block",
+    "position",
+    "status",
+    "valid",
+    "reasons",
+    "flags",
+    "domain",
+    "parts",
+    "instrument",
+    "estimated",
+    "window",
+    "started_utc",
+    "duration_s",
+    *_ENERGY,
+    "energy_per_sample_j",
+    "samples_processed",
+    "throughput_per_s",
+    "latency_p50_s",
+    "latency_p95_s",
+    "latency_p99_s",
+    "accuracy",
+    "precision_macro",
+    "recall_macro",
+    "f1_macro",
+]
+"""Columns of the runs frame.
+
+`window` is the run's primary window and `duration_s` its length; `domain` is `total` or a meter's domain, `parts`
+what a total sums; `status` is ok or failed, `valid` says whether the energy counts, `reasons` and `flags` are
+joined with "; ". A failed run has one row, domain total, with every number missing.
+"""
+
+EPOCHS_COLUMNS = [
+    "study",
+    "cell",
+    *FACTORS,
+    "device",
+    "repetition",
+    "epoch",
+    "domain",
+    "estimated",
+    "duration_s",
+    *_ENERGY,
+    "samples_processed",
+    "throughput_per_s",
+    "loss_mean",
+    "accuracy",
+    "precision_macro",
+    "recall_macro",
+    "f1_macro",
+]
+"""Columns of the epochs frame: a row an epoch of a training run and domain."""
+
+_OVERLAPPING = ("cpu:psys",)
+"""Domains that hold others and are never added to them."""
+
+
+def runs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """The runs frame, in measured order.
+
+    Args:
+        records: run records, schema-checked.
+    """
+    rows = [row for record in records for row in _run_rows(record)]
+    frame = pd.DataFrame(rows, columns=RUNS_COLUMNS)
+    return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
+
+
+def epochs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """The epochs frame, in measured order; failed runs have no row."""
+    rows = [row for record in sorted(records, key=lambda r: r["position"]) for row in _epoch_rows(record)]
+    return pd.DataFrame(rows, columns=EPOCHS_COLUMNS)
+
+
+def _head(record: Mapping[str, Any]) -> dict[str, Any]:
+    head = {name: record[name] for name in ("study", "device", "repetition")}
+    return {"cell": record["cell_id"], **head, **record["cell"]}
+
+
+def _run_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    head = _head(record) | {
+        "block": record["block"],
+        "position": record["position"],
+        "status": record["status"],
+        "valid": record["valid"],
+        "reasons": "; ".join(record["reasons"]),
+        "flags": "; ".join(record["flags"]),
+        "started_utc": record["clock"]["utc"],
+    }
+    window = record["windows"].get(record["primary_window"])
+    if record["status"] != "ok" or window is None:
+        return [head | {"domain": TOTAL}]
+    latency = record["latency"] or {}
+    head |= {
+        "window": record["primary_window"],
+        "duration_s": window["duration_s"],
+        "samples_processed": record["samples_processed"],
+        "throughput_per_s": record["throughput_per_s"],
+        **{f"latency_{name}": latency.get(name) for name in ("p50_s", "p95_s", "p99_s")},
+        **record["metrics"],
+    }
+    rows = []
+    for energy in _domains(window["domains"]):
+        per_sample = None
+        if energy["energy_gross_j"] is not None and record["samples_processed"]:
+            per_sample = energy["energy_gross_j"] / record["samples_processed"]
+        rows.append(head | energy | {"energy_per_sample_j": per_sample})
+    return rows
+
+
+def _epoch_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if record["status"] != "ok":
+        return []
+    rows = []
+    for epoch in record["epochs"]:
+        window = record["windows"][f"epoch-{epoch['epoch']}"]
+        head = _head(record) | {
+            "epoch": epoch["epoch"],
+            "duration_s": window["duration_s"],
+            "samples_processed": epoch["samples_processed"],
+            "throughput_per_s": epoch["samples_processed"] / window["duration_s"],
+            "loss_mean": epoch["loss_mean"],
+            **epoch["metrics"],
+        }
+        rows += [head | energy for energy in _domains(window["domains"])]
+    return rows
+
+
+def _domains(domains: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A row's worth of every domain, and of their total."""
+    each: list[dict[str, Any]] = [{"domain": name, "parts": name, **energy} for name, energy in sorted(domains.items())]
+    for energy in each:
+        energy["valid"] = bool(energy["valid"])
+        energy["reasons"] = "; ".join(energy["reasons"])
+        energy["flags"] = "; ".join(energy["flags"])
+    return [_total(each), *each]
+
+
+def _total(domains: list[dict[str, Any]]) -> dict[str, Any]:
+    """Sum of the domains that do not overlap. A measured total holds no estimate (design, section 5.4)."""
+    apart = [d for d in domains if d["domain"] not in _OVERLAPPING] or domains
+    measured = [d for d in apart if not d["estimated"]]
+    parts = measured or apart
+    total: dict[str, Any] = {
+        "domain": TOTAL,
+        "parts": " + ".join(d["domain"] for d in parts),
+        "instrument": " + ".join(dict.fromkeys(d["instrument"] for d in parts)),
+        "estimated": not measured,
+        "valid": bool(parts) and all(d["valid"] for d in parts),
+        "reasons": "; ".join(dict.fromkeys(d["reasons"] for d in parts if d["reasons"])),
+        "flags": "; ".join(dict.fromkeys(d["flags"] for d in parts if d["flags"])),
+        "samples": min((d["samples"] for d in parts), default=None),
+    }
+    for name in ("energy_gross_j", "energy_idle_j", "energy_net_j", "mean_power_w"):
+        values = [d[name] for d in parts]
+        total[name] = sum(values) if values and all(v is not None for v in values) else None
+    for name in ("energy_uncertainty_j", "energy_net_uncertainty_j"):
+        values = [d[name] for d in parts]
+        known = values and all(v is not None for v in values)
+        total[name] = sum(v**2 for v in values) ** 0.5 if known else None
+    gaps = [d["largest_gap_s"] for d in parts if d["largest_gap_s"] is not None]
+    total["largest_gap_s"] = max(gaps, default=None)
+    return total

@@ -1,0 +1,101 @@
+"""What the workflow hands to its scripts: plain dictionaries, made from the study alone (pure).
+
+A job is a rule's parameter: whatever is in it makes Snakemake run the rule again when it changes, and nothing else
+should be in it.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from framewatt.preflight import usable_processors
+from framewatt.study import NATIVE, Cell, Study, environment_of
+
+_TRAINING_TIMEOUT_S = 24 * 3600
+_EXPORT_TIMEOUT_S = 3600
+
+
+def threads_of(study: Study) -> int:
+    """Threads that a framework may use: the study's number, or every processor of this process."""
+    threads = study.settings["threads"]
+    return usable_processors() if threads == "auto" else int(threads)
+
+
+def models_of(study: Study) -> dict[str, Cell]:
+    """One cell for every model that must be trained for inference, by the model's name."""
+    return {cell.model: cell for cell in study.cells if cell.phase == "infer"}
+
+
+def exported_models_of(study: Study) -> dict[str, Cell]:
+    """One cell for every model that must be exported, by the model's name."""
+    return {cell.model: cell for cell in study.cells if cell.engine == "onnxruntime"}
+
+
+def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    return {
+        "model": cell.workload,
+        "device": study.device,
+        "provider": NATIVE,
+        "threads": threads_of(study),
+        "seed": study.settings["seed"],
+        "batch_size": study.settings["training"]["batch_size"],
+        "training": study.settings["training"],
+        "attempt": attempt,
+    }
+
+
+def train_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    """Training of the weights that a cell uses."""
+    return _model_job(study, cell, attempt) | {"engine": cell.framework, "timeout_s": _TRAINING_TIMEOUT_S}
+
+
+def export_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    """Export of those weights to ONNX."""
+    return _model_job(study, cell, attempt) | {"engine": cell.framework, "timeout_s": _EXPORT_TIMEOUT_S}
+
+
+def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    """Check of the exported file, always on the CPU provider, which every build of ONNX Runtime has."""
+    return _model_job(study, cell, attempt) | {
+        "engine": "onnxruntime",
+        "provider": "cpu",
+        "batch_size": 64,
+        "tolerance": study.settings["export"]["agreement_tolerance"],
+        "timeout_s": _EXPORT_TIMEOUT_S,
+    }
+
+
+def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict[str, Any]:
+    """One measured run."""
+    settings = study.settings
+    phase = {"window": settings["window"], "training": {}}
+    if cell.phase == "train":
+        phase = {"window": {}, "training": settings["training"]}
+    return {
+        "study": study.name,
+        "cell_id": cell.id,
+        "cell": cell.to_dict(),
+        "phase": cell.phase,
+        "engine": cell.engine,
+        "model": cell.workload,
+        "provider": cell.provider,
+        "batch_size": cell.batch_size,
+        "repetition": repetition,
+        "attempt": attempt,
+        "device": study.device,
+        "threads": threads_of(study),
+        # Every repetition trains from other weights, alike in no two blocks and the same again in a rerun.
+        "seed": settings["seed"] + repetition,
+        "instruments": settings["instruments"],
+        "cool_down_s": settings["cool_down_s"],
+        "timeout_s": settings["timeout_s"],
+        **phase,
+    }
+
+
+def environments_of(study: Study) -> Iterable[str]:
+    """Names of the environments that the study needs."""
+    needed = {cell.environment(study.device) for cell in study.cells}
+    needed |= {environment_of(cell.framework, study.device) for cell in study.cells}
+    if exported_models_of(study):
+        needed.add(environment_of("onnxruntime", study.device, "cpu"))
+    return sorted(needed)

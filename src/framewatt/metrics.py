@@ -1,0 +1,37 @@
+"""Accuracy metrics of a classifier (numpy alone, so that they are computed where the model ran)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def classification_metrics(scores: NDArray[np.floating], labels: NDArray[np.int64]) -> dict[str, float | None]:
+    """Accuracy, and precision, recall and F1 as unweighted means over the classes that occur in `labels`.
+
+    A class that is never predicted has precision 0, as scikit-learn's `zero_division=0`.
+
+    Args:
+        scores: shape (n, classes), class scores, larger is likelier.
+        labels: shape (n,), true classes.
+
+    Returns:
+        The metrics by name; all None where a score is not a number, since then no prediction means anything.
+
+    Raises:
+        ValueError: the shapes do not fit.
+    """
+    if scores.ndim != 2 or len(scores) != len(labels):
+        raise ValueError(f"scores of shape {scores.shape} do not fit {len(labels)} labels")
+    names = ("accuracy", "precision_macro", "recall_macro", "f1_macro")
+    if not np.isfinite(scores).all():
+        return dict.fromkeys(names)
+    predicted = scores.argmax(axis=1)
+    classes = np.unique(labels)
+    hits = np.array([np.sum((predicted == c) & (labels == c)) for c in classes], dtype=float)
+    support = np.array([np.sum(labels == c) for c in classes], dtype=float)
+    claimed = np.array([np.sum(predicted == c) for c in classes], dtype=float)
+    precision = np.divide(hits, claimed, out=np.zeros_like(hits), where=claimed > 0)
+    recall = hits / support
+    both = precision + recall
+    f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
+    values = (np.mean(predicted == labels), precision.mean(), recall.mean(), f1.mean())
+    return {name: float(value) for name, value in zip(names, values, strict=True)}

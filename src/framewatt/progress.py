@@ -1,0 +1,49 @@
+"""How far a study has come, from the records that lie there."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from framewatt.files import read_json
+
+
+def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetition: int) -> str:
+    """Run k of N, what runs now, and the time left by the finished runs of the same cells.
+
+    Args:
+        plan: the study's plan.
+        measured: results/<study>/measure.
+        cell_id: what runs now.
+        repetition: which repetition of it.
+    """
+    durations: dict[str, list[float]] = {}
+    left: list[str] = []
+    for entry in plan["order"]:
+        record = measured / entry["cell"] / str(entry["repetition"]) / "run.json"
+        seconds = _seconds(record)
+        if seconds is None:
+            left.append(entry["cell"])
+        else:
+            durations.setdefault(entry["cell"], []).append(seconds)
+    done = len(plan["order"]) - len(left)
+    known = [seconds for values in durations.values() for seconds in values]
+    guess = "time left unknown"
+    if known:
+        mean = fmean(known)
+        seconds_left = sum(fmean(durations[cell]) if cell in durations else mean for cell in left)
+        guess = f"about {_words(seconds_left)} left"
+    return f"run {done + 1} of {len(plan['order'])}: {cell_id}, repetition {repetition}; {guess}"
+
+
+def _seconds(record: Path) -> float | None:
+    """How long a finished run took, its rest included; None where it is not finished."""
+    try:
+        content = read_json(record)
+        return float(content["windows"]["process"]["duration_s"]) + float(content["cool_down_s"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _words(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"

@@ -1,0 +1,135 @@
+"""What was measured, on what, with what, and by which code: rows of name and value for the report's lists."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from framewatt.figures.style import runtime_label
+from framewatt.frames import FACTORS
+from framewatt.report.material import Material
+from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
+from framewatt.report.tables import Table
+
+Facts = list[tuple[str, str]]
+
+
+def measured(material: Material) -> Facts:
+    """The study: cells, blocks, order, windows."""
+    plan, settings = material.plan, material.plan["settings"]
+    window, training = settings["window"], settings["training"]
+    facts = [
+        ("Study", plan["study"]),
+        ("Cells", "; ".join(_crosses(plan["cells"]))),
+        (
+            "Blocks",
+            f"{plural(plan['repetitions'], 'block')}, each with every one of {plural(len(plan['cells']), 'cell')} once, "
+            f"shuffled anew with seed {plan['seed']}; {plural(material.planned, 'run')} in all",
+        ),
+    ]
+    if any(cell["phase"] == "infer" for cell in plan["cells"]):
+        facts.append(
+            (
+                "Timed in inference",
+                f"whole passes over the test set for at least {window['minimum_s']:g} s, "
+                f"after {plural(window['warm_up_batches'], 'warm-up batch').replace('batchs', 'batches')}",
+            )
+        )
+    if any(cell["phase"] == "train" for cell in plan["cells"]):
+        facts.append(("Timed in training", f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation"))
+    statistics = settings["statistics"]
+    facts += [
+        ("Rest before a run", f"{settings['cool_down_s']:g} s"),
+        ("Test", f"{statistics['test']}, correction {statistics['correction']}, alpha {statistics['alpha']:g}"),
+    ]
+    return facts
+
+
+def _crosses(cells: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Cells that differ in runtime alone, a phrase each."""
+    groups: dict[tuple[Any, ...], list[str]] = {}
+    shared = [factor for factor in FACTORS if factor not in ("runtime", "provider")]
+    for cell in cells:
+        key = tuple(cell[factor] for factor in shared)
+        groups.setdefault(key, []).append(runtime_label(cell["runtime"], cell["provider"]))
+    return [
+        f"{phase} {workload} on {dataset}, batch {batch}, {precision}: {', '.join(labels)}"
+        for (phase, workload, dataset, batch, precision), labels in groups.items()
+    ]
+
+
+def machines(material: Material) -> list[Facts]:
+    """The machines that measured, each once whatever its boot; more than one is worth a reader's frown."""
+    found: dict[str, Facts] = {}
+    for record in material.records:
+        machine = {name: value for name, value in record["machine"].items() if name != "fingerprint"}
+        found.setdefault(json.dumps(machine, sort_keys=True), [(_words(n), _value(n, v)) for n, v in machine.items()])
+    if not found and material.idle.get("machine"):
+        machine = {name: value for name, value in material.idle["machine"].items() if name != "fingerprint"}
+        return [[(_words(name), _value(name, value)) for name, value in machine.items()]]
+    return list(found.values())
+
+
+def instruments(material: Material) -> Table:
+    """A row a domain: what read it, how often, what it read at rest."""
+    seen: dict[tuple[str, str, str, bool], None] = {}
+    for record in material.records:
+        for window in record["windows"].values():
+            for domain, energy in window["domains"].items():
+                seen[domain, energy["instrument"], energy["source"], energy["estimated"]] = None
+    rows = []
+    for domain, instrument, source, estimated in sorted(seen):
+        idle = material.idle.get("domains", {}).get(domain, {})
+        power = si(idle.get("mean_power_w"), "W")
+        spread = si(idle.get("sd_power_w"), "W")
+        rows.append([domain, instrument, source, "estimated" if estimated else "measured", power, spread])
+    header = ["domain", "instrument", "quantity read", "measured or estimated", "idle power", "its standard deviation"]
+    return Table("instruments", "Domains, what reads them, and their power at rest", header, rows)
+
+
+def sampling(material: Material) -> Facts:
+    """How the sampler did and how long the machine was watched at rest."""
+    summaries = [record["sampler"] for record in material.records if record["sampler"]]
+    rates = [summary["rate_per_s"] for summary in summaries if known(summary.get("rate_per_s"))]
+    facts = [("Sampling asked for", f"every {si(material.plan['settings']['instruments']['period_s'], 's')}")]
+    if rates:
+        missed = sum(summary.get("missed_reads") or 0 for summary in summaries)
+        reads = sum(summary.get("reads") or 0 for summary in summaries)
+        low, high = significant(min(rates)), significant(max(rates))
+        facts.append(("Sampling achieved", f"{low} to {high} reads per second; {missed} of {reads + missed} reads missed"))
+    if known(material.idle.get("duration_s")):
+        facts.append(("Idle power", f"measured for {material.idle['duration_s']:.0f} s before the runs"))
+    return facts
+
+
+def identity(material: Material) -> Facts:
+    """Hashes of what made the numbers; where runs rightly differ, how many values there are."""
+    values: dict[str, set[str]] = {}
+    for record in material.records:
+        identity = {name: value for name, value in record["identity"].items() if not isinstance(value, Mapping)}
+        code = {f"code_{name}": value for name, value in (record["identity"].get("code") or {}).items()}
+        for name, value in (code | identity).items():
+            if value is not None:
+                values.setdefault(name, set()).add(_value(name, value))
+    facts = [("framewatt", ", ".join(sorted({record["framewatt_version"] for record in material.records})) or UNKNOWN)]
+    for name, found in values.items():
+        ordered = sorted(found)
+        facts.append((_words(name), ordered[0] if len(found) == 1 else f"{len(found)} different: {', '.join(ordered)}"))
+    return facts
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").removesuffix(" b")
+
+
+def _value(name: str, value: Any) -> str:
+    if value is None or value == [] or value == "":
+        return UNKNOWN if value is None else "none"
+    if name.endswith("_b"):
+        return f"{value / 2**30:.1f} GiB"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return "; ".join(_value("", item) for item in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_words(key)} {_value(key, item)}" for key, item in value.items())
+    return str(value)

@@ -1,0 +1,58 @@
+"""Numbers as people read them."""
+
+import math
+
+NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
+UNKNOWN = "\N{EN DASH}"
+
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "\N{MICRO SIGN}"), (1e-9, "n"))
+
+
+def known(*values: float | None) -> bool:
+    """Whether every value is a finite number."""
+    return all(value is not None and math.isfinite(value) for value in values)
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """A number to so many significant digits, without an exponent where it is easily read so."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    if -4 <= exponent < 6:
+        return f"{round(value, digits - 1 - exponent):.{max(digits - 1 - exponent, 0)}f}"
+    return f"{value:.{digits - 1}e}"
+
+
+def si(value: float | None, unit: str) -> str:
+    """A number to three digits with its unit and SI prefix: 336 mJ."""
+    return si_range(value, None, None, unit)
+
+
+def si_range(value: float | None, low: float | None, high: float | None, unit: str) -> str:
+    """A number with its interval, all with the number's SI prefix: 336 mJ [321, 349]."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    size, prefix = next(((size, p) for size, p in _PREFIXES if abs(value) >= 0.9995 * size), _PREFIXES[-1])
+    size, prefix = (size, prefix) if value else (1.0, "")
+    return f"{significant(value / size)}{NO_BREAK_SPACE}{prefix}{unit}{interval(low, high, size)}"
+
+
+def interval(low: float | None, high: float | None, size: float = 1.0) -> str:
+    """` [low, high]`, or nothing where an end is unknown."""
+    if low is None or high is None or not known(low, high):
+        return ""
+    return f" [{significant(low / size)}, {significant(high / size)}]"
+
+
+def p_value(p: float | None) -> str:
+    """`p = 0.013`, `p < 0.001` or `no p`."""
+    if p is None or not math.isfinite(p):
+        return "no p"
+    return "p < 0.001" if p < 0.001 else f"p = {significant(p, 2)}"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

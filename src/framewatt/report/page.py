@@ -1,0 +1,109 @@
+"""Puts the report together: one HTML page that needs no other file and no network."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from framewatt.report import facts, problems, words
+from framewatt.report.material import Material
+from framewatt.report.svg import inline
+from framewatt.report.tables import Table, study_tables
+
+FIGURES = {
+    "energy_time": (
+        "Energy against time per sample, a point a cell. Colour is accuracy, the marker says which runtime, its size "
+        "which batch size. Points towards the lower left are better.",
+        "Scatter plot of energy per sample against time per sample; the numbers are in the table of energy and time.",
+    ),
+    "energy_runtime_batch": (
+        "Energy per sample by runtime, every repetition shown, with the mean and its interval.",
+        "Dot plot of energy per sample for every runtime and batch size; the numbers are in the table of energy and time.",
+    ),
+    "power_traces": (
+        "Power over one run of each runtime, at its largest batch size. Shaded: the windows of the run; what counts is "
+        "steady, or the epochs.",
+        "Line charts of power over time, a panel a runtime, with the windows of the run shaded.",
+    ),
+    "epochs": (
+        "Accuracy and energy of every epoch of training, repetitions thin and their mean thick.",
+        "Line charts of accuracy and of energy over epochs; the numbers are in the table of epochs.",
+    ),
+}
+"""Caption and text alternative of each figure, in the order of the page; other figures follow by name."""
+
+
+@dataclass(frozen=True)
+class PageFigure:
+    """A figure of the page: its id is `figure-<name>`."""
+
+    name: str
+    caption: str
+    svg: Markup
+
+
+def build_report(material: Material, figures: Path) -> str:
+    """The report as an HTML page.
+
+    Args:
+        material: everything that the study left behind, loaded.
+        figures: folder with the figures as SVG.
+
+    Returns:
+        the page; the same material gives the same text.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("template.html.j2").render(
+        plan=material.plan,
+        estimated=material.estimated,
+        lead=words.lead(material),
+        measured=facts.measured(material),
+        machines=facts.machines(material),
+        instruments=facts.instruments(material),
+        sampling=facts.sampling(material),
+        answers=words.answers(material),
+        figures=_figures(figures),
+        tables=study_tables(material),
+        problems=problems.problem_tables(material),
+        flags=problems.flag_tables(material),
+        preflight=problems.preflight_table(material),
+        significance=material.plan["significance"]["sentence"],
+        environments=_environments(material),
+        identity=facts.identity(material),
+        commit=_commit(material),
+    )
+
+
+def _figures(folder: Path) -> list[PageFigure]:
+    order = list(FIGURES)
+    paths = sorted(folder.glob("*.svg"), key=lambda p: (order.index(p.stem) if p.stem in order else len(order), p.stem))
+    found = []
+    for path in paths:
+        plain = path.stem.replace("_", " ")
+        caption, alternative = FIGURES.get(path.stem, (plain, plain))
+        # The file is the workflow's own; whatever text is in it was escaped when matplotlib wrote it.
+        svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{path.stem}", alternative))
+        found.append(PageFigure(path.stem, caption, svg))
+    return found
+
+
+def _environments(material: Material) -> Table:
+    rows = [
+        [words.name_of(e), str(e["status"]), str(e.get("python_version") or "unknown"), str(e.get("lock_sha256") or "none")]
+        for e in material.environments
+    ]
+    return Table("environments", "Environments and the hashes of their locks", ["name", "status", "python", "lock"], rows)
+
+
+def _commit(material: Material) -> str | None:
+    """The commit that measured, where every run names the same one."""
+    found = {(record["identity"].get("code") or {}).get("commit") for record in material.records}
+    return str(next(iter(found))) if len(found) == 1 and None not in found else None

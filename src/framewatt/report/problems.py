@@ -1,0 +1,105 @@
+"""What is failed, invalid, missing, left out, flagged or disturbing."""
+
+from collections import Counter
+from typing import Any
+
+from framewatt.report.material import Material
+from framewatt.report.numbers import plural, significant
+from framewatt.report.tables import Table
+from framewatt.report.words import ENERGY, TIME, name_of
+
+_REPETITION, _CV, _RUNS = frozenset({"repetition"}), frozenset({"CV, %"}), frozenset({"runs"})
+
+
+def problem_tables(material: Material) -> list[Table]:
+    """What failed, is invalid or missing, and what was left out; a table for each kind that there is any of."""
+    tables = [
+        Table("failed-runs", "Failed and invalid runs", ["cell", "repetition", "what", "why"], _runs(material), _REPETITION),
+        Table("missing-runs", "Planned runs without a record", ["cell", "repetitions"], _missing(material)),
+        Table("failed-environments", "Environments that could not be built", ["environment", "why"], _environments(material)),
+        Table("failed-exports", "Exports that failed or deviate", ["model", "what", "why"], _exports(material)),
+        Table("left-out", "Combinations that were not measured", ["cell", "why"], _left_out(material.plan)),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def _runs(material: Material) -> list[list[str]]:
+    rows = []
+    for record in sorted(material.records, key=lambda r: r["position"]):
+        if record["status"] != "ok" or not record["valid"]:
+            what = "failed" if record["status"] != "ok" else "energy invalid"
+            why = "; ".join(record["reasons"]) or "no reason recorded"
+            rows.append([record["cell_id"], str(record["repetition"]), what, why])
+    return rows
+
+
+def _missing(material: Material) -> list[list[str]]:
+    present = {(record["cell_id"], record["repetition"]) for record in material.records}
+    rows = []
+    for cell in material.plan["cells"]:
+        absent = [r for r in range(1, material.plan["repetitions"] + 1) if (cell["id"], r) not in present]
+        if absent:
+            rows.append([cell["id"], ", ".join(map(str, absent))])
+    return rows
+
+
+def _environments(material: Material) -> list[list[str]]:
+    return [[name_of(e), _text(e["reason"])] for e in material.environments if e["status"] != "ok"]
+
+
+def _exports(material: Material) -> list[list[str]]:
+    return [[name_of(e), e["status"], _text(e.get("reason"))] for e in material.exports if e["status"] != "ok"]
+
+
+def _left_out(plan: Any) -> list[list[str]]:
+    excluded = [[cell if isinstance(cell, str) else cell["id"], "excluded by the study"] for cell in plan["excluded"]]
+    return excluded + [[entry["cell"], f"unsupported: {entry['reason']}"] for entry in plan["unsupported"]]
+
+
+def flag_tables(material: Material) -> list[Table]:
+    """What a reader should know although the numbers stand: of cells, and of runs."""
+    of_runs = Counter(flag for record in material.records for flag in record["flags"])
+    tables = [
+        Table("flags", "Flags of cells", ["cell", "quantity", "CV, %", "flags"], _cell_flags(material, set(of_runs)), _CV),
+        Table("run-flags", "Flags of runs", ["flag", "runs"], [[flag, str(n)] for flag, n in of_runs.most_common()], _RUNS),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def _cell_flags(material: Material, of_runs: set[str]) -> list[list[str]]:
+    """Flags of energy and time per sample; those of single runs have a table of their own."""
+    rows = []
+    chosen = material.cells[material.cells["quantity"].isin([ENERGY, TIME])]
+    for row in chosen.itertuples():
+        flags = [flag for flag in _text(row.flags).split("; ") if flag and flag.rsplit(" (", 1)[0] not in of_runs]
+        if row.cv_percent > 10:
+            flags.append("varies by more than 10 %")
+        if flags:
+            rows.append([row.cell, row.quantity, significant(row.cv_percent), "; ".join(flags)])
+    return rows
+
+
+def preflight_table(material: Material) -> Table:
+    """What about the machine disturbed the measurements, each finding once, with how many runs it was there for."""
+    found: Counter[tuple[str, ...]] = Counter()
+    for record in material.records:
+        found.update({tuple(str(f.get(k, "")) for k in ("topic", "found", "meaning", "remedy")) for f in record["preflight"]})
+    rows = [[*finding, plural(runs, "run")] for finding, runs in sorted(_merged(found).items())]
+    header = ["looked at", "found", "what it does", "remedy", "in"]
+    return Table("preflight", "What about the machine disturbs a measurement", header, rows)
+
+
+def _merged(found: Counter[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+    """Findings of one topic that differ in a number alone (the load) as one: the first and the last of them."""
+    merged: dict[tuple[str, ...], tuple[list[str], int]] = {}
+    for (topic, what, meaning, remedy), runs in found.items():
+        values, count = merged.get((topic, meaning, remedy), ([], 0))
+        merged[topic, meaning, remedy] = (sorted([*values, what]), count + runs)
+    return {
+        (topic, values[0] if len(values) == 1 else f"{values[0]} … {values[-1]}", meaning, remedy): count
+        for (topic, meaning, remedy), (values, count) in merged.items()
+    }
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,55 @@
+"""Tables of the page: those of the study, as in their files, and what the report itself puts together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from framewatt import tables
+from framewatt.report.material import Material
+
+_LONG_ROWS = 24
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page.
+
+    Attributes:
+        name: its id is `table-<name>`.
+        caption: what it holds.
+        header: names of the columns.
+        rows: as shown, each as long as the header.
+        numeric: names of the columns that are set flush right.
+        source: the file that holds it in full digits, or None.
+    """
+
+    name: str
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: frozenset[str] = frozenset()
+    source: str | None = None
+
+    @property
+    def long(self) -> bool:
+        """Whether it scrolls in a box of its own on a screen."""
+        return len(self.rows) > _LONG_ROWS
+
+
+def study_tables(material: Material) -> list[Table]:
+    """The study's tables, rounded as in their Markdown and LaTeX files."""
+    made = [
+        tables.energy_time(material.cells),
+        tables.accuracy(material.runs),
+        tables.export_agreement(material.exports),
+        tables.comparisons(material.comparisons),
+        tables.epochs(material.epochs, material.runs),
+        tables.failures(material.runs),
+    ]
+    return [_of(table) for table in made]
+
+
+def _of(table: tables.Table) -> Table:
+    rows = [[str(value) for value in row] for row in table.shown.itertuples(index=False)]
+    return Table(
+        table.name, table.caption, list(table.shown.columns), rows, table.numeric, f"tables/{table.name}.csv"
+    )

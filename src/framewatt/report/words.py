@@ -1,0 +1,133 @@
+"""The answers in words, with their numbers."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from framewatt.report.material import Material
+from framewatt.report.numbers import interval, known, p_value, plural, si, significant
+from framewatt.report.ranking import Ranking, against, label, rankings, sentence
+
+ENERGY, TIME = "energy_per_sample_j", "time_per_sample_s"
+_UNITS = {ENERGY: "J", TIME: "s"}
+_LEAD_GROUPS = 3
+_MUCH_CV_PERCENT = 10.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question of the reader and what the study says to it, a sentence a group or fact."""
+
+    question: str
+    sentences: list[str]
+
+
+def lead(material: Material) -> str:
+    """The study's answer in one paragraph."""
+    ranked = [r for r in rankings(material.cells, ENERGY) if len(r.cells) > 1]
+    count = f"{material.counted} of {material.planned} planned runs count."
+    if not ranked:
+        return f"No two runtimes have an energy that counts, so the study has no answer. {count}"
+    if len(ranked) <= _LEAD_GROUPS:
+        parts = [_short(ranking, material) for ranking in ranked]
+    else:
+        wins = Counter(label(ranking.least) for ranking in ranked)
+        winners = ", ".join(f"{name} in {n}" for name, n in wins.most_common())
+        spreads = [ranking.most["mean"] / ranking.least["mean"] for ranking in ranked]
+        parts = [
+            f"Of {len(ranked)} groups of comparable cells, least energy per sample went to {winners}; the most expensive "
+            f"runtime took {significant(min(spreads))} to {significant(max(spreads))} times as much as the most frugal."
+        ]
+    estimate = "All of this is estimated from processor time, not measured. " if material.estimated else ""
+    return f"{' '.join(parts)} {estimate}{count}"
+
+
+def _short(ranking: Ranking, material: Material) -> str:
+    least, most = ranking.least, ranking.most
+    found = against(material.comparisons, ENERGY, least["cell"], most["cell"], material.alpha)
+    ratio = found.ratio if found else most["mean"] / least["mean"]
+    bounds = interval(found.ratio_low, found.ratio_high) if found else ""
+    return (
+        f"{ranking.name}: {label(least)} took the least energy, {si(least['mean'], 'J')} a sample; {label(most)} took "
+        f"the most, {significant(ratio)} times as much{bounds}."
+    )
+
+
+def answers(material: Material) -> list[Answer]:
+    """Every question that the study has something to say to, in the order of interest."""
+    ranked = {
+        quantity: [sentence(r, material.comparisons, unit, material.alpha) for r in rankings(material.cells, quantity)]
+        for quantity, unit in _UNITS.items()
+    }
+    found = [
+        Answer("Which runtime takes the least energy?", ranked[ENERGY] + _omnibus(material.omnibus)),
+        Answer("Which runtime takes the least time?", ranked[TIME]),
+        Answer("Is a model the same after export?", _exports(material)),
+        Answer("Does energy follow time?", _correlation(material.correlations)),
+        Answer("How well do runs repeat?", _repeatability(material.cells)),
+        Answer("Did measuring disturb what was measured?", _sampler(material)),
+    ]
+    return [answer for answer in found if answer.sentences]
+
+
+def _omnibus(omnibus: pd.DataFrame) -> list[str]:
+    """Whether any cell of a group differs, by the test over the whole group."""
+    whole = omnibus[(omnibus["quantity"] == ENERGY) & omnibus["cell_a"].isna() & omnibus["p"].notna()]
+    return [f"{row.test} over the {row.n_cells} cells of {row.group}: {p_value(row.p)}." for row in whole.itertuples()]
+
+
+def _exports(material: Material) -> list[str]:
+    checked = [export for export in material.exports if known(export.get("max_abs_difference"))]
+    if not material.exports:
+        return []
+    equal = [export for export in checked if export["status"] == "ok"]
+    words = f"{len(equal)} of {plural(len(material.exports), 'export')} give the scores of their source"
+    if checked:
+        worst = max(checked, key=lambda export: export["max_abs_difference"])
+        words += f"; the largest difference is {significant(worst['max_abs_difference'], 2)}, for {name_of(worst)}"
+        words += f" (allowed: {worst['tolerance']:g})" if known(worst.get("tolerance")) else ""
+    return [words + "."]
+
+
+def name_of(record: Any) -> str:
+    """What an export or environment is called."""
+    return str(record.get("model") or record.get("name") or record.get("framework") or "unnamed")
+
+
+def _correlation(correlations: pd.DataFrame) -> list[str]:
+    rows = correlations[(correlations["level"] == "cell means") & correlations["rho"].notna()]
+    phases = {"train": "In training", "infer": "In inference", "all": "Over all"}
+    sentences = []
+    for row in rows.itertuples():
+        words = f"{phases.get(row.phase, row.phase)}, Spearman's rho of energy and time per sample over {row.n} cells is "
+        words += f"{row.rho:.2f}{interval(row.rho_low, row.rho_high)}, {p_value(row.p)}"
+        sentences.append(words + ("; estimated energy follows time by construction." if row.estimated else "."))
+    return sentences
+
+
+def _repeatability(cells: pd.DataFrame) -> list[str]:
+    rows = cells[cells["quantity"].isin(_UNITS) & cells["cv_percent"].notna()]
+    if rows.empty:
+        return []
+    worst = rows.loc[rows["cv_percent"].idxmax()]
+    what = {ENERGY: "energy", TIME: "time"}[worst["quantity"]]
+    words = f"The largest coefficient of variation is {significant(worst['cv_percent'])} %: {what} per sample of "
+    words += f"{worst['cell']}, over {plural(int(worst['n']), 'run')}."
+    much = rows.loc[rows["cv_percent"] > _MUCH_CV_PERCENT, "cell"].nunique()
+    over = f"{much} of {plural(rows['cell'].nunique(), 'cell')} vary by more than {_MUCH_CV_PERCENT:g} %."
+    return [words, over if much else f"No cell varies by more than {_MUCH_CV_PERCENT:g} %."]
+
+
+def _sampler(material: Material) -> list[str]:
+    summaries = [record["sampler"] for record in material.records if record["sampler"]]
+    shares = [summary["core_share"] for summary in summaries if known(summary.get("core_share"))]
+    if not shares:
+        return []
+    late = max((summary.get("lateness_p99_s") or 0.0 for summary in summaries), default=0.0)
+    middle = float(pd.Series(shares).median())
+    return [
+        f"The sampling process took {significant(100 * middle, 2)} % of one core in the median run, "
+        f"{significant(100 * max(shares), 2)} % at most; at worst, 1 % of a run's samples were over {si(late, 's')} late."
+    ]

@@ -1,0 +1,253 @@
+"""One measured run, start to record: sampler on, worker supervised, trace and events kept, record written."""
+
+import json
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from framewatt import __version__
+from framewatt.calibration import energy_channels, energy_of
+from framewatt.files import read_json
+from framewatt.preflight import check_machine, describe_machine
+from framewatt.records import SCHEMA_VERSION, Clock, write_events, write_run, write_trace
+from framewatt.sampler import Sampler, Trace
+from framewatt.supervision import Outcome, supervise, thread_settings
+from framewatt.windows import WindowEnergy, combine
+
+_SETTLE_S = 0.05
+"""Seconds sampled before and after the process, so that no edge lies outside the trace."""
+
+Spans = dict[str, list[tuple[int, int]]]
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """What one run leaves behind.
+
+    Attributes:
+        record: run.json.
+        power: power.parquet, the trace.
+        events: events.parquet.
+        log: what the measured process printed.
+    """
+
+    record: Path
+    power: Path
+    events: Path
+    log: Path
+
+
+def measure(job: Mapping[str, Any], idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles) -> str | None:
+    """Measure one run and write its record, whatever becomes of the workload.
+
+    Args:
+        job: what to run: `study`, `cell`, `cell_id`, `engine`, `repetition`, `position`, `attempt`, `device`,
+            `threads`, `meters`, `instruments`, `window`, `training`, `cool_down_s`, `timeout_s`, `identity`, the
+            worker's fields (see worker.spec_of), `missing`: why it cannot run at all, or None,
+            and `repeat`: whether another attempt could mend that.
+        idle: the calibration, see calibration.measure_idle.
+        environment: the environment's record: `status`, `reason`, `python`.
+        files: where to write.
+
+    Returns:
+        None where the run is ok, else why it is not.
+
+    Raises:
+        FramewattError: a meter cannot be read; nothing is written then.
+        OSError: the disk is full; no record is left then.
+    """
+    missing = job["missing"]
+    if missing is None and environment["status"] != "ok":
+        missing = f"environment {environment['name']}: {environment['reason']}"
+    with tempfile.TemporaryDirectory(prefix="framewatt-") as folder:
+        scratch = Path(folder)
+        sampler = Sampler(job["meters"], job["instruments"], scratch / "trace.bin")
+        if missing is None:
+            time.sleep(job["cool_down_s"])
+        preflight = check_machine()
+        clock_ns, clock_utc = time.monotonic_ns(), datetime.now(UTC).isoformat()
+        sampler.start()
+        time.sleep(_SETTLE_S)
+        if missing is None:
+            outcome = _work(job, environment, scratch, files.log)
+        else:
+            outcome = Outcome(missing, time.monotonic_ns(), time.monotonic_ns() + 1)
+        time.sleep(_SETTLE_S)
+        summary = sampler.stop()
+        trace = sampler.trace()
+        result = read_json(scratch / "result.json") if outcome.reason is None else None
+        events = _events(scratch / "events.jsonl", outcome)
+    record = _record(job, environment, idle, trace, events, outcome, result, summary)
+    record["preflight"] = preflight
+    record["clock"] = {"monotonic_ns": clock_ns, "utc": clock_utc}
+    clock = Clock(clock_ns, clock_utc)
+    _stamp(record["windows"], clock)
+    write_trace(files.power, trace.channels, trace.monotonic_ns, trace.channel, trace.value)
+    write_events(files.events, events, clock)
+    write_run(files.record, record)
+    return None if record["status"] == "ok" else "; ".join(record["reasons"])
+
+
+def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path, log: Path) -> Outcome:
+    """Run the worker in the framework's environment."""
+    paths = {"events": str(scratch / "events.jsonl"), "result": str(scratch / "result.json")}
+    (scratch / "job.json").write_text(json.dumps({**job, **paths}))
+    outcome = supervise(
+        [environment["python"], "-m", "framewatt.worker", scratch / "job.json"],
+        log=log,
+        timeout_s=job["timeout_s"],
+        environment=thread_settings(job["threads"]),
+    )
+    if outcome.reason is None and not (scratch / "result.json").exists():
+        return Outcome("ended without a result", outcome.started_ns, outcome.ended_ns)
+    return outcome
+
+
+def _events(path: Path, outcome: Outcome) -> list[dict[str, Any]]:
+    """The worker's events between the edges of its process; a line cut short by a crash is left out."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    inside = [json.loads(line) for line in lines if line.endswith("\n")]
+    return [
+        {"window": "process", "edge": "start", "monotonic_ns": outcome.started_ns},
+        *inside,
+        {"window": "process", "edge": "end", "monotonic_ns": outcome.ended_ns},
+    ]
+
+
+def _spans(events: list[dict[str, Any]]) -> Spans:
+    """Start and end of every window that was closed; `steady` of a training is its epochs together."""
+    starts: dict[str, int] = {}
+    spans: Spans = {}
+    for event in events:
+        if event["edge"] == "start":
+            starts[event["window"]] = event["monotonic_ns"]
+        elif event["window"] in starts and event["monotonic_ns"] > starts[event["window"]]:
+            spans.setdefault(event["window"], []).append((starts[event["window"]], event["monotonic_ns"]))
+    epochs = [span for name, parts in spans.items() if name.startswith("epoch-") for span in parts]
+    if epochs:
+        spans["steady"] = epochs
+    return spans
+
+
+def _record(
+    job: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    idle: Mapping[str, Any],
+    trace: Trace,
+    events: list[dict[str, Any]],
+    outcome: Outcome,
+    result: Mapping[str, Any] | None,
+    summary: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    windows = {name: _window(spans, trace, idle) for name, spans in _spans(events).items()}
+    reasons = [outcome.reason] if outcome.reason else []
+    if summary is None:
+        reasons.append("the sampling process died or hung")
+    primary = windows.get(result["primary_window"]) if result else None
+    if result and primary is None:
+        reasons.append("the workload closed no window")
+    energies = primary["domains"] if primary else {}
+    if result and not energies:
+        reasons.append("no meter gave energy")
+    invalid = [f"{domain}: {reason}" for domain, e in energies.items() for reason in e["reasons"]]
+    flags = [f"{domain}: {flag}" for domain, e in energies.items() for flag in e["flags"]]
+    if job["attempt"] > 1:
+        flags.append(f"attempt {job['attempt']}; earlier ones failed")
+    if result and result["workload"].get("all_nodes_on_provider") is False:
+        flags.append(f"some nodes ran outside {result['workload']['execution_provider']}")
+    if result and any(value is None for value in result["metrics"].values()):
+        flags.append("outputs are not numbers, so accuracy is unknown")
+    status = "ok"
+    if outcome.reason is not None or primary is None:
+        # A run whose export is invalid is a result of the study; every other failure is to be repeated.
+        status = "unavailable" if job["missing"] and not job["repeat"] else "failed"
+    duration_s = primary["duration_s"] if primary else None
+    samples = result["samples_processed"] if result else None
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "framewatt_version": __version__,
+        **{name: job[name] for name in ("study", "cell_id", "cell", "repetition")},
+        "block": job["repetition"],
+        "position": job["position"],
+        "attempt": job["attempt"],
+        "status": status,
+        "valid": status == "ok" and not invalid and summary is not None and bool(energies),
+        "reasons": reasons + invalid,
+        "flags": flags,
+        **{name: job[name] for name in ("device", "threads", "meters", "cool_down_s")},
+        "windows": windows,
+        "primary_window": result["primary_window"] if result and primary else None,
+        "samples_processed": samples,
+        "throughput_per_s": samples / duration_s if samples and duration_s else None,
+        "latency": result["latency"] if result else None,
+        "metrics": result["metrics"] if result else {},
+        "epochs": result["epochs"] if result else [],
+        "workload": result["workload"] if result else None,
+        "identity": {**job["identity"], "environment": _identity_of(environment)},
+        "machine": describe_machine(),
+        "sampler": dict(summary) if summary else None,
+    }
+
+
+def _identity_of(environment: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: environment.get(name) for name in ("name", "mode", "lock_sha256", "python_version")}
+
+
+def _window(spans: list[tuple[int, int]], trace: Trace, idle: Mapping[str, Any]) -> dict[str, Any]:
+    """A window's edges and the energy of every domain in it."""
+    duration_s = sum(end - start for start, end in spans) * 1e-9
+    domains = {}
+    for domain, index in energy_channels(trace.channels).items():
+        channel = trace.channels[index]
+        time_ns, value = trace.of(index)
+        parts = [energy_of(channel, time_ns, value, start, end) for start, end in spans]
+        energy = parts[0] if len(parts) == 1 else combine(parts, duration_s)
+        head = {"instrument": channel.instrument, "source": channel.quantity, "estimated": channel.estimated}
+        domains[domain] = head | _net_of(energy, idle["domains"].get(domain), duration_s)
+    return {
+        "start_monotonic_ns": spans[0][0],
+        "end_monotonic_ns": spans[-1][1],
+        "duration_s": duration_s,
+        "spans_monotonic_ns": [list(span) for span in spans],
+        "domains": domains,
+    }
+
+
+def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:
+    """Gross energy less what the idle machine would have drawn; the idle spread goes into the uncertainty."""
+    idle_j = net_j = net_uncertainty_j = None
+    flags = list(energy.flags)
+    if idle is None or idle["mean_power_w"] is None:
+        flags.append("no idle power, so no net energy")
+    else:
+        idle_j = idle["mean_power_w"] * duration_s
+        if energy.energy_j is not None and energy.uncertainty_j is not None:
+            net_j = energy.energy_j - idle_j
+            if idle["sd_power_w"] is not None:
+                net_uncertainty_j = (energy.uncertainty_j**2 + (idle["sd_power_w"] * duration_s) ** 2) ** 0.5
+    return {
+        "energy_gross_j": energy.energy_j,
+        "energy_idle_j": idle_j,
+        "energy_net_j": net_j,
+        "energy_uncertainty_j": energy.uncertainty_j,
+        "energy_net_uncertainty_j": net_uncertainty_j,
+        "mean_power_w": energy.mean_power_w,
+        "samples": energy.samples,
+        "failed_reads": energy.failed_reads,
+        "largest_gap_s": energy.largest_gap_s,
+        "valid": not energy.reasons,
+        "reasons": list(energy.reasons),
+        "flags": flags,
+    }
+
+
+def _stamp(windows: dict[str, Any], clock: Clock) -> None:
+    """Add the wall-clock time of every edge."""
+    for window in windows.values():
+        window["start_utc"] = clock.utc(window["start_monotonic_ns"])
+        window["end_utc"] = clock.utc(window["end_monotonic_ns"])
+

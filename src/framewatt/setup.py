@@ -1,0 +1,58 @@
+"""Configuration of this machine plus the study it names, checked and put together for the workflow."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.errors import FramewattError
+from framewatt.meters.nvml import Nvml
+from framewatt.study import Study, load_study
+from framewatt.validation import load_yaml, validate
+from framewatt.workloads import FRAMEWORKS, registered_models
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A study on this machine, and the data sets that exist."""
+
+    study: Study
+    datasets: Mapping[str, Any]
+
+
+def load_setup(config: dict[str, Any], root: Path) -> Setup:
+    """Check the configuration, fill in its defaults in place, and load the study it names.
+
+    Args:
+        config: Snakemake's config.
+        root: the project's folder.
+
+    Raises:
+        FramewattError: one line that names file, key, found and allowed.
+    """
+    schemas = root / "config" / "schemas"
+    config.update(validate(config, load_yaml(schemas / "config.schema.yaml"), "config/config.yaml or --config"))
+    datasets = load_yaml(root / "config" / "datasets.yaml")
+    known = {"dataset": list(datasets), **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
+    path = study_path(config["study"])
+    wanted = config["device"] or load_yaml(path).get("device", "cpu")
+    return Setup(load_study(path, schemas / "study.schema.yaml", known, resolve_device(wanted)), datasets)
+
+
+def study_path(name: str) -> Path:
+    """The study file of that name, or at that path (relative to the project's folder)."""
+    return Path(name) if name.endswith((".yaml", ".yml")) else Path("config/studies") / f"{name}.yaml"
+
+
+def resolve_device(wanted: str) -> str:
+    """`cpu` or `cuda`; `auto` asks the NVIDIA driver. Anything else is left for the study's schema to refuse.
+
+    Raises:
+        FramewattError: `cuda` is wanted and no GPU is visible.
+    """
+    if wanted not in ("auto", "cuda"):
+        return "cpu"
+    available, reason = Nvml().available()
+    if wanted == "cuda" and not available:
+        raise FramewattError(f"device: found cuda, but {reason}; allowed: cpu, auto, or a machine with a GPU")
+    return "cuda" if available else "cpu"

@@ -1,0 +1,88 @@
+"""Preparation steps that run in a framework's environment: training the weights, exporting, checking the export.
+
+A step's record says how it went; a step that fails leaves a record too, so that the rest of the study goes on.
+"""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from framewatt.files import read_json, write_json
+from framewatt.supervision import supervise, thread_settings
+
+
+def attempt_of(record: Path) -> int:
+    """Number of the attempt that is due: that of the record, or the next one where the record tells of a failure
+    worth repeating. As a rule's parameter it makes Snakemake repeat what failed, and only that."""
+    try:
+        content = read_json(record)
+    except (FileNotFoundError, ValueError):
+        return 1
+    return int(content["attempt"]) + (1 if _worth_repeating(content) else 0)
+
+
+def _worth_repeating(content: Mapping[str, Any]) -> bool:
+    return content["status"] == "failed" and bool(content.get("repeat", True))
+
+
+def run_stage(
+    module: str,
+    job: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    folder: Path,
+    record_name: str,
+    *,
+    log: Path,
+    repeat_failures: bool,
+) -> dict[str, Any]:
+    """Run `python -m <module> <job.json>` in an environment and keep what it writes, or the record of its failure.
+
+    The module writes its files and `record_name` (JSON) into `job["folder"]`.
+
+    Args:
+        module: the module to run.
+        job: its job; `missing` says why it cannot run at all, or None; `attempt`, `threads`, `timeout_s` as named.
+        environment: the environment's record.
+        folder: where the files end up.
+        record_name: name of the record in it.
+        log: file for the module's output.
+        repeat_failures: whether a failure of the module is worth another attempt (else it is a result).
+
+    Returns:
+        the record.
+    """
+    missing = job["missing"]
+    if missing is None and environment["status"] != "ok":
+        missing = f"environment {environment['name']}: {environment['reason']}"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
+        made = Path(scratch) / "made"
+        made.mkdir()
+        reason, repeat = missing, True
+        if missing is None:
+            job_path = Path(scratch) / "job.json"
+            job_path.write_text(json.dumps({**job, "folder": str(made)}))
+            outcome = supervise(
+                [environment["python"], "-m", module, job_path],
+                log=log,
+                timeout_s=job["timeout_s"],
+                environment=thread_settings(job["threads"]),
+            )
+            reason, repeat = outcome.reason, repeat_failures
+            if reason is None and not (made / record_name).exists():
+                reason = "ended without a record"
+        if reason is None:
+            record = {"status": "ok", "reason": None, **read_json(made / record_name)}
+        else:
+            shutil.rmtree(made)
+            made.mkdir()
+            record = {"status": "failed", "reason": reason, "repeat": repeat}
+        record = {**record, "attempt": job["attempt"], "environment": environment["name"]}
+        write_json(made / record_name, record)
+        if folder.exists():
+            shutil.rmtree(folder)
+        made.rename(folder)
+    return record

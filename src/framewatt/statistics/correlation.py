@@ -1,0 +1,168 @@
+"""Spearman's rank correlation, and how energy goes with time."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import stats
+
+from framewatt.statistics.intervals import Interval, Values, generator
+from framewatt.statistics.selection import HEADLINE, totals
+
+CORRELATIONS_COLUMNS = [
+    "phase",
+    "level",
+    "quantity_a",
+    "quantity_b",
+    "n",
+    "n_cells",
+    "rho",
+    "p",
+    "rho_low",
+    "rho_high",
+    "interval",
+    "estimated",
+    "flags",
+]
+"""Columns of the correlations: `phase` is train, infer or all; `level` is cell means or runs."""
+
+_LARGEST_EXACT_N = 7
+"""Values up to which all permutations are gone through (7! = 5040)."""
+
+_SMALLEST_N = 3
+
+_SMALLEST_N_CELLS = 5
+"""Cells below which their resampling gives no interval."""
+
+
+def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float | None, float | None]:
+    """Spearman's rho, ties ranked by their mean, and its two-sided p.
+
+    p is exact, over all permutations, up to n = 7. Beyond, it comes from Student's t (by scipy), held at or above
+    2 / n!, the smallest that n values can give: the approximation says 0 for |rho| = 1.
+
+    Args:
+        x: shape (n,).
+        y: shape (n,).
+
+    Returns:
+        (None, None) for fewer than 3 values or where one side is constant.
+    """
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if a.size < _SMALLEST_N or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return None, None
+    result = stats.spearmanr(a, b)
+    rho = float(result.statistic)
+    if a.size > _LARGEST_EXACT_N:
+        return rho, max(float(result.pvalue), 2 / math.factorial(a.size))
+    ranks = stats.rankdata(b)
+    exact = stats.permutation_test(
+        (stats.rankdata(a),),
+        # With both sets of ranks given, rho grows with the sum of their products.
+        lambda permuted, axis=-1: np.sum(permuted * ranks, axis=axis),
+        permutation_type="pairings",
+        n_resamples=math.factorial(_LARGEST_EXACT_N),
+        vectorized=True,
+        alternative="two-sided",
+    )
+    return rho, float(exact.pvalue)
+
+
+def correlate(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) -> pd.DataFrame:
+    """Spearman's correlation of energy and time, both a sample, per phase and over all.
+
+    Over cell means, with the interval of Bonett and Wright (2000, Psychometrika 65:23-28) on Fisher's z. Over runs,
+    with a percentile bootstrap that resamples whole cells and without p, for the runs of a cell are not independent.
+
+    Args:
+        runs: the runs frame.
+        settings: the study's `statistics`: confidence, resamples.
+        seed: of the bootstrap.
+
+    Returns:
+        CORRELATIONS_COLUMNS, a row a phase and level.
+    """
+    rows = totals(runs)
+    rows = rows[rows["counts"] & rows[HEADLINE].notna().all(axis=1)]
+    phases = [phase for phase in ("train", "infer") if (rows["phase"] == phase).any()]
+    found: list[dict[str, Any]] = []
+    for phase in [*phases, "all"]:
+        chosen = rows if phase == "all" else rows[rows["phase"] == phase]
+        common = {
+            "phase": phase,
+            "quantity_a": HEADLINE[0],
+            "quantity_b": HEADLINE[1],
+            "n_cells": chosen["cell"].nunique(),
+            "estimated": bool(chosen["estimated"].any()),
+        }
+        found.append(common | _over_cells(chosen, settings))
+        found.append(common | _over_runs(chosen, settings, generator(seed, "correlate", phase)))
+    for row in found:
+        # The estimate books watts by how busy the processor was, so that it follows time by construction.
+        notes = ["energy is estimated from processor time, so that it follows time"] if row["estimated"] else []
+        row["flags"] = "; ".join([note for note in row["flags"] if note] + notes)
+    return pd.DataFrame(found, columns=CORRELATIONS_COLUMNS).astype(
+        {"n": "Int64", "n_cells": "Int64", "rho": float, "p": float, "rho_low": float, "rho_high": float}
+    )
+
+
+def _over_cells(rows: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
+    means = rows.groupby("cell")[HEADLINE].mean()
+    rho, p = spearman(means[HEADLINE[0]], means[HEADLINE[1]])
+    interval = _bonett_wright(rho, len(means), settings["confidence"])
+    return {
+        "level": "cell means",
+        "n": len(means),
+        "rho": rho,
+        "p": p,
+        "rho_low": interval.low,
+        "rho_high": interval.high,
+        "interval": "" if interval.low is None else "Bonett-Wright",
+        "flags": [interval.note],
+    }
+
+
+def _over_runs(rows: pd.DataFrame, settings: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    rho, _ = spearman(rows[HEADLINE[0]], rows[HEADLINE[1]])
+    clusters = [part[HEADLINE].to_numpy(dtype=np.float64) for _, part in rows.groupby("cell")]
+    interval = Interval(None, None, "no correlation: fewer than 3 runs, or one value is constant")
+    if rho is not None:
+        interval = _cluster_bootstrap(clusters, settings["confidence"], settings["resamples"], rng)
+    return {
+        "level": "runs",
+        "n": len(rows),
+        "rho": rho,
+        "p": None,
+        "rho_low": interval.low,
+        "rho_high": interval.high,
+        "interval": "" if interval.low is None else "percentile bootstrap of cells",
+        "flags": [interval.note, "no p: the runs of a cell are not independent"],
+    }
+
+
+def _bonett_wright(rho: float | None, n: int, confidence: float) -> Interval:
+    if rho is None:
+        return Interval(None, None, f"no correlation: fewer than {_SMALLEST_N} cells, or one value is constant")
+    if n <= _SMALLEST_N or abs(rho) >= 1 - 1e-12:
+        return Interval(None, None, "no interval: fewer than 4 cells" if n <= _SMALLEST_N else "no interval: |rho| = 1")
+    half = float(stats.norm.ppf(0.5 + confidence / 2)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    return Interval(math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))
+
+
+def _cluster_bootstrap(clusters: list[Values], confidence: float, resamples: int, rng: np.random.Generator) -> Interval:
+    """Percentile interval over resamples of whole cells (Davison and Hinkley 1997, section 3.8)."""
+    if len(clusters) < _SMALLEST_N_CELLS:
+        return Interval(None, None, f"no interval: fewer than {_SMALLEST_N_CELLS} cells")
+    drawn = []
+    for _ in range(resamples):
+        chosen = np.concatenate([clusters[i] for i in rng.integers(len(clusters), size=len(clusters))])
+        ranks = stats.rankdata(chosen, axis=0)
+        if np.ptp(ranks, axis=0).all():
+            drawn.append(float(np.corrcoef(ranks[:, 0], ranks[:, 1])[0, 1]))
+    if len(drawn) < resamples / 2:
+        return Interval(None, None, "no interval: too few resamples with a correlation")
+    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(float(low), float(high))

@@ -1,0 +1,106 @@
+"""Tests of one pair of cells, the smallest p that they can give, and the correction over a family."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from framewatt.statistics.intervals import Values
+
+SMALLEST_N = 2
+"""Runs of a cell below which no test is made."""
+
+_LARGEST_EXACT_N = 50
+"""Runs up to which the exact distribution is computed; beyond, the normal one is as good."""
+
+_PERMUTATIONS = 9999
+"""Arrangements up to which a permutation test goes through all of them, and so is exact."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A test's name and form, and its two-sided p; None where no test was possible, with the reason in `note`."""
+
+    test: str
+    p: float | None
+    note: str = ""
+
+
+def compare_pair(test: str, a: Values, b: Values) -> Outcome:
+    """Test two samples for a shift, two-sided.
+
+    Args:
+        test: `wilcoxon` or `mannwhitney`.
+        a: shape (n_a,).
+        b: shape (n_b,), in the unit of `a`; for `wilcoxon` of the same length, pair by pair.
+    """
+    few = min(a.size, b.size)
+    if few < SMALLEST_N:
+        what = "complete blocks" if test == "wilcoxon" else "runs of a cell"
+        return Outcome(_NAMES[test], None, f"no test: {few} {what}, at least {SMALLEST_N} needed")
+    return _signed_rank(a, b) if test == "wilcoxon" else _rank_sum(a, b)
+
+
+def smallest_p(test: str, n_a: int, n_b: int) -> float:
+    """Smallest two-sided p of the exact test: 2 / 2^n for n pairs, 2 / C(n_a + n_b, n_a) for independent runs."""
+    if test == "wilcoxon":
+        return min(1.0, math.ldexp(2.0, -min(n_a, n_b)))
+    return min(1.0, 2 / math.comb(n_a + n_b, n_a))
+
+
+def correct(p: Sequence[float | None], correction: str) -> list[float | None]:
+    """Correct a family of p values (Holm 1979, or Bonferroni; by statsmodels).
+
+    A comparison without a p stays in the family, as if its p were 1: which tests failed is no reason to be
+    milder to the others.
+
+    Args:
+        p: p values, None where there is none.
+        correction: `holm`, `bonferroni` or `none`.
+    """
+    if correction == "none" or not p:
+        return list(p)
+    corrected = multipletests([1.0 if value is None else value for value in p], method=correction)[1]
+    return [None if value is None else float(c) for value, c in zip(p, corrected, strict=True)]
+
+
+_NAMES = {"wilcoxon": "wilcoxon signed-rank", "mannwhitney": "mann-whitney rank-sum"}
+
+
+def _signed_rank(a: Values, b: Values) -> Outcome:
+    difference = a - b
+    apart = np.abs(difference[difference != 0])
+    if not apart.size:
+        return Outcome(_NAMES["wilcoxon"], None, "no test: no difference in any block")
+    ties = np.unique(apart).size < difference.size
+    if not ties and difference.size <= _LARGEST_EXACT_N:
+        return _named("wilcoxon", "exact", stats.wilcoxon(difference, method="exact").pvalue)
+    if 2**difference.size <= _PERMUTATIONS:
+        every = stats.PermutationMethod(n_resamples=_PERMUTATIONS)
+        return _named("wilcoxon", "exact permutation with ties", stats.wilcoxon(difference, method=every).pvalue)
+    form = "asymptotic with ties" if ties else "asymptotic"
+    # scipy renamed "approx" to "asymptotic"; its type stubs know the new name only beside keepdims.
+    result = stats.wilcoxon(difference, method="asymptotic", correction=True)  # type: ignore[call-overload]
+    return _named("wilcoxon", form, result.pvalue)
+
+
+def _rank_sum(a: Values, b: Values) -> Outcome:
+    different = np.unique(np.concatenate([a, b])).size
+    if different == 1:
+        return Outcome(_NAMES["mannwhitney"], None, "no test: all runs have the same value")
+    ties = different < a.size + b.size
+    if not ties and max(a.size, b.size) <= _LARGEST_EXACT_N:
+        return _named("mannwhitney", "exact", stats.mannwhitneyu(a, b, method="exact").pvalue)
+    if math.comb(a.size + b.size, a.size) <= _PERMUTATIONS:
+        every = stats.PermutationMethod(n_resamples=_PERMUTATIONS)
+        return _named("mannwhitney", "exact permutation with ties", stats.mannwhitneyu(a, b, method=every).pvalue)
+    form = "asymptotic with ties" if ties else "asymptotic"
+    return _named("mannwhitney", form, stats.mannwhitneyu(a, b, method="asymptotic").pvalue)
+
+
+def _named(test: str, form: str, p: Any) -> Outcome:
+    return Outcome(f"{_NAMES[test]}, {form}", float(p))

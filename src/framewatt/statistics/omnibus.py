@@ -1,0 +1,83 @@
+"""Tests of more than two cells at once, with their post-hoc tests."""
+
+import itertools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scikit_posthocs
+from scipy import stats
+
+from framewatt.statistics.selection import HEADLINE, cells_of, counted, groups, totals
+
+OMNIBUS_COLUMNS = ["quantity", "group", "test", "cell_a", "cell_b", "n_cells", "n_runs", "statistic", "p", "flags"]
+"""Columns of the omnibus tests: a row a group, then one a pair of its cells for the post-hoc test. `n_runs` is the
+complete blocks (Friedman) or all runs of the group (Kruskal-Wallis)."""
+
+
+def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Test every group of more than two cells for any difference, by energy and time a sample.
+
+    With `test: wilcoxon`, Friedman over complete blocks and Nemenyi's post-hoc test (Demsar 2006); with
+    `mannwhitney`, Kruskal-Wallis and Dunn's, corrected as the study says within the group. All are asymptotic.
+
+    Args:
+        runs: the runs frame.
+        settings: the study's `statistics`: test, correction.
+
+    Returns:
+        OMNIBUS_COLUMNS; p is missing where a group has fewer than two runs a cell or no difference at all.
+
+    Raises:
+        FramewattError: a run is there twice.
+    """
+    rows = totals(runs)
+    found: list[dict[str, Any]] = []
+    for quantity in HEADLINE:
+        for group, cells in groups(cells_of(rows)).items():
+            if len(cells) > 2:
+                values = {cell.id: counted(rows, cell.id, quantity)[quantity] for cell in cells}
+                test = _blocks if settings["test"] == "wilcoxon" else _independent
+                common = {"quantity": quantity, "group": group, "n_cells": len(cells)}
+                found += [common | row for row in test(values, settings["correction"])]
+    frame = pd.DataFrame(found, columns=OMNIBUS_COLUMNS)
+    return frame.astype({"n_cells": "Int64", "n_runs": "Int64", "statistic": "float64", "p": "float64"})
+
+
+def _blocks(values: dict[str, "pd.Series[float]"], correction: str) -> list[dict[str, Any]]:
+    """Friedman, then Nemenyi. Nemenyi's own p holds over all pairs of the group, so `correction` has no part in it."""
+    every = pd.DataFrame(values)
+    whole = every.dropna()
+    dropped = [str(block) for block in every.index.difference(whole.index)]
+    flags = f"incomplete blocks left out: {', '.join(dropped)}" if dropped else ""
+    row = {"test": "Friedman", "n_runs": len(whole), "flags": flags}
+    if len(whole) < 2:
+        return [row | {"flags": "; ".join(filter(None, [flags, "no test: fewer than 2 complete blocks"]))}]
+    with np.errstate(invalid="ignore"):
+        result = stats.friedmanchisquare(*(whole[cell] for cell in whole))
+    if math.isnan(result.pvalue):
+        return [row | {"flags": "; ".join(filter(None, [flags, "no test: no difference in any block"]))}]
+    after = scikit_posthocs.posthoc_nemenyi_friedman(whole.to_numpy())
+    return [row | {"statistic": float(result.statistic), "p": float(result.pvalue)}] + [
+        row | {"test": "Nemenyi", "cell_a": a, "cell_b": b, "p": float(after.iloc[i, j])}
+        for (i, a), (j, b) in itertools.combinations(enumerate(whole.columns), 2)
+    ]
+
+
+def _independent(values: dict[str, "pd.Series[float]"], correction: str) -> list[dict[str, Any]]:
+    """Kruskal-Wallis, then Dunn."""
+    samples = {cell: v.to_numpy(dtype=np.float64) for cell, v in values.items()}
+    together = np.concatenate(list(samples.values()))
+    row = {"test": "Kruskal-Wallis", "n_runs": together.size, "flags": ""}
+    if min(v.size for v in samples.values()) < 2:
+        return [row | {"flags": "no test: a cell has fewer than 2 runs that count"}]
+    if np.ptp(together) == 0:
+        return [row | {"flags": "no test: all runs have the same value"}]
+    result = stats.kruskal(*samples.values())
+    after = scikit_posthocs.posthoc_dunn(list(samples.values()), p_adjust=None if correction == "none" else correction)
+    return [row | {"statistic": float(result.statistic), "p": float(result.pvalue)}] + [
+        row | {"test": "Dunn", "cell_a": a, "cell_b": b, "p": float(after.iloc[i, j])}
+        for (i, a), (j, b) in itertools.combinations(enumerate(samples), 2)
+    ]

@@ -1,0 +1,92 @@
+"""Whether the planned runs can show anything, asked before they are measured."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from framewatt.statistics.hypothesis_tests import correct, smallest_p
+from framewatt.statistics.selection import comparable_pairs
+from framewatt.study import Cell
+
+
+@dataclass(frozen=True)
+class Reachability:
+    """What the chosen test can give at the planned number of runs."""
+
+    test: str
+    n_runs: int
+    n_comparisons: int
+    smallest_p: float
+    """Smallest two-sided p of one comparison."""
+    smallest_p_corrected: float
+    """The same after correction over the family, in which every comparison reaches it."""
+    alpha: float
+    reachable: bool
+    """Whether the corrected p can be at or below alpha."""
+    smallest_n: int
+    """Fewest runs a cell that could reach alpha."""
+    sentence: str
+    """All of it in words."""
+
+
+def count_comparisons(cells: Iterable[Cell]) -> int:
+    """Comparisons that `compare_cells` makes of these cells for one quantity: the size of the family."""
+    return len(comparable_pairs(cells))
+
+
+def reachable_significance(n_runs: int, n_comparisons: int, settings: Mapping[str, Any]) -> Reachability:
+    """Smallest two-sided p at the planned number of runs, and whether it can be significant.
+
+    Args:
+        n_runs: runs a cell, at least 1.
+        n_comparisons: size of the family of one quantity, see `count_comparisons`.
+        settings: the study's `statistics`: test, correction, alpha.
+    """
+    test, correction, alpha = settings["test"], settings["correction"], float(settings["alpha"])
+    smallest, corrected = _smallest(test, correction, n_runs, n_comparisons)
+    enough = 1
+    while _smallest(test, correction, enough, n_comparisons)[1] > alpha:
+        enough += 1
+    reachable = corrected <= alpha
+    return Reachability(
+        test,
+        n_runs,
+        n_comparisons,
+        smallest,
+        corrected,
+        alpha,
+        reachable,
+        enough,
+        _sentence(test, correction, n_runs, n_comparisons, smallest, corrected, alpha, enough),
+    )
+
+
+def _smallest(test: str, correction: str, n_runs: int, n_comparisons: int) -> tuple[float, float]:
+    """Smallest p of one comparison, bare and corrected."""
+    one = smallest_p(test, n_runs, n_runs)
+    family = correct([one] * max(1, n_comparisons), correction)
+    return one, float(family[0] if family[0] is not None else 1.0)
+
+
+def _sentence(
+    test: str,
+    correction: str,
+    n_runs: int,
+    n_comparisons: int,
+    smallest: float,
+    corrected: float,
+    alpha: float,
+    enough: int,
+) -> str:
+    if not n_comparisons:
+        return "No two cells differ in runtime or provider only, so nothing is compared."
+    name = {"wilcoxon": "Wilcoxon's signed-rank test", "mannwhitney": "Mann-Whitney's test"}[test]
+    family = f"{n_comparisons} comparison{'s' if n_comparisons > 1 else ''}"
+    how = f"after {correction.capitalize()} correction over" if correction != "none" else "without correction for"
+    start = (
+        f"With {n_runs} run{'s' if n_runs > 1 else ''} a cell, {name} gives a two-sided p of {smallest:.3g} at best, "
+        f"{corrected:.3g} {how} {family} of a quantity"
+    )
+    if corrected <= alpha:
+        return f"{start}, so that alpha = {alpha:g} can be reached."
+    return f"{start}: no difference can be significant at alpha = {alpha:g}; at least {enough} runs a cell could."

@@ -1,0 +1,111 @@
+"""Which runs count, for which quantity, and which cells may be compared."""
+
+import itertools
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from framewatt.errors import FramewattError
+from framewatt.frames import FACTORS, TOTAL
+from framewatt.study import Cell
+
+QUANTITIES = [
+    "energy_gross_j",
+    "energy_per_sample_j",
+    "duration_s",
+    "time_per_sample_s",
+    "mean_power_w",
+    "accuracy",
+]
+"""What is summarised for every cell."""
+
+HEADLINE = ["energy_per_sample_j", "time_per_sample_s"]
+"""What cells are compared by. An inference window spans whole passes over at least a minimum time, so its joules
+and seconds grow with the window; those of a sample do not."""
+
+ENERGIES = {"energy_gross_j", "energy_per_sample_j", "mean_power_w"}
+"""Quantities that an estimate may stand behind."""
+
+GROUP_FACTORS = ["phase", "workload", "dataset", "batch_size", "precision"]
+"""Factors in which cells that are compared agree; they differ in runtime or provider."""
+
+
+def totals(runs: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the domain `total`, one a run, with what the statistics need.
+
+    Args:
+        runs: the runs frame.
+
+    Returns:
+        The rows, in the frame's order, with `time_per_sample_s`, `counts` (status ok and valid) and `why_not`
+        (why a run does not count, else "").
+
+    Raises:
+        FramewattError: a cell's repetition is there twice.
+    """
+    rows = runs[runs["domain"] == TOTAL].reset_index(drop=True).copy()
+    twice = rows[rows.duplicated(["cell", "repetition"])]
+    if len(twice):
+        found = f"{twice.iloc[0]['cell']} repetition {twice.iloc[0]['repetition']}"
+        raise FramewattError(f"runs frame: found two rows of {found}; allowed: one row a run and domain")
+    for name in [*QUANTITIES, "samples_processed"]:
+        if name in rows:
+            # A column that holds None beside numbers is of type object.
+            rows[name] = pd.to_numeric(rows[name]).astype("float64")
+    rows["time_per_sample_s"] = rows["duration_s"] / rows["samples_processed"].where(rows["samples_processed"] > 0)
+    rows["estimated"] = rows["estimated"].eq(True)
+    ok = rows["status"].eq("ok")
+    rows["counts"] = ok & rows["valid"].eq(True)
+    rows["why_not"] = [
+        "" if counts else ": ".join(filter(None, ["invalid" if fine else "failed", _text(reason)]))
+        for counts, fine, reason in zip(rows["counts"], ok, rows["reasons"], strict=True)
+    ]
+    return rows
+
+
+def counted(rows: pd.DataFrame, cell_id: str, quantity: str) -> pd.DataFrame:
+    """Runs of a cell that count and have a value of the quantity, indexed by repetition, ascending."""
+    kept = rows[(rows["cell"] == cell_id) & rows["counts"] & rows[quantity].notna()]
+    return kept.set_index("repetition").sort_index()
+
+
+def left_out(rows: pd.DataFrame, cell_id: str, quantity: str) -> dict[int, str]:
+    """Repetitions of a cell that do not count for the quantity, and why."""
+    of_cell = rows[(rows["cell"] == cell_id) & ~(rows["counts"] & rows[quantity].notna())].sort_values("repetition")
+    reasons = [why or f"no value of {quantity}" for why in of_cell["why_not"]]
+    return dict(zip((int(r) for r in of_cell["repetition"]), reasons, strict=True))
+
+
+def by_reason(reasons: Mapping[int, str]) -> dict[str, str]:
+    """Reason to the repetitions that have it, as text: `{1: "x", 3: "x"}` is `{"x": "1, 3"}`."""
+    return {
+        reason: ", ".join(str(repetition) for repetition, found in reasons.items() if found == reason)
+        for reason in dict.fromkeys(reasons.values())
+    }
+
+
+def cells_of(runs: pd.DataFrame) -> list[Cell]:
+    """The cells of a frame that has the factors as columns, by name."""
+    levels = runs[FACTORS].drop_duplicates().astype({"batch_size": int})
+    cells = [Cell(**dict(zip(FACTORS, level, strict=True))) for level in levels.itertuples(index=False)]
+    return sorted(cells, key=lambda cell: cell.id)
+
+
+def group_of(cell: Cell) -> str:
+    """What a cell shares with those that it is compared with, in words."""
+    return f"{cell.phase} {cell.workload} {cell.dataset} batch {cell.batch_size} {cell.precision}"
+
+
+def groups(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+    """Cells that may be compared with each other, by group, each group by cell name."""
+    ordered = sorted(cells, key=lambda cell: (group_of(cell), cell.id))
+    return {name: list(members) for name, members in itertools.groupby(ordered, key=group_of)}
+
+
+def comparable_pairs(cells: Iterable[Cell]) -> list[tuple[str, Cell, Cell]]:
+    """Group, cell A and cell B of every comparison: all pairs that differ in runtime or provider only."""
+    return [(name, a, b) for name, members in groups(cells).items() for a, b in itertools.combinations(members, 2)]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,202 @@
+"""A study file becomes validated factors, and those become cells in a measured order (no side effects)."""
+
+import hashlib
+import itertools
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from framewatt.errors import FramewattError
+from framewatt.validation import load_yaml, validate
+
+FRAMEWORK_OF_RUNTIME = {
+    "torch": "torch",
+    "tensorflow": "tensorflow",
+    "mxnet": "mxnet",
+    "torch2onnx": "torch",
+    "tf2onnx": "tensorflow",
+    "mx2onnx": "mxnet",
+}
+"""The framework in which a runtime's weights are trained and from which its ONNX file is exported."""
+
+NATIVE = "native"
+"""Provider of a runtime that brings its own kernels."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One configuration of a study: a level of every factor."""
+
+    phase: str
+    workload: str
+    runtime: str
+    provider: str
+    dataset: str
+    batch_size: int
+    precision: str
+
+    @property
+    def id(self) -> str:
+        """Name of the cell, unique in its study and fit for a file name."""
+        parts = [self.phase, self.workload, self.dataset, self.runtime]
+        if self.provider != NATIVE:
+            parts.append(self.provider)
+        parts.append(f"b{self.batch_size}")
+        if self.precision != "fp32":
+            parts.append(self.precision)
+        return "-".join(parts)
+
+    @property
+    def framework(self) -> str:
+        """Framework whose weights the cell uses."""
+        return FRAMEWORK_OF_RUNTIME[self.runtime]
+
+    @property
+    def engine(self) -> str:
+        """Library that executes the model: a framework, or `onnxruntime`."""
+        return "onnxruntime" if self.runtime.endswith("2onnx") else self.runtime
+
+    @property
+    def model(self) -> str:
+        """Name of the trained model that the cell builds on, `<workload>-<dataset>-<framework>`."""
+        return f"{self.workload}-{self.dataset}-{self.framework}"
+
+    def environment(self, device: str) -> str:
+        """Name of the environment (a folder under envs/) that holds the cell's engine on `device`."""
+        return environment_of(self.engine, device, self.provider)
+
+    def unsupported(self, device: str) -> str | None:
+        """Why the combination of levels cannot run at all, or None where it can."""
+        if self.engine == "onnxruntime":
+            if self.phase == "train":
+                return "ONNX Runtime runs exported models and does not train"
+            if self.provider == "cuda" and device != "cuda":
+                return "the CUDA execution provider needs device: cuda"
+        elif self.provider != NATIVE:
+            return f"{self.runtime} has no execution providers"
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The factor levels, by name."""
+        return asdict(self)
+
+
+def environment_of(engine: str, device: str, provider: str = NATIVE) -> str:
+    """Name of the environment for an engine: `torch`, or `<engine>/<variant>`."""
+    if engine == "torch":
+        return "torch"
+    if engine == "onnxruntime":
+        return f"onnxruntime/{provider}"
+    return f"{engine}/{device}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One cell in one block. `position` counts all runs of the study from 1, in measured order."""
+
+    cell: Cell
+    repetition: int
+    position: int
+
+
+@dataclass(frozen=True)
+class Study:
+    """A validated study on a device: its settings, cells, and what it leaves out and why."""
+
+    path: Path
+    settings: dict[str, Any]
+    device: str
+    cells: tuple[Cell, ...]
+    excluded: tuple[Cell, ...]
+    unsupported: tuple[tuple[Cell, str], ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the study and of its results folder."""
+        return str(self.settings["study"])
+
+    def runs(self) -> list[Run]:
+        """Every run in measured order: blocks one after the other, cells shuffled inside each.
+
+        A block's shuffle is seeded by the study's seed and the block's number alone, so that adding a
+        repetition leaves the order of earlier blocks as it was.
+        """
+        ordered: list[tuple[Cell, int]] = []
+        for repetition in range(1, self.settings["repetitions"] + 1):
+            digest = hashlib.sha256(f"{self.settings['seed']}/{repetition}".encode()).digest()
+            block = list(self.cells)
+            random.Random(digest).shuffle(block)
+            ordered += [(cell, repetition) for cell in block]
+        return [Run(cell, repetition, position) for position, (cell, repetition) in enumerate(ordered, 1)]
+
+    def cell(self, cell_id: str) -> Cell:
+        """The cell of that name.
+
+        Raises:
+            KeyError: no such cell.
+        """
+        return {cell.id: cell for cell in self.cells}[cell_id]
+
+
+def load_study(path: Path, schema_path: Path, known: Mapping[str, Iterable[str]], device: str) -> Study:
+    """Read, check and expand a study file.
+
+    Args:
+        path: the study file.
+        schema_path: config/schemas/study.schema.yaml.
+        known: what exists in this project: `dataset` names, and `workload` names per framework under
+            `workload/<framework>`.
+        device: `cpu` or `cuda`, already resolved.
+
+    Raises:
+        FramewattError: one line that names file, key, found and allowed.
+    """
+    settings = validate(load_yaml(path), yaml.safe_load(schema_path.read_text(encoding="utf-8")), str(path))
+    instruments = settings["instruments"]
+    if instruments["meters"] == "auto" and instruments["fallback"] != "estimate":
+        raise FramewattError(
+            f"{path}: instruments.meters: found auto with fallback {instruments['fallback']}; "
+            "allowed: auto only with fallback: estimate, else a list of meters"
+        )
+    cells: dict[str, Cell] = {}
+    for index, cross in enumerate(settings["factors"]):
+        _check_known(cross, known, f"{path}: factors.{index}")
+        for cell in _expand(cross, device):
+            cells.setdefault(cell.id, cell)
+    excluded = [cell for cell in cells.values() if any(_matches(cell, rule) for rule in settings["exclude"])]
+    kept = [cell for cell in cells.values() if cell not in excluded]
+    unsupported = [(cell, reason) for cell in kept if (reason := cell.unsupported(device))]
+    runnable = [cell for cell in kept if not cell.unsupported(device)]
+    if not runnable:
+        raise FramewattError(
+            f"{path}: factors: found no cell that can run ({len(excluded)} excluded, {len(unsupported)} unsupported); "
+            "allowed: at least one"
+        )
+    return Study(path, settings, device, tuple(runnable), tuple(excluded), tuple(unsupported))
+
+
+def _check_known(cross: Mapping[str, Any], known: Mapping[str, Iterable[str]], where: str) -> None:
+    frameworks = {FRAMEWORK_OF_RUNTIME[runtime] for runtime in cross["runtime"]}
+    choices = [("dataset", set(known["dataset"]))]
+    choices += [("workload", set(known[f"workload/{framework}"])) for framework in sorted(frameworks)]
+    for key, allowed in choices:
+        for level in cross[key]:
+            if level not in allowed:
+                raise FramewattError(f"{where}.{key}: found {level!r}; allowed: {', '.join(sorted(allowed))}")
+
+
+def _expand(cross: Mapping[str, Any], device: str) -> Iterable[Cell]:
+    names = ("phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision")
+    for levels in itertools.product(*(cross[name] for name in names)):
+        cell = dict(zip(names, levels, strict=True))
+        if cell["provider"] == "default":
+            cell["provider"] = device if str(cell["runtime"]).endswith("2onnx") else NATIVE
+        yield Cell(**cell)
+
+
+def _matches(cell: Cell, rule: Mapping[str, Any]) -> bool:
+    return all(getattr(cell, name) == level for name, level in rule.items())

@@ -1,0 +1,128 @@
+"""A child process that may crash, be killed or hang, and what is said of it afterwards."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Never
+
+_KILL_AFTER_S = 5.0
+_LAST_WORDS = 300
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a child ended.
+
+    Attributes:
+        reason: None where it ended well, else one line that says what happened.
+        started_ns: CLOCK_MONOTONIC just before it was started.
+        ended_ns: CLOCK_MONOTONIC just after it had ended.
+    """
+
+    reason: str | None
+    started_ns: int
+    ended_ns: int
+
+
+def supervise(
+    command: Sequence[str | Path],
+    *,
+    log: Path,
+    timeout_s: float,
+    environment: Mapping[str, str] | None = None,
+) -> Outcome:
+    """Run a command in a process group of its own, its output appended to `log`.
+
+    Whatever of the group is left when the command ends, runs out of time, or this process is told to stop, is ended.
+
+    Args:
+        command: the program and its arguments.
+        log: file for its standard output and error.
+        timeout_s: seconds it may take.
+        environment: environment variables set for it on top of this process's.
+
+    Raises:
+        KeyboardInterrupt: this process was told to stop (SIGINT or SIGTERM); the group has been ended.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output, _terminated_as_interrupt():
+        begin = output.tell()
+        started_ns = time.monotonic_ns()
+        try:
+            process = subprocess.Popen(
+                [str(part) for part in command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                env={**os.environ, **(environment or {})},
+            )
+        except OSError as error:
+            return Outcome(f"could not start {command[0]}: {error.strerror}", started_ns, time.monotonic_ns())
+        try:
+            code = process.wait(timeout=timeout_s)
+            reason = None if code == 0 else _describe_exit(code)
+        except subprocess.TimeoutExpired:
+            reason = f"took longer than {timeout_s:g} s and was ended"
+        finally:
+            _end_group(process)
+        ended_ns = time.monotonic_ns()
+    if reason:
+        words = _last_words(log, begin)
+        reason += f": {words}" if words else f" (see {log})"
+    return Outcome(reason, started_ns, ended_ns)
+
+
+def thread_settings(threads: int) -> dict[str, str]:
+    """Environment variables that hold every math library to `threads`; Snakemake sets the same ones from its own
+    count of cores, which is not the study's."""
+    names = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM", "GOTO")
+    return {f"{name}_NUM_THREADS": str(threads) for name in names} | {"TF_CPP_MIN_LOG_LEVEL": "2"}
+
+
+def _describe_exit(code: int) -> str:
+    if code < 0:
+        name = signal.Signals(-code).name
+        hint = ", perhaps for want of memory" if name == "SIGKILL" else ""
+        return f"killed by {name}{hint}"
+    return f"ended with exit code {code}"
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End what is left of the child's process group: politely, then not."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, sign)
+        except (ProcessLookupError, PermissionError):
+            break
+        deadline = time.monotonic() + _KILL_AFTER_S
+        while process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+    process.wait()
+
+
+def _last_words(log: Path, begin: int) -> str:
+    """The last line that the child wrote, which is where Python puts the error."""
+    with log.open("rb") as file:
+        file.seek(begin)
+        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
+    return next((line[:_LAST_WORDS] for line in reversed(lines) if line), "")
+
+
+class _terminated_as_interrupt:
+    """Turns SIGTERM into KeyboardInterrupt, so that both take the same way out."""
+
+    def __enter__(self) -> None:
+        self._previous = signal.signal(signal.SIGTERM, self._raise)
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGTERM, self._previous)
+
+    @staticmethod
+    def _raise(_number: int, _frame: FrameType | None) -> Never:
+        raise KeyboardInterrupt

@@ -1,0 +1,25 @@
+"""The tables of a study, and their files as CSV, Markdown and LaTeX."""
+
+from framewatt.tables.study import (
+    accuracy,
+    comparisons,
+    energy_time,
+    epochs,
+    export_agreement,
+    failures,
+)
+from framewatt.tables.table import Table, to_csv, to_latex, to_markdown, write_table
+
+__all__ = [
+    "Table",
+    "accuracy",
+    "comparisons",
+    "energy_time",
+    "epochs",
+    "export_agreement",
+    "failures",
+    "to_csv",
+    "to_latex",
+    "to_markdown",
+    "write_table",
+]

@@ -1,0 +1,220 @@
+"""Energy of a window of a trace, with its uncertainty (pure functions of arrays).
+
+A counter gives cumulative joules, a gauge gives watts. Energy at the edges of a window is interpolated
+linearly between the samples on both sides. Failed reads are NaN: they are bridged by the good samples around
+them and counted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Nanoseconds = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+SHORTEST_WINDOW_PERIODS = 20
+"""A window of fewer update periods of its meter is flagged (design, section 5.7)."""
+
+_UNIFORM = 12**-0.5
+"""Standard deviation of a uniform distribution, as a share of its width (JCGM 100:2008, 4.3.7)."""
+
+
+@dataclass(frozen=True)
+class WindowEnergy:
+    """What a meter says of a window.
+
+    Attributes:
+        energy_j: joules, or None where the window is invalid.
+        uncertainty_j: standard uncertainty of `energy_j` in joules, or None.
+        mean_power_w: watts, or None.
+        samples: good samples inside the window, edges included.
+        failed_reads: reads inside the window that failed and were bridged.
+        largest_gap_s: longest time between two good samples that touch the window, in seconds.
+        reasons: why the window is invalid; empty where it is valid.
+        flags: what a reader should know although the number stands.
+    """
+
+    energy_j: float | None
+    uncertainty_j: float | None
+    mean_power_w: float | None
+    samples: int
+    failed_reads: int
+    largest_gap_s: float | None
+    reasons: tuple[str, ...] = field(default=())
+    flags: tuple[str, ...] = field(default=())
+
+
+def counter_energy(
+    time_ns: Nanoseconds,
+    counter_j: Values,
+    start_ns: int,
+    end_ns: int,
+    *,
+    update_period_s: float,
+    resolution_j: float = 0.0,
+    wrap_j: float | None = None,
+    max_power_w: float | None = None,
+) -> WindowEnergy:
+    """Energy between two instants from a cumulative counter.
+
+    Args:
+        time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.
+        counter_j: shape (n,), joules, NaN where the read failed.
+        start_ns: start of the window, nanoseconds.
+        end_ns: end of the window, nanoseconds, after `start_ns`.
+        update_period_s: seconds between two updates of the counter.
+        resolution_j: joules of the counter's last digit.
+        wrap_j: joules at which the counter starts again from 0; None where it never does.
+        max_power_w: watts that the domain cannot exceed; where given, a gap long enough for more than one wrap
+            makes the window invalid.
+
+    Raises:
+        ValueError: `end_ns` is not after `start_ns`, or the times do not ascend.
+    """
+    t, value, failed = _good_samples(time_ns, counter_j, start_ns, end_ns)
+    gap_s, inside, reasons = _coverage(t, start_ns, end_ns)
+    if reasons:
+        return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
+    steps = np.diff(value)
+    backwards = steps < 0
+    if backwards.any():
+        if wrap_j is None:
+            reasons += ("counter went back: it was reset",)
+        else:
+            steps = np.where(backwards, steps + wrap_j, steps)
+            if (value > wrap_j).any() or (max_power_w and (steps > max_power_w * np.diff(t) * 1e-9 * 1.5).any()):
+                reasons += ("counter went back by other than a wrap: it was reset",)
+    if wrap_j is not None and max_power_w and gap_s is not None and gap_s * max_power_w >= wrap_j:
+        reasons += (f"more than one wrap possible in a gap of {gap_s:.3g} s",)
+    if reasons:
+        return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
+    cumulative = np.concatenate(([0.0], np.cumsum(steps)))
+    at_start, at_end = np.interp([start_ns, end_ns], t, cumulative)
+    energy = float(at_end - at_start)
+    edge_power = [_slope(t, cumulative, edge) for edge in (start_ns, end_ns)]
+    # An edge falls anywhere between two updates, so its joules are uncertain by power x period.
+    widths = [power * max(update_period_s, 0.0) for power in edge_power] + [resolution_j, resolution_j]
+    uncertainty = float(np.linalg.norm(np.array(widths) * _UNIFORM))
+    return _result(energy, uncertainty, start_ns, end_ns, inside, failed, gap_s, update_period_s)
+
+
+def gauge_energy(
+    time_ns: Nanoseconds,
+    power_w: Values,
+    start_ns: int,
+    end_ns: int,
+    *,
+    update_period_s: float,
+) -> WindowEnergy:
+    """Energy between two instants from power samples: the trapezoid rule over all of them.
+
+    Args:
+        time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.
+        power_w: shape (n,), watts, NaN where the read failed.
+        start_ns: start of the window, nanoseconds.
+        end_ns: end of the window, nanoseconds, after `start_ns`.
+        update_period_s: seconds between two updates of the gauge.
+
+    Raises:
+        ValueError: `end_ns` is not after `start_ns`, or the times do not ascend.
+    """
+    t, value, failed = _good_samples(time_ns, power_w, start_ns, end_ns)
+    gap_s, inside, reasons = _coverage(t, start_ns, end_ns)
+    if (value < 0).any():
+        reasons += ("negative power",)
+    if reasons:
+        return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
+    within = (t > start_ns) & (t < end_ns)
+    edges = np.interp([start_ns, end_ns], t, value)
+    nodes_ns = np.concatenate(([start_ns], t[within], [end_ns]))
+    nodes_w = np.concatenate((edges[:1], value[within], edges[1:]))
+    widths_s = np.diff(nodes_ns) * 1e-9
+    energy = float(np.sum(widths_s * (nodes_w[1:] + nodes_w[:-1]) / 2))
+    # Between two samples a power that stepped may have done so anywhere: half the step, uniformly.
+    steps = np.abs(np.diff(nodes_w)) * widths_s
+    edge_widths = nodes_w[[0, -1]] * update_period_s
+    uncertainty = float(np.hypot(np.linalg.norm(steps), np.linalg.norm(edge_widths)) * _UNIFORM)
+    return _result(energy, uncertainty, start_ns, end_ns, inside, failed, gap_s, update_period_s)
+
+
+def combine(parts: Sequence[WindowEnergy], duration_s: float) -> WindowEnergy:
+    """One window made of several spans (the epochs of a training): joules add, uncertainties in quadrature.
+
+    Args:
+        parts: the spans' results, at least one.
+        duration_s: seconds of all spans together.
+    """
+    reasons = tuple(dict.fromkeys(reason for part in parts for reason in part.reasons))
+    gaps = [part.largest_gap_s for part in parts if part.largest_gap_s is not None]
+    energy = uncertainty = power = None
+    if not reasons:
+        energy = sum(part.energy_j or 0.0 for part in parts)
+        uncertainty = float(np.linalg.norm([part.uncertainty_j or 0.0 for part in parts]))
+        power = energy / duration_s
+    return WindowEnergy(
+        energy,
+        uncertainty,
+        power,
+        sum(part.samples for part in parts),
+        sum(part.failed_reads for part in parts),
+        max(gaps) if gaps else None,
+        reasons,
+        tuple(dict.fromkeys(flag for part in parts for flag in part.flags)),
+    )
+
+
+def _good_samples(time_ns: Nanoseconds, values: Values, start_ns: int, end_ns: int) -> tuple[Nanoseconds, Values, int]:
+    """The good samples that matter to the window: those inside and the nearest on either side."""
+    if end_ns <= start_ns:
+        raise ValueError(f"window ends at {end_ns} ns, not after its start at {start_ns} ns")
+    time_ns = np.asarray(time_ns, dtype=np.int64)
+    values = np.asarray(values, dtype=np.float64)
+    if (np.diff(time_ns) < 0).any():
+        raise ValueError("sample times do not ascend")
+    good = np.isfinite(values)
+    failed = int(np.count_nonzero(~good & (time_ns >= start_ns) & (time_ns <= end_ns)))
+    t, value = time_ns[good], values[good]
+    first = max(int(np.searchsorted(t, start_ns, side="right")) - 1, 0)
+    last = min(int(np.searchsorted(t, end_ns, side="left")) + 1, len(t))
+    return t[first:last], value[first:last], failed
+
+
+def _coverage(t: Nanoseconds, start_ns: int, end_ns: int) -> tuple[float | None, int, tuple[str, ...]]:
+    """Largest gap in seconds, samples inside, and why the samples do not span the window, if so."""
+    inside = int(np.count_nonzero((t >= start_ns) & (t <= end_ns)))
+    gap_s = float(np.diff(t).max() * 1e-9) if len(t) > 1 else None
+    reasons: tuple[str, ...] = ()
+    if len(t) < 2:
+        reasons += (f"{len(t)} good samples, at least 2 are needed",)
+    elif t[0] > start_ns:
+        reasons += (f"trace begins {(t[0] - start_ns) * 1e-9:.3g} s after the window",)
+    elif t[-1] < end_ns:
+        reasons += (f"trace ends {(end_ns - t[-1]) * 1e-9:.3g} s before the window",)
+    return gap_s, inside, reasons
+
+
+def _slope(t: Nanoseconds, cumulative: Values, edge_ns: int) -> float:
+    """Watts around an edge: the slope of the segment that holds it."""
+    i = int(np.clip(np.searchsorted(t, edge_ns, side="right"), 1, len(t) - 1))
+    return float((cumulative[i] - cumulative[i - 1]) / max((t[i] - t[i - 1]) * 1e-9, 1e-9))
+
+
+def _result(
+    energy: float,
+    uncertainty: float,
+    start_ns: int,
+    end_ns: int,
+    inside: int,
+    failed: int,
+    gap_s: float | None,
+    update_period_s: float,
+) -> WindowEnergy:
+    duration_s = (end_ns - start_ns) * 1e-9
+    flags: tuple[str, ...] = ()
+    if duration_s < SHORTEST_WINDOW_PERIODS * update_period_s:
+        flags += (f"window of {duration_s:.3g} s is shorter than {SHORTEST_WINDOW_PERIODS} update periods",)
+    if failed:
+        flags += (f"{failed} failed reads bridged",)
+    return WindowEnergy(energy, uncertainty, energy / duration_s, inside, failed, gap_s, (), flags)

@@ -1,0 +1,174 @@
+"""The measured process: runs one workload and says when each window began and ended.
+
+`python -m framewatt.worker <job.json>` runs inside a framework's environment. It writes events (a line each, as
+they happen) and, at its very end, a result; without a result the run has failed.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.files import read_json, write_json
+from framewatt.metrics import classification_metrics
+from framewatt.workloads import make_inference, make_training
+from framewatt.workloads.contract import Inference, Spec, Training
+
+
+class Events:
+    """Edges of windows, written as they happen so that a crash leaves those before it.
+
+    Args:
+        file: a text file, open for writing.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def mark(self, window: str, edge: str, monotonic_ns: int) -> None:
+        """Note an edge (`start` or `end`) of a window at an instant that was read before."""
+        self._file.write(json.dumps({"window": window, "edge": edge, "monotonic_ns": monotonic_ns}) + "\n")
+        self._file.flush()
+
+    @contextmanager
+    def window(self, name: str) -> Iterator[None]:
+        """A window around what happens inside."""
+        self.mark(name, "start", time.monotonic_ns())
+        yield
+        self.mark(name, "end", time.monotonic_ns())
+
+
+def spec_of(job: Mapping[str, Any]) -> Spec:
+    """The workload's part of a job."""
+    return Spec(
+        model=job["model"],
+        batch_size=job["batch_size"],
+        device=job["device"],
+        provider=job["provider"],
+        threads=job["threads"],
+        seed=job["seed"],
+        artefact=Path(job["artefact"]) if job.get("artefact") else None,
+        training=job["training"],
+    )
+
+
+def infer(workload: Inference, data: Arrays, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
+    """Time whole passes over the test set, a batch after the other, for at least `window.minimum_s`.
+
+    Accuracy comes from the outputs of the first timed pass.
+    """
+    with events.window("setup"):
+        workload.setup()
+        batches = list(workload.batches())
+    with events.window("warm_up"):
+        workload.warm_up(window["warm_up_batches"])
+    run, synchronize, now_ns = workload.run, workload.synchronize, time.monotonic_ns
+    minimum_ns = round(window["minimum_s"] * 1e9)
+    stamps: list[int] = []
+    outputs: list[Any] = []
+    passes = 0
+    synchronize()
+    start_ns = end_ns = now_ns()
+    events.mark("steady", "start", start_ns)
+    stamps.append(start_ns)
+    while end_ns - start_ns < minimum_ns:
+        keep = outputs.append if passes == 0 else _drop
+        for batch in batches:
+            keep(run(batch))
+            synchronize()
+            end_ns = now_ns()
+            stamps.append(end_ns)
+        passes += 1
+    events.mark("steady", "end", end_ns)
+    with events.window("evaluate"):
+        metrics = classification_metrics(np.concatenate(outputs), data.y_test)
+    return {
+        "primary_window": "steady",
+        "samples_processed": passes * len(data.x_test),
+        "latency": _latency(stamps),
+        "metrics": metrics,
+        "epochs": [],
+    }
+
+
+def train(workload: Training, data: Arrays, epochs: int, events: Events) -> dict[str, Any]:
+    """Time each epoch; the test set is scored between them, outside the timed windows."""
+    with events.window("setup"):
+        workload.setup()
+    rows = []
+    for epoch in range(1, epochs + 1):
+        batches = list(workload.batches(epoch))
+        steps = []
+        workload.synchronize()
+        start_ns = time.monotonic_ns()
+        events.mark(f"epoch-{epoch}", "start", start_ns)
+        for batch in batches:
+            steps.append(workload.run(batch))
+        workload.synchronize()
+        events.mark(f"epoch-{epoch}", "end", time.monotonic_ns())
+        with events.window(f"evaluate-{epoch}"):
+            losses = [workload.loss_of(step) for step in steps]
+            scores = workload.evaluate()
+        loss = float(np.mean(losses))
+        rows.append(
+            {
+                "epoch": epoch,
+                "samples_processed": len(steps) * min(workload.spec.batch_size, len(data.x_train)),
+                "loss_mean": loss if np.isfinite(loss) else None,
+                "metrics": classification_metrics(scores, data.y_test),
+            }
+        )
+    return {
+        "primary_window": "steady",
+        "samples_processed": sum(row["samples_processed"] for row in rows),
+        "latency": None,
+        "metrics": rows[-1]["metrics"],
+        "epochs": rows,
+    }
+
+
+def main(job_path: str) -> None:
+    """Run the job and write its result."""
+    job = read_json(Path(job_path))
+    data = load_arrays(Path(job["data"]))
+    with Path(job["events"]).open("w", encoding="utf-8") as file:
+        events = Events(file)
+        if job["phase"] == "train":
+            training = make_training(job["engine"], spec_of(job), data)
+            result = train(training, data, job["training"]["epochs"], events)
+            result["workload"] = training.facts()
+            training.close()
+        else:
+            inference = make_inference(job["engine"], spec_of(job), data)
+            result = infer(inference, data, job["window"], events)
+            result["workload"] = inference.facts()
+            inference.close()
+    write_json(Path(job["result"]), result)
+
+
+def _drop(_output: Any) -> None:
+    return None
+
+
+def _latency(stamps: list[int]) -> dict[str, Any]:
+    """Seconds from handing over a batch to its scores on the host."""
+    seconds = np.diff(np.array(stamps)) * 1e-9
+    p50, p95, p99 = np.quantile(seconds, [0.5, 0.95, 0.99])
+    return {
+        "batches": len(seconds),
+        "mean_s": float(seconds.mean()),
+        "p50_s": float(p50),
+        "p95_s": float(p95),
+        "p99_s": float(p99),
+        "max_s": float(seconds.max()),
+    }
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

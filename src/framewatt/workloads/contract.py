@@ -1,0 +1,122 @@
+"""What a workload is: a model, its data and one way to run it, with the timed part apart from the rest.
+
+Only `run` and `synchronize` are called inside a timed window.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.datasets.contract import Arrays
+
+Scores = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """How a workload is to be run.
+
+    Attributes:
+        model: name of the model, a file in the framework's folder.
+        batch_size: samples handed over at once.
+        device: `cpu` or `cuda`.
+        provider: ONNX Runtime's execution provider, or `native`.
+        threads: threads the framework may use on the CPU.
+        seed: of initial weights and shuffling.
+        artefact: folder with trained weights or an ONNX file; None where the workload trains.
+        training: the study's `training` settings.
+    """
+
+    model: str
+    batch_size: int
+    device: str
+    provider: str
+    threads: int
+    seed: int
+    artefact: Path | None
+    training: Mapping[str, Any]
+
+
+class Workload(ABC):
+    """A model on a data set. Made without work; `setup` does that."""
+
+    def __init__(self, spec: Spec, data: Arrays) -> None:
+        self.spec = spec
+        self.data = data
+
+    @abstractmethod
+    def setup(self) -> None:
+        """Build the model, load its weights and move all inputs to where the model reads them."""
+
+    @abstractmethod
+    def batches(self, epoch: int = 0) -> Iterator[Any]:
+        """Ready batches of one pass over the data, as the framework takes them.
+
+        Inference passes over the test set in its order; training over the training set, shuffled alike in every
+        framework by `seed` and `epoch`, without the last incomplete batch.
+        """
+
+    @abstractmethod
+    def run(self, batch: Any) -> Any:
+        """One step: the scores of a batch, shape (batch, classes), on the host; or the loss of a training step,
+        in any form that `loss_of` understands."""
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Wait until everything handed to the device is done."""
+
+    @abstractmethod
+    def evaluate(self) -> Scores:
+        """Class scores of the whole test set, shape (n, classes)."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Parameters, FLOPs of one sample's forward pass, input shape and library versions."""
+
+    def close(self) -> None:
+        """Let go of what `setup` took."""
+        return None
+
+
+class Inference(Workload):
+    """A trained model that scores the test set."""
+
+    def warm_up(self, batches: int) -> None:
+        """Run some batches, starting over where the data are short, and wait for them."""
+        ready = list(self.batches())
+        for index in range(batches):
+            self.run(ready[index % len(ready)])
+        self.synchronize()
+
+    def evaluate(self) -> Scores:
+        """Class scores of the whole test set, shape (n, classes)."""
+        return np.concatenate([self.run(batch) for batch in self.batches()])
+
+
+class Training(Workload):
+    """A model that learns from random weights."""
+
+    @abstractmethod
+    def loss_of(self, step: Any) -> float:
+        """The mean loss of a step, from what `run` gave."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write the weights to a folder, for the framework's inference workload and exporter."""
+
+    def shuffled(self, epoch: int) -> Iterator[NDArray[np.int64]]:
+        """Indices of the epoch's batches, the same for every framework.
+
+        Yields:
+            shape (batch,), indices into the training set.
+        """
+        count = len(self.data.x_train)
+        order = np.random.default_rng([self.spec.seed, epoch]).permutation(count)
+        size = min(self.spec.batch_size, count)
+        for start in range(0, count - size + 1, size):
+            yield order[start : start + size]

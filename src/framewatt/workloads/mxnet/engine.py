@@ -1,0 +1,125 @@
+"""Inference and training in MXNet, with Gluon models compiled by `hybridize`."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import mxnet as mx
+import numpy as np
+from mxnet import autograd, gluon
+
+from framewatt.datasets.contract import Arrays
+from framewatt.workloads.contract import Inference, Scores, Spec, Training
+
+WEIGHTS = "weights.params"
+
+
+class _MxnetModel:
+    """What inference and training share: the model in its context."""
+
+    spec: Spec
+    data: Arrays
+    model: gluon.HybridBlock
+
+    def build(self) -> None:
+        mx.random.seed(self.spec.seed)
+        np.random.seed(self.spec.seed)
+        self.context = mx.gpu(0) if self.spec.device == "cuda" else mx.cpu()
+        builder = importlib.import_module(f"framewatt.workloads.mxnet.{self.spec.model}")
+        self.model = builder.build(self.data.classes, self.data.input_shape)
+
+    def synchronize(self) -> None:
+        mx.nd.waitall()
+
+    def facts(self) -> dict[str, Any]:
+        trainable = [p for p in self.model.collect_params().values() if p.grad_req != "null"]
+        return {
+            "parameters": int(sum(np.prod(p.shape) for p in trainable)),
+            "flops": None,
+            "flops_reason": "MXNet has no counter",
+            "input_shape": list(self.data.input_shape),
+            "input_layout": "NCHW",
+            "libraries": {"mxnet": mx.__version__},
+        }
+
+
+class MxnetInference(_MxnetModel, Inference):
+    """Scores the test set with trained weights."""
+
+    def setup(self) -> None:
+        """Load the weights from MXNet's own format."""
+        self.build()
+        assert self.spec.artefact is not None
+        self.model.load_parameters(str(self.spec.artefact / WEIGHTS), ctx=self.context)
+        self.model.hybridize(static_alloc=True, static_shape=True)
+        self._inputs = mx.nd.array(self.data.x_test, ctx=self.context)
+
+    def batches(self, epoch: int = 0) -> Iterator[mx.nd.NDArray]:
+        """Slices of the test set."""
+        for start in range(0, len(self.data.x_test), self.spec.batch_size):
+            yield self._inputs[start : start + self.spec.batch_size]
+
+    def run(self, batch: mx.nd.NDArray) -> Scores:
+        """Scores of a batch on the host; MXNet is asynchronous and waits here."""
+        return self.model(batch).asnumpy()  # type: ignore[no-any-return]  # mxnet is not installed where mypy runs
+
+
+class MxnetTraining(_MxnetModel, Training):
+    """Learns with stochastic gradient descent."""
+
+    def setup(self) -> None:
+        """Xavier weights (Gluon has no default that trains this depth), the training set in the context."""
+        self.build()
+        self.model.initialize(mx.init.Xavier(), ctx=self.context)
+        self.model(mx.nd.zeros((1, *self.data.input_shape), ctx=self.context)).wait_to_read()
+        self.model.hybridize(static_alloc=True, static_shape=True)
+        settings = self.spec.training
+        self._trainer = gluon.Trainer(
+            self.model.collect_params(),
+            "sgd",
+            {"learning_rate": settings["learning_rate"], "momentum": settings["momentum"]},
+            kvstore=None,
+        )
+        self._loss = gluon.loss.SoftmaxCrossEntropyLoss()
+        self._inputs = mx.nd.array(self.data.x_train, ctx=self.context)
+        self._labels = mx.nd.array(self.data.y_train, ctx=self.context)
+
+    def batches(self, epoch: int = 0) -> Iterator[tuple[mx.nd.NDArray, mx.nd.NDArray]]:
+        """Shuffled images and labels."""
+        for indices in self.shuffled(epoch):
+            chosen = mx.nd.array(indices, ctx=self.context, dtype="int32")
+            yield self._inputs.take(chosen), self._labels.take(chosen)
+
+    def run(self, batch: tuple[mx.nd.NDArray, mx.nd.NDArray]) -> mx.nd.NDArray:
+        """One step, handed to MXNet's engine; the loss of each sample stays on the device."""
+        images, labels = batch
+        with autograd.record():
+            loss = self._loss(self.model(images), labels)
+        loss.backward()
+        self._trainer.step(len(images))
+        return loss
+
+    def loss_of(self, step: mx.nd.NDArray) -> float:
+        """The mean loss of a step."""
+        return float(step.mean().asscalar())
+
+    def evaluate(self) -> Scores:
+        """Class scores of the test set; outside `autograd.record` the model is in evaluation mode."""
+        images = self.data.x_test
+        batches = (mx.nd.array(images[i : i + 64], ctx=self.context) for i in range(0, len(images), 64))
+        return np.concatenate([self.model(batch).asnumpy() for batch in batches])
+
+    def save(self, folder: Path) -> None:
+        """Write the parameters in MXNet's own format."""
+        self.model.save_parameters(str(folder / WEIGHTS))
+
+
+def make_inference(spec: Spec, data: Arrays) -> MxnetInference:
+    """MXNet's inference workload."""
+    return MxnetInference(spec, data)
+
+
+def make_training(spec: Spec, data: Arrays) -> MxnetTraining:
+    """MXNet's training workload."""
+    return MxnetTraining(spec, data)

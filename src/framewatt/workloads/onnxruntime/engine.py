@@ -1,0 +1,104 @@
+"""Inference of an exported model in ONNX Runtime; any model, since the file is the model."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+
+from framewatt.datasets.contract import Arrays
+from framewatt.workloads.contract import Inference, Scores, Spec
+
+PROVIDERS = {
+    "cpu": "CPUExecutionProvider",
+    "openvino": "OpenVINOExecutionProvider",
+    "cuda": "CUDAExecutionProvider",
+}
+MODEL = "model.onnx"
+
+
+class OnnxRuntimeInference(Inference):
+    """Scores the test set with the exported weights."""
+
+    def setup(self) -> None:
+        """Open a session on the wanted provider.
+
+        Raises:
+            RuntimeError: the provider is not there, or ONNX Runtime put another one in its place.
+        """
+        provider = PROVIDERS[self.spec.provider]
+        if provider not in ort.get_available_providers():
+            raise RuntimeError(
+                f"provider: found {provider} missing from this build of ONNX Runtime; "
+                f"allowed: {', '.join(ort.get_available_providers())}"
+            )
+        if self.spec.provider == "cuda" and hasattr(ort, "preload_dlls"):
+            ort.preload_dlls()
+        self.session, self._all_nodes_on_provider = self._open(provider)
+        if self.session.get_providers()[0] != provider:
+            raise RuntimeError(f"provider: found {self.session.get_providers()[0]} in the place of {provider}")
+        (entry,) = self.session.get_inputs()
+        self._name = entry.name
+        images = self.data.x_test
+        if entry.shape[1] != images.shape[1]:
+            images = np.moveaxis(images, 1, -1)
+        self._layout = "NCHW" if images is self.data.x_test else "NHWC"
+        self._inputs = np.ascontiguousarray(images)
+
+    def _open(self, provider: str) -> tuple[ort.InferenceSession, bool]:
+        """A session, and whether every node of the model sits on `provider`."""
+        assert self.spec.artefact is not None
+        settings = {}
+        if self.spec.provider == "openvino":
+            settings = {"device_type": "CPU", "num_of_threads": str(self.spec.threads)}
+        for strict in (True, False):
+            options = ort.SessionOptions()
+            options.intra_op_num_threads = self.spec.threads
+            options.inter_op_num_threads = 1
+            if strict and self.spec.provider != "cpu":
+                options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+            try:
+                path = self.spec.artefact / MODEL
+                return ort.InferenceSession(path, options, providers=[(provider, settings)]), strict
+            except Exception:
+                # ONNX Runtime refuses a strict session where a node would fall back to the CPU provider.
+                if not strict or self.spec.provider == "cpu":
+                    raise
+        raise AssertionError("the loop returns or raises")
+
+    def batches(self, epoch: int = 0) -> Iterator[Any]:
+        """Slices of the test set, in the layout that the exported model takes."""
+        for start in range(0, len(self._inputs), self.spec.batch_size):
+            yield self._inputs[start : start + self.spec.batch_size]
+
+    def run(self, batch: Any) -> Scores:
+        """Scores of a batch on the host."""
+        return self.session.run(None, {self._name: batch})[0]  # type: ignore[no-any-return]  # not installed where mypy runs
+
+    def synchronize(self) -> None:
+        """Nothing to wait for: `run` returns when the outputs are on the host."""
+
+    def facts(self) -> dict[str, Any]:
+        """What the exported file says of the model."""
+        import onnx
+
+        assert self.spec.artefact is not None
+        model = onnx.load(self.spec.artefact / MODEL)
+        return {
+            "parameters": None,
+            "parameters_reason": "the graph does not tell weights from folded constants",
+            "initializer_elements": int(sum(np.prod(t.dims) for t in model.graph.initializer)),
+            "flops": None,
+            "flops_reason": "ONNX Runtime has no counter",
+            "input_shape": list(self._inputs.shape[1:]),
+            "input_layout": self._layout,
+            "opset": model.opset_import[0].version,
+            "execution_provider": PROVIDERS[self.spec.provider],
+            "all_nodes_on_provider": self._all_nodes_on_provider,
+            "libraries": {"onnxruntime": ort.__version__},
+        }
+
+
+def make_inference(spec: Spec, data: Arrays) -> OnnxRuntimeInference:
+    """ONNX Runtime's inference workload."""
+    return OnnxRuntimeInference(spec, data)

@@ -1,0 +1,132 @@
+"""Inference and training in TensorFlow, with Keras models. Images are (height, width, channels)."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from framewatt.datasets.contract import Arrays
+from framewatt.workloads.contract import Inference, Scores, Spec, Training
+
+WEIGHTS = "weights.weights.h5"
+
+
+def channels_last(images: Any) -> Any:
+    """(n, channels, height, width) as contiguous (n, height, width, channels)."""
+    return np.ascontiguousarray(np.moveaxis(images, 1, -1))
+
+
+class _TensorFlowModel:
+    """What inference and training share: the model and a compiled forward pass."""
+
+    spec: Spec
+    data: Arrays
+    model: keras.Model
+
+    def build(self) -> None:
+        tf.config.threading.set_intra_op_parallelism_threads(self.spec.threads)
+        tf.config.threading.set_inter_op_parallelism_threads(self.spec.threads)
+        if self.spec.device == "cpu":
+            tf.config.set_visible_devices([], "GPU")
+        elif not tf.config.list_physical_devices("GPU"):
+            raise RuntimeError("device: found no GPU that TensorFlow can use; allowed: cpu, or a machine with one")
+        keras.utils.set_random_seed(self.spec.seed)
+        builder = importlib.import_module(f"framewatt.workloads.tensorflow.{self.spec.model}")
+        self.input_shape = channels_last(self.data.x_test[:1]).shape[1:]
+        self.model = builder.build(self.data.classes, self.input_shape)
+        signature = [tf.TensorSpec((None, *self.input_shape), tf.float32)]
+        self.forward = tf.function(lambda images: self.model(images, training=False), input_signature=signature)
+
+    def synchronize(self) -> None:
+        if self.spec.device == "cuda":
+            tf.test.experimental.sync_devices()
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "parameters": int(sum(np.prod(w.shape) for w in self.model.trainable_weights)),
+            "flops": None,
+            "flops_reason": "TensorFlow 2 has no supported counter",
+            "input_shape": list(self.input_shape),
+            "input_layout": "NHWC",
+            "libraries": {"tensorflow": tf.__version__, "keras": keras.__version__},
+        }
+
+
+class TensorFlowInference(_TensorFlowModel, Inference):
+    """Scores the test set with trained weights."""
+
+    def setup(self) -> None:
+        """Load the weights from HDF5."""
+        self.build()
+        assert self.spec.artefact is not None
+        self.model.load_weights(self.spec.artefact / WEIGHTS)
+        self._inputs = tf.constant(channels_last(self.data.x_test))
+
+    def batches(self, epoch: int = 0) -> Iterator[tf.Tensor]:
+        """Slices of the test set."""
+        for start in range(0, len(self.data.x_test), self.spec.batch_size):
+            yield self._inputs[start : start + self.spec.batch_size]
+
+    def run(self, batch: tf.Tensor) -> Scores:
+        """Scores of a batch on the host."""
+        return self.forward(batch).numpy()  # type: ignore[no-any-return]  # tensorflow is not installed where mypy runs
+
+
+class TensorFlowTraining(_TensorFlowModel, Training):
+    """Learns with stochastic gradient descent in a compiled step."""
+
+    def setup(self) -> None:
+        """Random weights, the training set as tensors."""
+        self.build()
+        settings = self.spec.training
+        optimizer = keras.optimizers.SGD(settings["learning_rate"], momentum=settings["momentum"])
+        optimizer.build(self.model.trainable_variables)
+        loss_function = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+        @tf.function
+        def step(images: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+            with tf.GradientTape() as tape:
+                loss = loss_function(labels, self.model(images, training=True))
+            variables = self.model.trainable_variables
+            optimizer.apply(tape.gradient(loss, variables), variables)
+            return loss
+
+        self._step = step
+        self._inputs = tf.constant(channels_last(self.data.x_train))
+        self._labels = tf.constant(self.data.y_train)
+
+    def batches(self, epoch: int = 0) -> Iterator[tuple[tf.Tensor, tf.Tensor]]:
+        """Shuffled images and labels."""
+        for indices in self.shuffled(epoch):
+            yield tf.gather(self._inputs, indices), tf.gather(self._labels, indices)
+
+    def run(self, batch: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
+        """One step; the loss stays on the device."""
+        return self._step(*batch)
+
+    def loss_of(self, step: tf.Tensor) -> float:
+        """The mean loss of a step."""
+        return float(step)
+
+    def evaluate(self) -> Scores:
+        """Class scores of the test set, in evaluation mode."""
+        images = channels_last(self.data.x_test)
+        return np.concatenate([self.forward(images[i : i + 64]).numpy() for i in range(0, len(images), 64)])
+
+    def save(self, folder: Path) -> None:
+        """Write the weights as HDF5."""
+        self.model.save_weights(folder / WEIGHTS)
+
+
+def make_inference(spec: Spec, data: Arrays) -> TensorFlowInference:
+    """TensorFlow's inference workload."""
+    return TensorFlowInference(spec, data)
+
+
+def make_training(spec: Spec, data: Arrays) -> TensorFlowTraining:
+    """TensorFlow's training workload."""
+    return TensorFlowTraining(spec, data)
