@@ -13,3 +13,12 @@ find . -name pyproject.toml -printf '%h\n' | sort -r | while read -r folder; do
     uv pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11 "${target[@]}" \
         "$folder/pyproject.toml" --output-file "$folder/requirements.txt" "$@"
 done
+
+# The same lock for conda: pip installs it inside an environment that conda makes.
+find . -name requirements.txt | while read -r lock; do
+    {
+        echo "# Generated from requirements.txt by \`make lock\`; do not edit."
+        printf 'channels: [conda-forge]\ndependencies:\n  - python=3.11\n  - pip\n  - pip:\n'
+        sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;bjoin' -e '}' -e 's/.*/      - "&"/' "$lock"
+    } >"${lock%requirements.txt}environment.yaml"
+done

@@ -1,15 +1,15 @@
 rule aggregate:
     input:
-        records=[
-            f"{RESULTS}/measure/{run.cell.id}/{run.repetition}/run.json" for run in STUDY.runs()
-        ],
+        records=run_records,
     output:
-        runs=RESULTS + "/aggregate/runs.parquet",
-        runs_csv=RESULTS + "/aggregate/runs.csv",
-        epochs=RESULTS + "/aggregate/epochs.parquet",
-        epochs_csv=RESULTS + "/aggregate/epochs.csv",
+        runs="results/{study}/aggregate/runs.parquet",
+        runs_csv="results/{study}/aggregate/runs.csv",
+        epochs="results/{study}/aggregate/epochs.parquet",
+        epochs_csv="results/{study}/aggregate/epochs.csv",
     log:
-        "logs/" + STUDY.name + "/aggregate.log",
+        "logs/{study}/aggregate.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     message:
         "putting the records together"
     script:

@@ -1,13 +1,15 @@
 rule archive:
     input:
         study=str(STUDY.path),
-        plan=rules.plan.output.record,
-        report=rules.report.output.page,
-        records=rules.aggregate.input.records,
+        report=expand(rules.report.output.page, study=STUDY.name),
     output:
-        package=f"{RESULTS}/archive/framewatt-{STUDY.name}-{VERSION}.zip",
+        package=ARCHIVE,
     log:
-        "logs/" + STUDY.name + "/archive.log",
+        f"logs/{STUDY.name}/archive.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    params:
+        environments=jobs.environments_of(STUDY),
     message:
         "packing the archive"
     script:

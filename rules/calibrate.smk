@@ -1,14 +1,16 @@
 rule instruments:
     output:
-        record=RESULTS + "/calibrate/instruments.json",
+        record="results/{study}/calibrate/instruments.json",
     log:
-        "logs/" + STUDY.name + "/instruments.log",
+        "logs/{study}/instruments.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     params:
         options=as_argument(STUDY.settings["instruments"]),
     message:
         "looking for meters"
     shell:
-        "{PYTHON} -P scripts/instruments.py --options {params.options:q} --record {output.record}"
+        "python -P scripts/instruments.py --options {params.options:q} --record {output.record}"
 
 
 rule calibrate:
@@ -16,13 +18,15 @@ rule calibrate:
         instruments=rules.instruments.output.record,
         # All preparation lies behind: from here on the node only idles or measures. What is prepared anew later
         # does not calibrate anew, since idle power is the machine's.
-        trained=ancient(expand(rules.train.output.folder, model=jobs.models_of(STUDY))),
-        exported=ancient(expand(rules.check_export.output.folder, model=jobs.exported_models_of(STUDY))),
-        environments=ancient([environment_record(name) for name in jobs.environments_of(STUDY)]),
+        trained=ancient(trained_models),
+        exported=ancient(checked_exports),
+        environments=ancient(environments),
     output:
-        record=RESULTS + "/calibrate/idle.json",
+        record="results/{study}/calibrate/idle.json",
     log:
-        "logs/" + STUDY.name + "/calibrate.log",
+        "logs/{study}/calibrate.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     resources:
         node=1000,
     params:
@@ -31,5 +35,5 @@ rule calibrate:
     message:
         "measuring idle power"
     shell:
-        "{PYTHON} -P scripts/calibrate.py --options {params.options:q} --idle-s {params.idle_s}"
+        "python -P scripts/calibrate.py --options {params.options:q} --idle-s {params.idle_s}"
         " --instruments {input.instruments} --record {output.record}"

@@ -1,4 +1,4 @@
-"""The study that this run of the workflow is about, and where things are. Every rule file starts from here."""
+"""The study that this run of the workflow is about, and the functions by which rules ask for it."""
 
 import json
 import os
@@ -7,16 +7,14 @@ from pathlib import Path
 
 ROOT = Path(workflow.basedir).parent
 sys.path.insert(0, str(ROOT / "src"))
-# Scripts and framework environments import the same library, from this checkout.
-os.environ["PYTHONPATH"] = str(ROOT / "src")
 
-from framewatt import __version__ as VERSION
-from framewatt import jobs
+from framewatt import __version__, jobs
 from framewatt.errors import FramewattError
-from framewatt.setup import load_setup
+from framewatt.setup import load_setup, share_interpreter
 from framewatt.stage import attempt_of
 from framewatt.study import environment_of
 
+share_interpreter(ROOT)
 try:
     SETUP = load_setup(config, ROOT)
 except FramewattError as error:
@@ -25,17 +23,32 @@ except FramewattError as error:
 
 STUDY = SETUP.study
 DATASETS = SETUP.datasets
-RESULTS = f"results/{STUDY.name}"
-ENVIRONMENTS = f"resources/environments/{config['environment']}"
-PYTHON = sys.executable
+RUNS = STUDY.runs()
+CELLS = {cell.id: cell for cell in STUDY.cells}
+MODELS = jobs.models_of(STUDY)
+EXPORTED = jobs.exported_models_of(STUDY)
+POSITIONS = {(run.cell.id, str(run.repetition)): run.position for run in RUNS}
+ARCHIVE = f"results/{STUDY.name}/archive/framewatt-{STUDY.name}-{__version__}.zip"
+TABLES = [
+    "energy_time",
+    "accuracy",
+    "export_agreement",
+    "comparisons",
+    "epochs",
+    "failures",
+]
+FIGURES = ["energy_time", "energy_runtime_batch", "power_traces", "epochs"]
 
 
 wildcard_constraints:
     study=STUDY.name,
+    mode="locked|host",
     environment="[a-z0-9]+(/[a-z0-9]+)?",
-    cell="|".join(cell.id for cell in STUDY.cells),
+    cell="|".join(CELLS),
     model="[a-z0-9_-]+",
     repetition="[1-9][0-9]*",
+    table="|".join(TABLES),
+    figure="|".join(FIGURES),
 
 
 def as_argument(job):
@@ -45,7 +58,28 @@ def as_argument(job):
 
 def environment_record(name):
     """Path of an environment's record; whatever runs in the environment takes it as input."""
-    return f"{ENVIRONMENTS}/{name}/environment.json"
+    return f"resources/environments/{config['environment']}/{name}/environment.json"
+
+
+def environment_lock(wildcards):
+    """The lock that an environment is built from; the host's own interpreter has none."""
+    return (
+        []
+        if wildcards.mode == "host"
+        else f"envs/{wildcards.environment}/requirements.txt"
+    )
+
+
+def environments(wildcards):
+    """Records of all environments that the study needs."""
+    return [environment_record(name) for name in jobs.environments_of(STUDY)]
+
+
+def framework_environment(wildcards):
+    """Record of the environment of the framework that trains and exports a model."""
+    return environment_record(
+        environment_of(MODELS[wildcards.model].framework, STUDY.device)
+    )
 
 
 def data_files(dataset):
@@ -53,6 +87,91 @@ def data_files(dataset):
     return multiext(f"resources/data/{dataset}", ".npz", ".json")
 
 
+def model_data(wildcards):
+    """The data that a model is trained on."""
+    return data_files(MODELS[wildcards.model].dataset)
+
+
+def checked_exports(wildcards):
+    """Folders of every export's check."""
+    return expand(
+        "results/{study}/export/{model}/check", study=wildcards.study, model=EXPORTED
+    )
+
+
+def trained_models(wildcards):
+    """Folders of all trained weights."""
+    return expand("results/{study}/train/{model}", study=wildcards.study, model=MODELS)
+
+
+def run_records(wildcards):
+    """Records of all planned runs, in their order."""
+    return [
+        f"results/{wildcards.study}/measure/{run.cell.id}/{run.repetition}/run.json"
+        for run in RUNS
+    ]
+
+
+def artefacts(wildcards):
+    """What a measured run starts from: data, environment, and for inference trained weights or a checked export.
+
+    A shell line names every input, so those that a cell does without are empty lists.
+    """
+    cell = CELLS[wildcards.cell]
+    model, check = [], []
+    if cell.engine == "onnxruntime":
+        model = f"results/{wildcards.study}/export/{cell.model}/onnx"
+        check = f"results/{wildcards.study}/export/{cell.model}/check"
+    elif cell.phase == "infer":
+        model = f"results/{wildcards.study}/train/{cell.model}"
+    return {
+        "data": data_files(cell.dataset),
+        "environment": environment_record(cell.environment(STUDY.device)),
+        "model": model,
+        "check": check,
+    }
+
+
+def planned_order(wildcards):
+    """Priority of a run, falling with its place in the order; ready jobs start by priority."""
+    return 1 + len(RUNS) - POSITIONS[wildcards.cell, wildcards.repetition]
+
+
+def attempt(wildcards, record):
+    """Number of the attempt that is due for what leaves this record."""
+    return attempt_of(Path(record.format(**dict(wildcards.items()))))
+
+
+def train_job(wildcards):
+    """Job of rule train."""
+    number = attempt(wildcards, "results/{study}/train/{model}/train.json")
+    return as_argument(jobs.train_job(STUDY, MODELS[wildcards.model], number))
+
+
+def export_job(wildcards):
+    """Job of rule export."""
+    number = attempt(wildcards, "results/{study}/export/{model}/onnx/export.json")
+    return as_argument(jobs.export_job(STUDY, MODELS[wildcards.model], number))
+
+
+def check_job(wildcards):
+    """Job of rule check_export."""
+    number = attempt(wildcards, "results/{study}/export/{model}/check/check.json")
+    return as_argument(jobs.check_job(STUDY, MODELS[wildcards.model], number))
+
+
+def measure_job(wildcards):
+    """Job of rule measure."""
+    number = attempt(wildcards, "results/{study}/measure/{cell}/{repetition}/run.json")
+    return as_argument(
+        jobs.measure_job(
+            STUDY, CELLS[wildcards.cell], int(wildcards.repetition), number
+        )
+    )
+
+
 def final_outputs():
     """What `snakemake` makes when no target is named."""
-    return [rules.report.output.page, rules.complete.output.done]
+    return expand(
+        [rules.report.output.page, rules.complete.output.done], study=STUDY.name
+    )

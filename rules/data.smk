@@ -4,6 +4,8 @@ rule data:
         record="resources/data/{dataset}.json",
     log:
         "logs/data/{dataset}.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     params:
         definition=lambda wc: DATASETS[wc.dataset],
     message:

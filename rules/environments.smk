@@ -1,19 +1,17 @@
-def environment_source(wildcards):
-    """The lock that an environment is built from; the host's own interpreter has none."""
-    return [] if config["environment"] == "host" else f"envs/{wildcards.environment}/requirements.txt"
-
-
 rule environment:
     input:
-        lock=environment_source,
+        lock=environment_lock,
     output:
-        record=ENVIRONMENTS + "/{environment}/environment.json",
+        record="resources/environments/{mode}/{environment}/environment.json",
     log:
-        "logs/environments/{environment}.log",
+        "logs/environments/{mode}/{environment}.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     params:
-        mode=config["environment"],
         host_python=config["host_python"],
-        attempt=lambda wc: attempt_of(Path(environment_record(wc.environment))),
+        attempt=lambda wc: attempt(
+            wc, "resources/environments/{mode}/{environment}/environment.json"
+        ),
     message:
         "building the environment {wildcards.environment}"
     script:

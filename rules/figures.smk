@@ -1,18 +1,15 @@
-FIGURES = ["energy_time", "energy_runtime_batch", "power_traces", "epochs"]
-
-
-rule figure:
+rule figures:
     input:
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
         cells=rules.statistics.output.cells,
-        records=rules.aggregate.input.records,
+        records=run_records,
     output:
-        multiext(RESULTS + "/figures/{figure}", ".svg", ".pdf", ".png"),
-    wildcard_constraints:
-        figure="|".join(FIGURES),
+        multiext("results/{study}/figures/{figure}", ".svg", ".pdf", ".png"),
     log:
-        "logs/" + STUDY.name + "/figure/{figure}.log",
+        "logs/{study}/figures/{figure}.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     message:
         "drawing {wildcards.figure}"
     script:

@@ -2,9 +2,11 @@ rule plan:
     input:
         study=str(STUDY.path),
     output:
-        record=RESULTS + "/plan/plan.json",
+        record="results/{study}/plan/plan.json",
     log:
-        "logs/" + STUDY.name + "/plan.log",
+        "logs/{study}/plan.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     params:
         settings=STUDY.settings,
         device=STUDY.device,

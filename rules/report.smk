@@ -3,26 +3,28 @@ rule report:
         plan=rules.plan.output.record,
         idle=rules.calibrate.output.record,
         instruments=rules.instruments.output.record,
-        records=rules.aggregate.input.records,
+        records=run_records,
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
         cells=rules.statistics.output.cells,
         comparisons=rules.statistics.output.comparisons,
         correlations=rules.statistics.output.correlations,
         omnibus=rules.statistics.output.omnibus,
-        exports=[f"{RESULTS}/export/{model}/check" for model in jobs.exported_models_of(STUDY)],
-        environments=[environment_record(name) for name in jobs.environments_of(STUDY)],
+        exports=checked_exports,
+        environments=environments,
         tables=rules.tables.output,
-        figures=expand(RESULTS + "/figures/{figure}.svg", figure=FIGURES),
+        figures=[f"results/{{study}}/figures/{figure}.svg" for figure in FIGURES],
     output:
         page=report(
-            RESULTS + "/report/report.html",
-            category="Report",
+            "results/{study}/report/report.html",
             caption="../docs/captions/report.rst",
-            labels={"study": STUDY.name},
+            category="Report",
+            labels={"study": "{study}"},
         ),
     log:
-        "logs/" + STUDY.name + "/report.log",
+        "logs/{study}/report.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     message:
         "writing the report"
     script:
@@ -32,13 +34,14 @@ rule report:
 rule complete:
     input:
         report=rules.report.output.page,
-        records=rules.aggregate.input.records,
-        exports=[f"{RESULTS}/export/{model}/check" for model in jobs.exported_models_of(STUDY)],
-        environments=[environment_record(name) for name in jobs.environments_of(STUDY)],
+        records=run_records,
+        environments=environments,
     output:
-        done=RESULTS + "/report/complete.txt",
+        done="results/{study}/report/complete.txt",
     log:
-        "logs/" + STUDY.name + "/complete.log",
+        "logs/{study}/complete.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     message:
         "looking for what is missing"
     script:

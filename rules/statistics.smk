@@ -2,12 +2,14 @@ rule statistics:
     input:
         runs=rules.aggregate.output.runs,
     output:
-        cells=RESULTS + "/statistics/cells.csv",
-        comparisons=RESULTS + "/statistics/comparisons.csv",
-        correlations=RESULTS + "/statistics/correlations.csv",
-        omnibus=RESULTS + "/statistics/omnibus.csv",
+        cells="results/{study}/statistics/cells.csv",
+        comparisons="results/{study}/statistics/comparisons.csv",
+        correlations="results/{study}/statistics/correlations.csv",
+        omnibus="results/{study}/statistics/omnibus.csv",
     log:
-        "logs/" + STUDY.name + "/statistics.log",
+        "logs/{study}/statistics.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     params:
         settings=STUDY.settings["statistics"],
         seed=STUDY.settings["seed"],

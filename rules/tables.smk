@@ -1,17 +1,20 @@
-TABLES = ["energy_time", "accuracy", "export_agreement", "comparisons", "epochs", "failures"]
-
-
 rule tables:
     input:
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
         cells=rules.statistics.output.cells,
         comparisons=rules.statistics.output.comparisons,
-        exports=[f"{RESULTS}/export/{model}/check" for model in jobs.exported_models_of(STUDY)],
+        exports=checked_exports,
     output:
-        expand(RESULTS + "/tables/{table}.{format}", table=TABLES, format=["csv", "md", "tex"]),
+        [
+            f"results/{{study}}/tables/{table}.{suffix}"
+            for table in TABLES
+            for suffix in ("csv", "md", "tex")
+        ],
     log:
-        "logs/" + STUDY.name + "/tables.log",
+        "logs/{study}/tables.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     params:
         settings=STUDY.settings["statistics"],
         seed=STUDY.settings["seed"],

@@ -6,7 +6,7 @@ from framewatt.environments import build_locked, describe_host
 from framewatt.files import write_json
 
 name, record_path = snakemake.wildcards.environment, Path(snakemake.output.record)
-if snakemake.params.mode == "host":
+if snakemake.wildcards.mode == "host":
     record = describe_host(name, snakemake.params.host_python)
 else:
     record = build_locked(name, Path(snakemake.input.lock), record_path.parent, Path(snakemake.log[0]))

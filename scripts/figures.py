@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -11,20 +10,17 @@ from framewatt.figures import energy_runtime_batch, energy_time, epochs, power_t
 from framewatt.figures.save import save
 from framewatt.records import read_run
 
-if TYPE_CHECKING:
-    # At run time Snakemake puts the object ahead of the script's first line.
-    from snakemake.script import snakemake
-
 
 def draw_power_traces() -> Figure:
     """One run of each runtime, with the trace that lies beside its record."""
-    paths = map(Path, snakemake.input.records)
-    folders = {(record["cell_id"], record["repetition"]): (record, path.parent) for path in paths for record in [read_run(path)]}
-    chosen = power_traces.choose(record for record, _ in folders.values())
-    traced = []
-    for record in chosen:
-        folder = folders[record["cell_id"], record["repetition"]][1]
-        traced.append(power_traces.TracedRun(record, pd.read_parquet(folder / "power.parquet")))
+    paths = [Path(path) for path in snakemake.input.records]
+    measured = paths[0].parents[2]
+    traced = [
+        power_traces.TracedRun(
+            record, pd.read_parquet(measured / record["cell_id"] / str(record["repetition"]) / "power.parquet")
+        )
+        for record in power_traces.choose(map(read_run, paths))
+    ]
     return power_traces.draw(traced, runs)
 
 

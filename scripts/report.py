@@ -1,7 +1,6 @@
 """The report of a study, one HTML page."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -9,16 +8,14 @@ from framewatt.files import read_json, write_text
 from framewatt.records import read_run
 from framewatt.report import Material, build_report
 
-if TYPE_CHECKING:
-    # At run time Snakemake puts the object ahead of the script's first line.
-    from snakemake.script import snakemake
-
 material = Material(
     plan=read_json(Path(snakemake.input.plan)),
     records=[read_run(Path(path)) for path in snakemake.input.records],
     idle=read_json(Path(snakemake.input.idle)),
     # export/<model>/check/check.json
-    exports=[{"model": Path(path).parent.name, **read_json(Path(path) / "check.json")} for path in snakemake.input.exports],
+    exports=[
+        {"model": Path(path).parent.name, **read_json(Path(path) / "check.json")} for path in snakemake.input.exports
+    ],
     environments=[read_json(Path(path)) for path in snakemake.input.environments],
     runs=pd.read_parquet(snakemake.input.runs),
     epochs=pd.read_parquet(snakemake.input.epochs),

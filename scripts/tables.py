@@ -1,23 +1,19 @@
 """The tables of a study: one file a table and format, each named `<table>.<csv|md|tex>`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from framewatt import tables
 from framewatt.errors import FramewattError
+from framewatt.exporters.contract import CHECK_RECORD
 from framewatt.files import read_json
-
-if TYPE_CHECKING:
-    # At run time Snakemake puts the object ahead of the script's first line.
-    from snakemake.script import snakemake
 
 runs = pd.read_parquet(snakemake.input.runs)
 made = [
     tables.energy_time(pd.read_csv(snakemake.input.cells)),
     tables.accuracy(runs),
-    tables.export_agreement(read_json(Path(path)) for path in snakemake.input.get("exports", [])),
+    tables.export_agreement(read_json(Path(folder) / CHECK_RECORD) for folder in snakemake.input.exports),
     tables.comparisons(pd.read_csv(snakemake.input.comparisons)),
     tables.epochs(pd.read_parquet(snakemake.input.epochs), runs),
     tables.failures(runs),

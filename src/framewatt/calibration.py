@@ -1,5 +1,6 @@
 """Idle power of the machine, per domain, with its spread."""
 
+import itertools
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -83,10 +84,7 @@ def _idle_of(trace: Trace, index: int, start_ns: int, end_ns: int) -> dict[str, 
     time_ns, value = trace.of(index)
     whole = energy_of(channel, time_ns, value, start_ns, end_ns)
     edges = np.linspace(start_ns, end_ns, _SLICES + 1).astype(np.int64)
-    slices = [
-        energy_of(channel, time_ns, value, int(a), int(b)).mean_power_w
-        for a, b in zip(edges[:-1], edges[1:], strict=True)
-    ]
+    slices = [energy_of(channel, time_ns, value, int(a), int(b)).mean_power_w for a, b in itertools.pairwise(edges)]
     known = [power for power in slices if power is not None and math.isfinite(power)]
     return {
         "mean_power_w": whole.mean_power_w,

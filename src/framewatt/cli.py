@@ -21,7 +21,9 @@ def arguments(description: str | None, *names: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
     for name in names:
         optional = name in _OPTIONAL
-        parser.add_argument(f"--{name}", type=_TYPES.get(name, _path), required=not optional, nargs="?" if optional else None)
+        parser.add_argument(
+            f"--{name}", type=_TYPES.get(name, _path), required=not optional, nargs="?" if optional else None
+        )
     return parser.parse_args()
 
 

@@ -133,7 +133,9 @@ def _run_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
         per_sample = None
         if energy["energy_gross_j"] is not None and record["samples_processed"]:
             per_sample = energy["energy_gross_j"] / record["samples_processed"]
-        rows.append(head | energy | {"energy_per_sample_j": per_sample})
+        # A run that does not count as a whole takes its domains' energies with it; its reasons name each domain's.
+        judged = {"valid": record["valid"] and energy["valid"], "reasons": head["reasons"], "flags": head["flags"]}
+        rows.append(head | energy | judged | {"energy_per_sample_j": per_sample})
     return rows
 
 
@@ -158,10 +160,6 @@ def _epoch_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _domains(domains: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A row's worth of every domain, and of their total."""
     each: list[dict[str, Any]] = [{"domain": name, "parts": name, **energy} for name, energy in sorted(domains.items())]
-    for energy in each:
-        energy["valid"] = bool(energy["valid"])
-        energy["reasons"] = "; ".join(energy["reasons"])
-        energy["flags"] = "; ".join(energy["flags"])
     return [_total(each), *each]
 
 
@@ -176,8 +174,6 @@ def _total(domains: list[dict[str, Any]]) -> dict[str, Any]:
         "instrument": " + ".join(dict.fromkeys(d["instrument"] for d in parts)),
         "estimated": not measured,
         "valid": bool(parts) and all(d["valid"] for d in parts),
-        "reasons": "; ".join(dict.fromkeys(d["reasons"] for d in parts if d["reasons"])),
-        "flags": "; ".join(dict.fromkeys(d["flags"] for d in parts if d["flags"])),
         "samples": min((d["samples"] for d in parts), default=None),
     }
     for name in ("energy_gross_j", "energy_idle_j", "energy_net_j", "mean_power_w"):

@@ -43,8 +43,17 @@ def describe_machine(root: Path = Path("/")) -> dict[str, Any]:
         root: the file system, or a copy of its /proc and /sys.
     """
     cpuinfo = _text(root / "proc/cpuinfo")
-    model = next((line.split(":", 1)[1].strip() for line in cpuinfo.splitlines() if line.startswith("model name")), None)
-    memory = next((int(line.split()[1]) * 1024 for line in _text(root / "proc/meminfo").splitlines() if line.startswith("MemTotal")), None)
+    model = next(
+        (line.split(":", 1)[1].strip() for line in cpuinfo.splitlines() if line.startswith("model name")), None
+    )
+    memory = next(
+        (
+            int(line.split()[1]) * 1024
+            for line in _text(root / "proc/meminfo").splitlines()
+            if line.startswith("MemTotal")
+        ),
+        None,
+    )
     hardware = {
         "cpu_model": model,
         "processors": os.cpu_count(),
@@ -71,7 +80,12 @@ def check_machine(root: Path = Path("/")) -> list[dict[str, str]]:
     governor = _text(root / _CPU / "cpu0/cpufreq/scaling_governor").strip()
     if governor and governor != "performance":
         findings.append(
-            Finding("governor", governor, "the clock follows the load, so runs differ", "cpupower frequency-set -g performance")
+            Finding(
+                "governor",
+                governor,
+                "the clock follows the load, so runs differ",
+                "cpupower frequency-set -g performance",
+            )
         )
     if not governor:
         findings.append(
@@ -79,11 +93,21 @@ def check_machine(root: Path = Path("/")) -> list[dict[str, str]]:
         )
     if _text(root / _CPU / "smt/active").strip() == "1":
         findings.append(
-            Finding("SMT", "on", "two threads share a core and disturb each other", "echo off > /sys/devices/system/cpu/smt/control")
+            Finding(
+                "SMT",
+                "on",
+                "two threads share a core and disturb each other",
+                "echo off > /sys/devices/system/cpu/smt/control",
+            )
         )
     if "hypervisor" in _text(root / "proc/cpuinfo"):
         findings.append(
-            Finding("virtual machine", "yes", "neighbours take time and energy unseen; RAPL is hidden", "measure on bare metal")
+            Finding(
+                "virtual machine",
+                "yes",
+                "neighbours take time and energy unseen; RAPL is hidden",
+                "measure on bare metal",
+            )
         )
     load = os.getloadavg()[0]
     if load > 0.5 * usable_processors():
@@ -127,3 +151,15 @@ def _gpus() -> list[dict[str, Any]]:
         ]
     finally:
         pynvml.nvmlShutdown()
+
+
+def main() -> None:
+    """Print the machine and the findings."""
+    machine = describe_machine()
+    print(f"{machine['cpu_model']}, {machine['processors']} processors, {len(machine['gpus'])} GPUs")
+    for finding in check_machine():
+        print(f"{finding['topic']}: {finding['found']}; {finding['meaning']}; mend: {finding['remedy']}")
+
+
+if __name__ == "__main__":
+    main()

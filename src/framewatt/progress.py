@@ -9,7 +9,10 @@ from framewatt.files import read_json
 
 
 def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetition: int) -> str:
-    """Run k of N, what runs now, and the time left by the finished runs of the same cells.
+    """Run k of N in the planned order, what runs now, and the time left by the finished runs of the same cells.
+
+    Where later runs lie there already (a run is repeated, or all are for a new reason), nobody but Snakemake knows
+    which of them it will keep, so no time is told.
 
     Args:
         plan: the study's plan.
@@ -19,6 +22,8 @@ def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetit
     """
     durations: dict[str, list[float]] = {}
     left: list[str] = []
+    now = next(e["position"] for e in plan["order"] if (e["cell"], e["repetition"]) == (cell_id, repetition))
+    later_kept = False
     for entry in plan["order"]:
         record = measured / entry["cell"] / str(entry["repetition"]) / "run.json"
         seconds = _seconds(record)
@@ -26,14 +31,14 @@ def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetit
             left.append(entry["cell"])
         else:
             durations.setdefault(entry["cell"], []).append(seconds)
-    done = len(plan["order"]) - len(left)
+            later_kept |= entry["position"] > now
     known = [seconds for values in durations.values() for seconds in values]
     guess = "time left unknown"
-    if known:
+    if known and not later_kept:
         mean = fmean(known)
         seconds_left = sum(fmean(durations[cell]) if cell in durations else mean for cell in left)
         guess = f"about {_words(seconds_left)} left"
-    return f"run {done + 1} of {len(plan['order'])}: {cell_id}, repetition {repetition}; {guess}"
+    return f"run {now} of {len(plan['order'])}: {cell_id}, repetition {repetition}; {guess}"
 
 
 def _seconds(record: Path) -> float | None:

@@ -41,7 +41,9 @@ class RunFiles:
     log: Path
 
 
-def measure(job: Mapping[str, Any], idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles) -> str | None:
+def measure(
+    job: Mapping[str, Any], idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles
+) -> str | None:
     """Measure one run and write its record, whatever becomes of the workload.
 
     Args:
@@ -250,4 +252,3 @@ def _stamp(windows: dict[str, Any], clock: Clock) -> None:
     for window in windows.values():
         window["start_utc"] = clock.utc(window["start_monotonic_ns"])
         window["end_utc"] = clock.utc(window["end_monotonic_ns"])
-

@@ -95,7 +95,8 @@ class Sampler:
     def stop(self) -> dict[str, Any] | None:
         """End the process; how it did (see `_summary`), or None where it had died or hung."""
         process = self._process
-        assert process is not None and process.stdin is not None
+        assert process is not None
+        assert process.stdin is not None
         try:
             process.stdin.close()
             summary = self._answer(_STOP_TIMEOUT_S)
@@ -118,7 +119,8 @@ class Sampler:
         return Trace(self.channels, readings["monotonic_ns"], readings["channel"], readings["value"])
 
     def _answer(self, timeout_s: float) -> dict[str, Any] | None:
-        assert self._process is not None and self._process.stdout is not None
+        assert self._process is not None
+        assert self._process.stdout is not None
         ready, _, _ = select.select([self._process.stdout], [], [], timeout_s)
         line = self._process.stdout.readline() if ready else ""
         return dict(json.loads(line)) if line.strip() else None
@@ -153,7 +155,7 @@ def main(request: str) -> int:
     except FramewattError as error:
         print(json.dumps({"error": str(error)}), flush=True)
         return 1
-    with open(settings["path"], "wb") as file:
+    with Path(settings["path"]).open("wb") as file:
         print(json.dumps({"channels": [channel.to_dict() for channel in channels]}), flush=True)
         summary = _sample(schedules, file)
         file.flush()

@@ -1,5 +1,7 @@
 """Configuration of this machine plus the study it names, checked and put together for the workflow."""
 
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +39,18 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     path = study_path(config["study"])
     wanted = config["device"] or load_yaml(path).get("device", "cpu")
     return Setup(load_study(path, schemas / "study.schema.yaml", known, resolve_device(wanted)), datasets)
+
+
+def share_interpreter(root: Path) -> None:
+    """Let every job find this interpreter as `python`, and this checkout's library.
+
+    It works whether or not the virtual environment is activated.
+
+    Args:
+        root: the project's folder.
+    """
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    os.environ["PYTHONPATH"] = str(root / "src")
 
 
 def study_path(name: str) -> Path:

@@ -15,8 +15,11 @@ from framewatt.supervision import supervise, thread_settings
 
 
 def attempt_of(record: Path) -> int:
-    """Number of the attempt that is due: that of the record, or the next one where the record tells of a failure
-    worth repeating. As a rule's parameter it makes Snakemake repeat what failed, and only that."""
+    """Number of the attempt that is due.
+
+    That of the record, or the next one where the record tells of a failure worth repeating. As a rule's parameter it
+    makes Snakemake repeat what failed, and only that.
+    """
     try:
         content = read_json(record)
     except (FileNotFoundError, ValueError):

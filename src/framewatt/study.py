@@ -129,7 +129,7 @@ class Study:
         for repetition in range(1, self.settings["repetitions"] + 1):
             digest = hashlib.sha256(f"{self.settings['seed']}/{repetition}".encode()).digest()
             block = list(self.cells)
-            random.Random(digest).shuffle(block)
+            random.Random(digest).shuffle(block)  # noqa: S311  # an order, not a secret
             ordered += [(cell, repetition) for cell in block]
         return [Run(cell, repetition, position) for position, (cell, repetition) in enumerate(ordered, 1)]
 

@@ -50,7 +50,7 @@ def supervise(
         KeyboardInterrupt: this process was told to stop (SIGINT or SIGTERM); the group has been ended.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output, _terminated_as_interrupt():
+    with log.open("ab") as output, _TerminatedAsInterrupt():
         begin = output.tell()
         started_ns = time.monotonic_ns()
         try:
@@ -79,8 +79,10 @@ def supervise(
 
 
 def thread_settings(threads: int) -> dict[str, str]:
-    """Environment variables that hold every math library to `threads`; Snakemake sets the same ones from its own
-    count of cores, which is not the study's."""
+    """Environment variables that hold every math library to `threads`.
+
+    Snakemake sets the same ones from its own count of cores, which is not the study's.
+    """
     names = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM", "GOTO")
     return {f"{name}_NUM_THREADS": str(threads) for name in names} | {"TF_CPP_MIN_LOG_LEVEL": "2"}
 
@@ -114,7 +116,7 @@ def _last_words(log: Path, begin: int) -> str:
     return next((line[:_LAST_WORDS] for line in reversed(lines) if line), "")
 
 
-class _terminated_as_interrupt:
+class _TerminatedAsInterrupt:
     """Turns SIGTERM into KeyboardInterrupt, so that both take the same way out."""
 
     def __enter__(self) -> None:

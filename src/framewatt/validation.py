@@ -43,7 +43,8 @@ def validate(content: Mapping[str, Any], schema: Mapping[str, Any], source: str)
     errors = sorted(Draft202012Validator(dict(schema)).iter_errors(content), key=lambda e: [str(p) for p in e.path])
     if errors:
         raise FramewattError(f"{source}: {_describe(errors[0])}")
-    return _with_defaults(content, schema)
+    filled: dict[str, Any] = _with_defaults(content, schema)
+    return filled
 
 
 def _with_defaults(value: Any, schema: Mapping[str, Any]) -> Any:
@@ -60,20 +61,23 @@ def _with_defaults(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _describe(error: ValidationError) -> str:
+    schema: Any = error.schema
+    value: Any = error.validator_value
+    found: Any = error.instance
     key = ".".join(str(part) for part in error.absolute_path)
     if error.validator == "additionalProperties":
-        allowed = sorted(error.schema["properties"])
-        unknown = next(name for name in error.instance if name not in allowed)
+        allowed = sorted(schema["properties"])
+        unknown = next(name for name in found if name not in allowed)
         near = difflib.get_close_matches(str(unknown), allowed, n=1)
         hint = f" (did you mean {near[0]}?)" if near else ""
         where = f"{key}.{unknown}" if key else str(unknown)
         return f"{where}: found an unknown key; allowed: {', '.join(allowed)}{hint}"
     if error.validator == "required":
-        missing = next(name for name in error.validator_value if name not in error.instance)
+        missing = next(name for name in value if name not in found)
         where = f"{key}.{missing}" if key else missing
-        described = error.schema.get("properties", {}).get(missing, {}).get("description", "a value")
+        described = schema.get("properties", {}).get(missing, {}).get("description", "a value")
         return f"{where}: found nothing; allowed: {described}"
-    return f"{key or 'the file'}: found {error.instance!r}; allowed: {_allowed(error.schema)}"
+    return f"{key or 'the file'}: found {found!r}; allowed: {_allowed(schema)}"
 
 
 def _allowed(schema: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """The report: what it must contain, and what must not get into it."""
 
 import dataclasses
+import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -55,14 +56,33 @@ def run_record(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def material(*, estimated: bool = False, repetitions: int = 4, fail: bool = False, **plan: Any) -> Material:
-    """A study in the demo's shape with everything that the report reads."""
+@functools.cache
+def frames(*, estimated: bool, repetitions: int, fail: bool) -> dict[str, pd.DataFrame]:
+    """The frames of a study in the demo's shape, with their statistics; not to be changed."""
     runs = frames_factory.study_frame(repetitions, estimated=estimated)
     if fail:
         runs = _with_failure(runs)
+    train = [frames_factory.cell(runtime, "train", 16) for runtime in ("torch", "tensorflow", "mxnet")]
+    return {"runs": runs, "epochs": frames_factory.epochs_frame(train, repetitions, estimated=estimated)} | _judged(
+        runs
+    )
+
+
+def _judged(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    return {
+        "cells": summarise_cells(runs, STATISTICS, 1),
+        "comparisons": compare_cells(runs, STATISTICS, 1),
+        "correlations": correlate(runs, STATISTICS),
+        "omnibus": omnibus(runs, STATISTICS),
+    }
+
+
+def material(*, estimated: bool = False, repetitions: int = 4, fail: bool = False, **plan: Any) -> Material:
+    """A study in the demo's shape with everything that the report reads."""
+    made = frames(estimated=estimated, repetitions=repetitions, fail=fail)
+    runs = made["runs"]
     totals = runs[runs["domain"] == TOTAL]
     cells = totals[["cell", *FACTORS]].drop_duplicates("cell").rename(columns={"cell": "id"}).to_dict("records")
-    train = [frames_factory.cell(runtime, "train", 16) for runtime in ("torch", "tensorflow", "mxnet")]
     settings = {
         "window": {"warm_up_batches": 5, "minimum_s": 3},
         "training": {"epochs": 3},
@@ -97,10 +117,195 @@ def material(*, estimated: bool = False, repetitions: int = 4, fail: bool = Fals
             {"name": "torch", "status": "ok", "reason": None, "lock_sha256": "10c4", "python_version": "3.11.9"},
             {"name": "mxnet/cpu", "status": "failed", "reason": "uv pip: no wheel", "lock_sha256": "10c5"},
         ],
-        runs=runs,
-        epochs=frames_factory.epochs_frame(train, repetitions, estimated=estimated),
-        cells=summarise_cells(runs, STATISTICS, 1),
-        comparisons=compare_cells(runs, STATISTICS, 1),
-        correlations=correlate(runs, STATISTICS, 1),
-        omnibus=omnibus(runs, STATISTICS),
+        **made,
     )
+
+
+def _with_failure(runs: pd.DataFrame) -> pd.DataFrame:
+    """The first run failed; its numbers are left in, for nothing may count them."""
+    first = runs["position"] == 1
+    runs = runs[~first | (runs["domain"] == TOTAL)].copy()
+    runs.loc[runs["position"] == 1, ["status", "valid", "reasons"]] = ["failed", False, FAILURE]
+    return runs
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with figures of an estimated study."""
+    folder, found = tmp_path_factory.mktemp("figures"), material(estimated=True)
+    drawn = {
+        "energy_time": energy_time.draw(found.runs, found.cells),
+        "energy_runtime_batch": energy_runtime_batch.draw(found.runs, found.cells),
+        "epochs": epochs.draw(found.epochs, found.runs),
+    }
+    for name, figure in drawn.items():
+        save(figure, [folder / f"{name}.svg"])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plain(figures: Path) -> str:
+    """The page of a study in which nothing is odd."""
+    return build_report(material(), figures)
+
+
+def page(found: Material, figures: Path) -> BeautifulSoup:
+    return BeautifulSoup(build_report(found, figures), "html.parser")
+
+
+def test_page_holds_every_table_and_figure_under_its_id(plain: str) -> None:
+    soup = BeautifulSoup(plain, "html.parser")
+    for name in TABLES:
+        table = soup.select_one(f"table#table-{name}")
+        assert table is not None
+        assert table.caption is not None
+        assert table.select("th[scope=col]")
+    for name in FIGURES:
+        figure = soup.select_one(f"figure#figure-{name}")
+        assert figure is not None
+        assert figure.figcaption is not None
+        svg = figure.select_one("svg[role=img]")
+        assert svg is not None
+        assert len(svg["aria-label"]) > 20
+
+
+def test_sections_come_in_the_order_of_a_reviewer(plain: str) -> None:
+    found = [section["id"] for section in BeautifulSoup(plain, "html.parser").select("main > section")]
+    assert found == [
+        "measured",
+        "machine",
+        "answers",
+        "figures",
+        "tables",
+        "problems",
+        "flags",
+        "preflight",
+        "significance",
+        "reproduce",
+    ]
+
+
+def test_page_needs_no_network_and_no_other_file(plain: str) -> None:
+    text, soup = plain, BeautifulSoup(plain, "html.parser")
+    references = [
+        tag[name] for tag in soup.find_all(True) for name in ("src", "href", "xlink:href") if tag.has_attr(name)
+    ]
+    assert references
+    assert all(reference.startswith(("#", "data:image/png;base64,")) for reference in references)
+    assert not soup.select("script, link, iframe, img, object, embed")
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+
+
+def test_ids_are_unique_and_every_reference_has_its_target(plain: str) -> None:
+    text, soup = plain, BeautifulSoup(plain, "html.parser")
+    ids = [tag["id"] for tag in soup.find_all(id=True)]
+    assert len(ids) == len(set(ids))
+    references = [tag[n] for tag in soup.find_all(True) for n in ("href", "xlink:href") if tag.has_attr(n)]
+    targets = {reference[1:] for reference in references if reference.startswith("#")}
+    targets |= set(re.findall(r"url\(#([^)]+)\)", text))
+    assert any(target.startswith("svg-energy_time-") for target in targets)
+    assert targets <= set(ids)
+    assert "<?xml" not in text
+    assert "<!DOCTYPE svg" not in text
+    assert text.count("<!DOCTYPE") == 1
+
+
+@pytest.mark.parametrize("estimated", [True, False])
+def test_banner_shows_when_and_only_when_energy_is_estimated(figures: Path, estimated: bool) -> None:
+    soup = page(material(estimated=estimated), figures)
+    banner = soup.select_one("#estimate-banner")
+    assert (banner is not None) == estimated
+    assert ("Energy estimated, not measured" in soup.select_one("p.lead").text) == estimated
+    assert ("estimated, not measured" in soup.select_one("#figure-energy_time figcaption").text) == estimated
+    assert ("(estimated)" in soup.select_one("#table-energy_time").text) == estimated
+
+
+def test_a_measured_total_beside_an_estimated_domain_is_measured(figures: Path) -> None:
+    found = material()
+    runs = found.runs.copy()
+    runs.loc[runs["domain"] != TOTAL, "estimated"] = True
+    assert page(dataclasses.replace(found, runs=runs), figures).select_one("#estimate-banner") is None
+
+
+def test_hostile_texts_are_escaped(figures: Path) -> None:
+    hostile = '<script>alert("1")</script>'
+    found = material(title=hostile, description=hostile, fail=True, excluded=[hostile])
+    found.records[0]["reasons"][:] = [hostile]
+    text = build_report(found, figures)
+    assert "<script" not in text
+    assert BeautifulSoup(text, "html.parser").h1.text == hostile
+    assert hostile in BeautifulSoup(text, "html.parser").select_one("#table-failed-runs").text
+
+
+def test_failed_run_is_listed_with_its_reason_and_does_not_count(figures: Path) -> None:
+    found = material(fail=True)
+    soup = page(found, figures)
+    row = soup.select_one("#table-failed-runs tbody tr")
+    assert [cell.text for cell in row.select("td")] == [found.records[0]["cell_id"], "1", "failed", FAILURE]
+    assert f"{found.planned - 1} of {found.planned} planned runs count" in soup.select_one("p.lead").text
+
+
+def test_what_is_missing_or_left_out_is_listed_with_its_reason(figures: Path) -> None:
+    found = material()
+    lost = found.records[-1]
+    soup = page(dataclasses.replace(found, records=found.records[:-1]), figures)
+    assert lost["cell_id"] in soup.select_one("#table-missing-runs").text
+    assert "uv pip: no wheel" in soup.select_one("#table-failed-environments").text
+    assert "ONNX Runtime: no kernel" in soup.select_one("#table-failed-exports").text
+    left_out = soup.select_one("#table-left-out").text
+    assert "excluded by the study" in left_out
+    assert "unsupported: ONNX Runtime does not train" in left_out
+
+
+def test_reproduction_names_commit_locks_and_hashes(plain: str) -> None:
+    text = BeautifulSoup(plain, "html.parser").select_one("#reproduce").text
+    for expected in (
+        "git checkout c0ffee",
+        "snakemake --cores 1 --config study=synthetic report",
+        "10c4",
+        "da7a",
+        "5eed",
+    ):
+        assert expected in text
+
+
+def test_nothing_that_counts_is_said_in_words(figures: Path) -> None:
+    found = material()
+    runs = found.runs[found.runs["domain"] == TOTAL].assign(status="failed", valid=False)
+    soup = page(dataclasses.replace(found, runs=runs, epochs=found.epochs.iloc[:0], **_judged(runs)), figures)
+    assert "the study has no answer" in soup.select_one("p.lead").text
+    assert f"0 of {found.planned} planned runs count" in soup.select_one("p.lead").text
+
+
+def test_frames_read_back_from_csv_give_the_same_page(figures: Path, tmp_path: Path) -> None:
+    found = material(fail=True)
+    names = ("cells", "comparisons", "correlations", "omnibus")
+    for name in names:
+        getattr(found, name).to_csv(tmp_path / name, index=False)
+    again = dataclasses.replace(found, **{name: pd.read_csv(tmp_path / name) for name in names})
+    assert build_report(again, figures) == build_report(found, figures)
+
+
+def test_ratio_reads_most_over_least_whichever_way_the_comparison_was_made() -> None:
+    torch, tensorflow = frames_factory.cell("torch"), frames_factory.cell("tensorflow")
+    for cheap, dear in ((torch, tensorflow), (tensorflow, torch)):
+        levels = {cheap: [1.0, 1.1, 0.9, 1.0], dear: [2.0, 2.2, 1.8, 2.0]}
+        runs = frames_factory.runs_frame(levels)
+        found = dataclasses.replace(material(), runs=runs, **_judged(runs))
+        (first,) = words.answers(found)[0].sentences
+        assert f"{cheap.runtime} least, 1.00\N{NO-BREAK SPACE}J" in first
+        assert f"most {dear.runtime}, 2.00 times as much" in first
+        assert "A12 1.00, large" in first
+        assert "nor could it be" in first
+
+
+def test_largest_variation_is_named_with_its_cell() -> None:
+    found = material()
+    cells = found.cells.copy()
+    row = cells.index[(cells["quantity"] == "energy_per_sample_j")][2]
+    cells.loc[row, "cv_percent"] = 104.0
+    answer = next(a for a in words.answers(dataclasses.replace(found, cells=cells)) if "repeat" in a.question)
+    assert "104 %" in answer.sentences[0]
+    assert cells.loc[row, "cell"] in answer.sentences[0]
+    assert answer.sentences[1].startswith("1 of 15 cells")

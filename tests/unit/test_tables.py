@@ -31,8 +31,18 @@ def small(*rows: tuple[str, str]) -> Table:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(1234.5678, "1235"), (123456.7, "123457"), (12.34567, "12.35"), (0.00123456, "0.001235"), (9.99996, "10.00")]
-    + [(0.0000123456, "1.235e-05"), (0.0, "0"), (-2.5, "-2.500"), (None, "n/a"), (float("nan"), "n/a")],
+    [
+        (1234.5678, "1235"),
+        (123456.7, "123457"),
+        (12.34567, "12.35"),
+        (0.00123456, "0.001235"),
+        (9.99996, "10.00"),
+        (0.0000123456, "1.235e-05"),
+        (0.0, "0"),
+        (-2.5, "-2.500"),
+        (None, "n/a"),
+        (float("nan"), "n/a"),
+    ],
 )
 def test_four_significant_digits(value: float | None, shown: str) -> None:
     assert significant(value) == shown
@@ -180,7 +190,8 @@ def test_epochs_are_means_over_the_runs_that_count() -> None:
 
 def test_failures_name_the_run_and_the_reason() -> None:
     runs = runs_frame({TORCH: [1, None, 3]})
-    runs.loc[runs["repetition"] == 3, ["valid", "reasons"]] = [False, "the counter was reset"]
+    runs.loc[runs["repetition"] == 3, "valid"] = False
+    runs.loc[runs["repetition"] == 3, "reasons"] = "the counter was reset"
     shown = tables.failures(runs).shown
     assert shown.values.tolist() == [
         [TORCH.id, "2", "failed: took longer than timeout_s"],
@@ -208,5 +219,6 @@ def test_a_study_in_which_everything_failed_still_has_its_tables() -> None:
         "failures": 4,
     }
     for table in made:
-        assert tables.to_csv(table) and tables.to_markdown(table) and tables.to_latex(table)
+        assert len(tables.to_markdown(table).splitlines()) >= 4 + len(table.shown)
+        assert tables.to_latex(table).count(r"\\") == 1 + max(1, len(table.shown))
     assert set(made[0].shown["Energy per sample (mJ)"]) == {"n/a"}

@@ -39,7 +39,12 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame) -> Figure:
         Line2D([], [], marker="|", ls="-", ms=11, color="#222222", label="mean and its interval"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
-    return notes.finish(figure, TITLE, notes.estimate_words(rows["estimated"]), ["The most frugal runtime is on top", notes.left_out(runs)])
+    return notes.finish(
+        figure,
+        TITLE,
+        notes.estimate_words(rows["estimated"]),
+        ["The most frugal runtime is on top", notes.left_out(runs)],
+    )
 
 
 def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame) -> None:
@@ -50,7 +55,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame) -> None:
         last = max(len(own) - 1, 1)
         offsets = [height + _SPREAD * (0.5 - i / last) if len(own) > 1 else height for i in range(len(own))]
         paint = style.colour(point.runtime)
-        axes.scatter(own[_ENERGY], offsets, s=14, color=paint, linewidths=0, gid="repetitions", zorder=3)
+        axes.scatter(own[_ENERGY], offsets, s=14, color=paint, linewidths=0, label="_repetitions", zorder=3)
     axes.errorbar(
         points["mean"], points.index, xerr=error_bars(points), fmt="|", ms=14, color="#222222", elinewidth=1.1, zorder=4
     )

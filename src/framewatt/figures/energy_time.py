@@ -58,7 +58,7 @@ def _panel(
     points = with_intervals(rows, cells, _ENERGY)
     times = with_intervals(rows, cells, _TIME)
     accuracy = pd.to_numeric(rows["accuracy"], errors="coerce").groupby(rows["cell"]).mean()
-    axes.scatter(rows[_TIME], rows[_ENERGY], s=5, color="#777777", linewidths=0, gid="repetitions", zorder=2)
+    axes.scatter(rows[_TIME], rows[_ENERGY], s=5, color="#777777", linewidths=0, label="_repetitions", zorder=2)
     axes.errorbar(
         times["mean"],
         points["mean"],
@@ -74,7 +74,9 @@ def _panel(
         face = _NO_ACCURACY if colours is None or pd.isna(value) else colours.to_rgba(value)
         shape = style.marker(point.runtime, point.provider)
         size = sizes[point.batch_size]
-        axes.scatter(time_s, point.mean, s=size, marker=shape, color=[face], edgecolor="#222222", linewidth=0.7, zorder=4)
+        axes.scatter(
+            time_s, point.mean, s=size, marker=shape, color=[face], edgecolor="#222222", linewidth=0.7, zorder=4
+        )
     style.scale(axes.xaxis, rows[_TIME], "s")
     style.scale(axes.yaxis, rows[_ENERGY], "J")
 

@@ -1,5 +1,7 @@
 """Accuracy and energy of every epoch of training: after the ITU 2023 study's per-epoch table."""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -55,19 +57,22 @@ def _panel(axes: Axes, rows: pd.DataFrame, quantity: str, dashes: dict[int, str]
     axes.set_xlabel("epoch")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     for (runtime, provider, batch), cell in rows.groupby(["runtime", "provider", "batch_size"], sort=True):
-        look = {"color": style.colour(runtime), "ls": dashes[batch]}
+        look: dict[str, Any] = {"color": style.colour(runtime), "ls": dashes[batch]}
         shape = style.marker(runtime, provider)
-        for _, own in cell.groupby("repetition"):
-            own = own.sort_values("epoch")
-            axes.plot(own["epoch"], own[quantity], lw=0.7, alpha=0.45, marker=".", ms=3, gid="repetition", **look)
+        for _, own in cell.sort_values("epoch").groupby("repetition"):
+            axes.plot(own["epoch"], own[quantity], lw=0.7, alpha=0.45, marker=".", ms=3, label="_repetition", **look)
         mean = cell.groupby("epoch")[quantity].mean()
-        axes.plot(mean.index, mean, lw=2, marker=shape, ms=4.5, gid="mean", **look)
+        axes.plot(mean.index, mean, lw=2, marker=shape, ms=4.5, label="_mean", **look)
 
 
 def _legend(rows: pd.DataFrame, dashes: dict[int, str]) -> list[Line2D]:
     keys = sorted(set(zip(rows["runtime"], rows["provider"], strict=True)), key=style.runtime_order)
     handles = [
-        Line2D([], [], color=style.colour(key[0]), marker=style.marker(*key), ms=4.5, lw=2, label=style.runtime_label(*key))
+        Line2D(
+            [], [], color=style.colour(key[0]), marker=style.marker(*key), ms=4.5, lw=2, label=style.runtime_label(*key)
+        )
         for key in keys
     ]
-    return handles + [Line2D([], [], color="#555555", ls=dash, label=f"batch {batch}") for batch, dash in dashes.items()]
+    return handles + [
+        Line2D([], [], color="#555555", ls=dash, label=f"batch {batch}") for batch, dash in dashes.items()
+    ]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, styled
 from framewatt.frames import TOTAL
@@ -65,7 +66,7 @@ def finish(figure: Figure, title: str, estimate: str, notes: Iterable[str] = ())
         figure.text(s=text, color=colour, fontsize=size, fontweight=weight, in_layout=False, **place)
         from_top_in += _LEADING * size / 72
     engine = figure.get_layout_engine()
-    if engine is not None:
+    if isinstance(engine, ConstrainedLayoutEngine):
         engine.set(rect=(0, 0, 1, 1 - from_top_in / height_in))
     return figure
 

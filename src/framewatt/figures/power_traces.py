@@ -146,7 +146,7 @@ def _panel(axes: Axes, run: TracedRun, colours: Mapping[tuple[str, str], str]) -
         time_ns, power_w = series["monotonic_ns"].to_numpy(np.int64), series["value"].to_numpy(np.float64)
         if quantity == COUNTER_QUANTITY:
             time_ns, power_w = counter_power(time_ns, power_w)
-        axes.plot((time_ns - origin_ns) * 1e-9, power_w, color=paint, lw=0.9, gid="power")
+        axes.plot((time_ns - origin_ns) * 1e-9, power_w, color=paint, lw=0.9, label="_power")
         top = max([top, *power_w[np.isfinite(power_w)]])
     axes.set_ylim(0, top * 1.2 or 1)
     _shade(axes, run.record["windows"], origin_ns)
@@ -163,7 +163,7 @@ def _shade(axes: Axes, windows: Mapping[str, Any], origin_ns: int) -> None:
     axes.grid(visible=False)
     for name, start_ns, end_ns in spans:
         start, end = (start_ns - origin_ns) * 1e-9, (end_ns - origin_ns) * 1e-9
-        axes.axvspan(start, end, color=_SHADES[_kind(name)], lw=0, zorder=0, gid=f"window {name}")
+        axes.axvspan(start, end, color=_SHADES[_kind(name)], lw=0, zorder=0, label=f"_{name}")
         if (end - start) / (last - first) > _SHARE_PER_LETTER * len(name):
             axes.text(
                 (start + end) / 2, 0.97, name, ha="center", va="top", fontsize=6.5, transform=axes.get_xaxis_transform()
@@ -180,7 +180,7 @@ def _spans(windows: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
 
 
 def _kind(window: str) -> str:
-    return window.split("-")[0]
+    return window.split("-", maxsplit=1)[0]
 
 
 def _kinds(traced: Iterable[TracedRun]) -> list[str]:

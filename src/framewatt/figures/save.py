@@ -1,5 +1,6 @@
 """Writes a figure as SVG, PDF and PNG: the same bytes for the same figure, with no date in them."""
 
+import functools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -31,5 +32,8 @@ def save(figure: Figure, paths: Iterable[Path]) -> None:
     for path in paths:
         if path.suffix not in _METADATA:
             raise FramewattError(f"{path}: found format {path.suffix!r}; allowed: {', '.join(_METADATA)}")
-        options = {"format": path.suffix[1:], "metadata": _METADATA[path.suffix]}
-        write_atomically(path, lambda partial, options=options: figure.savefig(partial, **options))
+        write_atomically(path, functools.partial(_write, figure, path.suffix))
+
+
+def _write(figure: Figure, suffix: str, path: Path) -> None:
+    figure.savefig(path, format=suffix[1:], metadata=_METADATA[suffix])

@@ -125,7 +125,7 @@ def scale(axis: Axis, values: Iterable[float], unit: str, *, from_zero: bool = F
         from_zero: on a linear scale, start at 0, so that lengths compare as ratios.
     """
     positive = [value for value in values if value > 0]
-    along_x = axis.axis_name == "x"
+    along_x = axis is axis.axes.xaxis
     if positive and max(positive) / min(positive) > (_LOG_RATIO_FROM_ZERO if from_zero else _LOG_RATIO):
         (axis.axes.set_xscale if along_x else axis.axes.set_yscale)("log")
         decades = math.log10(max(positive) / min(positive))

@@ -86,7 +86,8 @@ class Nvml:
         return [
             (i, handle)
             for i, handle in handles
-            if str(i) in names or any(n.startswith("GPU-") and library.nvmlDeviceGetUUID(handle).startswith(n) for n in names)
+            if str(i) in names
+            or any(n.startswith("GPU-") and library.nvmlDeviceGetUUID(handle).startswith(n) for n in names)
         ]
 
 
@@ -107,7 +108,7 @@ def _readers(library: Any, handle: Any) -> list[tuple[str, str, float, Callable[
         field = library.nvmlDeviceGetFieldValues(handle, [library.NVML_FI_DEV_POWER_INSTANT])[0]
         if field.nvmlReturn != library.NVML_SUCCESS:
             raise library.NVMLError(field.nvmlReturn)
-        return field.value.uiVal * 1e-3
+        return float(field.value.uiVal) * 1e-3
 
     return [
         ("energy_j", COUNTER, 1e-3, lambda: library.nvmlDeviceGetTotalEnergyConsumption(handle) * 1e-3),

@@ -22,8 +22,8 @@ def measured(material: Material) -> Facts:
         ("Cells", "; ".join(_crosses(plan["cells"]))),
         (
             "Blocks",
-            f"{plural(plan['repetitions'], 'block')}, each with every one of {plural(len(plan['cells']), 'cell')} once, "
-            f"shuffled anew with seed {plan['seed']}; {plural(material.planned, 'run')} in all",
+            f"{plural(plan['repetitions'], 'block')} of every one of {plural(len(plan['cells']), 'cell')}, "
+            f"shuffled anew from seed {plan['seed']}; {plural(material.planned, 'run')} in all",
         ),
     ]
     if any(cell["phase"] == "infer" for cell in plan["cells"]):
@@ -35,7 +35,9 @@ def measured(material: Material) -> Facts:
             )
         )
     if any(cell["phase"] == "train" for cell in plan["cells"]):
-        facts.append(("Timed in training", f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation"))
+        facts.append(
+            ("Timed in training", f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation")
+        )
     statistics = settings["statistics"]
     facts += [
         ("Rest before a run", f"{settings['cool_down_s']:g} s"),
@@ -95,7 +97,12 @@ def sampling(material: Material) -> Facts:
         missed = sum(summary.get("missed_reads") or 0 for summary in summaries)
         reads = sum(summary.get("reads") or 0 for summary in summaries)
         low, high = significant(min(rates)), significant(max(rates))
-        facts.append(("Sampling achieved", f"{low} to {high} reads per second; {missed} of {reads + missed} reads missed"))
+        facts.append(
+            ("Sampling achieved", f"{low} to {high} reads per second; {missed} of {reads + missed} reads missed")
+        )
+    parts = material.totals["parts"].dropna().unique()
+    if len(parts):
+        facts.append(("Energy is", "; in other runs ".join(f"that of {part}" for part in parts)))
     if known(material.idle.get("duration_s")):
         facts.append(("Idle power", f"measured for {material.idle['duration_s']:.0f} s before the runs"))
     return facts
@@ -122,7 +129,7 @@ def _words(name: str) -> str:
 
 
 def _value(name: str, value: Any) -> str:
-    if value is None or value == [] or value == "":
+    if value is None or value in ([], ""):
         return UNKNOWN if value is None else "none"
     if name.endswith("_b"):
         return f"{value / 2**30:.1f} GiB"

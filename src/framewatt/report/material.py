@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.figures.notes import estimate_words
 from framewatt.frames import TOTAL
 
 
@@ -41,9 +42,14 @@ class Material:
     omnibus: pd.DataFrame
 
     @property
-    def estimated(self) -> bool:
-        """Whether any energy that counts is an estimate."""
-        return bool(self.runs["estimated"].eq(True).any())
+    def totals(self) -> pd.DataFrame:
+        """The runs frame's totals, a row a run."""
+        return self.runs[self.runs["domain"] == TOTAL]
+
+    @property
+    def estimate(self) -> str:
+        """That the energies that count are estimated, or partly so, in words; empty where they are measured."""
+        return estimate_words(self.totals.loc[self.totals["status"].eq("ok"), "estimated"])
 
     @property
     def planned(self) -> int:
@@ -53,8 +59,7 @@ class Material:
     @property
     def counted(self) -> int:
         """Runs that are ok and whose energy is valid."""
-        totals = self.runs[self.runs["domain"] == TOTAL]
-        return int((totals["status"].eq("ok") & totals["valid"].eq(True)).sum())
+        return int((self.totals["status"].eq("ok") & self.totals["valid"].eq(True)).sum())
 
     @property
     def alpha(self) -> float:

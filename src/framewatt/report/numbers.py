@@ -50,6 +50,8 @@ def p_value(p: float | None) -> str:
     """`p = 0.013`, `p < 0.001` or `no p`."""
     if p is None or not math.isfinite(p):
         return "no p"
+    if p > 0.995:
+        return "p = 1"
     return "p < 0.001" if p < 0.001 else f"p = {significant(p, 2)}"
 
 

@@ -19,7 +19,7 @@ FIGURES = {
     ),
     "energy_runtime_batch": (
         "Energy per sample by runtime, every repetition shown, with the mean and its interval.",
-        "Dot plot of energy per sample for every runtime and batch size; the numbers are in the table of energy and time.",
+        "Dot plot of energy per sample by runtime and batch size; the numbers are in the table of energy and time.",
     ),
     "power_traces": (
         "Power over one run of each runtime, at its largest batch size. Shaded: the windows of the run; what counts is "
@@ -63,7 +63,7 @@ def build_report(material: Material, figures: Path) -> str:
     )
     return environment.get_template("template.html.j2").render(
         plan=material.plan,
-        estimated=material.estimated,
+        estimate=material.estimate,
         lead=words.lead(material),
         measured=facts.measured(material),
         machines=facts.machines(material),
@@ -90,17 +90,24 @@ def _figures(folder: Path) -> list[PageFigure]:
         plain = path.stem.replace("_", " ")
         caption, alternative = FIGURES.get(path.stem, (plain, plain))
         # The file is the workflow's own; whatever text is in it was escaped when matplotlib wrote it.
-        svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{path.stem}", alternative))
+        svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{path.stem}", alternative))  # noqa: S704
         found.append(PageFigure(path.stem, caption, svg))
     return found
 
 
 def _environments(material: Material) -> Table:
     rows = [
-        [words.name_of(e), str(e["status"]), str(e.get("python_version") or "unknown"), str(e.get("lock_sha256") or "none")]
+        [
+            words.name_of(e),
+            str(e["status"]),
+            str(e.get("python_version") or "unknown"),
+            str(e.get("lock_sha256") or "none"),
+        ]
         for e in material.environments
     ]
-    return Table("environments", "Environments and the hashes of their locks", ["name", "status", "python", "lock"], rows)
+    return Table(
+        "environments", "Environments and the hashes of their locks", ["name", "status", "python", "lock"], rows
+    )
 
 
 def _commit(material: Material) -> str | None:

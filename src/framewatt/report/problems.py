@@ -14,9 +14,20 @@ _REPETITION, _CV, _RUNS = frozenset({"repetition"}), frozenset({"CV, %"}), froze
 def problem_tables(material: Material) -> list[Table]:
     """What failed, is invalid or missing, and what was left out; a table for each kind that there is any of."""
     tables = [
-        Table("failed-runs", "Failed and invalid runs", ["cell", "repetition", "what", "why"], _runs(material), _REPETITION),
+        Table(
+            "failed-runs",
+            "Failed and invalid runs",
+            ["cell", "repetition", "what", "why"],
+            _runs(material),
+            _REPETITION,
+        ),
         Table("missing-runs", "Planned runs without a record", ["cell", "repetitions"], _missing(material)),
-        Table("failed-environments", "Environments that could not be built", ["environment", "why"], _environments(material)),
+        Table(
+            "failed-environments",
+            "Environments that could not be built",
+            ["environment", "why"],
+            _environments(material),
+        ),
         Table("failed-exports", "Exports that failed or deviate", ["model", "what", "why"], _exports(material)),
         Table("left-out", "Combinations that were not measured", ["cell", "why"], _left_out(material.plan)),
     ]
@@ -60,8 +71,12 @@ def flag_tables(material: Material) -> list[Table]:
     """What a reader should know although the numbers stand: of cells, and of runs."""
     of_runs = Counter(flag for record in material.records for flag in record["flags"])
     tables = [
-        Table("flags", "Flags of cells", ["cell", "quantity", "CV, %", "flags"], _cell_flags(material, set(of_runs)), _CV),
-        Table("run-flags", "Flags of runs", ["flag", "runs"], [[flag, str(n)] for flag, n in of_runs.most_common()], _RUNS),
+        Table(
+            "flags", "Flags of cells", ["cell", "quantity", "CV, %", "flags"], _cell_flags(material, set(of_runs)), _CV
+        ),
+        Table(
+            "run-flags", "Flags of runs", ["flag", "runs"], [[flag, str(n)] for flag, n in of_runs.most_common()], _RUNS
+        ),
     ]
     return [table for table in tables if table.rows]
 
@@ -83,10 +98,12 @@ def preflight_table(material: Material) -> Table:
     """What about the machine disturbed the measurements, each finding once, with how many runs it was there for."""
     found: Counter[tuple[str, ...]] = Counter()
     for record in material.records:
-        found.update({tuple(str(f.get(k, "")) for k in ("topic", "found", "meaning", "remedy")) for f in record["preflight"]})
+        found.update(
+            {tuple(str(f.get(k, "")) for k in ("topic", "found", "meaning", "remedy")) for f in record["preflight"]}
+        )
     rows = [[*finding, plural(runs, "run")] for finding, runs in sorted(_merged(found).items())]
     header = ["looked at", "found", "what it does", "remedy", "in"]
-    return Table("preflight", "What about the machine disturbs a measurement", header, rows)
+    return Table("preflight", "Findings of the checks before the runs", header, rows)
 
 
 def _merged(found: Counter[tuple[str, ...]]) -> dict[tuple[str, ...], int]:

@@ -62,7 +62,6 @@ class Against:
     p: float | None
     significant: bool
     reachable: bool
-    smallest_p: float | None
 
 
 def rankings(cells: pd.DataFrame, quantity: str) -> list[Ranking]:
@@ -113,7 +112,6 @@ def _turned(row: "pd.Series[Any]", alpha: float, *, turn: bool) -> Against:
         _number(row["p_corrected"]),
         row["significant"] is True or str(row["significant"]) == "True",
         smallest is not None and smallest <= alpha,
-        smallest,
     )
 
 
@@ -149,7 +147,6 @@ def _ratio(ranking: Ranking, other: "pd.Series[Any]", comparisons: pd.DataFrame,
         parts.append(f"A12 {found.a12:.2f}" + (f", {found.magnitude}" if found.magnitude else ""))
     parts.append(f"corrected {p_value(found.p)}" if found.p is not None else "no test")
     if found.p is not None:
-        parts.append("significant" if found.significant else "not significant")
-    if not found.reachable and found.smallest_p is not None:
-        parts.append(f"could not have been: {p_value(found.smallest_p)} at best")
+        verdict = "significant" if found.significant else "not significant"
+        parts.append(verdict if found.reachable else f"{verdict}, nor could it be with so few runs")
     return f"{significant(found.ratio)} times as much{interval(found.ratio_low, found.ratio_high)} ({'; '.join(parts)})"

@@ -50,6 +50,4 @@ def study_tables(material: Material) -> list[Table]:
 
 def _of(table: tables.Table) -> Table:
     rows = [[str(value) for value in row] for row in table.shown.itertuples(index=False)]
-    return Table(
-        table.name, table.caption, list(table.shown.columns), rows, table.numeric, f"tables/{table.name}.csv"
-    )
+    return Table(table.name, table.caption, list(table.shown.columns), rows, table.numeric, f"tables/{table.name}.csv")

@@ -37,11 +37,11 @@ def lead(material: Material) -> str:
         winners = ", ".join(f"{name} in {n}" for name, n in wins.most_common())
         spreads = [ranking.most["mean"] / ranking.least["mean"] for ranking in ranked]
         parts = [
-            f"Of {len(ranked)} groups of comparable cells, least energy per sample went to {winners}; the most expensive "
-            f"runtime took {significant(min(spreads))} to {significant(max(spreads))} times as much as the most frugal."
+            f"Of {len(ranked)} groups of comparable cells, least energy per sample went to {winners}; the most "
+            f"expensive runtime took {significant(min(spreads))} to {significant(max(spreads))} times as much as the "
+            "most frugal."
         ]
-    estimate = "All of this is estimated from processor time, not measured. " if material.estimated else ""
-    return f"{' '.join(parts)} {estimate}{count}"
+    return " ".join([*parts, f"{material.estimate}." if material.estimate else "", count]).replace("  ", " ")
 
 
 def _short(ranking: Ranking, material: Material) -> str:
@@ -101,7 +101,9 @@ def _correlation(correlations: pd.DataFrame) -> list[str]:
     phases = {"train": "In training", "infer": "In inference", "all": "Over all"}
     sentences = []
     for row in rows.itertuples():
-        words = f"{phases.get(row.phase, row.phase)}, Spearman's rho of energy and time per sample over {row.n} cells is "
+        words = (
+            f"{phases.get(row.phase, row.phase)}, Spearman's rho of energy and time per sample over {row.n} cells is "
+        )
         words += f"{row.rho:.2f}{interval(row.rho_low, row.rho_high)}, {p_value(row.p)}"
         sentences.append(words + ("; estimated energy follows time by construction." if row.estimated else "."))
     return sentences
@@ -129,5 +131,6 @@ def _sampler(material: Material) -> list[str]:
     middle = float(pd.Series(shares).median())
     return [
         f"The sampling process took {significant(100 * middle, 2)} % of one core in the median run, "
-        f"{significant(100 * max(shares), 2)} % at most; at worst, 1 % of a run's samples were over {si(late, 's')} late."
+        f"{significant(100 * max(shares), 2)} % at most; "
+        f"at worst, 1 % of a run's samples were over {si(late, 's')} late."
     ]

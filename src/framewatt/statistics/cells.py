@@ -10,7 +10,7 @@ from scipy import stats
 
 from framewatt.frames import FACTORS
 from framewatt.statistics.correlation import spearman
-from framewatt.statistics.intervals import SMALLEST_N, Values, generator, mean_interval
+from framewatt.statistics.intervals import SMALLEST_N, Values, generator, is_constant, mean_interval
 from framewatt.statistics.selection import ENERGIES, QUANTITIES, by_reason, cells_of, counted, left_out, totals
 from framewatt.study import Cell
 
@@ -95,7 +95,8 @@ def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) 
 def bimodality_coefficient(values: Values) -> float:
     """SAS's bimodality coefficient: (skewness^2 + 1) / (excess kurtosis + 3 (n - 1)^2 / ((n - 2) (n - 3))).
 
-    Skewness and kurtosis are corrected for bias. A uniform distribution has 5/9 and two equally frequent values have 1, in a large sample.
+    Skewness and kurtosis are corrected for bias. In a large sample, a uniform distribution has 5/9 and two equally
+    frequent values have 1. Of 10 normal values, 1 % of samples are above 5/9.
 
     Args:
         values: shape (n,), n at least 4, not all equal.
@@ -143,7 +144,7 @@ def _summarise(rows: pd.DataFrame, cell: Cell, quantity: str, settings: Mapping[
 
 def _locate(row: dict[str, Any], values: Values) -> None:
     """Location and spread."""
-    constant = np.ptp(values) == 0
+    constant = is_constant(values)
     # The floating-point mean of equal values can miss them by a bit, and their spread then looks like one.
     mean = float(values[0] if constant else values.mean())
     row |= {"mean": mean, "median": float(np.median(values)), "min": float(values.min()), "max": float(values.max())}
@@ -157,7 +158,7 @@ def _interval(
 ) -> None:
     interval = mean_interval(values, settings["confidence"], settings["resamples"], rng)
     row |= {"mean_low": interval.low, "mean_high": interval.high}
-    if values.size < SMALLEST_N or np.ptp(values) == 0:
+    if values.size < SMALLEST_N or is_constant(values):
         flags.append(f"{interval.note}: no interval, no normality, no drift")
     elif interval.note:
         flags.append(f"no interval: {interval.note}")
@@ -165,7 +166,7 @@ def _interval(
 
 def _shape(row: dict[str, Any], flags: list[str], used: pd.DataFrame, values: Values, alpha: float) -> None:
     """Normality, drift, outliers, bimodality."""
-    spread = bool(np.ptp(values) > 0)
+    spread = not is_constant(values)
     if spread and values.size >= SMALLEST_N:
         row["shapiro_p"] = float(stats.shapiro(values).pvalue)
         if row["shapiro_p"] <= alpha:

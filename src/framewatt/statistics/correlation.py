@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from framewatt.statistics.intervals import Interval, Values, generator
+from framewatt.statistics.intervals import Interval, Values
 from framewatt.statistics.selection import HEADLINE, totals
 
 CORRELATIONS_COLUMNS = [
@@ -35,7 +35,7 @@ _LARGEST_EXACT_N = 7
 _SMALLEST_N = 3
 
 _SMALLEST_N_CELLS = 5
-"""Cells below which their resampling gives no interval."""
+"""Cells below which leaving one out says too little for an interval."""
 
 
 def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float | None, float | None]:
@@ -71,16 +71,16 @@ def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float | None, float | 
     return rho, float(exact.pvalue)
 
 
-def correlate(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) -> pd.DataFrame:
+def correlate(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Spearman's correlation of energy and time, both a sample, per phase and over all.
 
     Over cell means, with the interval of Bonett and Wright (2000, Psychometrika 65:23-28) on Fisher's z. Over runs,
-    with a percentile bootstrap that resamples whole cells and without p, for the runs of a cell are not independent.
+    with an interval on Fisher's z by a jackknife that leaves out whole cells, and without p, for the runs of a cell
+    are not independent.
 
     Args:
         runs: the runs frame.
-        settings: the study's `statistics`: confidence, resamples.
-        seed: of the bootstrap.
+        settings: the study's `statistics`: confidence.
 
     Returns:
         CORRELATIONS_COLUMNS, a row a phase and level.
@@ -99,7 +99,7 @@ def correlate(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) -> pd.
             "estimated": bool(chosen["estimated"].any()),
         }
         found.append(common | _over_cells(chosen, settings))
-        found.append(common | _over_runs(chosen, settings, generator(seed, "correlate", phase)))
+        found.append(common | _over_runs(chosen, settings))
     for row in found:
         # The estimate books watts by how busy the processor was, so that it follows time by construction.
         notes = ["energy is estimated from processor time, so that it follows time"] if row["estimated"] else []
@@ -125,12 +125,12 @@ def _over_cells(rows: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, An
     }
 
 
-def _over_runs(rows: pd.DataFrame, settings: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+def _over_runs(rows: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
     rho, _ = spearman(rows[HEADLINE[0]], rows[HEADLINE[1]])
     clusters = [part[HEADLINE].to_numpy(dtype=np.float64) for _, part in rows.groupby("cell")]
     interval = Interval(None, None, "no correlation: fewer than 3 runs, or one value is constant")
     if rho is not None:
-        interval = _cluster_bootstrap(clusters, settings["confidence"], settings["resamples"], rng)
+        interval = _cluster_jackknife(clusters, rho, settings["confidence"])
     return {
         "level": "runs",
         "n": len(rows),
@@ -138,7 +138,7 @@ def _over_runs(rows: pd.DataFrame, settings: Mapping[str, Any], rng: np.random.G
         "p": None,
         "rho_low": interval.low,
         "rho_high": interval.high,
-        "interval": "" if interval.low is None else "percentile bootstrap of cells",
+        "interval": "" if interval.low is None else "jackknife of cells",
         "flags": [interval.note, "no p: the runs of a cell are not independent"],
     }
 
@@ -152,17 +152,21 @@ def _bonett_wright(rho: float | None, n: int, confidence: float) -> Interval:
     return Interval(math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))
 
 
-def _cluster_bootstrap(clusters: list[Values], confidence: float, resamples: int, rng: np.random.Generator) -> Interval:
-    """Percentile interval over resamples of whole cells (Davison and Hinkley 1997, section 3.8)."""
-    if len(clusters) < _SMALLEST_N_CELLS:
+def _cluster_jackknife(clusters: list[Values], rho: float, confidence: float) -> Interval:
+    """Student's interval of Fisher's z with the jackknife's error (Efron and Tibshirani 1993, chapter 11).
+
+    A bootstrap would draw cells twice, and their ties pull rho towards zero: its interval can miss rho itself.
+    """
+    k = len(clusters)
+    if k < _SMALLEST_N_CELLS:
         return Interval(None, None, f"no interval: fewer than {_SMALLEST_N_CELLS} cells")
-    drawn = []
-    for _ in range(resamples):
-        chosen = np.concatenate([clusters[i] for i in rng.integers(len(clusters), size=len(clusters))])
-        ranks = stats.rankdata(chosen, axis=0)
-        if np.ptp(ranks, axis=0).all():
-            drawn.append(float(np.corrcoef(ranks[:, 0], ranks[:, 1])[0, 1]))
-    if len(drawn) < resamples / 2:
-        return Interval(None, None, "no interval: too few resamples with a correlation")
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(low), float(high))
+    without = [spearman(*np.concatenate(clusters[:i] + clusters[i + 1 :]).T)[0] for i in range(k)]
+    known = [value for value in without if value is not None and abs(value) < 1 - 1e-12]
+    if len(known) < k or abs(rho) >= 1 - 1e-12:
+        return Interval(None, None, "no interval: |rho| = 1 or unknown, with or without one of the cells")
+    z = np.arctanh(known)
+    error = math.sqrt((k - 1) / k * float(np.sum((z - z.mean()) ** 2)))
+    if error < 1e-12:
+        return Interval(None, None, "no interval: rho is the same whichever cell is left out")
+    half = float(stats.t.ppf(0.5 + confidence / 2, k - 1)) * error
+    return Interval(math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))

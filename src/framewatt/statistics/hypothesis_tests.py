@@ -83,8 +83,9 @@ def _signed_rank(a: Values, b: Values) -> Outcome:
         every = stats.PermutationMethod(n_resamples=_PERMUTATIONS)
         return _named("wilcoxon", "exact permutation with ties", stats.wilcoxon(difference, method=every).pvalue)
     form = "asymptotic with ties" if ties else "asymptotic"
-    # scipy renamed "approx" to "asymptotic"; its type stubs know the new name only beside keepdims.
-    result = stats.wilcoxon(difference, method="asymptotic", correction=True)  # type: ignore[call-overload]
+    # scipy renamed "approx" to "asymptotic", which its type stubs do not know yet.
+    method: Any = "asymptotic"
+    result = stats.wilcoxon(difference, method=method, correction=True)
     return _named("wilcoxon", form, result.pvalue)
 
 

@@ -30,6 +30,11 @@ def generator(seed: int, *names: str) -> np.random.Generator:
     return np.random.default_rng(int.from_bytes(digest, "big"))
 
 
+def is_constant(values: Values) -> bool:
+    """Whether the values differ by no more than rounding: 1e-12 of the largest. An empty sample is constant."""
+    return not values.size or bool(np.ptp(values) <= 1e-12 * np.max(np.abs(values)))
+
+
 def mean_interval(values: Values, confidence: float, resamples: int, rng: np.random.Generator) -> Interval:
     """Bias-corrected and accelerated bootstrap interval of a mean (Efron 1987, by scipy).
 
@@ -44,7 +49,7 @@ def mean_interval(values: Values, confidence: float, resamples: int, rng: np.ran
     """
     if values.size < SMALLEST_N:
         return Interval(None, None, f"fewer than {SMALLEST_N} runs")
-    if np.ptp(values) == 0:
+    if is_constant(values):
         return Interval(None, None, "constant value")
     return _bca((values,), _mean, False, confidence, resamples, rng)
 
@@ -64,7 +69,7 @@ def ratio_interval(
     """
     if min(a.size, b.size) < SMALLEST_N:
         return Interval(None, None, f"fewer than {SMALLEST_N} runs")
-    if np.ptp(a) == 0 and np.ptp(b) == 0:
+    if is_constant(a) and is_constant(b):
         return Interval(None, None, "constant values")
     if np.mean(a) == 0:
         return Interval(None, None, "mean of cell A is zero")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from framewatt.statistics.hypothesis_tests import correct, smallest_p
+from framewatt.statistics.hypothesis_tests import smallest_p
 from framewatt.statistics.selection import comparable_pairs
 from framewatt.study import Cell
 
@@ -64,8 +64,9 @@ def reachable_significance(n_runs: int, n_comparisons: int, settings: Mapping[st
 def _smallest(test: str, correction: str, n_runs: int, n_comparisons: int) -> tuple[float, float]:
     """Smallest p of one comparison, bare and corrected."""
     one = smallest_p(test, n_runs, n_runs)
-    family = correct([one] * max(1, n_comparisons), correction)
-    return one, float(family[0] if family[0] is not None else 1.0)
+    # Of equal p values, Holm's first step multiplies by the size of the family as Bonferroni does, and no later
+    # one may fall below the first.
+    return one, one if correction == "none" else min(1.0, one * max(1, n_comparisons))
 
 
 def _sentence(

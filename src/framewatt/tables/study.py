@@ -103,7 +103,7 @@ def export_agreement(exports: Iterable[Mapping[str, Any]]) -> Table:
     An export that failed or that the runtime rejects has its row, with the reason.
 
     Args:
-        exports: export records.
+        exports: records of the rule check_export.
     """
     data = pd.DataFrame([{key: record.get(key) for key in _EXPORT_KEYS} for record in exports], columns=_EXPORT_KEYS)
     data = data.sort_values("model", ignore_index=True)

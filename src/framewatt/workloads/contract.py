@@ -63,8 +63,12 @@ class Workload(ABC):
 
     @abstractmethod
     def run(self, batch: Any) -> Any:
-        """One step: the scores of a batch, shape (batch, classes), on the host; or the loss of a training step,
-        in any form that `loss_of` understands."""
+        """One step over a batch.
+
+        Returns:
+            Inference: the scores, shape (batch, classes), on the host. Training: the loss, in any form that `loss_of`
+            understands.
+        """
 
     @abstractmethod
     def synchronize(self) -> None:
@@ -78,9 +82,8 @@ class Workload(ABC):
     def facts(self) -> dict[str, Any]:
         """Parameters, FLOPs of one sample's forward pass, input shape and library versions."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  # most frameworks have nothing to let go of
         """Let go of what `setup` took."""
-        return None
 
 
 class Inference(Workload):

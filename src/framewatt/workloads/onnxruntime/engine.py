@@ -50,7 +50,8 @@ class OnnxRuntimeInference(Inference):
         assert self.spec.artefact is not None
         settings = {}
         if self.spec.provider == "openvino":
-            settings = {"device_type": "CPU", "num_of_threads": str(self.spec.threads)}
+            # Without a word OpenVINO may compute in bfloat16 where the processor can.
+            settings = {"device_type": "CPU", "num_of_threads": str(self.spec.threads), "precision": "FP32"}
         for strict in (True, False):
             options = ort.SessionOptions()
             options.intra_op_num_threads = self.spec.threads

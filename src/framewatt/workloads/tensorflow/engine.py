@@ -87,7 +87,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         optimizer.build(self.model.trainable_variables)
         loss_function = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
-        @tf.function
+        @tf.function  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
         def step(images: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
             with tf.GradientTape() as tape:
                 loss = loss_function(labels, self.model(images, training=True))

@@ -1,0 +1,56 @@
+# framewatt's commands; `make help` lists them. Each sets up what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV_VERSION := $(shell sed -n 's/^uv==\([0-9.]*\).*/\1/p' envs/orchestrator/requirements.txt)
+CHECKED := src scripts tests
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format preflight lock clean
+
+help: ## list the commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+setup: $(VENV)/ready ## make .venv, in which snakemake runs
+	@echo "set up; now: source $(BIN)/activate"
+
+demo: $(VENV)/ready ## run the demo study, end to end, on this machine
+	$(BIN)/snakemake --cores 1 --config study=demo
+
+test: $(VENV)/ready-development ## run all tests, with every real framework
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/ready-development ## ruff, snakefmt, mypy and snakemake --lint
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED)
+	$(BIN)/snakefmt --check workflow/Snakefile rules
+	$(BIN)/mypy
+	$(BIN)/snakemake --lint
+
+format: $(VENV)/ready-development ## put code and rules in their form
+	$(BIN)/ruff check --fix $(CHECKED)
+	$(BIN)/ruff format $(CHECKED)
+	$(BIN)/snakefmt workflow/Snakefile rules
+
+preflight: $(VENV)/ready ## say what about this machine disturbs a measurement
+	PYTHONPATH=src $(BIN)/python -m framewatt.preflight
+
+lock: $(VENV)/ready ## compile every environment's requirements.txt from its pyproject.toml
+	PATH=$(abspath $(BIN)):$$PATH envs/lock.sh
+
+clean: ## remove environments and everything downloaded or built, but no results
+	rm -rf $(VENV) resources/environments resources/data .snakemake
+
+$(VENV)/bin/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "framewatt: found $$($(PYTHON) --version 2>&1); allowed: Python 3.11 or newer; name one with PYTHON=…" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+$(VENV)/ready: envs/orchestrator/requirements.txt | $(VENV)/bin/uv
+	$(BIN)/uv pip install --quiet --require-hashes --compile-bytecode --python $(BIN)/python -r $<
+	@touch $@
+
+$(VENV)/ready-development: envs/development/requirements.txt $(VENV)/ready
+	$(BIN)/uv pip install --quiet --require-hashes --compile-bytecode --python $(BIN)/python -r $<
+	@touch $@
