@@ -1,4 +1,4 @@
-"""Rule complete: fails, after the report is written, where a planned run or environment is missing."""
+"""Rule complete: fails, after the report is written, where a planned run or environment is missing or invalid."""
 
 import sys
 from pathlib import Path
@@ -13,10 +13,11 @@ for path in snakemake.input.environments:
     if record["status"] != "ok":
         missing.append(f"environment {record['name']}: {record['reason']}")
 runs = [read_run(Path(path)) for path in snakemake.input.records]
-failed = [run for run in runs if run["status"] == "failed"]
+failed = [run for run in runs if run["status"] == "failed" or (run["status"] == "ok" and not run["valid"])]
 missing += [f"{run['cell_id']}, repetition {run['repetition']}: {'; '.join(run['reasons'])}" for run in failed]
 if missing:
     for line in missing:
         print(f"missing: {line}", file=sys.stderr)
-    sys.exit(f"framewatt: {len(failed)} of {len(runs)} runs failed; the report lists them, snakemake repeats just them")
-write_text(Path(snakemake.output.done), f"{len(runs)} runs, none failed\n")
+    count = f"{len(failed)} of {len(runs)} runs failed or are invalid"
+    sys.exit(f"framewatt: {count}; the report lists them, and the next snakemake repeats just them")
+write_text(Path(snakemake.output.done), f"{len(runs)} runs, none failed or invalid\n")

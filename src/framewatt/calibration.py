@@ -9,43 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.meters.contract import COUNTER, Channel
+from framewatt.accounting import energy_channels, energy_of
 from framewatt.sampler import Sampler, Trace
-from framewatt.windows import WindowEnergy, counter_energy, gauge_energy
 
 _SLICES = 10
 _SETTLE_S = 0.2
-
-
-def energy_of(channel: Channel, time_ns: Any, value: Any, start_ns: int, end_ns: int) -> WindowEnergy:
-    """Energy of a window from one channel, by the kind of the channel."""
-    if channel.kind == COUNTER:
-        return counter_energy(
-            time_ns,
-            value,
-            start_ns,
-            end_ns,
-            update_period_s=channel.update_period_s,
-            resolution_j=channel.resolution,
-            wrap_j=channel.wrap,
-            max_power_w=channel.max_power_w,
-        )
-    return gauge_energy(time_ns, value, start_ns, end_ns, update_period_s=channel.update_period_s)
-
-
-def energy_channels(channels: Sequence[Channel]) -> dict[str, int]:
-    """The channel that gives each domain's energy: its counter, else instant power, else averaged power.
-
-    Returns:
-        index into `channels` by domain.
-    """
-    preference = ("energy_j", "power_instant_w", "power_average_w", "power_w")
-    chosen: dict[str, int] = {}
-    for quantity in preference:
-        for index, channel in enumerate(channels):
-            if channel.quantity == quantity:
-                chosen.setdefault(channel.domain, index)
-    return chosen
 
 
 def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: float, trace_path: Path) -> dict[str, Any]:

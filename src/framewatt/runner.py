@@ -10,18 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from framewatt import __version__
-from framewatt.calibration import energy_channels, energy_of
+from framewatt.accounting import spans_of, window_of
 from framewatt.files import read_json
 from framewatt.preflight import check_machine, describe_machine
 from framewatt.records import SCHEMA_VERSION, Clock, write_events, write_run, write_trace
 from framewatt.sampler import Sampler, Trace
 from framewatt.supervision import Outcome, supervise, thread_settings
-from framewatt.windows import WindowEnergy, combine
 
 _SETTLE_S = 0.05
 """Seconds sampled before and after the process, so that no edge lies outside the trace."""
-
-Spans = dict[str, list[tuple[int, int]]]
 
 
 @dataclass(frozen=True)
@@ -120,21 +117,6 @@ def _events(path: Path, outcome: Outcome) -> list[dict[str, Any]]:
     ]
 
 
-def _spans(events: list[dict[str, Any]]) -> Spans:
-    """Start and end of every window that was closed; `steady` of a training is its epochs together."""
-    starts: dict[str, int] = {}
-    spans: Spans = {}
-    for event in events:
-        if event["edge"] == "start":
-            starts[event["window"]] = event["monotonic_ns"]
-        elif event["window"] in starts and event["monotonic_ns"] > starts[event["window"]]:
-            spans.setdefault(event["window"], []).append((starts[event["window"]], event["monotonic_ns"]))
-    epochs = [span for name, parts in spans.items() if name.startswith("epoch-") for span in parts]
-    if epochs:
-        spans["steady"] = epochs
-    return spans
-
-
 def _record(
     job: Mapping[str, Any],
     environment: Mapping[str, Any],
@@ -145,7 +127,7 @@ def _record(
     result: Mapping[str, Any] | None,
     summary: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    windows = {name: _window(spans, trace, idle) for name, spans in _spans(events).items()}
+    windows = {name: window_of(spans, trace, idle) for name, spans in spans_of(events).items()}
     reasons = [outcome.reason] if outcome.reason else []
     if summary is None:
         reasons.append("the sampling process died or hung")
@@ -197,54 +179,6 @@ def _record(
 
 def _identity_of(environment: Mapping[str, Any]) -> dict[str, Any]:
     return {name: environment.get(name) for name in ("name", "mode", "lock_sha256", "python_version")}
-
-
-def _window(spans: list[tuple[int, int]], trace: Trace, idle: Mapping[str, Any]) -> dict[str, Any]:
-    """A window's edges and the energy of every domain in it."""
-    duration_s = sum(end - start for start, end in spans) * 1e-9
-    domains = {}
-    for domain, index in energy_channels(trace.channels).items():
-        channel = trace.channels[index]
-        time_ns, value = trace.of(index)
-        parts = [energy_of(channel, time_ns, value, start, end) for start, end in spans]
-        energy = parts[0] if len(parts) == 1 else combine(parts, duration_s)
-        head = {"instrument": channel.instrument, "source": channel.quantity, "estimated": channel.estimated}
-        domains[domain] = head | _net_of(energy, idle["domains"].get(domain), duration_s)
-    return {
-        "start_monotonic_ns": spans[0][0],
-        "end_monotonic_ns": spans[-1][1],
-        "duration_s": duration_s,
-        "spans_monotonic_ns": [list(span) for span in spans],
-        "domains": domains,
-    }
-
-
-def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:
-    """Gross energy less what the idle machine would have drawn; the idle spread goes into the uncertainty."""
-    idle_j = net_j = net_uncertainty_j = None
-    flags = list(energy.flags)
-    if idle is None or idle["mean_power_w"] is None:
-        flags.append("no idle power, so no net energy")
-    else:
-        idle_j = idle["mean_power_w"] * duration_s
-        if energy.energy_j is not None and energy.uncertainty_j is not None:
-            net_j = energy.energy_j - idle_j
-            if idle["sd_power_w"] is not None:
-                net_uncertainty_j = (energy.uncertainty_j**2 + (idle["sd_power_w"] * duration_s) ** 2) ** 0.5
-    return {
-        "energy_gross_j": energy.energy_j,
-        "energy_idle_j": idle_j,
-        "energy_net_j": net_j,
-        "energy_uncertainty_j": energy.uncertainty_j,
-        "energy_net_uncertainty_j": net_uncertainty_j,
-        "mean_power_w": energy.mean_power_w,
-        "samples": energy.samples,
-        "failed_reads": energy.failed_reads,
-        "largest_gap_s": energy.largest_gap_s,
-        "valid": not energy.reasons,
-        "reasons": list(energy.reasons),
-        "flags": flags,
-    }
 
 
 def _stamp(windows: dict[str, Any], clock: Clock) -> None:

@@ -17,8 +17,8 @@ from framewatt.supervision import supervise, thread_settings
 def attempt_of(record: Path) -> int:
     """Number of the attempt that is due.
 
-    That of the record, or the next one where the record tells of a failure worth repeating. As a rule's parameter it
-    makes Snakemake repeat what failed, and only that.
+    That of the record, or the next one where the record tells of a failure worth repeating or of invalid energy. As a
+    rule's parameter it makes Snakemake repeat what failed, and only that.
     """
     try:
         content = read_json(record)
@@ -28,7 +28,10 @@ def attempt_of(record: Path) -> int:
 
 
 def _worth_repeating(content: Mapping[str, Any]) -> bool:
-    return content["status"] == "failed" and bool(content.get("repeat", True))
+    """A failure that is no result, or a run whose energy is invalid."""
+    failed = content["status"] == "failed" and content.get("repeat", True)
+    invalid = content["status"] == "ok" and not content.get("valid", True)
+    return bool(failed or invalid)
 
 
 def run_stage(

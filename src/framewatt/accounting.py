@@ -1,0 +1,140 @@
+"""From readings and events to the joules of each window: which channel counts, gross, idle and net."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from framewatt.meters.contract import COUNTER, GAUGE, Channel
+from framewatt.sampler import Trace
+from framewatt.windows import WindowEnergy, combine, counter_energy, gauge_energy
+
+Spans = list[tuple[int, int]]
+"""Start and end of each part of a window, CLOCK_MONOTONIC nanoseconds."""
+
+_POWER = ("power_instant_w", "power_average_w", "power_w")
+
+
+def energy_of(channel: Channel, time_ns: Any, value: Any, start_ns: int, end_ns: int) -> WindowEnergy:
+    """Energy of a window from one channel, by the kind of the channel."""
+    if channel.kind == COUNTER:
+        return counter_energy(
+            time_ns,
+            value,
+            start_ns,
+            end_ns,
+            update_period_s=channel.update_period_s,
+            resolution_j=channel.resolution,
+            wrap_j=channel.wrap,
+            max_power_w=channel.max_power_w,
+        )
+    return gauge_energy(time_ns, value, start_ns, end_ns, update_period_s=channel.update_period_s)
+
+
+def energy_channels(channels: Sequence[Channel]) -> dict[str, int]:
+    """The channel that gives each domain's energy: its counter, else instant power, else averaged power.
+
+    Returns:
+        index into `channels` by domain.
+    """
+    preference = ("energy_j", *_POWER)
+    chosen: dict[str, int] = {}
+    for quantity in preference:
+        for index, channel in enumerate(channels):
+            if channel.quantity == quantity:
+                chosen.setdefault(channel.domain, index)
+    return chosen
+
+
+def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
+    """Spans of every window that was closed; `steady` of a training is its epochs together.
+
+    Args:
+        events: `window`, `edge` (`start` or `end`) and `monotonic_ns`, in the order in which they happened.
+    """
+    starts: dict[str, int] = {}
+    spans: dict[str, Spans] = {}
+    for event in events:
+        if event["edge"] == "start":
+            starts[event["window"]] = event["monotonic_ns"]
+        elif event["window"] in starts and event["monotonic_ns"] > starts[event["window"]]:
+            spans.setdefault(event["window"], []).append((starts[event["window"]], event["monotonic_ns"]))
+    epochs = [span for name, parts in spans.items() if name.startswith("epoch-") for span in parts]
+    if epochs:
+        spans["steady"] = epochs
+    return spans
+
+
+def window_of(spans: Spans, trace: Trace, idle: Mapping[str, Any]) -> dict[str, Any]:
+    """A window as the run record holds it, but for its times of day.
+
+    Args:
+        spans: the window's parts, at least one.
+        trace: raw readings that should span it.
+        idle: the calibration, see calibration.measure_idle.
+
+    Returns:
+        edges, `duration_s`, energy by domain, and mean and maximum of every other gauge by domain and quantity.
+    """
+    duration_s = sum(end - start for start, end in spans) * 1e-9
+    domains = {}
+    for domain, index in energy_channels(trace.channels).items():
+        channel = trace.channels[index]
+        time_ns, value = trace.of(index)
+        parts = [energy_of(channel, time_ns, value, start, end) for start, end in spans]
+        energy = parts[0] if len(parts) == 1 else combine(parts, duration_s)
+        head = {"instrument": channel.instrument, "source": channel.quantity, "estimated": channel.estimated}
+        domains[domain] = head | _net_of(energy, idle["domains"].get(domain), duration_s)
+    return {
+        "start_monotonic_ns": spans[0][0],
+        "end_monotonic_ns": spans[-1][1],
+        "duration_s": duration_s,
+        "spans_monotonic_ns": [list(span) for span in spans],
+        "domains": domains,
+        "gauges": _gauges(spans, trace),
+    }
+
+
+def _gauges(spans: Spans, trace: Trace) -> dict[str, dict[str, dict[str, float]]]:
+    """Mean and maximum of everything sampled that is not power or energy: utilisation, memory, temperature, clocks."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for index, channel in enumerate(trace.channels):
+        if channel.kind != GAUGE or channel.quantity in _POWER:
+            continue
+        time_ns, value = trace.of(index)
+        inside = np.zeros(len(time_ns), dtype=bool)
+        for start_ns, end_ns in spans:
+            inside |= (time_ns >= start_ns) & (time_ns <= end_ns)
+        good = value[inside & np.isfinite(value)]
+        if len(good):
+            summary = {"mean": float(good.mean()), "max": float(good.max())}
+            found.setdefault(channel.domain, {})[channel.quantity] = summary
+    return found
+
+
+def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:
+    """Gross energy less what the idle machine would have drawn; the idle spread goes into the uncertainty."""
+    idle_j = net_j = net_uncertainty_j = None
+    flags = list(energy.flags)
+    if idle is None or idle["mean_power_w"] is None:
+        flags.append("no idle power, so no net energy")
+    else:
+        idle_j = idle["mean_power_w"] * duration_s
+        if energy.energy_j is not None and energy.uncertainty_j is not None:
+            net_j = energy.energy_j - idle_j
+            if idle["sd_power_w"] is not None:
+                net_uncertainty_j = (energy.uncertainty_j**2 + (idle["sd_power_w"] * duration_s) ** 2) ** 0.5
+    return {
+        "energy_gross_j": energy.energy_j,
+        "energy_idle_j": idle_j,
+        "energy_net_j": net_j,
+        "energy_uncertainty_j": energy.uncertainty_j,
+        "energy_net_uncertainty_j": net_uncertainty_j,
+        "mean_power_w": energy.mean_power_w,
+        "samples": energy.samples,
+        "failed_reads": energy.failed_reads,
+        "largest_gap_s": energy.largest_gap_s,
+        "valid": not energy.reasons,
+        "reasons": list(energy.reasons),
+        "flags": flags,
+    }

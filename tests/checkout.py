@@ -1,0 +1,99 @@
+"""A copy of this checkout in which a test runs the real workflow, and what it says of it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+_COPIED = ("config", "docs/captions", "envs", "rules", "scripts", "src", "workflow", "README.md")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How snakemake ended and what it said."""
+
+    code: int
+    text: str
+
+    def lines(self, begin: str) -> list[str]:
+        """The lines that begin with some text."""
+        return [line for line in self.text.splitlines() if line.startswith(begin)]
+
+
+class Checkout:
+    """A copy of the project that shares the real one's environments, and nothing else.
+
+    Args:
+        root: an empty folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for name in _COPIED:
+            source, target = ROOT / name, root / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # Times of files are kept, so that a shared environment is not older than the copy of its lock.
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy2(source, target)
+
+    def share_environment(self, name: str) -> None:
+        """Use an environment of the real checkout, which is built there if it is not."""
+        record = f"resources/environments/locked/{name}/environment.json"
+        answer = run_snakemake(ROOT, record)
+        assert answer.code == 0, answer.text
+        target = self.root / "resources" / "environments" / "locked" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to((ROOT / record).parent)
+
+    def write_study(self, name: str, **keys: object) -> None:
+        """Write a study file."""
+        path = self.root / "config" / "studies" / f"{name}.yaml"
+        path.write_text(yaml.safe_dump({"study": name, "title": f"The study {name}", **keys}))
+
+    def snakemake(self, *words: str, config: str = "") -> Answer:
+        """Run snakemake here and wait."""
+        return run_snakemake(self.root, *words, config=config)
+
+    def start(self, *words: str, config: str = "") -> "subprocess.Popen[str]":
+        """Start snakemake here as the leader of its own process group, as a terminal does."""
+        return subprocess.Popen(
+            command(*words, config=config),
+            cwd=self.root,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+
+def command(*words: str, config: str = "") -> list[str]:
+    """A snakemake command line."""
+    settings = ["--config", *config.split()] if config else []
+    return [str(Path(sys.executable).parent / "snakemake"), "--cores", "1", *words, *settings]
+
+
+def environment() -> dict[str, str]:
+    """The environment without what tests add to it."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
+def run_snakemake(root: Path, *words: str, config: str = "") -> Answer:
+    """Run snakemake in a folder and wait."""
+    done = subprocess.run(
+        command(*words, config=config),
+        cwd=root,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return Answer(done.returncode, done.stdout)

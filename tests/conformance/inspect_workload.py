@@ -1,0 +1,60 @@
+"""Runs one workload in its framework's environment and prints what the conformance test asks about."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from framewatt.datasets.contract import load_arrays
+from framewatt.workloads import make_inference, make_training
+from framewatt.workloads.contract import Inference, Spec
+
+
+def main(framework: str, model: str, data_path: str, folder: str) -> None:
+    data = load_arrays(Path(data_path))
+
+    def spec(batch_size: int, artefact: Path | None) -> Spec:
+        settings = {"epochs": 1, "batch_size": 8, "learning_rate": 0.001, "momentum": 0.9}
+        return Spec(model, batch_size, "cpu", "native", 2, 0, artefact, settings)
+
+    def inference(batch_size: int) -> Inference:
+        workload = make_inference(framework, spec(batch_size, Path(folder)), data)
+        workload.setup()
+        return workload
+
+    training = make_training(framework, spec(8, None), data)
+    training.setup()
+    before = training.evaluate()
+    batches = list(training.batches(epoch=1))
+    steps = [training.run(batch) for batch in batches]
+    training.synchronize()
+    after = training.evaluate()
+    training.save(Path(folder))
+
+    by_four = inference(4)
+    ready = list(by_four.batches())
+    by_four.warm_up(2)
+    first = by_four.run(ready[0])
+    kept = first.copy()
+    by_four.run(ready[1])
+    scores = by_four.evaluate()
+    by_one = inference(1)
+    found = {
+        "inference_batch_sizes": [len(batch) for batch in ready],
+        "training_batch_sizes": [len(images) for images, _ in batches],
+        "scores_type": type(scores).__name__,
+        "scores_shape": list(scores.shape),
+        "difference_across_batch_sizes": float(np.abs(scores - by_one.evaluate()).max()),
+        "first_scores_changed": bool((first != kept).any()),
+        "difference_after_reload": float(np.abs(scores - after).max()),
+        "loss": training.loss_of(steps[0]),
+        "weights_changed": bool(np.abs(after - before).max() > 0),
+        "facts": by_four.facts(),
+    }
+    for workload in (training, by_four, by_one):
+        workload.close()
+    print(json.dumps(found))
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,95 @@
+"""Every registered workload keeps the contract, in its framework's own environment."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from checkout import ROOT, run_snakemake
+
+from framewatt.datasets import make_arrays
+from framewatt.datasets.contract import save_arrays
+from framewatt.study import environment_of
+from framewatt.workloads import FRAMEWORKS, registered_models
+
+REGISTERED = [(framework, model) for framework in FRAMEWORKS for model in registered_models(framework)]
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "digits.npz"
+    few = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
+    save_arrays(path, make_arrays({**few, "train_samples": 20, "test_samples": 10}))
+    return path
+
+
+@pytest.fixture(scope="session")
+def trained(data: Path, tmp_path_factory: pytest.TempPathFactory):
+    """Findings of the check, by framework and model; each runs once."""
+    found: dict[tuple[str, str], dict] = {}
+
+    def check(framework: str, model: str) -> dict:
+        if (framework, model) not in found:
+            found[framework, model] = _check(framework, model, data, tmp_path_factory.mktemp(f"{framework}-{model}"))
+        return found[framework, model]
+
+    return check
+
+
+def _check(framework: str, model: str, data: Path, folder: Path) -> dict:
+    record = f"resources/environments/locked/{environment_of(framework, 'cpu')}/environment.json"
+    answer = run_snakemake(ROOT, record)
+    assert answer.code == 0, answer.text
+    python = json.loads((ROOT / record).read_text())["python"]
+    done = subprocess.run(
+        [ROOT / python, ROOT / "tests/conformance/inspect_workload.py", framework, model, data, folder],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_there_is_a_resnet50_in_every_framework() -> None:
+    assert {("torch", "resnet50"), ("tensorflow", "resnet50"), ("mxnet", "resnet50")} <= set(REGISTERED)
+
+
+@pytest.mark.parametrize(("framework", "model"), REGISTERED)
+class TestWorkload:
+    def test_inference_passes_over_the_test_set_in_its_order(self, trained, framework: str, model: str) -> None:
+        assert trained(framework, model)["inference_batch_sizes"] == [4, 4, 2]
+
+    def test_training_leaves_out_the_last_incomplete_batch(self, trained, framework: str, model: str) -> None:
+        assert trained(framework, model)["training_batch_sizes"] == [8, 8]
+
+    def test_scores_are_one_row_a_sample_on_the_host(self, trained, framework: str, model: str) -> None:
+        found = trained(framework, model)
+        assert (found["scores_type"], found["scores_shape"]) == ("ndarray", [10, 10])
+
+    def test_batch_size_does_not_change_scores(self, trained, framework: str, model: str) -> None:
+        assert trained(framework, model)["difference_across_batch_sizes"] < 1e-3
+
+    def test_a_later_batch_leaves_earlier_scores_alone(self, trained, framework: str, model: str) -> None:
+        assert trained(framework, model)["first_scores_changed"] is False
+
+    def test_weights_come_back_as_they_were_saved(self, trained, framework: str, model: str) -> None:
+        assert trained(framework, model)["difference_after_reload"] < 1e-4
+
+    def test_training_changes_the_weights_and_gives_a_loss(self, trained, framework: str, model: str) -> None:
+        found = trained(framework, model)
+        assert 0 < found["loss"] < 100
+        assert found["weights_changed"] is True
+
+    def test_facts_say_what_the_model_is(self, trained, framework: str, model: str) -> None:
+        facts = trained(framework, model)["facts"]
+        assert sorted(facts["input_shape"]) == [3, 32, 32]
+        assert facts["libraries"]
+        assert facts["flops"] or facts["flops_reason"]
+
+    def test_the_model_has_the_size_that_its_name_promises(self, trained, framework: str, model: str) -> None:
+        # With 10 classes torchvision and Gluon train 23,528,522 weights; convolutions of Keras have biases too.
+        expected = {"resnet50": (23_528_522, 23_555_082)}
+        assert trained(framework, model)["facts"]["parameters"] in expected[model]

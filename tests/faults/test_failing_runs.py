@@ -1,0 +1,173 @@
+"""Workloads that crash, are killed, hang or take the whole run down, in the real workflow.
+
+A study of three short training runs of a tiny MXNet model (it imports fastest) in which one run is told to fail.
+"""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from checkout import Checkout
+
+from framewatt.records import read_run
+
+MODEL = '''
+"""A tiny network that does as the file `fault` says where its training is the one the file names."""
+
+import os
+import time
+from pathlib import Path
+
+from mxnet.gluon import nn
+
+
+def build(classes, input_shape):
+    fault = Path("fault").read_text().split() if Path("fault").exists() else []
+    if fault and _batch_size() == int(fault[1]):
+        if fault[0] == "crash":
+            raise RuntimeError("planted crash")
+        if fault[0] == "kill":
+            os.kill(os.getpid(), 9)
+        if fault[0] == "hang":
+            time.sleep(600)
+    network = nn.HybridSequential()
+    network.add(nn.Conv2D(4, 3, strides=4), nn.Flatten(), nn.Dense(classes))
+    return network
+
+
+def _batch_size():
+    import json, sys
+    return json.loads(Path(sys.argv[1]).read_text())["batch_size"]
+'''
+FACTORS = {"phase": ["train"], "workload": ["tiny"], "dataset": ["digits-few"]}
+QUICK = {
+    "instruments": {"meters": ["estimate"]},
+    "training": {"epochs": 1},
+    "calibration": {"idle_s": 1},
+    "cool_down_s": 0,
+    "timeout_s": 10,
+    "repetitions": 1,
+    "statistics": {"resamples": 100},
+}
+STUDY = "study=faulty"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    checkout = Checkout(tmp_path)
+    checkout.share_environment("mxnet/cpu")
+    (tmp_path / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
+    checkout.write_study("faulty", factors=[{**FACTORS, "runtime": ["mxnet"], "batch_size": [8, 16, 32]}], **QUICK)
+    return checkout
+
+
+def record(checkout: Checkout, batch_size: int) -> dict:
+    path = f"results/faulty/measure/train-tiny-digits-few-mxnet-b{batch_size}/1/run.json"
+    return read_run(checkout.root / path)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("crash", "ended with exit code 1: RuntimeError: planted crash"),
+        ("kill", "killed by SIGKILL, perhaps for want of memory"),
+        ("hang", "took longer than 10 s and was ended"),
+    ],
+)
+def test_a_failing_workload_leaves_a_record_and_is_repeated_alone(checkout: Checkout, fault: str, reason: str) -> None:
+    (checkout.root / "fault").write_text(f"{fault} 16")
+    first = checkout.snakemake(config=STUDY)
+    assert first.code != 0
+    assert "framewatt: 1 of 3 runs failed or are invalid" in first.text
+    failed = record(checkout, 16)
+    assert (failed["status"], failed["valid"], failed["attempt"]) == ("failed", False, 1)
+    assert failed["reasons"][0].startswith(reason)
+    assert failed["primary_window"] is None
+    assert [record(checkout, size)["status"] for size in (8, 32)] == ["ok", "ok"]
+
+    page = BeautifulSoup((checkout.root / "results/faulty/report/report.html").read_text(), "html.parser")
+    assert reason in " ".join(page.get_text(" ", strip=True).split())
+
+    (checkout.root / "fault").unlink()
+    second = checkout.snakemake(config=STUDY)
+    assert second.code == 0, second.text
+    assert [line.split(":")[1].split(",")[0].strip() for line in second.lines("run ")] == [
+        "train-tiny-digits-few-mxnet-b16"
+    ]
+    repeated = record(checkout, 16)
+    assert (repeated["status"], repeated["valid"], repeated["attempt"]) == ("ok", True, 2)
+    assert "Nothing to be done" in checkout.snakemake(config=STUDY).text
+
+
+def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> None:
+    (checkout.root / "fault").write_text("hang 16")
+    process = checkout.start(config=STUDY)
+    position = _position(checkout, 16)
+    log = checkout.root / "logs/faulty/measure/train-tiny-digits-few-mxnet-b16/1.log"
+    deadline = time.monotonic() + 120
+    while not log.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(2)
+    # What a terminal does at Ctrl-C: the signal goes to the whole foreground group.
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=60) != 0
+    finished = {path: path.stat().st_mtime_ns for path in checkout.root.glob("results/faulty/measure/*/*/run.json")}
+    assert len(finished) == position - 1
+    assert not list(checkout.root.glob("results/faulty/measure/*/*/.*partial"))
+
+    (checkout.root / "fault").unlink()
+    answer = checkout.snakemake(config=STUDY)
+    assert answer.code == 0, answer.text
+    assert len(answer.lines("run ")) == 3 - len(finished)
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    assert record(checkout, 16)["attempt"] == 1
+
+
+def _position(checkout: Checkout, batch_size: int) -> int:
+    """Place of a run in the order, which is planned before anything is measured."""
+    plan = checkout.root / "results/faulty/plan/plan.json"
+    deadline = time.monotonic() + 60
+    while not plan.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    order = json.loads(plan.read_text())["order"]
+    return next(entry["position"] for entry in order if entry["cell"].endswith(f"-b{batch_size}"))
+
+
+def test_an_environment_that_cannot_be_built_stops_only_its_own_runs(checkout: Checkout) -> None:
+    tiny = (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").read_text()
+    (checkout.root / "src/framewatt/workloads/torch/tiny.py").write_text(tiny)
+    lock = checkout.root / "envs/torch/requirements.txt"
+    lock.write_text(f"no-such-package-of-framewatt==1.0 --hash=sha256:{'0' * 64}\n")
+    factors = [{**FACTORS, "runtime": ["torch", "mxnet"], "batch_size": [16]}]
+    checkout.write_study("faulty", factors=factors, **QUICK)
+    answer = checkout.snakemake(config=STUDY)
+    assert answer.code != 0
+    assert "missing: environment torch: uv pip: " in answer.text
+    assert record(checkout, 16)["status"] == "ok"
+    missing = read_run(checkout.root / "results/faulty/measure/train-tiny-digits-few-torch-b16/1/run.json")
+    assert missing["status"] == "failed"
+    assert missing["reasons"][0].startswith("environment torch: uv pip: ")
+    text = (checkout.root / "results/faulty/report/report.html").read_text()
+    assert "no-such-package-of-framewatt" in text
+
+
+def test_the_hosts_own_interpreter_can_stand_in_for_every_environment(checkout: Checkout) -> None:
+    python = checkout.root / "resources/environments/locked/mxnet/cpu/bin/python"
+    answer = checkout.snakemake(config=f"{STUDY} environment=host host_python={python}")
+    assert answer.code == 0, answer.text
+    environment = record(checkout, 16)["identity"]["environment"]
+    assert (environment["mode"], environment["lock_sha256"]) == ("host", None)
+
+
+def test_a_meter_that_is_not_there_stops_the_study_before_anything_is_trained(checkout: Checkout) -> None:
+    factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [16]}]
+    checkout.write_study("faulty", factors=factors, **{**QUICK, "instruments": {"meters": ["nvml"]}})
+    answer = checkout.snakemake(config=STUDY)
+    assert answer.code != 0
+    (line,) = [line for line in answer.text.splitlines() if "which this machine lacks" in line]
+    assert line.startswith("framewatt: instruments.meters: found nvml, which this machine lacks: ")
+    assert not list(checkout.root.glob("results/faulty/measure/*"))

@@ -1,0 +1,87 @@
+"""Run records as the runner writes them, for tests."""
+
+from typing import Any
+
+
+def energy(gross_j: float | None, *, idle_j: float = 20.0, estimated: bool = False, **change: Any) -> dict[str, Any]:
+    """Energy of a domain in a window of 10 s; None is an invalid one."""
+    known = gross_j is not None
+    return {
+        "instrument": "estimate" if estimated else "rapl",
+        "source": "energy_j",
+        "estimated": estimated,
+        "energy_gross_j": gross_j,
+        "energy_idle_j": idle_j,
+        "energy_net_j": gross_j - idle_j if known else None,
+        "energy_uncertainty_j": 3.0 if known else None,
+        "energy_net_uncertainty_j": 4.0 if known else None,
+        "mean_power_w": gross_j / 10 if known else None,
+        "samples": 1000,
+        "failed_reads": 0,
+        "largest_gap_s": 0.01,
+        "valid": known,
+        "reasons": [] if known else ["counter went back: it was reset"],
+        "flags": [],
+        **change,
+    }
+
+
+def window(domains: dict[str, Any], start_ns: int = 0) -> dict[str, Any]:
+    """A window of 10 s."""
+    end_ns = start_ns + 10_000_000_000
+    return {
+        "start_monotonic_ns": start_ns,
+        "end_monotonic_ns": end_ns,
+        "start_utc": "2026-01-01T00:00:00.000000+00:00",
+        "end_utc": "2026-01-01T00:00:10.000000+00:00",
+        "duration_s": 10.0,
+        "spans_monotonic_ns": [[start_ns, end_ns]],
+        "domains": domains,
+        "gauges": {},
+    }
+
+
+def run_record(domains: dict[str, Any] | None = None, **change: Any) -> dict[str, Any]:
+    """A run of 100 samples in 10 s, with some keys replaced."""
+    domains = {"cpu:package-0": energy(100.0)} if domains is None else domains
+    return {
+        "schema_version": 1,
+        "framewatt_version": "0.1.0",
+        "study": "trial",
+        "cell_id": "infer-resnet50-digits-torch-b1",
+        "cell": {
+            "phase": "infer",
+            "workload": "resnet50",
+            "runtime": "torch",
+            "provider": "native",
+            "dataset": "digits",
+            "batch_size": 1,
+            "precision": "fp32",
+        },
+        "repetition": 1,
+        "block": 1,
+        "position": 1,
+        "attempt": 1,
+        "status": "ok",
+        "valid": all(domain["valid"] for domain in domains.values()),
+        "reasons": [],
+        "flags": [],
+        "device": "cpu",
+        "threads": 2,
+        "meters": ["rapl"],
+        "cool_down_s": 0,
+        "clock": {"monotonic_ns": 0, "utc": "2026-01-01T00:00:00+00:00"},
+        "windows": {"process": window(domains), "steady": window(domains)},
+        "primary_window": "steady",
+        "samples_processed": 100,
+        "throughput_per_s": 10.0,
+        "latency": {"batches": 100, "mean_s": 0.1, "p50_s": 0.1, "p95_s": 0.12, "p99_s": 0.13, "max_s": 0.2},
+        "metrics": {"accuracy": 0.9, "precision_macro": 0.9, "recall_macro": 0.9, "f1_macro": 0.9},
+        "epochs": [],
+        "workload": {"parameters": 25_000_000},
+        "identity": {"code": {"commit": None}},
+        "machine": {"cpu_model": "a processor"},
+        "preflight": [],
+        "sampler": {"core_share": 0.004},
+        **change,
+    }

@@ -1,0 +1,85 @@
+"""Records become rows, and domains become totals that add nothing twice."""
+
+import pandas as pd
+import pytest
+from records_factory import energy, run_record, window
+
+from framewatt.frames import EPOCHS_COLUMNS, RUNS_COLUMNS, epochs_frame, runs_frame
+
+
+def total(domains: dict) -> pd.Series:
+    frame = runs_frame([run_record(domains)])
+    return frame[frame["domain"] == "total"].iloc[0]
+
+
+def test_a_run_is_a_row_for_each_domain_and_one_for_their_total() -> None:
+    frame = runs_frame([run_record({"cpu:package-0": energy(100.0), "cpu:dram-0": energy(30.0)})])
+    assert list(frame.columns) == RUNS_COLUMNS
+    assert dict(zip(frame["domain"], frame["energy_gross_j"], strict=True)) == {
+        "cpu:dram-0": 30.0,
+        "cpu:package-0": 100.0,
+        "total": 130.0,
+    }
+
+
+def test_packages_dram_and_gpu_add_up_and_uncertainties_do_in_quadrature() -> None:
+    row = total({"cpu:package-0": energy(100.0), "cpu:dram-0": energy(30.0), "gpu:0": energy(300.0)})
+    assert (row["energy_gross_j"], row["energy_net_j"], row["mean_power_w"]) == (430, 370, 43)
+    assert row["energy_uncertainty_j"] == pytest.approx(27**0.5)
+    assert row["energy_per_sample_j"] == pytest.approx(4.3)
+    assert row["parts"] == "cpu:dram-0 + cpu:package-0 + gpu:0"
+
+
+def test_psys_holds_the_others_and_is_never_added_to_them() -> None:
+    assert total({"cpu:package-0": energy(100.0), "cpu:psys": energy(180.0)})["energy_gross_j"] == 100
+    assert total({"cpu:psys": energy(180.0)})["energy_gross_j"] == 180
+
+
+def test_a_measured_total_holds_no_estimate() -> None:
+    row = total({"gpu:0": energy(300.0), "cpu:estimate": energy(50.0, estimated=True)})
+    assert (row["energy_gross_j"], row["estimated"], row["parts"]) == (300, False, "gpu:0")
+
+
+def test_an_estimated_total_says_so() -> None:
+    row = total({"cpu:estimate": energy(50.0, estimated=True)})
+    assert (row["energy_gross_j"], row["estimated"]) == (50, True)
+
+
+def test_one_unknown_part_makes_the_total_unknown() -> None:
+    row = total({"cpu:package-0": energy(100.0), "cpu:package-1": energy(None)})
+    assert pd.isna(row["energy_gross_j"])
+    assert not row["valid"]
+
+
+def test_a_run_that_does_not_count_counts_in_no_domain() -> None:
+    frame = runs_frame([run_record(valid=False, reasons=["the sampling process died or hung"])])
+    assert not frame["valid"].any()
+    assert set(frame["reasons"]) == {"the sampling process died or hung"}
+
+
+def test_a_failed_run_is_one_row_without_numbers() -> None:
+    failed = run_record(status="failed", valid=False, reasons=["killed by SIGKILL"], primary_window=None, windows={})
+    (row,) = runs_frame([failed]).to_dict("records")
+    assert (row["domain"], row["status"], row["reasons"]) == ("total", "failed", "killed by SIGKILL")
+    assert pd.isna(row["energy_gross_j"])
+    assert pd.isna(row["accuracy"])
+
+
+def test_rows_stand_in_measured_order() -> None:
+    frame = runs_frame([run_record(position=2, repetition=2), run_record(position=1)])
+    assert list(frame["position"]) == [1, 1, 2, 2]
+
+
+def test_an_epoch_is_a_row_for_each_domain_and_one_for_their_total() -> None:
+    metrics = {"accuracy": 0.5, "precision_macro": 0.5, "recall_macro": 0.5, "f1_macro": 0.5}
+    epochs = [{"epoch": n, "samples_processed": 50, "loss_mean": 1.0 / n, "metrics": metrics} for n in (1, 2)]
+    windows = {name: window({"cpu:package-0": energy(40.0)}) for name in ("steady", "epoch-1", "epoch-2")}
+    frame = epochs_frame([run_record(epochs=epochs, windows=windows)])
+    assert list(frame.columns) == EPOCHS_COLUMNS
+    assert list(zip(frame["epoch"], frame["domain"], strict=True)) == [
+        (1, "total"),
+        (1, "cpu:package-0"),
+        (2, "total"),
+        (2, "cpu:package-0"),
+    ]
+    assert set(frame["throughput_per_s"]) == {5.0}

@@ -1,0 +1,97 @@
+"""Records and files are whole or not there."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from records_factory import energy, run_record
+
+from framewatt.errors import FramewattError
+from framewatt.files import sha256_of, sha256_of_files, write_atomically, write_json
+from framewatt.meters.contract import COUNTER, Channel
+from framewatt.records import Clock, read_run, write_events, write_run, write_trace
+
+
+def test_a_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    write_run(path, run_record())
+    assert read_run(path) == run_record()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"status": "fine"}, "status: 'fine' is not one of"),
+        ({"repetition": 0}, "repetition: 0 is less than the minimum"),
+        ({"joules": 3}, "Additional properties are not allowed"),
+        ({"schema_version": 2}, "schema_version: 1 was expected"),
+    ],
+)
+def test_a_record_that_breaks_the_schema_is_neither_written_nor_read(
+    tmp_path: Path, change: dict, message: str
+) -> None:
+    path = tmp_path / "run.json"
+    with pytest.raises(FramewattError, match=message):
+        write_run(path, run_record(**change))
+    assert not path.exists()
+    path.write_text(json.dumps(run_record(**change)))
+    with pytest.raises(FramewattError, match=message):
+        read_run(path)
+
+
+def test_a_zero_cannot_stand_for_unknown_joules_but_null_can(tmp_path: Path) -> None:
+    record = run_record(domains={"cpu:package-0": energy(None)})
+    write_run(tmp_path / "run.json", record)
+    assert read_run(tmp_path / "run.json")["windows"]["steady"]["domains"]["cpu:package-0"]["energy_gross_j"] is None
+
+
+def test_not_a_number_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Out of range float"):
+        write_json(tmp_path / "x.json", {"power_w": float("nan")})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("old")
+
+    def fail(partial: Path) -> None:
+        partial.write_text("half")
+        raise OSError("No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        write_atomically(path, fail)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("x.json", "old")]
+
+
+def test_hashes_follow_names_and_contents(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1")
+    (tmp_path / "b").write_text("2")
+    both = sha256_of_files([tmp_path / "b", tmp_path / "a"], tmp_path)
+    assert both == sha256_of_files([tmp_path / "a", tmp_path / "b"], tmp_path)
+    (tmp_path / "b").rename(tmp_path / "c")
+    assert both != sha256_of_files([tmp_path / "a", tmp_path / "c"], tmp_path)
+    # sha256("1"), by sha256sum
+    assert sha256_of(tmp_path / "a") == "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"
+
+
+def test_a_trace_keeps_every_reading_and_a_failed_one_as_null(tmp_path: Path) -> None:
+    channels = [Channel("rapl", f"cpu:package-{i}", "energy_j", COUNTER, 0.001) for i in (0, 1)]
+    write_trace(tmp_path / "power.parquet", channels, [1, 1, 2, 2], [0, 1, 0, 1], np.array([5.0, 6.0, 5.0, np.nan]))
+    rows = pq.read_table(tmp_path / "power.parquet").to_pylist()
+    assert [(row["monotonic_ns"], row["domain"], row["value"]) for row in rows] == [
+        (1, "cpu:package-0", 5.0),
+        (1, "cpu:package-1", 6.0),
+        (2, "cpu:package-0", 5.0),
+        (2, "cpu:package-1", None),
+    ]
+
+
+def test_events_carry_both_clocks(tmp_path: Path) -> None:
+    clock = Clock(1_000_000_000, "2026-01-01T00:00:00+00:00")
+    events = [{"window": "steady", "edge": "start", "monotonic_ns": 2_500_000_000}]
+    write_events(tmp_path / "events.parquet", events, clock)
+    (row,) = pq.read_table(tmp_path / "events.parquet").to_pylist()
+    assert row == {**events[0], "utc": "2026-01-01T00:00:01.500000+00:00"}

@@ -1,0 +1,81 @@
+"""The real sampling process, on the estimate, which every Linux machine has."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from framewatt.errors import FramewattError
+from framewatt.sampler import Sampler
+
+OPTIONS = {"period_s": 0.02, "estimate_idle_w_per_core": 1.0, "estimate_busy_w_per_core": 5.0}
+
+
+@pytest.fixture
+def sampler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sampler:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
+    return Sampler(["estimate"], OPTIONS, tmp_path / "trace.bin")
+
+
+def test_it_samples_at_its_pace_and_tells_how_it_did(sampler: Sampler) -> None:
+    sampler.start()
+    begin = time.monotonic_ns()
+    time.sleep(1)
+    end = time.monotonic_ns()
+    summary = sampler.stop()
+    time_ns, joules = sampler.trace().of(0)
+    inside = (time_ns >= begin) & (time_ns <= end)
+    # 50 samples a second by the grid; a busy machine may cost some.
+    assert 25 <= np.count_nonzero(inside) <= 51
+    assert (np.diff(time_ns) > 0).all()
+    assert (np.diff(joules) > 0).all()
+    assert summary is not None
+    assert summary["reads"] + 1 == len(time_ns)
+    assert 0 < summary["core_share"] < 0.5
+    assert summary["lateness_p50_s"] <= summary["lateness_p99_s"] <= summary["lateness_max_s"]
+
+
+def test_a_killed_sampler_leaves_what_it_had_and_no_summary(sampler: Sampler) -> None:
+    sampler.start()
+    time.sleep(1.2)
+    os.kill(sampler.pid, signal.SIGKILL)
+    assert sampler.stop() is None
+    assert len(sampler.trace().monotonic_ns) > 10
+
+
+def test_a_sampler_stopped_for_a_while_shows_the_gap(sampler: Sampler) -> None:
+    sampler.start()
+    time.sleep(0.3)
+    os.kill(sampler.pid, signal.SIGSTOP)
+    time.sleep(1)
+    os.kill(sampler.pid, signal.SIGCONT)
+    time.sleep(0.3)
+    summary = sampler.stop()
+    time_ns, _ = sampler.trace().of(0)
+    assert np.diff(time_ns).max() > 0.9e9
+    assert summary is not None
+    assert summary["missed_reads"] >= 40
+
+
+def test_it_ends_when_its_parent_lets_go(sampler: Sampler) -> None:
+    sampler.start()
+    pid = sampler.pid
+    assert sampler.stop() is not None
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_meter_that_cannot_be_opened_is_an_error_not_an_empty_trace(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    sampler = Sampler(["nvml"], OPTIONS, tmp_path / "trace.bin")
+    with pytest.raises(FramewattError, match="meter nvml: "):
+        sampler.start()
+    assert not (tmp_path / "trace.bin").exists()
+
+
+def test_a_reading_cut_short_is_left_out(sampler: Sampler) -> None:
+    sampler.path.write_bytes(b"\0" * 45)
+    assert len(sampler.trace().monotonic_ns) == 2

@@ -1,0 +1,179 @@
+"""Energy of a window, against integrals done by hand."""
+
+import numpy as np
+import pytest
+
+from framewatt.windows import combine, counter_energy, gauge_energy
+
+S = 1_000_000_000
+
+
+def times(*seconds: float) -> np.ndarray:
+    """Seconds as nanoseconds."""
+    return np.array([round(s * S) for s in seconds], dtype=np.int64)
+
+
+def every(step: float, end: float) -> np.ndarray:
+    """0, step, 2 step, … up to `end`, in nanoseconds."""
+    return times(*np.arange(0, end + step / 2, step))
+
+
+def gauge(t: np.ndarray, watts: np.ndarray, start: float, end: float, period: float = 0.01):
+    return gauge_energy(t, watts, round(start * S), round(end * S), update_period_s=period)
+
+
+def counter(t: np.ndarray, joules: np.ndarray, start: float, end: float, **options):
+    options = {"update_period_s": 0.001, **options}
+    return counter_energy(t, joules, round(start * S), round(end * S), **options)
+
+
+def test_constant_100_w_for_10_s_is_1000_j() -> None:
+    t = every(0.1, 12)
+    assert gauge(t, np.full(len(t), 100.0), 1, 11).energy_j == pytest.approx(1000)
+    assert counter(t, 100 * t / S, 1, 11).energy_j == pytest.approx(1000)
+
+
+def test_a_step_from_100_to_300_w_at_half_of_20_s_is_4000_j() -> None:
+    t = every(0.01, 20)
+    watts = np.where(t < 10 * S, 100.0, 300.0)
+    # The step falls somewhere in one sampling interval of 10 ms: at most half of 200 W x 10 ms is uncertain.
+    assert gauge(t, watts, 0, 20).energy_j == pytest.approx(4000, abs=1)
+    joules = np.where(t < 10 * S, 100 * t / S, 1000 + 300 * (t / S - 10))
+    assert counter(t, joules, 0, 20).energy_j == pytest.approx(4000)
+
+
+def test_edges_between_samples_are_interpolated() -> None:
+    t = times(0, 1, 2, 3)
+    # Power rises from 0 to 30 W; between 0.5 s (5 W) and 2.5 s (25 W) the mean is 15 W.
+    assert gauge(t, np.array([0.0, 10, 20, 30]), 0.5, 2.5).energy_j == pytest.approx(30)
+    assert counter(t, np.array([0.0, 10, 30, 60]), 0.5, 2.5).energy_j == pytest.approx(45 - 5)
+
+
+def test_a_window_between_two_samples_has_energy_too() -> None:
+    assert gauge(times(0, 1), np.array([10.0, 20]), 0.25, 0.75).energy_j == pytest.approx(7.5)
+    assert counter(times(0, 1), np.array([0.0, 8]), 0.25, 0.75).energy_j == pytest.approx(4)
+
+
+def test_samples_need_not_be_evenly_spaced() -> None:
+    t = times(0, 0.1, 0.2, 5, 10)
+    assert gauge(t, np.array([10.0, 10, 10, 10, 30]), 0, 10).energy_j == pytest.approx(50 + 100)
+
+
+def test_bursts_of_1_s_are_seen_whole() -> None:
+    t = every(0.01, 10)
+    watts = np.where((t // S) % 2 == 0, 50.0, 250.0)
+    assert gauge(t, watts, 0, 10).energy_j == pytest.approx(5 * 50 + 5 * 250, rel=0.005)
+
+
+def test_repeated_values_are_kept() -> None:
+    t = times(0, 1, 2, 3, 4)
+    assert counter(t, np.array([0.0, 0, 0, 300, 400]), 0, 4).energy_j == pytest.approx(400)
+    assert gauge(t, np.array([7.0, 7, 7, 7, 7]), 0, 4).samples == 5
+
+
+def test_a_counter_that_wraps_once_goes_on() -> None:
+    t = times(0, 1, 2, 3)
+    found = counter(t, np.array([900.0, 980, 60, 140]), 0, 3, wrap_j=1000.0, max_power_w=200)
+    assert found.energy_j == pytest.approx(240)
+    assert found.reasons == ()
+
+
+def test_a_wrap_exactly_at_an_edge_changes_nothing() -> None:
+    t = times(0, 1, 2, 3)
+    joules = np.array([900.0, 0, 100, 200])
+    assert counter(t, joules, 0, 1, wrap_j=1000.0).energy_j == pytest.approx(100)
+    assert counter(t, joules, 1, 3, wrap_j=1000.0).energy_j == pytest.approx(200)
+
+
+def test_a_gap_in_which_a_second_wrap_is_possible_is_invalid() -> None:
+    found = counter(times(0, 1, 60), np.array([0.0, 100, 300]), 0, 60, wrap_j=1000.0, max_power_w=100)
+    assert found.energy_j is None
+    assert found.reasons == ("more than one wrap possible in a gap of 59 s",)
+
+
+def test_a_counter_that_was_reset_is_invalid() -> None:
+    t = times(0, 1, 2)
+    assert counter(t, np.array([500.0, 600, 3]), 0, 2).reasons == ("counter went back: it was reset",)
+    wrapped = counter(t, np.array([500.0, 600, 3]), 0, 2, wrap_j=262_143.0, max_power_w=300)
+    assert wrapped.energy_j is None
+    assert wrapped.reasons == ("counter went back by other than a wrap: it was reset",)
+
+
+def test_a_failed_read_is_bridged_and_counted() -> None:
+    t = times(0, 1, 2, 3)
+    found = counter(t, np.array([0.0, np.nan, 20, 30]), 0, 3)
+    assert (found.energy_j, found.failed_reads, found.samples) == (pytest.approx(30), 1, 3)
+    assert found.largest_gap_s == pytest.approx(2)
+    assert "1 failed reads bridged" in found.flags
+
+
+def test_reads_that_fail_from_some_time_on_make_the_window_invalid() -> None:
+    found = counter(times(0, 1, 2, 3), np.array([0.0, 10, np.nan, np.nan]), 0, 3)
+    assert found.energy_j is None
+    assert found.reasons == ("trace ends 2 s before the window",)
+
+
+@pytest.mark.parametrize("values", [[], [5.0], [np.nan, np.nan]])
+def test_too_few_samples_are_unknown_never_zero(values: list[float]) -> None:
+    for found in (
+        gauge(times(*range(len(values))), np.array(values), 0, 1),
+        counter(times(*range(len(values))), np.array(values), 0, 1),
+    ):
+        assert found.energy_j is None
+        assert found.reasons[0].endswith("good samples, at least 2 are needed")
+
+
+def test_a_trace_that_starts_late_is_invalid() -> None:
+    assert gauge(times(1, 2), np.array([1.0, 1]), 0, 2).reasons == ("trace begins 1 s after the window",)
+
+
+def test_negative_power_is_invalid() -> None:
+    assert gauge(times(0, 1, 2), np.array([5.0, -1, 5]), 0, 2).reasons == ("negative power",)
+
+
+def test_a_window_under_20_update_periods_is_flagged() -> None:
+    t = every(0.1, 3)
+    watts = np.full(len(t), 10.0)
+    assert gauge(t, watts, 0, 1.9, period=0.1).flags == ("window of 1.9 s is shorter than 20 update periods",)
+    assert gauge(t, watts, 0, 2.1, period=0.1).flags == ()
+
+
+def test_uncertainty_of_constant_power_is_that_of_two_edges() -> None:
+    t = every(0.1, 12)
+    # Each edge: 100 W x 0.1 s = 10 J wide, uniform, so 10/sqrt(12); two of them in quadrature.
+    expected = 10 / np.sqrt(12) * np.sqrt(2)
+    assert gauge(t, np.full(len(t), 100.0), 1, 11, period=0.1).uncertainty_j == pytest.approx(expected)
+    assert counter(t, 100 * t / S, 1, 11, update_period_s=0.1).uncertainty_j == pytest.approx(expected)
+
+
+def test_the_resolution_of_a_counter_adds_to_its_uncertainty() -> None:
+    t = every(0.1, 12)
+    fine, coarse = (counter(t, 100 * t / S, 1, 11, resolution_j=r).uncertainty_j for r in (0.0, 50.0))
+    assert coarse > fine
+
+
+def test_spans_combine_into_one_window() -> None:
+    t = every(0.1, 10)
+    watts = np.full(len(t), 100.0)
+    parts = [gauge(t, watts, 0, 2), gauge(t, watts, 5, 8)]
+    whole = combine(parts, duration_s=5)
+    assert (whole.energy_j, whole.mean_power_w) == (pytest.approx(500), pytest.approx(100))
+    assert whole.uncertainty_j == pytest.approx(np.hypot(parts[0].uncertainty_j, parts[1].uncertainty_j))
+
+
+def test_one_invalid_span_makes_the_whole_invalid() -> None:
+    t = every(0.1, 10)
+    watts = np.full(len(t), 100.0)
+    whole = combine([gauge(t, watts, 0, 2), gauge(t, watts, 9, 12)], duration_s=5)
+    assert whole.energy_j is None
+    assert whole.reasons == ("trace ends 2 s before the window",)
+
+
+def test_a_window_that_ends_before_it_starts_is_refused() -> None:
+    with pytest.raises(ValueError, match="not after its start"):
+        gauge(times(0, 1), np.array([1.0, 1]), 1, 1)
+
+
+def test_samples_out_of_order_are_refused() -> None:
+    with pytest.raises(ValueError, match="do not ascend"):
+        gauge(times(1, 0), np.array([1.0, 1]), 0, 1)

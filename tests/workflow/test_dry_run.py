@@ -1,0 +1,88 @@
+"""Every study file plans, and wrong ones are refused before anything happens."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from checkout import ROOT, Checkout
+
+STUDIES = sorted(path.stem for path in (ROOT / "config" / "studies").glob("*.yaml"))
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    return Checkout(tmp_path_factory.mktemp("checkout"))
+
+
+@pytest.mark.parametrize("environment", ["locked", "host"])
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_study_file_plans(checkout: Checkout, study: str, environment: str) -> None:
+    answer = checkout.snakemake("--dry-run", "all", "archive", config=f"study={study} environment={environment}")
+    assert answer.code == 0, answer.text
+    assert "This was a dry-run" in answer.text
+
+
+def test_a_study_can_be_a_path(checkout: Checkout, tmp_path: Path) -> None:
+    study = yaml.safe_load((ROOT / "config/studies/smoke.yaml").read_text())
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({**study, "study": "mine"}))
+    answer = checkout.snakemake("--dry-run", config=f"study={path}")
+    assert answer.code == 0, answer.text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"repetitons": 3}, "wrong.yaml: repetitons: found an unknown key; allowed: "),
+        ({"seed": -1}, "wrong.yaml: seed: found -1; allowed: a whole number at least 0"),
+        ({"factors": []}, "wrong.yaml: factors: found []; allowed: a list with at least 1 entry"),
+        ({"device": "tpu"}, "wrong.yaml: device: found 'tpu'; allowed: cpu, cuda, auto"),
+    ],
+)
+def test_a_wrong_study_is_one_line_and_nothing_happens(checkout: Checkout, change: dict, message: str) -> None:
+    study = yaml.safe_load((ROOT / "config/studies/smoke.yaml").read_text())
+    (checkout.root / "config/studies/wrong.yaml").write_text(yaml.safe_dump({**study, "study": "wrong", **change}))
+    answer = checkout.snakemake(config="study=wrong")
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert message in line
+    assert "Traceback" not in answer.text
+    assert not (checkout.root / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ("study=nowhere", "nowhere.yaml: no such file; allowed: "),
+        ("environment=conda", "environment: found 'conda'; allowed: locked, host"),
+        (
+            "stduy=demo",
+            "stduy: found an unknown key; allowed: device, environment, host_python, study (did you mean study?)",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_one_line_and_nothing_happens(checkout: Checkout, config: str, message: str) -> None:
+    answer = checkout.snakemake(config=config)
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert message in line
+    assert not (checkout.root / "results").exists()
+
+
+def test_the_locks_name_no_address_and_every_package_has_a_hash() -> None:
+    locks = list((ROOT / "envs").rglob("requirements.txt"))
+    assert len(locks) >= 9
+    for lock in locks:
+        text = lock.read_text()
+        assert "://" not in text
+        packages = [line for line in text.splitlines() if line and line[0].isalnum()]
+        assert packages
+        assert text.count("--hash=sha256:") >= len(packages), lock
+
+
+def test_conda_environments_pin_what_the_locks_pin() -> None:
+    for lock in (ROOT / "envs").rglob("requirements.txt"):
+        pinned = [line.split(" \\")[0] for line in lock.read_text().splitlines() if line and line[0].isalnum()]
+        conda = yaml.safe_load((lock.parent / "environment.yaml").read_text())
+        (pip,) = [entry["pip"] for entry in conda["dependencies"] if isinstance(entry, dict)]
+        assert [line.split(" --hash")[0] for line in pip] == pinned, lock

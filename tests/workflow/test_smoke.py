@@ -1,0 +1,206 @@
+"""One small real run through every framework, from the study file to the report and the archive."""
+
+import itertools
+import json
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from checkout import ROOT, Answer, Checkout
+
+from framewatt.records import read_run
+
+ENVIRONMENTS = ["torch", "tensorflow/cpu", "mxnet/cpu", "onnxruntime/cpu", "onnxruntime/openvino"]
+STUDY = "study=smoke device=cpu"
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    checkout = Checkout(tmp_path_factory.mktemp("smoke"))
+    for name in ENVIRONMENTS:
+        checkout.share_environment(name)
+    return checkout
+
+
+@pytest.fixture(scope="module")
+def answer(checkout: Checkout) -> Answer:
+    return checkout.snakemake("all", "archive", config=STUDY)
+
+
+@pytest.fixture(scope="module")
+def results(checkout: Checkout, answer: Answer) -> Path:
+    assert answer.code == 0, answer.text
+    return checkout.root / "results" / "smoke"
+
+
+@pytest.fixture(scope="module")
+def records(results: Path) -> list[dict]:
+    return [read_run(path) for path in results.glob("measure/*/*/run.json")]
+
+
+@pytest.fixture(scope="module")
+def page(results: Path) -> BeautifulSoup:
+    return BeautifulSoup((results / "report" / "report.html").read_text(), "html.parser")
+
+
+def dry_run(checkout: Checkout, *words: str, config: str = STUDY) -> list[str]:
+    """Names of the rules that would run, one for each job."""
+    answer = checkout.snakemake("--dry-run", "--quiet", "reason", "--", *words, config=config)
+    assert answer.code == 0, answer.text
+    begins = ("rule ", "localrule ")
+    return [line.split()[1].rstrip(":") for line in answer.text.splitlines() if line.startswith(begins)]
+
+
+def test_every_run_is_measured_once_and_ok(records: list[dict]) -> None:
+    study = yaml.safe_load((ROOT / "config/studies/smoke.yaml").read_text())
+    assert len(records) == 10 * study["repetitions"]
+    assert {(record["status"], record["valid"], record["attempt"]) for record in records} == {("ok", True, 1)}
+
+
+def test_runs_took_place_in_the_planned_order_one_after_the_other(records: list[dict]) -> None:
+    ordered = sorted(records, key=lambda record: record["clock"]["monotonic_ns"])
+    assert [record["position"] for record in ordered] == list(range(1, len(records) + 1))
+    spans = [record["windows"]["process"] for record in ordered]
+    assert all(a["end_monotonic_ns"] < b["start_monotonic_ns"] for a, b in itertools.pairwise(spans))
+
+
+def test_a_line_tells_how_far_the_study_is(answer: Answer, records: list[dict]) -> None:
+    lines = answer.lines("run ")
+    assert len(lines) == len(records)
+    assert lines[0].startswith(f"run 1 of {len(records)}: ")
+    assert " left" in lines[-1]
+
+
+def test_everyone_got_the_same_arrays(checkout: Checkout, records: list[dict]) -> None:
+    data = json.loads((checkout.root / "resources/data/digits-few.json").read_text())
+    assert {record["identity"]["data_sha256"] for record in records} == {data["sha256"]}
+
+
+def test_energy_comes_with_samples_uncertainty_and_net(records: list[dict]) -> None:
+    for record in records:
+        (energy,) = record["windows"][record["primary_window"]]["domains"].values()
+        assert energy["energy_gross_j"] > 0
+        assert energy["energy_uncertainty_j"] > 0
+        assert energy["energy_net_j"] == pytest.approx(energy["energy_gross_j"] - energy["energy_idle_j"])
+        assert energy["samples"] > 10
+        assert energy["estimated"] == (energy["instrument"] == "estimate")
+
+
+def test_inference_is_timed_for_as_long_as_the_study_says(records: list[dict]) -> None:
+    for record in (r for r in records if r["cell"]["phase"] == "infer"):
+        assert record["windows"]["steady"]["duration_s"] >= 0.5
+        assert record["latency"]["batches"] * record["cell"]["batch_size"] == record["samples_processed"]
+
+
+def test_training_tells_every_epoch(records: list[dict]) -> None:
+    for record in (r for r in records if r["cell"]["phase"] == "train"):
+        assert [epoch["epoch"] for epoch in record["epochs"]] == [1, 2]
+        assert {"epoch-1", "evaluate-1", "epoch-2", "evaluate-2", "steady"} <= set(record["windows"])
+        epochs_s = sum(record["windows"][f"epoch-{n}"]["duration_s"] for n in (1, 2))
+        assert record["windows"]["steady"]["duration_s"] == pytest.approx(epochs_s)
+        for metrics in (epoch["metrics"] for epoch in record["epochs"]):
+            assert set(metrics) == {"accuracy", "precision_macro", "recall_macro", "f1_macro"}
+
+
+@pytest.mark.parametrize("framework", ["torch", "tensorflow", "mxnet"])
+def test_the_export_is_what_its_source_was(results: Path, framework: str) -> None:
+    check = json.loads((results / f"export/resnet50-digits-few-{framework}/check/check.json").read_text())
+    assert (check["status"], check["checker"], check["samples"]) == ("ok", "ok", 64)
+    assert check["max_abs_difference"] < 1e-3
+    assert check["equal_predictions_share"] == 1
+
+
+def test_onnx_runtime_ran_every_node_where_it_was_told_to(records: list[dict]) -> None:
+    for record in (r for r in records if r["cell"]["runtime"].endswith("2onnx")):
+        provider = {"cpu": "CPUExecutionProvider", "openvino": "OpenVINOExecutionProvider"}[record["cell"]["provider"]]
+        assert record["workload"]["execution_provider"] == provider
+        assert record["workload"]["all_nodes_on_provider"] is True
+
+
+def test_an_exported_model_is_as_accurate_as_its_source(records: list[dict]) -> None:
+    def accuracy(runtime: str, provider: str) -> set[float]:
+        cells = [r for r in records if (r["cell"]["runtime"], r["cell"]["provider"]) == (runtime, provider)]
+        return {r["metrics"]["accuracy"] for r in cells if r["cell"]["phase"] == "infer"}
+
+    for source, exported in (("torch", "torch2onnx"), ("tensorflow", "tf2onnx"), ("mxnet", "mx2onnx")):
+        assert accuracy(source, "native") == accuracy(exported, "cpu")
+    assert accuracy("torch", "native") == accuracy("torch2onnx", "openvino")
+
+
+def test_the_frames_hold_every_run(results: Path, records: list[dict]) -> None:
+    runs = pd.read_parquet(results / "aggregate" / "runs.parquet")
+    assert (runs["domain"] == "total").sum() == len(records)
+    assert len(pd.read_csv(results / "aggregate" / "runs.csv")) == len(runs)
+    epochs = pd.read_parquet(results / "aggregate" / "epochs.parquet")
+    assert len(epochs[epochs["domain"] == "total"]) == 3 * 2 * 2
+
+
+def test_the_report_holds_every_table_and_figure_and_needs_nothing_else(page: BeautifulSoup) -> None:
+    figures = {figure["id"] for figure in page.find_all("figure")}
+    assert {f"figure-{name}" for name in ("energy_time", "energy_runtime_batch", "power_traces", "epochs")} <= figures
+    assert all(figure.find("svg") for figure in page.find_all("figure"))
+    tables = {table.get("id") for table in page.find_all("table")}
+    assert {
+        f"table-{name}" for name in ("energy_time", "accuracy", "export_agreement", "comparisons", "epochs")
+    } <= tables
+    assert not page.find_all(["link", "script", "img", "iframe"])
+
+
+def test_the_report_says_that_the_planned_runs_cannot_be_significant(page: BeautifulSoup) -> None:
+    assert "no difference can be significant" in page.get_text(" ", strip=True)
+
+
+def test_an_estimate_is_called_one(page: BeautifulSoup, records: list[dict]) -> None:
+    estimated = all(meter == "estimate" for record in records for meter in record["meters"])
+    assert ("estimated, not measured" in page.get_text(" ", strip=True).lower()) == estimated
+
+
+def test_the_package_holds_raw_data_results_and_code(results: Path, records: list[dict]) -> None:
+    (path,) = (results / "archive").glob("*.zip")
+    with zipfile.ZipFile(path) as package:
+        names = set(package.namelist())
+        assert package.testzip() is None
+    runs = [name for name in names if name.endswith("/run.json")]
+    assert len(runs) == len(records)
+    for folder in (name.rsplit("/", 1)[0] for name in runs):
+        assert {f"{folder}/power.parquet", f"{folder}/events.parquet"} <= names
+    assert {"results/smoke/report/report.html", "config/studies/smoke.yaml", "envs/torch/requirements.txt"} <= names
+
+
+def test_a_second_time_there_is_nothing_to_do(checkout: Checkout, results: Path) -> None:
+    answer = checkout.snakemake("all", "archive", config=STUDY)
+    assert answer.code == 0
+    assert "Nothing to be done" in answer.text
+
+
+def test_one_figure_is_drawn_again_without_measuring(checkout: Checkout, results: Path) -> None:
+    figure = results / "figures" / "energy_time.svg"
+    before = figure.read_bytes()
+    figure.unlink()
+    target = "results/smoke/figures/energy_time.svg"
+    assert dry_run(checkout, target) == ["figures"]
+    assert checkout.snakemake("--", target, config=STUDY).code == 0
+    assert figure.read_bytes() == before
+
+
+def test_another_repetition_measures_just_that_block(checkout: Checkout, results: Path) -> None:
+    path = checkout.root / "config/studies/smoke.yaml"
+    text = path.read_text()
+    try:
+        path.write_text(text.replace("repetitions: 2", "repetitions: 3"))
+        jobs = dry_run(checkout, "all")
+    finally:
+        path.write_text(text)
+    assert jobs.count("measure") == 10
+    assert not {"train", "export", "calibrate", "environment"} & set(jobs)
+
+
+def test_another_lock_plans_that_environment_and_its_runs_again(checkout: Checkout, results: Path) -> None:
+    lock = checkout.root / "envs/onnxruntime/openvino/requirements.txt"
+    lock.write_text(lock.read_text() + "# changed\n")
+    jobs = dry_run(checkout, "all")
+    assert (jobs.count("environment"), jobs.count("measure")) == (1, 2)
+    assert not {"train", "export", "check_export", "calibrate"} & set(jobs)
