@@ -135,7 +135,7 @@ def _record(
     if result and primary is None:
         reasons.append("the workload closed no window")
     energies = primary["domains"] if primary else {}
-    if result and not energies:
+    if primary and not energies:
         reasons.append("no meter gave energy")
     invalid = [f"{domain}: {reason}" for domain, e in energies.items() for reason in e["reasons"]]
     flags = [f"{domain}: {flag}" for domain, e in energies.items() for flag in e["flags"]]
