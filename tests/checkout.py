@@ -77,7 +77,7 @@ class Checkout:
 def command(*words: str, config: str = "") -> list[str]:
     """A snakemake command line."""
     settings = ["--config", *config.split()] if config else []
-    return [str(Path(sys.executable).parent / "snakemake"), "--cores", "1", *words, *settings]
+    return [str(Path(sys.executable).parent / "snakemake"), *settings, "--cores", "1", *words]
 
 
 def environment() -> dict[str, str]:
