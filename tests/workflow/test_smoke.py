@@ -2,9 +2,13 @@
 
 import itertools
 import json
+import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 
+import matplotlib.image
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -15,6 +19,7 @@ from framewatt.records import read_run
 
 ENVIRONMENTS = ["torch", "tensorflow/cpu", "mxnet/cpu", "onnxruntime/cpu", "onnxruntime/openvino"]
 STUDY = "study=smoke device=cpu"
+BROWSER = shutil.which("chromium")
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +153,30 @@ def test_the_report_holds_every_table_and_figure_and_needs_nothing_else(page: Be
         f"table-{name}" for name in ("energy_time", "accuracy", "export_agreement", "comparisons", "epochs")
     } <= tables
     assert not page.find_all(["link", "script", "img", "iframe"])
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine; install Debian's package chromium")
+def test_a_browser_opens_the_report_without_the_network(results: Path, tmp_path: Path) -> None:
+    assert BROWSER is not None
+    offline = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--proxy-server=127.0.0.1:9",
+    ]
+    command = [BROWSER, *offline, f"--user-data-dir={tmp_path}", "--window-size=1200,900"]
+    report = f"file://{results / 'report' / 'report.html'}"
+    shown = subprocess.run(
+        [*command, "--dump-dom", report], capture_output=True, text=True, check=True, timeout=120
+    ).stdout
+    opened = BeautifulSoup(shown, "html.parser")
+    assert opened.h1 is not None
+    assert opened.h1.get_text(strip=True) == "Every framework once, in a few minutes"
+    assert len(opened.select("figure svg")) >= 4
+    picture = tmp_path / "report.png"
+    subprocess.run([*command, f"--screenshot={picture}", report], capture_output=True, check=True, timeout=120)
+    assert len(np.unique(matplotlib.image.imread(picture))) > 50
 
 
 def test_the_report_says_that_the_planned_runs_cannot_be_significant(page: BeautifulSoup) -> None:
