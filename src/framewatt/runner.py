@@ -4,7 +4,7 @@ import json
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from framewatt.preflight import check_machine, describe_machine
 from framewatt.records import SCHEMA_VERSION, Clock, write_events, write_run, write_trace
 from framewatt.sampler import Sampler, Trace
 from framewatt.supervision import Outcome, supervise, thread_settings
+from framewatt.verdict import OK, judge
 
 _SETTLE_S = 0.05
 """Seconds sampled before and after the process, so that no edge lies outside the trace."""
@@ -88,7 +89,7 @@ def measure(
     write_trace(files.power, trace.channels, trace.monotonic_ns, trace.channel, trace.value)
     write_events(files.events, events, clock)
     write_run(files.record, record)
-    return None if record["status"] == "ok" else "; ".join(record["reasons"])
+    return None if record["status"] == OK else "; ".join(record["reasons"])
 
 
 def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path, log: Path) -> Outcome:
@@ -128,27 +129,8 @@ def _record(
     summary: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     windows = {name: window_of(spans, trace, idle) for name, spans in spans_of(events).items()}
-    reasons = [outcome.reason] if outcome.reason else []
-    if summary is None:
-        reasons.append("the sampling process died or hung")
     primary = windows.get(result["primary_window"]) if result else None
-    if result and primary is None:
-        reasons.append("the workload closed no window")
-    energies = primary["domains"] if primary else {}
-    if primary and not energies:
-        reasons.append("no meter gave energy")
-    invalid = [f"{domain}: {reason}" for domain, e in energies.items() for reason in e["reasons"]]
-    flags = [f"{domain}: {flag}" for domain, e in energies.items() for flag in e["flags"]]
-    if job["attempt"] > 1:
-        flags.append(f"attempt {job['attempt']}; earlier ones failed")
-    if result and result["workload"].get("all_nodes_on_provider") is False:
-        flags.append(f"some nodes ran outside {result['workload']['execution_provider']}")
-    if result and any(value is None for value in result["metrics"].values()):
-        flags.append("outputs are not numbers, so accuracy is unknown")
-    status = "ok"
-    if outcome.reason is not None or primary is None:
-        # A run whose export is invalid is a result of the study; every other failure is to be repeated.
-        status = "unavailable" if job["missing"] and not job["repeat"] else "failed"
+    verdict = judge(job, outcome.reason, result, primary, sampler_lived=summary is not None)
     duration_s = primary["duration_s"] if primary else None
     samples = result["samples_processed"] if result else None
     return {
@@ -158,10 +140,7 @@ def _record(
         "block": job["repetition"],
         "position": job["position"],
         "attempt": job["attempt"],
-        "status": status,
-        "valid": status == "ok" and not invalid and summary is not None and bool(energies),
-        "reasons": reasons + invalid,
-        "flags": flags,
+        **asdict(verdict),
         **{name: job[name] for name in ("device", "threads", "meters", "cool_down_s")},
         "windows": windows,
         "primary_window": result["primary_window"] if result and primary else None,

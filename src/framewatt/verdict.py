@@ -1,0 +1,70 @@
+"""What a run is worth: whether it took place, whether its energy counts, and what to know about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of a run, as its record holds it.
+
+    Attributes:
+        status: `ok`; `failed`, where another attempt is due; `unavailable`, where it has nothing to run.
+        valid: whether the energy of the primary window counts.
+        reasons: why it failed or is invalid.
+        flags: what a reader should know although the numbers stand.
+    """
+
+    status: str
+    valid: bool
+    reasons: list[str]
+    flags: list[str]
+
+
+def judge(
+    job: Mapping[str, Any],
+    failure: str | None,
+    result: Mapping[str, Any] | None,
+    primary: Mapping[str, Any] | None,
+    *,
+    sampler_lived: bool,
+) -> Verdict:
+    """Judge a run.
+
+    Args:
+        job: with `missing`, `repeat` and `attempt`, see runner.measure.
+        failure: how the worker failed, or None.
+        result: what the worker said at its end, or None.
+        primary: the window that the result names, with the energy of every domain; None where it was not closed.
+        sampler_lived: whether the sampling process was there to the end.
+    """
+    reasons = [failure] if failure else []
+    if not sampler_lived:
+        reasons.append("the sampling process died or hung")
+    if result and primary is None:
+        reasons.append("the workload closed no window")
+    energies = primary["domains"] if primary else {}
+    if primary and not energies:
+        reasons.append("no meter gave energy")
+    reasons += [f"{domain}: {reason}" for domain, energy in energies.items() for reason in energy["reasons"]]
+    status = OK
+    if failure or primary is None:
+        # A run whose export is invalid is a result of the study; every other failure is to be repeated.
+        status = UNAVAILABLE if job["missing"] and not job["repeat"] else FAILED
+    return Verdict(status, status == OK and not reasons, reasons, _flags(job, result, energies))
+
+
+def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: Mapping[str, Any]) -> list[str]:
+    flags = [f"{domain}: {flag}" for domain, energy in energies.items() for flag in energy["flags"]]
+    if job["attempt"] > 1:
+        flags.append(f"attempt {job['attempt']}; earlier ones failed")
+    if result is None:
+        return flags
+    if result["workload"].get("all_nodes_on_provider") is False:
+        flags.append(f"some nodes ran outside {result['workload']['execution_provider']}")
+    if any(value is None for value in result["metrics"].values()):
+        flags.append("outputs are not numbers, so accuracy is unknown")
+    return flags
