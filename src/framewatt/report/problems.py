@@ -38,7 +38,7 @@ def _runs(material: Material) -> list[list[str]]:
     rows = []
     for record in sorted(material.records, key=lambda r: r["position"]):
         if record["status"] != "ok" or not record["valid"]:
-            what = "failed" if record["status"] != "ok" else "energy invalid"
+            what = record["status"] if record["status"] != "ok" else "energy invalid"
             why = "; ".join(record["reasons"]) or "no reason recorded"
             rows.append([record["cell_id"], str(record["repetition"]), what, why])
     return rows
