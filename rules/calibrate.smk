@@ -37,3 +37,25 @@ rule calibrate:
     shell:
         "python -P scripts/calibrate.py --options {params.options:q} --idle-s {params.idle_s}"
         " --instruments {input.instruments} --record {output.record}"
+
+
+rule recalibrate:
+    input:
+        instruments=rules.instruments.output.record,
+        measured=run_records,
+    output:
+        record="results/{study}/calibrate/idle_after.json",
+    log:
+        "logs/{study}/recalibrate.log",
+    resources:
+        node=1000,
+    params:
+        options=as_argument(STUDY.settings["instruments"]),
+        idle_s=STUDY.settings["calibration"]["idle_s"],
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    message:
+        "measuring idle power again"
+    shell:
+        "python -P scripts/calibrate.py --options {params.options:q} --idle-s {params.idle_s}"
+        " --instruments {input.instruments} --record {output.record}"

@@ -2,7 +2,7 @@ rule report:
     input:
         plan=rules.plan.output.record,
         idle=rules.calibrate.output.record,
-        instruments=rules.instruments.output.record,
+        idle_after=rules.recalibrate.output.record,
         records=run_records,
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,

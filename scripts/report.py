@@ -12,6 +12,7 @@ material = Material(
     plan=read_json(Path(snakemake.input.plan)),
     records=[read_run(Path(path)) for path in snakemake.input.records],
     idle=read_json(Path(snakemake.input.idle)),
+    idle_after=read_json(Path(snakemake.input.idle_after)),
     # export/<model>/check/check.json
     exports=[
         {"model": Path(path).parent.name, **read_json(Path(path) / "check.json")} for path in snakemake.input.exports

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -71,7 +72,13 @@ class Checkout:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            preexec_fn=heed_interrupts,  # noqa: PLW1509  # nothing here has threads
         )
+
+
+def heed_interrupts() -> None:
+    """Undo that a background shell lets its children ignore Ctrl-C, which a terminal's foreground does not."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def command(*words: str, config: str = "") -> list[str]:

@@ -22,6 +22,7 @@ def energy(gross_j: float | None, *, idle_j: float = 20.0, estimated: bool = Fal
         "valid": known,
         "reasons": [] if known else ["counter went back: it was reset"],
         "flags": [],
+        "cross_check": None,
         **change,
     }
 

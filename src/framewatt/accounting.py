@@ -12,6 +12,9 @@ from framewatt.windows import WindowEnergy, combine, counter_energy, gauge_energ
 Spans = list[tuple[int, int]]
 """Start and end of each part of a window, CLOCK_MONOTONIC nanoseconds."""
 
+LARGEST_DEVIATION = 0.03
+"""Share by which a counter and integrated power may differ before it is flagged."""
+
 _POWER = ("power_instant_w", "power_average_w", "power_w")
 
 
@@ -80,11 +83,10 @@ def window_of(spans: Spans, trace: Trace, idle: Mapping[str, Any]) -> dict[str, 
     domains = {}
     for domain, index in energy_channels(trace.channels).items():
         channel = trace.channels[index]
-        time_ns, value = trace.of(index)
-        parts = [energy_of(channel, time_ns, value, start, end) for start, end in spans]
-        energy = parts[0] if len(parts) == 1 else combine(parts, duration_s)
+        energy = _energy_over(trace, index, spans, duration_s)
         head = {"instrument": channel.instrument, "source": channel.quantity, "estimated": channel.estimated}
         domains[domain] = head | _net_of(energy, idle["domains"].get(domain), duration_s)
+        _cross_check(domains[domain], trace, domain, spans, duration_s)
     return {
         "start_monotonic_ns": spans[0][0],
         "end_monotonic_ns": spans[-1][1],
@@ -92,6 +94,36 @@ def window_of(spans: Spans, trace: Trace, idle: Mapping[str, Any]) -> dict[str, 
         "spans_monotonic_ns": [list(span) for span in spans],
         "domains": domains,
         "gauges": _gauges(spans, trace),
+    }
+
+
+def _energy_over(trace: Trace, index: int, spans: Spans, duration_s: float) -> WindowEnergy:
+    """Energy of one channel over all parts of a window."""
+    time_ns, value = trace.of(index)
+    parts = [energy_of(trace.channels[index], time_ns, value, start, end) for start, end in spans]
+    return parts[0] if len(parts) == 1 else combine(parts, duration_s)
+
+
+def _cross_check(found: dict[str, Any], trace: Trace, domain: str, spans: Spans, duration_s: float) -> None:
+    """Keep the integrated power of a domain beside its counter, and flag the two where they part (design, 5.5)."""
+    found["cross_check"] = None
+    if found["source"] in _POWER:
+        return
+    gauges = {c.quantity: i for i, c in enumerate(trace.channels) if c.domain == domain and c.quantity in _POWER}
+    source = next((quantity for quantity in _POWER if quantity in gauges), None)
+    if source is None:
+        return
+    integrated = _energy_over(trace, gauges[source], spans, duration_s)
+    deviation = None
+    if integrated.energy_j is not None and found["energy_gross_j"]:
+        deviation = integrated.energy_j / found["energy_gross_j"] - 1
+        if abs(deviation) > LARGEST_DEVIATION:
+            found["flags"].append(f"integrated {source} is {100 * deviation:+.1f} % off the energy counter")
+    found["cross_check"] = {
+        "source": source,
+        "energy_j": integrated.energy_j,
+        "deviation": deviation,
+        "reasons": list(integrated.reasons),
     }
 
 

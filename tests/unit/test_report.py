@@ -77,7 +77,9 @@ def _judged(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def material(*, estimated: bool = False, repetitions: int = 4, fail: bool = False, **plan: Any) -> Material:
+def material(
+    *, estimated: bool = False, repetitions: int = 4, fail: bool = False, idle_after_w: float = 12.5, **plan: Any
+) -> Material:
     """A study in the demo's shape with everything that the report reads."""
     made = frames(estimated=estimated, repetitions=repetitions, fail=fail)
     runs = made["runs"]
@@ -109,6 +111,7 @@ def material(*, estimated: bool = False, repetitions: int = 4, fail: bool = Fals
         plan=defaults | plan,
         records=[run_record(row) for row in totals.to_dict("records")],
         idle={"duration_s": 10.0, "domains": {"cpu:package-0": idle}},
+        idle_after={"duration_s": 10.0, "domains": {"cpu:package-0": idle | {"mean_power_w": idle_after_w}}},
         exports=[
             model | {"status": "ok", "reason": None, "max_abs_difference": 2e-6, "tolerance": 1e-3},
             model | {"model": "resnet50-digits-mxnet", "status": "invalid", "reason": "ONNX Runtime: no kernel"},
@@ -309,3 +312,12 @@ def test_largest_variation_is_named_with_its_cell() -> None:
     assert "104 %" in answer.sentences[0]
     assert cells.loc[row, "cell"] in answer.sentences[0]
     assert answer.sentences[1].startswith("1 of 15 cells")
+
+
+@pytest.mark.parametrize(("idle_after_w", "told"), [(12.5, False), (20.0, True)])
+def test_idle_power_that_changed_over_the_study_is_told(figures: Path, idle_after_w: float, told: bool) -> None:
+    text = page(material(idle_after_w=idle_after_w), figures).get_text(" ", strip=True)
+    assert (
+        "cpu:package-0 from 12.3\N{NO-BREAK SPACE}W to 20.0\N{NO-BREAK SPACE}W: net energy is uncertain by as much"
+        in text
+    ) == told

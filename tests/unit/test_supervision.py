@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from checkout import heed_interrupts
 
 from framewatt.supervision import Outcome, supervise
 
@@ -96,7 +97,10 @@ def test_telling_the_supervisor_to_stop_ends_the_child(tmp_path: Path, sign: sig
     )
     source = Path(__file__).parents[2] / "src"
     supervisor = subprocess.Popen(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(source)}, stderr=subprocess.DEVNULL
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(source)},
+        stderr=subprocess.DEVNULL,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509  # nothing here has threads
     )
     deadline = time.monotonic() + 20
     while not (note.exists() and note.read_text()) and time.monotonic() < deadline:

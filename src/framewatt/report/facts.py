@@ -1,6 +1,7 @@
 """What was measured, on what, with what, and by which code: rows of name and value for the report's lists."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,6 +12,9 @@ from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
 from framewatt.report.tables import Table
 
 Facts = list[tuple[str, str]]
+
+_DRIFT_SPREADS = 3.0
+"""Combined standard deviations by which idle power may change before the report says so."""
 
 
 def measured(material: Material) -> Facts:
@@ -81,10 +85,11 @@ def instruments(material: Material) -> Table:
     rows = []
     for domain, instrument, source, estimated in sorted(seen):
         idle = material.idle.get("domains", {}).get(domain, {})
-        power = si(idle.get("mean_power_w"), "W")
-        spread = si(idle.get("sd_power_w"), "W")
-        rows.append([domain, instrument, source, "estimated" if estimated else "measured", power, spread])
-    header = ["domain", "instrument", "quantity read", "measured or estimated", "idle power", "its standard deviation"]
+        after = material.idle_after.get("domains", {}).get(domain, {})
+        powers = [si(power.get(name), "W") for power in (idle, after) for name in ("mean_power_w", "sd_power_w")]
+        rows.append([domain, instrument, source, "estimated" if estimated else "measured", *powers])
+    header = ["domain", "instrument", "quantity read", "measured or estimated"]
+    header += ["idle power before", "its standard deviation", "idle power after", "its standard deviation"]
     return Table("instruments", "Domains, what reads them, and their power at rest", header, rows)
 
 
@@ -104,8 +109,25 @@ def sampling(material: Material) -> Facts:
     if len(parts):
         facts.append(("Energy is", "; in other runs ".join(f"that of {part}" for part in parts)))
     if known(material.idle.get("duration_s")):
-        facts.append(("Idle power", f"measured for {material.idle['duration_s']:.0f} s before the runs"))
+        facts.append(("Idle power", f"measured for {material.idle['duration_s']:.0f} s before the runs and after them"))
+    drifted = _idle_drift(material)
+    if drifted:
+        facts.append(("Idle power changed", f"{'; '.join(drifted)}: net energy is uncertain by as much"))
     return facts
+
+
+def _idle_drift(material: Material) -> list[str]:
+    """Domains whose idle power after the runs lies further from that before than both spreads explain."""
+    found = []
+    for domain, before in material.idle.get("domains", {}).items():
+        after = material.idle_after.get("domains", {}).get(domain, {})
+        values = [power.get(name) for name in ("mean_power_w", "sd_power_w") for power in (before, after)]
+        if not all(known(value) for value in values):
+            continue
+        mean_before, mean_after, *spreads = values
+        if abs(mean_after - mean_before) > _DRIFT_SPREADS * math.hypot(*spreads):
+            found.append(f"{domain} from {si(mean_before, 'W')} to {si(mean_after, 'W')}")
+    return found
 
 
 def identity(material: Material) -> Facts:

@@ -18,7 +18,8 @@ class Material:
         plan: plan.json: study, title, description, device, repetitions, seed, order, cells, excluded, unsupported,
             significance, settings.
         records: run records, in any order.
-        idle: calibrate/idle.json.
+        idle: calibrate/idle.json, taken before the runs.
+        idle_after: calibrate/idle_after.json, the same after them.
         exports: records of exports and of their checks: model or framework, status, reason, max_abs_difference.
         environments: records of environments: name, status, reason, lock_sha256.
         runs: the runs frame.
@@ -32,6 +33,7 @@ class Material:
     plan: Mapping[str, Any]
     records: Sequence[Mapping[str, Any]]
     idle: Mapping[str, Any]
+    idle_after: Mapping[str, Any]
     exports: Sequence[Mapping[str, Any]]
     environments: Sequence[Mapping[str, Any]]
     runs: pd.DataFrame

@@ -1,0 +1,103 @@
+"""From readings to the joules of a window: which channel counts, net energy, and what is checked against what."""
+
+import numpy as np
+import pytest
+
+from framewatt.accounting import energy_channels, spans_of, window_of
+from framewatt.meters.contract import COUNTER, GAUGE, Channel
+from framewatt.sampler import Trace
+
+S = 1_000_000_000
+NO_IDLE: dict = {"domains": {}}
+
+
+def channel(quantity: str, kind: str, domain: str = "gpu:0") -> Channel:
+    return Channel("nvml", domain, quantity, kind, update_period_s=0.02)
+
+
+def trace(**series: tuple[str, list[float]]) -> Trace:
+    """Readings of gpu:0 once a second, by quantity: its kind and its values."""
+    channels = tuple(channel(quantity, kind) for quantity, (kind, _) in series.items())
+    values = np.array([values for _, values in series.values()])
+    count = values.shape[1]
+    time_ns = np.tile(np.arange(count) * S, len(channels))
+    return Trace(channels, time_ns, np.repeat(np.arange(len(channels)), count), values.ravel())
+
+
+def counted_100_w(seconds: int = 21) -> tuple[str, list[float]]:
+    return COUNTER, [100.0 * t for t in range(seconds)]
+
+
+def window(found: Trace, idle: dict | None = None) -> dict:
+    return window_of([(0, 20 * S)], found, NO_IDLE if idle is None else idle)
+
+
+def test_a_counter_comes_before_instant_power_and_that_before_averaged_power() -> None:
+    average, instant = channel("power_average_w", GAUGE), channel("power_instant_w", GAUGE)
+    counter, other = channel("energy_j", COUNTER), channel("power_average_w", GAUGE, "gpu:1")
+    assert energy_channels([average, instant, counter, other]) == {"gpu:0": 2, "gpu:1": 3}
+    assert energy_channels([average, instant]) == {"gpu:0": 1}
+
+
+def test_net_energy_is_gross_less_idle_and_its_spread_is_uncertain() -> None:
+    idle = {"domains": {"gpu:0": {"mean_power_w": 30.0, "sd_power_w": 2.0}}}
+    energy = window(trace(energy_j=counted_100_w()), idle)["domains"]["gpu:0"]
+    assert (energy["energy_gross_j"], energy["energy_idle_j"], energy["energy_net_j"]) == pytest.approx(
+        (2000, 600, 1400)
+    )
+    expected = np.hypot(energy["energy_uncertainty_j"], 2.0 * 20)
+    assert energy["energy_net_uncertainty_j"] == pytest.approx(expected)
+
+
+def test_without_idle_power_net_energy_is_unknown() -> None:
+    energy = window(trace(energy_j=counted_100_w()))["domains"]["gpu:0"]
+    assert energy["energy_net_j"] is None
+    assert energy["flags"] == ["no idle power, so no net energy"]
+
+
+def test_counter_and_integrated_power_that_agree_are_both_kept() -> None:
+    energy = window(trace(energy_j=counted_100_w(), power_instant_w=(GAUGE, [102.0] * 21)))["domains"]["gpu:0"]
+    assert energy["source"] == "energy_j"
+    assert energy["energy_gross_j"] == pytest.approx(2000)
+    check = energy["cross_check"]
+    assert (check["source"], check["energy_j"], check["deviation"]) == (
+        "power_instant_w",
+        pytest.approx(2040),
+        pytest.approx(0.02),
+    )
+    assert not [flag for flag in energy["flags"] if "off the energy counter" in flag]
+
+
+def test_counter_and_integrated_power_over_3_percent_apart_are_flagged() -> None:
+    energy = window(trace(energy_j=counted_100_w(), power_average_w=(GAUGE, [90.0] * 21)))["domains"]["gpu:0"]
+    assert "integrated power_average_w is -10.0 % off the energy counter" in energy["flags"]
+
+
+def test_power_that_cannot_be_integrated_says_why() -> None:
+    power = (GAUGE, [100.0] * 5 + [np.nan] * 16)
+    check = window(trace(energy_j=counted_100_w(), power_instant_w=power))["domains"]["gpu:0"]["cross_check"]
+    assert (check["energy_j"], check["deviation"]) == (None, None)
+    assert check["reasons"] == ["trace ends 16 s before the window"]
+
+
+def test_other_gauges_are_summarised_inside_the_window() -> None:
+    temperature = (GAUGE, [20.0] + [60.0] * 19 + [70.0])
+    found = window_of([(1 * S, 20 * S)], trace(energy_j=counted_100_w(), temperature_c=temperature), NO_IDLE)
+    assert found["gauges"] == {"gpu:0": {"temperature_c": {"mean": pytest.approx((60 * 19 + 70) / 20), "max": 70.0}}}
+
+
+def test_a_window_that_was_never_closed_is_none() -> None:
+    events = [
+        {"window": "setup", "edge": "start", "monotonic_ns": 1},
+        {"window": "setup", "edge": "end", "monotonic_ns": 5},
+        {"window": "steady", "edge": "start", "monotonic_ns": 6},
+    ]
+    assert spans_of(events) == {"setup": [(1, 5)]}
+
+
+def test_steady_of_a_training_is_its_epochs() -> None:
+    events = []
+    for n, (start, end) in enumerate([(1, 5), (7, 9)], 1):
+        events += [{"window": f"epoch-{n}", "edge": "start", "monotonic_ns": start}]
+        events += [{"window": f"epoch-{n}", "edge": "end", "monotonic_ns": end}]
+    assert spans_of(events)["steady"] == [(1, 5), (7, 9)]
