@@ -43,6 +43,23 @@ def test_rapl_reads_every_domain_that_adds_up_and_psys_beside_them(tmp_path: Pat
     meter.close()
 
 
+def test_rapl_tells_the_dies_of_a_package_apart(tmp_path: Path) -> None:
+    for package, die in ((0, 0), (0, 1), (1, 0)):
+        folder = f"intel-rapl:{2 * package + die}"
+        zone(tmp_path, folder, f"package-{package}-die-{die}", 1)
+        zone(tmp_path, f"{folder}:0", "dram", 1)
+    meter = Rapl(tmp_path)
+    assert [channel.domain for channel in meter.open()] == [
+        "cpu:dram-0-die-0",
+        "cpu:dram-0-die-1",
+        "cpu:dram-1-die-0",
+        "cpu:package-0-die-0",
+        "cpu:package-0-die-1",
+        "cpu:package-1-die-0",
+    ]
+    meter.close()
+
+
 def test_rapl_knows_a_package_once_though_two_drivers_list_it(tmp_path: Path) -> None:
     zone(tmp_path, "intel-rapl:0", "package-0", 1)
     zone(tmp_path, "intel-rapl-mmio:0", "package-0", 1)
@@ -183,7 +200,14 @@ def test_nvml_reads_counter_and_power_in_joules_and_watts(nvml: FakeNvml) -> Non
 
 
 @pytest.mark.parametrize(
-    ("visible", "domains"), [("1", {"gpu:1"}), ("GPU-0abc", {"gpu:0"}), ("0,1", {"gpu:0", "gpu:1"})]
+    ("visible", "domains"),
+    [
+        ("1", {"gpu:1"}),
+        ("GPU-0", {"gpu:0"}),
+        ("1, 0", {"gpu:0", "gpu:1"}),
+        ("1,-1,0", {"gpu:1"}),
+        ("0,7,1", {"gpu:0"}),
+    ],
 )
 def test_nvml_reads_only_the_gpus_that_the_run_may_use(
     nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch, visible: str, domains: set[str]

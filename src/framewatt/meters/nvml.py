@@ -77,18 +77,28 @@ class Nvml:
 
     @staticmethod
     def _visible(library: Any) -> list[tuple[int, Any]]:
-        """Index and handle of the GPUs that CUDA_VISIBLE_DEVICES lets through."""
+        """Index and handle of the GPUs that CUDA_VISIBLE_DEVICES lets through.
+
+        As CUDA reads it, the list ends at the first entry that names no GPU, or more than one (CUDA C++ Programming
+        Guide, environment variables). An index is NVML's; it is CUDA's too where CUDA_DEVICE_ORDER is PCI_BUS_ID, or
+        all GPUs are alike.
+        """
         handles = [(i, library.nvmlDeviceGetHandleByIndex(i)) for i in range(library.nvmlDeviceGetCount())]
         wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
         if wanted is None:
             return handles
-        names = [name.strip() for name in wanted.split(",") if name.strip()]
-        return [
-            (i, handle)
-            for i, handle in handles
-            if str(i) in names
-            or any(n.startswith("GPU-") and library.nvmlDeviceGetUUID(handle).startswith(n) for n in names)
-        ]
+        visible: dict[int, Any] = {}
+        for name in wanted.split(","):
+            matching = [(i, h) for i, h in handles if _names(name.strip(), i, library.nvmlDeviceGetUUID(h))]
+            if len(matching) != 1:
+                break
+            visible.update(matching)
+        return [(i, visible[i]) for i in sorted(visible)]
+
+
+def _names(name: str, index: int, uuid: str) -> bool:
+    """Whether an entry of CUDA_VISIBLE_DEVICES, an index or the beginning of a UUID, names a GPU."""
+    return uuid.startswith(name) if name.startswith("GPU-") else name == str(index)
 
 
 def _guarded(library: Any, read: Callable[[], float]) -> Callable[[], float]:

@@ -85,24 +85,29 @@ class Rapl:
         """
         found: dict[str, Path] = {}
         for folder in sorted(self.root.glob("*rapl*:*")):
-            try:
-                label = (folder / "name").read_text().strip()
-            except OSError:
-                continue
-            domain = self._domain(folder, label)
+            label = _label(folder)
+            domain = self._domain(folder, label) if label else None
             if domain:
                 found.setdefault(domain, folder)
         return [(folder, domain) for domain, folder in sorted(found.items())]
 
-    @staticmethod
-    def _domain(folder: Path, label: str) -> str | None:
+    def _domain(self, folder: Path, label: str) -> str | None:
+        """Domain of a zone; DRAM is numbered as the package that holds it (`package-0`, or `package-0-die-1`)."""
         if label == "psys":
             return "cpu:psys"
         if label.startswith("package-"):
             return f"cpu:{label}"
         if label == "dram":
-            package = folder.name.split(":")[1]
-            return f"cpu:dram-{package}"
+            package = _label(self.root / folder.name.rpartition(":")[0]) or ""
+            return f"cpu:dram-{package.removeprefix('package-')}" if package.startswith("package-") else None
+        return None
+
+
+def _label(zone: Path) -> str | None:
+    """What a zone calls itself, or None where it does not say."""
+    try:
+        return (zone / "name").read_text().strip()
+    except OSError:
         return None
 
 
