@@ -143,39 +143,39 @@ class FakeNvml:
             return fail
         return object.__getattribute__(self, name)
 
-    def nvmlInit(self) -> None: ...  # noqa: N802
-    def nvmlShutdown(self) -> None: ...  # noqa: N802
-    def nvmlDeviceGetCount(self) -> int:  # noqa: N802
+    def nvmlInit(self) -> None: ...
+    def nvmlShutdown(self) -> None: ...
+    def nvmlDeviceGetCount(self) -> int:
         return 2
 
-    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:
         return index
 
-    def nvmlDeviceGetUUID(self, handle: int) -> str:  # noqa: N802
+    def nvmlDeviceGetUUID(self, handle: int) -> str:
         return f"GPU-{handle}abc"
 
-    def nvmlDeviceGetTotalEnergyConsumption(self, handle: int) -> int:  # noqa: N802
+    def nvmlDeviceGetTotalEnergyConsumption(self, handle: int) -> int:
         return self.energy_mj[handle]
 
-    def nvmlDeviceGetFieldValues(self, _handle: int, _fields: list[int]) -> list:  # noqa: N802
+    def nvmlDeviceGetFieldValues(self, _handle: int, _fields: list[int]) -> list:
         return [SimpleNamespace(nvmlReturn=0, value=SimpleNamespace(uiVal=120_500))]
 
-    def nvmlDeviceGetPowerUsage(self, _handle: int) -> int:  # noqa: N802
+    def nvmlDeviceGetPowerUsage(self, _handle: int) -> int:
         return 119_000
 
-    def nvmlDeviceGetUtilizationRates(self, _handle: int) -> SimpleNamespace:  # noqa: N802
+    def nvmlDeviceGetUtilizationRates(self, _handle: int) -> SimpleNamespace:
         return SimpleNamespace(gpu=80, memory=30)
 
-    def nvmlDeviceGetMemoryInfo(self, _handle: int) -> SimpleNamespace:  # noqa: N802
+    def nvmlDeviceGetMemoryInfo(self, _handle: int) -> SimpleNamespace:
         return SimpleNamespace(used=1024)
 
-    def nvmlDeviceGetTemperature(self, _handle: int, _sensor: int) -> int:  # noqa: N802
+    def nvmlDeviceGetTemperature(self, _handle: int, _sensor: int) -> int:
         return 55
 
-    def nvmlDeviceGetClockInfo(self, _handle: int, _clock: int) -> int:  # noqa: N802
+    def nvmlDeviceGetClockInfo(self, _handle: int, _clock: int) -> int:
         return 1980
 
-    def nvmlDeviceGetCurrentClocksThrottleReasons(self, _handle: int) -> int:  # noqa: N802
+    def nvmlDeviceGetCurrentClocksThrottleReasons(self, _handle: int) -> int:
         return 0
 
 
