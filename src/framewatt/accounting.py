@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
-from framewatt.sampler import Trace
+from framewatt.trace import Trace
 from framewatt.windows import WindowEnergy, combine, counter_energy, gauge_energy
 
 Spans = list[tuple[int, int]]

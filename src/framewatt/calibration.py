@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from framewatt.accounting import energy_channels, energy_of
-from framewatt.sampler import Sampler, Trace
+from framewatt.sampler import Sampler
+from framewatt.trace import Trace
 
 _SLICES = 10
 _SETTLE_S = 0.2

@@ -1,6 +1,7 @@
 """Run records (JSON, schema-checked on write and on read) and traces (parquet)."""
 
 import functools
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,14 +9,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from jsonschema import Draft202012Validator
 
 from framewatt.errors import FramewattError
 from framewatt.files import read_json, write_atomically, write_json
 from framewatt.meters.contract import Channel
+from framewatt.trace import Trace
 
 SCHEMA_VERSION = 1
+_CHANNELS = "framewatt.channels"
 SCHEMA_PATH = Path(__file__).parents[2] / "config" / "schemas" / "run.schema.json"
 
 
@@ -72,33 +76,45 @@ class Clock:
         return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def write_trace(path: Path, channels: Sequence[Channel], time_ns: Any, channel: Any, value: Any) -> None:
-    """Write a power trace: one row a reading, a failed read as null.
-
-    Args:
-        path: the parquet file.
-        channels: what `channel` numbers.
-        time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds.
-        channel: shape (n,), index into `channels`.
-        value: shape (n,), in the channel's unit, NaN where the read failed.
-    """
-    value = np.asarray(value, dtype=np.float64)
+def write_trace(path: Path, trace: Trace) -> None:
+    """Write a power trace: one row a reading, a failed read as null; what its channels are goes into the metadata."""
+    value = np.asarray(trace.value, dtype=np.float64)
 
     def names(field: str) -> pa.Array:
-        return pa.DictionaryArray.from_arrays(
-            pa.array(channel, pa.int32()), pa.array([getattr(c, field) for c in channels], pa.string())
-        )
+        labels = pa.array([getattr(channel, field) for channel in trace.channels], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(trace.channel, pa.int32()), labels)
 
     table = pa.table(
         {
-            "monotonic_ns": pa.array(time_ns, pa.int64()),
+            "monotonic_ns": pa.array(trace.monotonic_ns, pa.int64()),
             "instrument": names("instrument"),
             "domain": names("domain"),
             "quantity": names("quantity"),
             "value": pa.array(value, pa.float64(), mask=~np.isfinite(value)),
         }
     )
+    channels = json.dumps([channel.to_dict() for channel in trace.channels])
+    table = table.replace_schema_metadata({_CHANNELS: channels})
     write_atomically(path, lambda partial: pq.write_table(table, partial, compression="zstd"))
+
+
+def read_trace(path: Path) -> Trace:
+    """Read a power trace.
+
+    Raises:
+        FramewattError: the file is not a trace of framewatt's.
+    """
+    try:
+        table = pq.read_table(path)
+        channels = tuple(Channel(**c) for c in json.loads((table.schema.metadata or {})[_CHANNELS.encode()]))
+        channel = np.full(table.num_rows, -1, dtype=np.int32)
+        for number, one in enumerate(channels):
+            its = [pc.equal(table[name], getattr(one, name)) for name in ("instrument", "domain", "quantity")]
+            channel[functools.reduce(pc.and_, its).to_numpy(zero_copy_only=False)] = number
+        value = table["value"].to_numpy(zero_copy_only=False).astype(np.float64)
+        return Trace(channels, table["monotonic_ns"].to_numpy(), channel, value)
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        raise FramewattError(f"{path}: found no power trace: {error}") from error
 
 
 def write_events(path: Path, events: Sequence[Mapping[str, Any]], clock: Clock) -> None:

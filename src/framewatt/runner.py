@@ -14,8 +14,9 @@ from framewatt.accounting import spans_of, window_of
 from framewatt.files import read_json
 from framewatt.preflight import check_machine, describe_machine
 from framewatt.records import SCHEMA_VERSION, Clock, write_events, write_run, write_trace
-from framewatt.sampler import Sampler, Trace
+from framewatt.sampler import Sampler
 from framewatt.supervision import Outcome, supervise, thread_settings
+from framewatt.trace import Trace
 from framewatt.verdict import OK, judge
 
 _SETTLE_S = 0.05
@@ -86,7 +87,7 @@ def measure(
     record["clock"] = {"monotonic_ns": clock_ns, "utc": clock_utc}
     clock = Clock(clock_ns, clock_utc)
     _stamp(record["windows"], clock)
-    write_trace(files.power, trace.channels, trace.monotonic_ns, trace.channel, trace.value)
+    write_trace(files.power, trace)
     write_events(files.events, events, clock)
     write_run(files.record, record)
     return None if record["status"] == OK else "; ".join(record["reasons"])

@@ -22,34 +22,13 @@ import numpy as np
 from framewatt.errors import FramewattError
 from framewatt.meters import make_meter
 from framewatt.meters.contract import Channel, Meter
+from framewatt.trace import Trace
 
 _READING = struct.Struct("<qid")
 _READING_DTYPE = np.dtype([("monotonic_ns", "<i8"), ("channel", "<i4"), ("value", "<f8")])
 _FLUSH_S = 0.5
 _START_TIMEOUT_S = 30.0
 _STOP_TIMEOUT_S = 10.0
-
-
-@dataclass(frozen=True)
-class Trace:
-    """Raw readings.
-
-    Attributes:
-        channels: what `channel` numbers.
-        monotonic_ns: shape (n,), CLOCK_MONOTONIC of each reading.
-        channel: shape (n,), index into `channels`.
-        value: shape (n,), in the channel's unit, NaN where the read failed.
-    """
-
-    channels: tuple[Channel, ...]
-    monotonic_ns: Any
-    channel: Any
-    value: Any
-
-    def of(self, index: int) -> tuple[Any, Any]:
-        """Times and values of one channel."""
-        mask = self.channel == index
-        return self.monotonic_ns[mask], self.value[mask]
 
 
 class Sampler:

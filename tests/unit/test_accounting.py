@@ -5,7 +5,7 @@ import pytest
 
 from framewatt.accounting import energy_channels, spans_of, window_of
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
-from framewatt.sampler import Trace
+from framewatt.trace import Trace
 
 S = 1_000_000_000
 NO_IDLE: dict = {"domains": {}}

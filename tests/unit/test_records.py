@@ -11,7 +11,8 @@ from records_factory import energy, run_record
 from framewatt.errors import FramewattError
 from framewatt.files import sha256_of, sha256_of_files, write_atomically, write_json
 from framewatt.meters.contract import COUNTER, Channel
-from framewatt.records import Clock, read_run, write_events, write_run, write_trace
+from framewatt.records import Clock, read_run, read_trace, write_events, write_run, write_trace
+from framewatt.trace import Trace
 
 
 def test_a_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
@@ -78,8 +79,9 @@ def test_hashes_follow_names_and_contents(tmp_path: Path) -> None:
 
 
 def test_a_trace_keeps_every_reading_and_a_failed_one_as_null(tmp_path: Path) -> None:
-    channels = [Channel("rapl", f"cpu:package-{i}", "energy_j", COUNTER, 0.001) for i in (0, 1)]
-    write_trace(tmp_path / "power.parquet", channels, [1, 1, 2, 2], [0, 1, 0, 1], np.array([5.0, 6.0, 5.0, np.nan]))
+    channels = tuple(Channel("rapl", f"cpu:package-{i}", "energy_j", COUNTER, 0.001, wrap=9.0) for i in (0, 1))
+    trace = Trace(channels, np.array([1, 1, 2, 2]), np.array([0, 1, 0, 1]), np.array([5.0, 6.0, 5.0, np.nan]))
+    write_trace(tmp_path / "power.parquet", trace)
     rows = pq.read_table(tmp_path / "power.parquet").to_pylist()
     assert [(row["monotonic_ns"], row["domain"], row["value"]) for row in rows] == [
         (1, "cpu:package-0", 5.0),
@@ -87,6 +89,23 @@ def test_a_trace_keeps_every_reading_and_a_failed_one_as_null(tmp_path: Path) ->
         (2, "cpu:package-0", 5.0),
         (2, "cpu:package-1", None),
     ]
+
+
+def test_a_trace_comes_back_with_its_channels(tmp_path: Path) -> None:
+    channels = tuple(Channel("rapl", f"cpu:package-{i}", "energy_j", COUNTER, 0.001, wrap=9.0) for i in (0, 1))
+    trace = Trace(channels, np.array([1, 1, 2, 2]), np.array([0, 1, 0, 1]), np.array([5.0, 6.0, 5.0, np.nan]))
+    write_trace(tmp_path / "power.parquet", trace)
+    back = read_trace(tmp_path / "power.parquet")
+    assert back.channels == channels
+    assert list(back.monotonic_ns) == [1, 1, 2, 2]
+    assert list(back.channel) == [0, 1, 0, 1]
+    assert np.array_equal(back.value, trace.value, equal_nan=True)
+
+
+def test_a_file_that_is_no_trace_is_named(tmp_path: Path) -> None:
+    (tmp_path / "power.parquet").write_text("joules")
+    with pytest.raises(FramewattError, match=r"power.parquet: found no power trace"):
+        read_trace(tmp_path / "power.parquet")
 
 
 def test_events_carry_both_clocks(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Instruments, by name. A new one is a file with a class that keeps the contract, and a line here."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from framewatt.errors import FramewattError
@@ -8,15 +9,18 @@ from framewatt.meters.contract import Meter
 from framewatt.meters.estimate import Estimate
 from framewatt.meters.nvml import Nvml
 from framewatt.meters.rapl import Rapl
+from framewatt.meters.replay import Replay
 
-__all__ = ["make_meter", "select_meters"]
+METERS = ("rapl", "nvml", "estimate", "replay")
+
+__all__ = ["METERS", "make_meter", "select_meters"]
 
 
 def make_meter(name: str, options: Mapping[str, Any]) -> Meter:
     """The meter of that name, not yet opened.
 
     Args:
-        name: `rapl`, `nvml` or `estimate`.
+        name: one of METERS.
         options: the study's `instruments`, with defaults filled in.
 
     Raises:
@@ -28,7 +32,9 @@ def make_meter(name: str, options: Mapping[str, Any]) -> Meter:
         return Nvml()
     if name == "estimate":
         return Estimate(options["estimate_idle_w_per_core"], options["estimate_busy_w_per_core"])
-    raise FramewattError(f"instruments.meters: found {name!r}; allowed: rapl, nvml, estimate")
+    if name == "replay":
+        return Replay(Path(options["replay_trace"]), options["replay_speed"])
+    raise FramewattError(f"instruments.meters: found {name!r}; allowed: {', '.join(METERS)}")
 
 
 def select_meters(options: Mapping[str, Any]) -> list[str]:
@@ -55,6 +61,6 @@ def select_meters(options: Mapping[str, Any]) -> list[str]:
                 f"instruments.meters: found {name}, which this machine lacks: {reason}; "
                 "allowed: a meter that is there, or fallback: estimate"
             )
-    if "rapl" not in ready and "estimate" not in ready and options["fallback"] == "estimate":
+    if not {"rapl", "estimate", "replay"} & set(ready) and options["fallback"] == "estimate":
         ready.append("estimate")
     return ready

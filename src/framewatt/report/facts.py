@@ -34,7 +34,7 @@ def measured(material: Material) -> Facts:
         facts.append(
             (
                 "Timed in inference",
-                f"whole passes over the test set for at least {window['minimum_s']:g} s, "
+                f"one whole pass over the test set, then on until {window['minimum_s']:g} s are over, "
                 f"after {plural(window['warm_up_batches'], 'warm-up batch').replace('batchs', 'batches')}",
             )
         )

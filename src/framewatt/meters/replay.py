@@ -1,0 +1,80 @@
+"""A recorded trace as a meter: what was read then is read again, at its own or another pace.
+
+It lets a study, or a test, run on a machine without power meters; its readings belong to the machine that recorded
+them, so every channel is named as the instrument `replay`.
+"""
+
+import dataclasses
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from framewatt.errors import FramewattError
+from framewatt.meters.contract import Channel
+
+
+class Replay:
+    """The readings of a power.parquet.
+
+    Args:
+        path: the trace.
+        speed: recorded seconds that pass in a second; a counter's joules are as recorded, so power scales with it.
+    """
+
+    name = "replay"
+
+    def __init__(self, path: Path, speed: float = 1.0) -> None:
+        self.path = path
+        self.speed = speed
+        self.update_period_s = 0.001
+        self._series: list[tuple[Any, Any]] = []
+        self._start_ns = 0
+
+    def available(self) -> tuple[bool, str]:
+        """Whether the trace is there."""
+        if not self.path.is_file():
+            return False, f"instruments.replay_trace: found {self.path}, which is not there; allowed: a power.parquet"
+        return True, f"replays {self.path}"
+
+    def open(self) -> list[Channel]:
+        """Load the trace and start its clock."""
+        ready, reason = self.available()
+        if not ready:
+            raise FramewattError(f"meter replay: {reason}")
+        # Only the sampling process that replays needs parquet; the others start faster without it.
+        from framewatt.records import read_trace
+
+        trace = read_trace(self.path)
+        if not len(trace.monotonic_ns):
+            raise FramewattError(f"meter replay: {self.path}: found no readings; allowed: at least one")
+        first_ns = int(trace.monotonic_ns.min())
+        for index in range(len(trace.channels)):
+            time_ns, value = trace.of(index)
+            self._series.append((time_ns - first_ns, value))
+        self._start_ns = time.monotonic_ns()
+        return [
+            dataclasses.replace(
+                channel,
+                instrument=self.name,
+                update_period_s=channel.update_period_s / self.speed,
+                max_power_w=channel.max_power_w and channel.max_power_w * self.speed,
+            )
+            for channel in trace.channels
+        ]
+
+    def read(self) -> list[float]:
+        """The last reading of every channel up to now, NaN before its first and after its last."""
+        now_ns = (time.monotonic_ns() - self._start_ns) * self.speed
+        values = []
+        for time_ns, value in self._series:
+            index = int(np.searchsorted(time_ns, now_ns, side="right")) - 1
+            inside = index >= 0 and now_ns <= time_ns[-1]
+            values.append(float(value[index]) if inside else math.nan)
+        return values
+
+    def close(self) -> None:
+        """Let go of the trace."""
+        self._series = []
