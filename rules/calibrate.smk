@@ -47,13 +47,13 @@ rule recalibrate:
         record="results/{study}/calibrate/idle_after.json",
     log:
         "logs/{study}/recalibrate.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     resources:
         node=1000,
     params:
         options=as_argument(STUDY.settings["instruments"]),
         idle_s=STUDY.settings["calibration"]["idle_s"],
-    conda:
-        "../envs/orchestrator/environment.yaml"
     message:
         "measuring idle power again"
     shell:
