@@ -20,7 +20,7 @@ QUANTITIES = [
 """What is summarised for every cell."""
 
 HEADLINE = ["energy_per_sample_j", "time_per_sample_s"]
-"""What cells are compared by. An inference window spans whole passes over at least a minimum time, so its joules
+"""What cells are compared by. An inference window spans at least one pass and a minimum time, so its joules
 and seconds grow with the window; those of a sample do not."""
 
 ENERGIES = {"energy_gross_j", "energy_per_sample_j", "mean_power_w"}
