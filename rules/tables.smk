@@ -15,9 +15,6 @@ rule tables:
         "logs/{study}/tables.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    params:
-        settings=STUDY.settings["statistics"],
-        seed=STUDY.settings["seed"],
     message:
         "writing the tables"
     script:
