@@ -6,7 +6,7 @@ UV_VERSION := $(shell sed -n 's/^uv==\([0-9.]*\).*/\1/p' envs/orchestrator/requi
 CHECKED := src scripts tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format preflight lock clean
+.PHONY: help setup demo test lint format preflight bench lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -32,8 +32,12 @@ format: $(VENV)/ready-development ## put code and rules in their form
 	$(BIN)/ruff format $(CHECKED)
 	$(BIN)/snakefmt workflow/Snakefile rules
 
-preflight: $(VENV)/ready ## say what about this machine disturbs a measurement
-	PYTHONPATH=src $(BIN)/python -m framewatt.preflight
+preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs a measurement (STRICT=1: fail then)
+	PYTHONPATH=src $(BIN)/python -P scripts/preflight.py $(if $(STRICT),--strict)
+
+bench: $(VENV)/ready-development ## measure what framewatt costs and how right it is, beside targets and other tools
+	$(BIN)/snakemake --cores 1 $(foreach name,torch peers,resources/environments/locked/$(name)/environment.json)
+	PYTHONPATH=src:tests $(BIN)/python -m bench
 
 lock: $(VENV)/ready ## compile every environment's requirements.txt from its pyproject.toml
 	PATH=$(abspath $(BIN)):$$PATH envs/lock.sh

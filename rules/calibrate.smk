@@ -7,10 +7,12 @@ rule instruments:
         "../envs/orchestrator/environment.yaml"
     params:
         options=as_argument(STUDY.settings["instruments"]),
+        preflight=as_argument(STUDY.settings["preflight"]),
     message:
         "looking for meters"
     shell:
-        "python -P scripts/instruments.py --options {params.options:q} --record {output.record}"
+        "python -P scripts/instruments.py --options {params.options:q} --preflight {params.preflight:q}"
+        " --record {output.record}"
 
 
 rule calibrate:
@@ -31,12 +33,13 @@ rule calibrate:
         node=1000,
     params:
         options=as_argument(STUDY.settings["instruments"]),
+        preflight=as_argument(STUDY.settings["preflight"]),
         idle_s=STUDY.settings["calibration"]["idle_s"],
     message:
         "measuring idle power"
     shell:
-        "python -P scripts/calibrate.py --options {params.options:q} --idle-s {params.idle_s}"
-        " --instruments {input.instruments} --record {output.record}"
+        "python -P scripts/calibrate.py --options {params.options:q} --preflight {params.preflight:q}"
+        " --idle-s {params.idle_s} --instruments {input.instruments} --record {output.record}"
 
 
 rule recalibrate:
@@ -53,9 +56,10 @@ rule recalibrate:
         node=1000,
     params:
         options=as_argument(STUDY.settings["instruments"]),
+        preflight=as_argument(STUDY.settings["preflight"]),
         idle_s=STUDY.settings["calibration"]["idle_s"],
     message:
         "measuring idle power again"
     shell:
-        "python -P scripts/calibrate.py --options {params.options:q} --idle-s {params.idle_s}"
-        " --instruments {input.instruments} --record {output.record}"
+        "python -P scripts/calibrate.py --options {params.options:q} --preflight {params.preflight:q}"
+        " --idle-s {params.idle_s} --instruments {input.instruments} --record {output.record}"

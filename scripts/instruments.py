@@ -1,21 +1,31 @@
 """Rule instruments: which meters this study uses on this machine. A meter that is not there is an error."""
 
 from framewatt.cli import arguments, run
+from framewatt.errors import FramewattError
 from framewatt.files import write_json
-from framewatt.meters import METERS, make_meter, select_meters
-from framewatt.preflight import check_machine, describe_machine
+from framewatt.governor import governor
+from framewatt.machine import describe_machine
+from framewatt.meters import METERS, availability, select_meters
+from framewatt.preflight import check_machine, objections
 
 
 def main() -> None:
-    """Write the names of the meters and why the others are left out."""
-    args = arguments(__doc__, "options", "record")
+    """Write the names of the meters, why the others are left out, and what disturbs a measurement here.
+
+    In a strict study that is an error, before anything is trained.
+    """
+    args = arguments(__doc__, "options", "preflight", "record")
     chosen = select_meters(args.options)
-    known = {name: make_meter(name, args.options).available() for name in METERS if name != "replay"}
+    with governor(args.preflight["set_governor"]):
+        findings = check_machine()
+    if objected := objections(findings, args.preflight):
+        raise FramewattError("; ".join(objected) + "; allowed: a finding that preflight.accept names")
+    known = availability(METERS, args.options)
     record = {
         "meters": chosen,
         "available": {name: {"available": available, "reason": reason} for name, (available, reason) in known.items()},
         "machine": describe_machine(),
-        "preflight": check_machine(),
+        "preflight": findings,
     }
     write_json(args.record, record)
     print(f"meters: {', '.join(chosen)}", flush=True)

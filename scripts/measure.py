@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from framewatt.calibration import idle_here
 from framewatt.cli import arguments, run
 from framewatt.exporters.contract import CHECK_RECORD
 from framewatt.files import read_json
+from framewatt.governor import governor
 from framewatt.identity import code_identity
 from framewatt.progress import progress_line
 from framewatt.runner import RunFiles, measure
@@ -33,15 +35,15 @@ def main() -> None:
         *("job", "data", "data-record", "environment", "model", "check", "plan", "idle"),
         *("record", "power", "events", "log"),
     )
-    plan, idle = read_json(args.plan), read_json(args.idle)
+    plan = read_json(args.plan)
     start = starting_point(args.model, args.check)
     cell_id, repetition = args.job["cell_id"], args.job["repetition"]
     position = next(e["position"] for e in plan["order"] if (e["cell"], e["repetition"]) == (cell_id, repetition))
     print(progress_line(plan, args.record.parents[2], cell_id, repetition), flush=True)
+    files = RunFiles(args.record, args.power, args.events, args.log)
     job = {
         **args.job,
         "position": position,
-        "meters": idle["meters"],
         "data": str(args.data),
         "artefact": start["artefact"],
         "missing": start["missing"],
@@ -52,7 +54,9 @@ def main() -> None:
             "artefact_sha256": start["sha256"],
         },
     }
-    reason = measure(job, idle, read_json(args.environment), RunFiles(args.record, args.power, args.events, args.log))
+    with governor(args.job["preflight"]["set_governor"]):
+        idle = idle_here(read_json(args.idle), args.job["instruments"], args.idle.parent)
+        reason = measure({**job, "meters": idle["meters"]}, idle, read_json(args.environment), files)
     if reason:
         print(f"  failed: {reason}", flush=True)
 

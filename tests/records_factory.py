@@ -22,7 +22,7 @@ def energy(gross_j: float | None, *, idle_j: float = 20.0, estimated: bool = Fal
         "valid": known,
         "reasons": [] if known else ["counter went back: it was reset"],
         "flags": [],
-        "cross_check": None,
+        "cross_checks": [],
         **change,
     }
 
@@ -71,6 +71,7 @@ def run_record(domains: dict[str, Any] | None = None, **change: Any) -> dict[str
         "threads": 2,
         "meters": ["rapl"],
         "cool_down_s": 0,
+        "returned_to_idle": None,
         "clock": {"monotonic_ns": 0, "utc": "2026-01-01T00:00:00+00:00"},
         "windows": {"process": window(domains), "steady": window(domains)},
         "primary_window": "steady",

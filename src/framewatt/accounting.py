@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
+from framewatt.throttling import THROTTLE_REASONS, throttled_shares
 from framewatt.trace import Trace
 from framewatt.windows import WindowEnergy, combine, counter_energy, gauge_energy
 
@@ -13,7 +14,7 @@ Spans = list[tuple[int, int]]
 """Start and end of each part of a window, CLOCK_MONOTONIC nanoseconds."""
 
 LARGEST_DEVIATION = 0.03
-"""Share by which a counter and integrated power may differ before it is flagged."""
+"""Share by which two accounts of one domain may differ before it is flagged."""
 
 _POWER = ("power_instant_w", "power_average_w", "power_w")
 
@@ -27,15 +28,20 @@ def energy_of(channel: Channel, time_ns: Any, value: Any, start_ns: int, end_ns:
             start_ns,
             end_ns,
             update_period_s=channel.update_period_s,
+            period_s=channel.period_s,
             resolution_j=channel.resolution,
             wrap_j=channel.wrap,
             max_power_w=channel.max_power_w,
         )
-    return gauge_energy(time_ns, value, start_ns, end_ns, update_period_s=channel.update_period_s)
+    return gauge_energy(
+        time_ns, value, start_ns, end_ns, update_period_s=channel.update_period_s, period_s=channel.period_s
+    )
 
 
 def energy_channels(channels: Sequence[Channel]) -> dict[str, int]:
     """The channel that gives each domain's energy: its counter, else instant power, else averaged power.
+
+    Of two instruments with the same quantity it is the one that the study names first.
 
     Returns:
         index into `channels` by domain.
@@ -84,9 +90,16 @@ def window_of(spans: Spans, trace: Trace, idle: Mapping[str, Any]) -> dict[str, 
     for domain, index in energy_channels(trace.channels).items():
         channel = trace.channels[index]
         energy = _energy_over(trace, index, spans, duration_s)
-        head = {"instrument": channel.instrument, "source": channel.quantity, "estimated": channel.estimated}
-        domains[domain] = head | _net_of(energy, idle["domains"].get(domain), duration_s)
-        _cross_check(domains[domain], trace, domain, spans, duration_s)
+        found: dict[str, Any] = {
+            "instrument": channel.instrument,
+            "source": channel.quantity,
+            "estimated": channel.estimated,
+            **_net_of(energy, idle["domains"].get(domain), duration_s),
+        }
+        found["cross_checks"], flags = _cross_checks(found, trace, domain, index, spans)
+        found["flags"] += [channel.note] if channel.note else []
+        found["flags"] += flags + _throttling(trace, domain, spans)
+        domains[domain] = found
     return {
         "start_monotonic_ns": spans[0][0],
         "end_monotonic_ns": spans[-1][1],
@@ -104,44 +117,66 @@ def _energy_over(trace: Trace, index: int, spans: Spans, duration_s: float) -> W
     return parts[0] if len(parts) == 1 else combine(parts, duration_s)
 
 
-def _cross_check(found: dict[str, Any], trace: Trace, domain: str, spans: Spans, duration_s: float) -> None:
-    """Keep the integrated power of a domain beside its counter, and flag the two where they part (design, 5.5)."""
-    found["cross_check"] = None
-    if found["source"] in _POWER:
-        return
-    gauges = {c.quantity: i for i, c in enumerate(trace.channels) if c.domain == domain and c.quantity in _POWER}
-    source = next((quantity for quantity in _POWER if quantity in gauges), None)
-    if source is None:
-        return
-    integrated = _energy_over(trace, gauges[source], spans, duration_s)
-    deviation = None
-    if integrated.energy_j is not None and found["energy_gross_j"]:
-        deviation = integrated.energy_j / found["energy_gross_j"] - 1
-        if abs(deviation) > LARGEST_DEVIATION:
-            found["flags"].append(f"integrated {source} is {100 * deviation:+.1f} % off the energy counter")
-    found["cross_check"] = {
-        "source": source,
-        "energy_j": integrated.energy_j,
-        "deviation": deviation,
-        "reasons": list(integrated.reasons),
-    }
+def _cross_checks(
+    found: Mapping[str, Any], trace: Trace, domain: str, chosen: int, spans: Spans
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Every other account of a domain's energy beside the chosen one, and flags where they part (design, 5.5).
+
+    Other accounts are power integrated beside a counter, and other instruments.
+    """
+    duration_s = sum(end - start for start, end in spans) * 1e-9
+    checks, flags = [], []
+    for index, channel in enumerate(trace.channels):
+        if index == chosen or channel.domain != domain or channel.quantity not in ("energy_j", *_POWER):
+            continue
+        other = _energy_over(trace, index, spans, duration_s)
+        check: dict[str, Any] = {
+            "instrument": channel.instrument,
+            "source": channel.quantity,
+            "energy_j": other.energy_j,
+            "deviation": None,
+            "reasons": list(other.reasons),
+        }
+        if other.energy_j is not None and found["energy_gross_j"]:
+            check["deviation"] = other.energy_j / found["energy_gross_j"] - 1
+            if abs(check["deviation"]) > LARGEST_DEVIATION:
+                flags.append(
+                    f"{channel.quantity} of {channel.instrument} is {100 * check['deviation']:+.1f} % off "
+                    f"{found['source']} of {found['instrument']}"
+                )
+        checks.append(check)
+    return checks, flags
+
+
+def _throttling(trace: Trace, domain: str, spans: Spans) -> list[str]:
+    """What held a GPU's clock down, and for how much of a window."""
+    for index, channel in enumerate(trace.channels):
+        if channel.domain == domain and channel.quantity == THROTTLE_REASONS:
+            shares = throttled_shares(_inside(trace, index, spans))
+            return [f"throttled in {100 * share:.2g} % of readings: {name}" for name, share in shares.items()]
+    return []
+
+
+def _inside(trace: Trace, index: int, spans: Spans) -> Any:
+    """Good readings of a channel inside a window."""
+    time_ns, value = trace.of(index)
+    inside = np.zeros(len(time_ns), dtype=bool)
+    for start_ns, end_ns in spans:
+        inside |= (time_ns >= start_ns) & (time_ns <= end_ns)
+    return value[inside & np.isfinite(value)]
 
 
 def _gauges(spans: Spans, trace: Trace) -> dict[str, dict[str, dict[str, float]]]:
     """Mean and maximum of everything sampled that is not power or energy: utilisation, memory, temperature, clocks."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for index, channel in enumerate(trace.channels):
-        if channel.kind != GAUGE or channel.quantity in _POWER:
+        if channel.kind != GAUGE or channel.quantity in (*_POWER, THROTTLE_REASONS):
             continue
-        time_ns, value = trace.of(index)
-        inside = np.zeros(len(time_ns), dtype=bool)
-        for start_ns, end_ns in spans:
-            inside |= (time_ns >= start_ns) & (time_ns <= end_ns)
-        good = value[inside & np.isfinite(value)]
-        if len(good):
-            summary = {"mean": float(good.mean()), "max": float(good.max())}
-            found.setdefault(channel.domain, {})[channel.quantity] = summary
-    return found
+        good = _inside(trace, index, spans)
+        quantities = found.setdefault(channel.domain, {})
+        if len(good) and channel.quantity not in quantities:
+            quantities[channel.quantity] = {"mean": float(good.mean()), "max": float(good.max())}
+    return {domain: quantities for domain, quantities in found.items() if quantities}
 
 
 def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:

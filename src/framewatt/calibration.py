@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import Any
 import numpy as np
 
 from framewatt.accounting import energy_channels, energy_of
+from framewatt.errors import FramewattError
+from framewatt.files import read_json, write_json
+from framewatt.machine import describe_machine
 from framewatt.sampler import Sampler
 from framewatt.trace import Trace
 
@@ -27,8 +31,9 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
         trace_path: where raw readings go.
 
     Returns:
-        `duration_s` and, by domain, `mean_power_w`, `sd_power_w` (standard deviation over tenths of the time; the
-        uncertainty of idle power during a run of comparable length), `instrument`, `estimated`, `valid`, `reasons`.
+        `meters`, `idle_s`, `duration_s`, `machine` and, by domain, `mean_power_w`, `sd_power_w` (standard deviation
+        over tenths of the time; the uncertainty of idle power during a run of comparable length), `instrument`,
+        `estimated`, `valid`, `reasons`.
 
     Raises:
         FramewattError: a meter cannot be read.
@@ -45,7 +50,40 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
     domains = {
         domain: _idle_of(trace, index, start_ns, end_ns) for domain, index in energy_channels(trace.channels).items()
     }
-    return {"duration_s": (end_ns - start_ns) * 1e-9, "domains": domains, "sampler": summary}
+    if "error" in summary:
+        raise FramewattError(f"idle power: {summary['error']}")
+    return {
+        "meters": list(meters),
+        "idle_s": idle_s,
+        "duration_s": (end_ns - start_ns) * 1e-9,
+        "domains": domains,
+        "sampler": summary,
+        "machine": describe_machine(),
+    }
+
+
+def idle_here(idle: Mapping[str, Any], options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The calibration of this node as it is booted now.
+
+    Idle power is a node's: where the study's calibration comes from another one, or from before a boot, this node is
+    measured once, and the result kept under its fingerprint.
+
+    Args:
+        idle: the study's calibration.
+        options: the study's `instruments`.
+        folder: where calibrations of further nodes are kept.
+
+    Raises:
+        FramewattError: a meter cannot be read.
+    """
+    fingerprint = describe_machine()["fingerprint"]
+    if idle["machine"]["fingerprint"] == fingerprint:
+        return dict(idle)
+    kept = folder / f"idle_{fingerprint}.json"
+    if not kept.exists():
+        with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
+            write_json(kept, measure_idle(idle["meters"], options, idle["idle_s"], Path(scratch) / "trace.bin"))
+    return dict(read_json(kept))
 
 
 def _idle_of(trace: Trace, index: int, start_ns: int, end_ns: int) -> dict[str, Any]:

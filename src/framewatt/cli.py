@@ -9,12 +9,17 @@ from typing import Any
 
 from framewatt.errors import FramewattError
 
-_TYPES: dict[str, Callable[[str], Any]] = {"job": json.loads, "options": json.loads, "idle-s": float}
+_TYPES: dict[str, Callable[[str], Any]] = {
+    "job": json.loads,
+    "options": json.loads,
+    "preflight": json.loads,
+    "idle-s": float,
+}
 _OPTIONAL = ("model", "check")
 
 
 def arguments(description: str | None, *names: str) -> argparse.Namespace:
-    """Parse named arguments: `--job` and `--options` are JSON, `--idle-s` seconds, all others paths.
+    """Parse named arguments: `--job`, `--options` and `--preflight` are JSON, `--idle-s` seconds, all others paths.
 
     `--model` and `--check` may be empty, which is None.
     """

@@ -80,8 +80,11 @@ EPOCHS_COLUMNS = [
 ]
 """Columns of the epochs frame: a row an epoch of a training run and domain."""
 
-_OVERLAPPING = ("cpu:psys",)
-"""Domains that hold others and are never added to them."""
+_INSIDE = ("cpu:core", "cpu:uncore")
+"""How the names of domains begin that lie inside a package and are never added to it."""
+
+_WHOLES = ("external:", "cpu:psys")
+"""How the names of domains begin that hold others, the largest first; they are never added to what they hold."""
 
 
 def runs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -163,16 +166,24 @@ def _domains(domains: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [_total(each), *each]
 
 
+def _parts(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The domains that add up to the total without overlap; a measured total holds no estimate (design, 5.4)."""
+    measured = [d for d in domains if not d["estimated"] and not d["domain"].startswith(_INSIDE)]
+    apart = [d for d in measured if not d["domain"].startswith(_WHOLES)]
+    if any(d["domain"].startswith("cpu:") for d in apart):
+        return apart
+    wholes = [d for whole in _WHOLES for d in measured if d["domain"].startswith(whole)]
+    return wholes[:1] or apart or domains
+
+
 def _total(domains: list[dict[str, Any]]) -> dict[str, Any]:
-    """Sum of the domains that do not overlap. A measured total holds no estimate (design, section 5.4)."""
-    apart = [d for d in domains if d["domain"] not in _OVERLAPPING] or domains
-    measured = [d for d in apart if not d["estimated"]]
-    parts = measured or apart
+    """Sum of the domains that do not overlap."""
+    parts = _parts(domains)
     total: dict[str, Any] = {
         "domain": TOTAL,
         "parts": " + ".join(d["domain"] for d in parts),
         "instrument": " + ".join(dict.fromkeys(d["instrument"] for d in parts)),
-        "estimated": not measured,
+        "estimated": any(d["estimated"] for d in parts),
         "valid": bool(parts) and all(d["valid"] for d in parts),
         "samples": min((d["samples"] for d in parts), default=None),
     }

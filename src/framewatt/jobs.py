@@ -7,7 +7,7 @@ should be in it.
 from collections.abc import Iterable
 from typing import Any
 
-from framewatt.preflight import usable_processors
+from framewatt.machine import usable_processors
 from framewatt.study import NATIVE, Cell, Study, environment_of
 
 _TRAINING_TIMEOUT_S = 24 * 3600
@@ -86,7 +86,8 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
         # Every repetition trains from other weights, alike in no two blocks and the same again in a rerun.
         "seed": settings["seed"] + repetition,
         "instruments": settings["instruments"],
-        "cool_down_s": settings["cool_down_s"],
+        "cool_down": settings["cool_down"],
+        "preflight": settings["preflight"],
         "timeout_s": settings["timeout_s"],
         **phase,
     }

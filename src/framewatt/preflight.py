@@ -1,17 +1,18 @@
-"""The machine: what it is, and what about it disturbs a measurement.
+"""What about the machine disturbs a measurement, most of it to be mended before a study (design, section 5.9)."""
 
-Nothing here names the owner: no host name, user, serial number or address.
-"""
-
-import hashlib
-import json
 import os
-import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from framewatt.machine import text_of, usable_processors
+from framewatt.throttling import throttled_shares
+
 _CPU = Path("sys/devices/system/cpu")
+_HOT_C = 80
+_BUSY_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Finding:
     """Something that disturbs a measurement.
 
     Attributes:
-        topic: what was looked at.
+        topic: what was looked at, one of TOPICS.
         found: what was found.
         meaning: what that does to a measurement.
         remedy: how to mend it.
@@ -31,135 +32,207 @@ class Finding:
     remedy: str
 
 
-def usable_processors() -> int:
-    """Processors that this process may run on."""
-    return len(os.sched_getaffinity(0))
-
-
-def describe_machine(root: Path = Path("/")) -> dict[str, Any]:
-    """Hardware and operating system, with a fingerprint over both and the current boot.
+def check_machine(root: Path = Path("/"), observe_s: float = 0.2, library: Any = None) -> list[dict[str, str]]:
+    """All findings.
 
     Args:
         root: the file system, or a copy of its /proc and /sys.
+        observe_s: seconds for which the processors are watched for other work.
+        library: stands in for the pynvml module.
     """
-    cpuinfo = _text(root / "proc/cpuinfo")
-    model = next(
-        (line.split(":", 1)[1].strip() for line in cpuinfo.splitlines() if line.startswith("model name")), None
+    checks: Sequence[Callable[[], Iterator[Finding]]] = (
+        lambda: _governor(root),
+        lambda: _turbo(root),
+        lambda: _smt(root),
+        lambda: _virtual_machine(root),
+        lambda: _load(root, observe_s),
+        lambda: _battery(root),
+        lambda: _temperature(root),
+        lambda: _throttling(root),
+        lambda: _gpus(library),
     )
-    memory = next(
-        (
-            int(line.split()[1]) * 1024
-            for line in _text(root / "proc/meminfo").splitlines()
-            if line.startswith("MemTotal")
-        ),
-        None,
-    )
-    hardware = {
-        "cpu_model": model,
-        "processors": os.cpu_count(),
-        "processors_usable": usable_processors(),
-        "memory_b": memory,
-        "architecture": platform.machine(),
-        "kernel": platform.release(),
-        "operating_system": _os_name(root),
-        "virtual_machine": "hypervisor" in cpuinfo,
-        "gpus": _gpus(),
-    }
-    boot = _text(root / "proc/sys/kernel/random/boot_id").strip()
-    fingerprint = hashlib.sha256(json.dumps([hardware, boot], sort_keys=True).encode()).hexdigest()
-    return {**hardware, "fingerprint": fingerprint[:16]}
+    return [asdict(finding) for check in checks for finding in check()]
 
 
-def check_machine(root: Path = Path("/")) -> list[dict[str, str]]:
-    """What about this machine disturbs a measurement, most of it to be mended before a study.
+TOPICS = (
+    "governor",
+    "turbo",
+    "SMT",
+    "virtual machine",
+    "load",
+    "battery",
+    "CPU temperature",
+    "CPU throttling",
+    "GPU processes",
+    "GPU persistence",
+    "GPU throttling",
+    "GPU temperature",
+)
+
+
+def objections(findings: Sequence[dict[str, str]], settings: dict[str, Any]) -> list[str]:
+    """What a strict study does not accept, a line each; nothing where the study is not strict.
 
     Args:
-        root: the file system, or a copy of its /proc and /sys.
+        findings: see check_machine.
+        settings: the study's `preflight`: `strict`, and `accept`, the topics that it accepts.
     """
-    findings = []
-    governor = _text(root / _CPU / "cpu0/cpufreq/scaling_governor").strip()
-    if governor and governor != "performance":
-        findings.append(
-            Finding(
-                "governor",
-                governor,
-                "the clock follows the load, so runs differ",
-                "cpupower frequency-set -g performance",
-            )
-        )
-    if not governor:
-        findings.append(
-            Finding("governor", "not visible", "the clock may change unseen", "measure on a machine that shows cpufreq")
-        )
-    if _text(root / _CPU / "smt/active").strip() == "1":
-        findings.append(
-            Finding(
-                "SMT",
-                "on",
-                "two threads share a core and disturb each other",
-                "echo off > /sys/devices/system/cpu/smt/control",
-            )
-        )
-    if "hypervisor" in _text(root / "proc/cpuinfo"):
-        findings.append(
-            Finding(
-                "virtual machine",
-                "yes",
-                "neighbours take time and energy unseen; RAPL is hidden",
-                "measure on bare metal",
-            )
-        )
-    load = os.getloadavg()[0]
-    if load > 0.5 * usable_processors():
-        findings.append(
-            Finding("load", f"{load:.1f} over the last minute", "other work is measured too", "end other work and wait")
-        )
-    for supply in (root / "sys/class/power_supply").glob("BAT*"):
-        if _text(supply / "status").strip() == "Discharging":
-            findings.append(Finding("battery", "discharging", "firmware may cap the power", "plug the machine in"))
-    return [asdict(finding) for finding in findings]
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _os_name(root: Path) -> str | None:
-    for line in _text(root / "etc/os-release").splitlines():
-        if line.startswith("PRETTY_NAME="):
-            return line.split("=", 1)[1].strip('"')
-    return None
-
-
-def _gpus() -> list[dict[str, Any]]:
-    """Name, memory and driver of NVIDIA GPUs; empty where the driver does not answer."""
-    try:
-        import pynvml
-
-        pynvml.nvmlInit()
-    except Exception:
+    if not settings["strict"]:
         return []
+    return [
+        f"preflight: {finding['topic']}: {finding['found']} ({finding['meaning']}; mend: {finding['remedy']})"
+        for finding in findings
+        if finding["topic"] not in settings["accept"]
+    ]
+
+
+def _governor(root: Path) -> Iterator[Finding]:
+    governors = {text_of(path).strip() for path in (root / _CPU).glob("cpu[0-9]*/cpufreq/scaling_governor")}
+    if not governors:
+        yield Finding(
+            "governor", "not visible", "the clock may change unseen", "measure on a machine that shows cpufreq"
+        )
+    elif governors != {"performance"}:
+        yield Finding(
+            "governor",
+            ", ".join(sorted(governors)),
+            "the clock follows the load, so runs differ",
+            "preflight.set_governor: true in the study, or cpupower frequency-set -g performance",
+        )
+
+
+def _turbo(root: Path) -> Iterator[Finding]:
+    intel = text_of(root / _CPU / "intel_pstate/no_turbo").strip()
+    if intel == "0" or text_of(root / _CPU / "cpufreq/boost").strip() == "1":
+        switch = (
+            "1 > /sys/devices/system/cpu/intel_pstate/no_turbo"
+            if intel
+            else "0 > /sys/devices/system/cpu/cpufreq/boost"
+        )
+        yield Finding("turbo", "on", "the clock depends on temperature and on neighbours", f"echo {switch}")
+
+
+def _smt(root: Path) -> Iterator[Finding]:
+    if text_of(root / _CPU / "smt/active").strip() == "1":
+        yield Finding(
+            "SMT",
+            "on",
+            "two threads share a core and disturb each other",
+            "echo off > /sys/devices/system/cpu/smt/control",
+        )
+
+
+def _virtual_machine(root: Path) -> Iterator[Finding]:
+    if "hypervisor" in text_of(root / "proc/cpuinfo"):
+        yield Finding(
+            "virtual machine",
+            "yes",
+            "neighbours take time and energy unseen; RAPL is hidden",
+            "measure on bare metal",
+        )
+
+
+def _load(root: Path, observe_s: float) -> Iterator[Finding]:
+    before_s = _busy_s(root)
+    time.sleep(observe_s)
+    after_s = _busy_s(root)
+    if before_s is None or after_s is None or not observe_s:
+        return
+    busy = (after_s - before_s) / observe_s
+    if busy > _BUSY_SHARE * usable_processors():
+        yield Finding("load", f"{busy:.1f} processors busy", "other work is measured too", "end other work and wait")
+
+
+def _busy_s(root: Path) -> float | None:
+    """Processor seconds that anything has worked since the boot, from /proc/stat."""
+    fields = text_of(root / "proc/stat").split("\n", 1)[0].split()
+    if len(fields) < 8:
+        return None
+    user, nice, system, _idle, _iowait, irq, softirq = map(int, fields[1:8])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+def _battery(root: Path) -> Iterator[Finding]:
+    for supply in (root / "sys/class/power_supply").glob("BAT*"):
+        if text_of(supply / "status").strip() == "Discharging":
+            yield Finding("battery", "discharging", "firmware may cap the power", "plug the machine in")
+
+
+def _temperature(root: Path) -> Iterator[Finding]:
+    zones = (root / "sys/class/thermal").glob("thermal_zone*")
+    readings = [text_of(zone / "temp").strip() for zone in zones if "pkg" in text_of(zone / "type")]
+    sensors = (root / "sys/class/hwmon").glob("hwmon*")
+    readings += [
+        text_of(sensor / "temp1_input").strip()
+        for sensor in sensors
+        if text_of(sensor / "name").strip() in ("coretemp", "k10temp")
+    ]
+    hottest_c = max((int(reading) / 1000 for reading in readings if reading.lstrip("-").isdigit()), default=0.0)
+    if hottest_c > _HOT_C:
+        yield Finding(
+            "CPU temperature", f"{hottest_c:.0f} °C", "it will lower its clock soon", "let it cool, mend its cooling"
+        )
+
+
+def _throttling(root: Path) -> Iterator[Finding]:
+    counts = [text_of(path).strip() for path in (root / _CPU).glob("cpu[0-9]*/thermal_throttle/package_throttle_count")]
+    most = max((int(count) for count in counts if count.isdigit()), default=0)
+    if most:
+        yield Finding(
+            "CPU throttling", f"{most} times since the boot", "heat lowered the clock under load", "mend its cooling"
+        )
+
+
+def _gpus(library: Any) -> Iterator[Finding]:
+    if library is None:
+        try:
+            import pynvml
+        except ImportError:
+            return
+        library = pynvml
     try:
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
-        driver = pynvml.nvmlSystemGetDriverVersion()
-        return [
-            {"name": pynvml.nvmlDeviceGetName(h), "memory_b": pynvml.nvmlDeviceGetMemoryInfo(h).total, "driver": driver}
-            for h in handles
-        ]
+        library.nvmlInit()
+    except library.NVMLError:
+        return
+    try:
+        for index in range(library.nvmlDeviceGetCount()):
+            yield from _gpu(library, index)
     finally:
-        pynvml.nvmlShutdown()
+        library.nvmlShutdown()
 
 
-def main() -> None:
-    """Print the machine and the findings."""
-    machine = describe_machine()
-    print(f"{machine['cpu_model']}, {machine['processors']} processors, {len(machine['gpus'])} GPUs")
-    for finding in check_machine():
-        print(f"{finding['topic']}: {finding['found']}; {finding['meaning']}; mend: {finding['remedy']}")
+def _gpu(library: Any, index: int) -> Iterator[Finding]:
+    handle = library.nvmlDeviceGetHandleByIndex(index)
 
+    def told(name: str, *arguments: Any) -> Any:
+        """What a call says, or None where this GPU does not know it."""
+        try:
+            return getattr(library, name)(handle, *arguments)
+        except library.NVMLError:
+            return None
 
-if __name__ == "__main__":
-    main()
+    others = [p for p in told("nvmlDeviceGetComputeRunningProcesses") or [] if p.pid != os.getpid()]
+    if others:
+        yield Finding(
+            "GPU processes", f"{len(others)} on GPU {index}", "their work is measured too", "end them, or wait for them"
+        )
+    if told("nvmlDeviceGetPersistenceMode") == 0:
+        yield Finding(
+            "GPU persistence",
+            f"off on GPU {index}",
+            "the driver is loaded anew for every run",
+            "nvidia-smi --persistence-mode=1",
+        )
+    reasons = throttled_shares([told("nvmlDeviceGetCurrentClocksThrottleReasons") or 0])
+    if reasons:
+        yield Finding(
+            "GPU throttling", f"GPU {index}: {', '.join(reasons)}", "its clock is held down", "cool it, raise its limit"
+        )
+    temperature_c = told("nvmlDeviceGetTemperature", library.NVML_TEMPERATURE_GPU) or 0
+    if temperature_c > _HOT_C:
+        yield Finding(
+            "GPU temperature",
+            f"{temperature_c} °C on GPU {index}",
+            "it will lower its clock soon",
+            "let it cool, mend its cooling",
+        )

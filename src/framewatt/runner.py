@@ -11,8 +11,10 @@ from typing import Any
 
 from framewatt import __version__
 from framewatt.accounting import spans_of, window_of
+from framewatt.cooldown import wait_for_idle
 from framewatt.files import read_json
-from framewatt.preflight import check_machine, describe_machine
+from framewatt.machine import describe_machine
+from framewatt.preflight import check_machine
 from framewatt.records import SCHEMA_VERSION, Clock, write_events, write_run, write_trace
 from framewatt.sampler import Sampler
 from framewatt.supervision import Outcome, supervise, thread_settings
@@ -21,6 +23,9 @@ from framewatt.verdict import OK, judge
 
 _SETTLE_S = 0.05
 """Seconds sampled before and after the process, so that no edge lies outside the trace."""
+
+_OBSERVE_S = 0.2
+"""Seconds of the rest for which the machine is watched for other work."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,8 @@ def measure(
 
     Args:
         job: what to run: `study`, `cell`, `cell_id`, `engine`, `repetition`, `position`, `attempt`, `device`,
-            `threads`, `meters`, `instruments`, `window`, `training`, `cool_down_s`, `timeout_s`, `identity`, the
-            worker's fields (see worker.spec_of), `missing`: why it cannot run at all, or None,
+            `threads`, `meters`, `instruments`, `window`, `training`, `cool_down`, `preflight`, `timeout_s`, `identity`,
+            the worker's fields (see worker.spec_of), `missing`: why it cannot run at all, or None,
             and `repeat`: whether another attempt could mend that.
         idle: the calibration, see calibration.measure_idle.
         environment: the environment's record: `status`, `reason`, `python`.
@@ -64,27 +69,38 @@ def measure(
     missing = job["missing"]
     if missing is None and environment["status"] != "ok":
         missing = f"environment {environment['name']}: {environment['reason']}"
+    rest_began = time.monotonic()
+    if missing is None:
+        time.sleep(max(job["cool_down"]["rest_s"] - _OBSERVE_S, 0))
+    preflight = check_machine(observe_s=_OBSERVE_S)
     with tempfile.TemporaryDirectory(prefix="framewatt-") as folder:
         scratch = Path(folder)
         sampler = Sampler(job["meters"], job["instruments"], scratch / "trace.bin")
-        if missing is None:
-            time.sleep(job["cool_down_s"])
-        preflight = check_machine()
         clock_ns, clock_utc = time.monotonic_ns(), datetime.now(UTC).isoformat()
         sampler.start()
         time.sleep(_SETTLE_S)
+        returned = None
         if missing is None:
+            if job["cool_down"]["idle_band"] is not None:
+                returned = wait_for_idle(sampler, idle, job["cool_down"]["idle_band"], job["cool_down"]["timeout_s"])
+            rested_s = time.monotonic() - rest_began
             outcome = _work(job, environment, scratch, files.log)
         else:
+            rested_s = 0.0
             outcome = Outcome(missing, time.monotonic_ns(), time.monotonic_ns() + 1)
         time.sleep(_SETTLE_S)
         summary = sampler.stop()
         trace = sampler.trace()
         result = read_json(scratch / "result.json") if outcome.reason is None else None
         events = _events(scratch / "events.jsonl", outcome)
-    record = _record(job, environment, idle, trace, events, outcome, result, summary)
-    record["preflight"] = preflight
-    record["clock"] = {"monotonic_ns": clock_ns, "utc": clock_utc}
+    around = {
+        "cool_down_s": rested_s,
+        "returned_to_idle": returned,
+        "preflight": preflight,
+        "sampler": None if "error" in summary else summary,
+        "clock": {"monotonic_ns": clock_ns, "utc": clock_utc},
+    }
+    record = _record(job, environment, idle, trace, events, outcome, result, {**around, "error": summary.get("error")})
     clock = Clock(clock_ns, clock_utc)
     _stamp(record["windows"], clock)
     write_trace(files.power, trace)
@@ -127,11 +143,11 @@ def _record(
     events: list[dict[str, Any]],
     outcome: Outcome,
     result: Mapping[str, Any] | None,
-    summary: Mapping[str, Any] | None,
+    around: dict[str, Any],
 ) -> dict[str, Any]:
     windows = {name: window_of(spans, trace, idle) for name, spans in spans_of(events).items()}
     primary = windows.get(result["primary_window"]) if result else None
-    verdict = judge(job, outcome.reason, result, primary, sampler_lived=summary is not None)
+    verdict = judge(job, outcome, result, primary, around)
     duration_s = primary["duration_s"] if primary else None
     samples = result["samples_processed"] if result else None
     return {
@@ -142,7 +158,8 @@ def _record(
         "position": job["position"],
         "attempt": job["attempt"],
         **asdict(verdict),
-        **{name: job[name] for name in ("device", "threads", "meters", "cool_down_s")},
+        **{name: job[name] for name in ("device", "threads", "meters")},
+        **{name: value for name, value in around.items() if name != "error"},
         "windows": windows,
         "primary_window": result["primary_window"] if result and primary else None,
         "samples_processed": samples,
@@ -153,7 +170,6 @@ def _record(
         "workload": result["workload"] if result else None,
         "identity": {**job["identity"], "environment": _identity_of(environment)},
         "machine": describe_machine(),
-        "sampler": dict(summary) if summary else None,
     }
 
 

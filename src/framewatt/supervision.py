@@ -10,6 +10,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Never
 
+from framewatt.orphans import adopt_orphans, children, end_orphans
+
 _KILL_AFTER_S = 5.0
 _LAST_WORDS = 300
 
@@ -22,11 +24,13 @@ class Outcome:
         reason: None where it ended well, else one line that says what happened.
         started_ns: CLOCK_MONOTONIC just before it was started.
         ended_ns: CLOCK_MONOTONIC just after it had ended.
+        strays: processes that it had left behind, and that were ended.
     """
 
     reason: str | None
     started_ns: int
     ended_ns: int
+    strays: int = 0
 
 
 def supervise(
@@ -38,7 +42,8 @@ def supervise(
 ) -> Outcome:
     """Run a command in a process group of its own, its output appended to `log`.
 
-    Whatever of the group is left when the command ends, runs out of time, or this process is told to stop, is ended.
+    Whatever it leaves behind when it ends, runs out of time, or this process is told to stop, is ended, also what has
+    left its group.
 
     Args:
         command: the program and its arguments.
@@ -50,6 +55,9 @@ def supervise(
         KeyboardInterrupt: this process was told to stop (SIGINT or SIGTERM); the group has been ended.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
+    adopt_orphans()
+    others = children()
+    strays = 0
     with log.open("ab") as output, _TerminatedAsInterrupt():
         begin = output.tell()
         started_ns = time.monotonic_ns()
@@ -70,12 +78,14 @@ def supervise(
         except subprocess.TimeoutExpired:
             reason = f"took longer than {timeout_s:g} s and was ended"
         finally:
+            ended_ns = time.monotonic_ns()
+            strays = len(children() - others - {process.pid})
             _end_group(process)
-        ended_ns = time.monotonic_ns()
+            end_orphans(others)
     if reason:
         words = _last_words(log, begin)
         reason += f": {words}" if words else f" (see {log})"
-    return Outcome(reason, started_ns, ended_ns)
+    return Outcome(reason, started_ns, ended_ns, strays)
 
 
 def thread_settings(threads: int) -> dict[str, str]:

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from framewatt.preflight import objections
+from framewatt.supervision import Outcome
+
 OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
 
 
@@ -26,24 +29,24 @@ class Verdict:
 
 def judge(
     job: Mapping[str, Any],
-    failure: str | None,
+    outcome: Outcome,
     result: Mapping[str, Any] | None,
     primary: Mapping[str, Any] | None,
-    *,
-    sampler_lived: bool,
+    around: Mapping[str, Any],
 ) -> Verdict:
     """Judge a run.
 
     Args:
-        job: with `missing`, `repeat` and `attempt`, see runner.measure.
-        failure: how the worker failed, or None.
+        job: with `missing`, `repeat`, `attempt` and `preflight`, see runner.measure.
+        outcome: how the worker ended.
         result: what the worker said at its end, or None.
         primary: the window that the result names, with the energy of every domain; None where it was not closed.
-        sampler_lived: whether the sampling process was there to the end.
+        around: what was seen around the run: `error` of the sampling process or None, findings of `preflight`,
+            `returned_to_idle`.
     """
-    reasons = [failure] if failure else []
-    if not sampler_lived:
-        reasons.append("the sampling process died or hung")
+    reasons = [outcome.reason] if outcome.reason else []
+    if around["error"]:
+        reasons.append(around["error"])
     if result and primary is None:
         reasons.append("the workload closed no window")
     energies = primary["domains"] if primary else {}
@@ -51,10 +54,25 @@ def judge(
         reasons.append("no meter gave energy")
     reasons += [f"{domain}: {reason}" for domain, energy in energies.items() for reason in energy["reasons"]]
     status = OK
-    if failure or primary is None:
+    if outcome.reason or primary is None:
         # A run whose export is invalid is a result of the study; every other failure is to be repeated.
         status = UNAVAILABLE if job["missing"] and not job["repeat"] else FAILED
-    return Verdict(status, status == OK and not reasons, reasons, _flags(job, result, energies))
+    else:
+        reasons += objections(around["preflight"], job["preflight"])
+    flags = _flags(job, result, energies) + _flags_around(job, outcome, around)
+    return Verdict(status, status == OK and not reasons, reasons, flags)
+
+
+def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str, Any]) -> list[str]:
+    flags = []
+    if around["returned_to_idle"] is False:
+        cool_down = job["cool_down"]
+        flags.append(
+            f"power was not back to within {100 * cool_down['idle_band']:g} % of idle in {cool_down['timeout_s']:g} s"
+        )
+    if outcome.strays:
+        flags.append(f"{outcome.strays} processes were left behind and ended")
+    return flags
 
 
 def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: Mapping[str, Any]) -> list[str]:

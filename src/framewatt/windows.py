@@ -17,6 +17,12 @@ Values = NDArray[np.float64]
 SHORTEST_WINDOW_PERIODS = 20
 """A window of fewer update periods of its meter is flagged (design, section 5.7)."""
 
+LONG_GAP_PERIODS = 10
+"""As many planned periods without a good reading are a gap, where fewer are a late reading."""
+
+LARGEST_GAP_SHARE = 0.03
+"""Share of a window that may lie in gaps: more than that would be invented, so the window is invalid."""
+
 _UNIFORM = 12**-0.5
 """Standard deviation of a uniform distribution, as a share of its width (JCGM 100:2008, 4.3.7)."""
 
@@ -53,11 +59,15 @@ def counter_energy(
     end_ns: int,
     *,
     update_period_s: float,
+    period_s: float = 0.0,
     resolution_j: float = 0.0,
     wrap_j: float | None = None,
     max_power_w: float | None = None,
 ) -> WindowEnergy:
     """Energy between two instants from a cumulative counter.
+
+    A gap inside the window costs nothing, since the counter goes on; one that holds an edge leaves open which side of
+    the edge its joules belong to.
 
     Args:
         time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.
@@ -65,10 +75,11 @@ def counter_energy(
         start_ns: start of the window, nanoseconds.
         end_ns: end of the window, nanoseconds, after `start_ns`.
         update_period_s: seconds between two updates of the counter.
+        period_s: seconds between two readings as planned.
         resolution_j: joules of the counter's last digit.
         wrap_j: joules at which the counter starts again from 0; None where it never does.
-        max_power_w: watts that the domain cannot exceed; where given, a gap long enough for more than one wrap
-            makes the window invalid.
+        max_power_w: watts that the domain cannot exceed; where given, a step that would take more makes the window
+            invalid, and so does a gap long enough for more than one wrap.
 
     Raises:
         ValueError: `end_ns` is not after `start_ns`, or the times do not ascend.
@@ -77,27 +88,23 @@ def counter_energy(
     gap_s, inside, reasons = _coverage(t, start_ns, end_ns)
     if reasons:
         return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
-    steps = np.diff(value)
-    backwards = steps < 0
-    if backwards.any():
-        if wrap_j is None:
-            reasons += ("counter went back: it was reset",)
-        else:
-            steps = np.where(backwards, steps + wrap_j, steps)
-            if (value > wrap_j).any() or (max_power_w and (steps > max_power_w * np.diff(t) * 1e-9 * 1.5).any()):
-                reasons += ("counter went back by other than a wrap: it was reset",)
+    steps, reasons = _steps(t, value, update_period_s, wrap_j, max_power_w)
     if wrap_j is not None and max_power_w and gap_s is not None and gap_s * max_power_w >= wrap_j:
         reasons += (f"more than one wrap possible in a gap of {gap_s:.3g} s",)
+    edges = sorted({_segment(t, start_ns), _segment(t, end_ns)})
+    widths_s = np.diff(t)[edges] * 1e-9
+    gap_reasons, flags = _judge_gaps(widths_s, (end_ns - start_ns) * 1e-9, max(period_s, update_period_s), "at an edge")
+    reasons += gap_reasons
     if reasons:
         return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
     cumulative = np.concatenate(([0.0], np.cumsum(steps)))
     at_start, at_end = np.interp([start_ns, end_ns], t, cumulative)
     energy = float(at_end - at_start)
-    edge_power = [_slope(t, cumulative, edge) for edge in (start_ns, end_ns)]
-    # An edge falls anywhere between two updates, so its joules are uncertain by power x period.
-    widths = [power * max(update_period_s, 0.0) for power in edge_power] + [resolution_j, resolution_j]
-    uncertainty = float(np.linalg.norm(np.array(widths) * _UNIFORM))
-    return _result(energy, uncertainty, start_ns, end_ns, inside, failed, gap_s, update_period_s)
+    # An edge falls anywhere between two updates, or two readings, so its joules are uncertain by their power x period.
+    power_w = steps[edges] / np.maximum(widths_s, 1e-9)
+    widths_j = [*(power_w * np.maximum(update_period_s, widths_s)), resolution_j, resolution_j]
+    uncertainty = float(np.linalg.norm(np.array(widths_j) * _UNIFORM))
+    return _result(energy, uncertainty, start_ns, end_ns, inside, failed, gap_s, update_period_s, flags)
 
 
 def gauge_energy(
@@ -107,6 +114,7 @@ def gauge_energy(
     end_ns: int,
     *,
     update_period_s: float,
+    period_s: float = 0.0,
 ) -> WindowEnergy:
     """Energy between two instants from power samples: the trapezoid rule over all of them.
 
@@ -116,6 +124,7 @@ def gauge_energy(
         start_ns: start of the window, nanoseconds.
         end_ns: end of the window, nanoseconds, after `start_ns`.
         update_period_s: seconds between two updates of the gauge.
+        period_s: seconds between two readings as planned.
 
     Raises:
         ValueError: `end_ns` is not after `start_ns`, or the times do not ascend.
@@ -131,12 +140,17 @@ def gauge_energy(
     nodes_ns = np.concatenate(([start_ns], t[within], [end_ns]))
     nodes_w = np.concatenate((edges[:1], value[within], edges[1:]))
     widths_s = np.diff(nodes_ns) * 1e-9
+    period_s = max(period_s, update_period_s)
+    reasons, flags = _judge_gaps(widths_s, (end_ns - start_ns) * 1e-9, period_s, "between readings")
+    if reasons:
+        return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
     energy = float(np.sum(widths_s * (nodes_w[1:] + nodes_w[:-1]) / 2))
-    # Between two samples a power that stepped may have done so anywhere: half the step, uniformly.
-    steps = np.abs(np.diff(nodes_w)) * widths_s
+    # Between two samples a power that stepped may have done so anywhere: half the step, uniformly. In a gap it may have
+    # been whatever it was in the rest of the window.
+    swing_w = np.where(widths_s > LONG_GAP_PERIODS * period_s, np.ptp(nodes_w), np.abs(np.diff(nodes_w)))
     edge_widths = nodes_w[[0, -1]] * update_period_s
-    uncertainty = float(np.hypot(np.linalg.norm(steps), np.linalg.norm(edge_widths)) * _UNIFORM)
-    return _result(energy, uncertainty, start_ns, end_ns, inside, failed, gap_s, update_period_s)
+    uncertainty = float(np.hypot(np.linalg.norm(swing_w * widths_s), np.linalg.norm(edge_widths)) * _UNIFORM)
+    return _result(energy, uncertainty, start_ns, end_ns, inside, failed, gap_s, update_period_s, flags)
 
 
 def combine(parts: Sequence[WindowEnergy], duration_s: float) -> WindowEnergy:
@@ -195,10 +209,52 @@ def _coverage(t: Nanoseconds, start_ns: int, end_ns: int) -> tuple[float | None,
     return gap_s, inside, reasons
 
 
-def _slope(t: Nanoseconds, cumulative: Values, edge_ns: int) -> float:
-    """Watts around an edge: the slope of the segment that holds it."""
-    i = int(np.clip(np.searchsorted(t, edge_ns, side="right"), 1, len(t) - 1))
-    return float((cumulative[i] - cumulative[i - 1]) / max((t[i] - t[i - 1]) * 1e-9, 1e-9))
+def _steps(
+    t: Nanoseconds, value: Values, update_period_s: float, wrap_j: float | None, max_power_w: float | None
+) -> tuple[Values, tuple[str, ...]]:
+    """Joules between neighbouring readings, a wrap undone, and why they cannot be right, if so."""
+    steps = np.diff(value)
+    backwards = steps < 0
+    if backwards.any() and (wrap_j is None or (value > wrap_j).any()):
+        return steps, ("counter went back: it was reset",)
+    if wrap_j is not None:
+        steps = np.where(backwards, steps + wrap_j, steps)
+    if max_power_w:
+        # A counter shows up to one update period's joules too many or too few at each reading.
+        most = max_power_w * (np.diff(t) * 1e-9 + update_period_s)
+        if (steps[backwards] > most[backwards]).any():
+            return steps, ("counter went back by other than a wrap: it was reset",)
+        if (steps > most).any():
+            return steps, (f"counter went up by more than {max_power_w:g} W can: it was reset, or wrapped unseen",)
+    return steps, ()
+
+
+def _judge_gaps(
+    widths_s: Values, duration_s: float, period_s: float, where: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Why gaps make a window invalid, or what to flag of them.
+
+    Args:
+        widths_s: seconds between readings, as far as they matter.
+        duration_s: of the window.
+        period_s: seconds between two readings as planned.
+        where: where those readings are, for the words.
+    """
+    gaps_s = widths_s[widths_s > LONG_GAP_PERIODS * period_s]
+    if not len(gaps_s):
+        return (), ()
+    share = float(gaps_s.sum()) / duration_s
+    said = f"no reading for {gaps_s.max():.3g} s {where}"
+    if share > LARGEST_GAP_SHARE:
+        return (
+            f"{said}: gaps are {100 * share:.3g} % of the window, at most {100 * LARGEST_GAP_SHARE:g} % may be",
+        ), ()
+    return (), (said,)
+
+
+def _segment(t: Nanoseconds, edge_ns: int) -> int:
+    """Number of the segment between two readings that holds an edge."""
+    return int(np.clip(np.searchsorted(t, edge_ns, side="right"), 1, len(t) - 1)) - 1
 
 
 def _result(
@@ -210,9 +266,9 @@ def _result(
     failed: int,
     gap_s: float | None,
     update_period_s: float,
+    flags: tuple[str, ...],
 ) -> WindowEnergy:
     duration_s = (end_ns - start_ns) * 1e-9
-    flags: tuple[str, ...] = ()
     if duration_s < SHORTEST_WINDOW_PERIODS * update_period_s:
         flags += (f"window of {duration_s:.3g} s is shorter than {SHORTEST_WINDOW_PERIODS} update periods",)
     if failed:

@@ -48,7 +48,7 @@ QUICK = {
     "instruments": {"meters": ["estimate"]},
     "training": {"epochs": 1},
     "calibration": {"idle_s": 1},
-    "cool_down_s": 0,
+    "cool_down": {"rest_s": 0},
     "timeout_s": 10,
     "repetitions": 1,
     "statistics": {"resamples": 100},

@@ -89,7 +89,7 @@ def material(
         "window": {"warm_up_batches": 5, "minimum_s": 3},
         "training": {"epochs": 3},
         "statistics": STATISTICS,
-        "cool_down_s": 0.5,
+        "cool_down": {"rest_s": 0.5, "idle_band": None, "timeout_s": 300},
         "instruments": {"period_s": 0.01},
     }
     defaults: dict[str, Any] = {

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -51,7 +52,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
                 "position": 4,
                 "attempt": 1,
             },
-            **{"device": "cpu", "threads": 1, "meters": ["estimate"], "instruments": instruments, "cool_down_s": 0},
+            **{"device": "cpu", "threads": 1, "meters": ["estimate"], "instruments": instruments},
+            "cool_down": {"rest_s": 0, "idle_band": None, "timeout_s": 1},
+            "preflight": {"strict": False, "accept": []},
             **{"timeout_s": 20, "identity": {}, "missing": None, "repeat": True, **change},
         }
         environment = {"name": "scripted", "status": "ok", "reason": None, "python": str(worker)}
@@ -114,7 +117,7 @@ def test_a_result_without_its_window_has_failed(run) -> None:
 def test_a_sampler_that_died_makes_the_run_invalid(run, monkeypatch: pytest.MonkeyPatch) -> None:
     stop = Sampler.stop
 
-    def kill_first(self: Sampler) -> dict | None:
+    def kill_first(self: Sampler) -> dict:
         os.kill(self.pid, signal.SIGKILL)
         return stop(self)
 
@@ -142,3 +145,42 @@ def test_nothing_in_a_record_names_the_machines_owner(run) -> None:
     text = json.dumps(record)
     for secret in (os.uname().nodename, str(Path.home()), str(ROOT)):
         assert secret not in text
+
+
+def test_a_run_that_starts_before_power_is_back_is_flagged(run) -> None:
+    cool_down = {"rest_s": 0, "idle_band": 1e-9, "timeout_s": 0.5}
+    # Idle power of the fixture is far below what any machine is booked by the estimate.
+    record, _ = run(cool_down=cool_down)
+    assert (record["status"], record["valid"], record["returned_to_idle"]) == ("ok", True, False)
+    assert "power was not back to within 1e-07 % of idle in 0.5 s" in record["flags"]
+    assert record["cool_down_s"] > 0.5
+
+
+def test_what_a_strict_study_does_not_accept_makes_the_run_invalid(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    finding = {"topic": "load", "found": "2.0 processors busy", "meaning": "it is measured too", "remedy": "end it"}
+    monkeypatch.setattr("framewatt.runner.check_machine", lambda **_: [finding])
+    record, _ = run(preflight={"strict": True, "accept": ["turbo"]})
+    assert (record["status"], record["valid"]) == ("ok", False)
+    assert record["reasons"] == ["preflight: load: 2.0 processors busy (it is measured too; mend: end it)"]
+    record, _ = run(preflight={"strict": True, "accept": ["load"]})
+    assert record["valid"]
+
+
+def test_processes_left_behind_are_flagged(run) -> None:
+    stray = "import subprocess; subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+    record, _ = run(stray + STEADY)
+    assert "1 processes were left behind and ended" in record["flags"]
+
+
+def test_setting_the_wall_clock_changes_no_duration(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = tmp_path / "sitecustomize.py"
+    hook.write_text(
+        "import time\nwall = time.time\ntime.time = lambda: wall() + 3600 * (time.monotonic() % 0.2 > 0.1)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT / 'src'}")
+    record, _ = run()
+    steady = record["windows"]["steady"]
+    assert steady["duration_s"] == pytest.approx(0.5, abs=0.2)
+    lasted = datetime.fromisoformat(steady["end_utc"]) - datetime.fromisoformat(steady["start_utc"])
+    assert lasted.total_seconds() == pytest.approx(steady["duration_s"], abs=1e-4)
+    assert record["valid"]

@@ -76,6 +76,21 @@ def test_children_of_the_child_do_not_outlive_it(child, tmp_path: Path) -> None:
     assert not alive(int(note.read_text()))
 
 
+def test_a_child_that_has_left_its_group_does_not_outlive_it_either(child, tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    outcome = child(
+        "import subprocess, sys, pathlib;"
+        "p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True);"
+        f"pathlib.Path({str(note)!r}).write_text(str(p.pid))"
+    )
+    assert outcome.strays == 1
+    assert not alive(int(note.read_text()))
+
+
+def test_a_child_that_tidies_up_has_left_nothing(child) -> None:
+    assert child("import subprocess; subprocess.run(['true'])").strays == 0
+
+
 def test_the_environment_is_added_to(child, tmp_path: Path) -> None:
     child("import os; print(os.environ['OMP_NUM_THREADS'], 'PATH' in os.environ)", OMP_NUM_THREADS="3")
     assert (tmp_path / "log").read_text() == "3 True\n"

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from framewatt.windows import combine, counter_energy, gauge_energy
 
@@ -18,12 +20,12 @@ def every(step: float, end: float) -> np.ndarray:
     return times(*np.arange(0, end + step / 2, step))
 
 
-def gauge(t: np.ndarray, watts: np.ndarray, start: float, end: float, period: float = 0.01):
-    return gauge_energy(t, watts, round(start * S), round(end * S), update_period_s=period)
+def gauge(t: np.ndarray, watts: np.ndarray, start: float, end: float, period: float = 0.01, planned: float = 1.0):
+    return gauge_energy(t, watts, round(start * S), round(end * S), update_period_s=period, period_s=planned)
 
 
-def counter(t: np.ndarray, joules: np.ndarray, start: float, end: float, **options):
-    options = {"update_period_s": 0.001, **options}
+def counter(t: np.ndarray, joules: np.ndarray, start: float, end: float, planned_s: float = 1.0, **options):
+    options = {"update_period_s": 0.001, "period_s": planned_s, **options}
     return counter_energy(t, joules, round(start * S), round(end * S), **options)
 
 
@@ -86,7 +88,8 @@ def test_a_wrap_exactly_at_an_edge_changes_nothing() -> None:
 
 
 def test_a_gap_in_which_a_second_wrap_is_possible_is_invalid() -> None:
-    found = counter(times(0, 1, 60), np.array([0.0, 100, 300]), 0, 60, wrap_j=1000.0, max_power_w=100)
+    t = times(0, 1, 60, 61)
+    found = counter(t, np.array([0.0, 100, 300, 400]), 0, 61, wrap_j=1000.0, max_power_w=100)
     assert found.energy_j is None
     assert found.reasons == ("more than one wrap possible in a gap of 59 s",)
 
@@ -97,6 +100,56 @@ def test_a_counter_that_was_reset_is_invalid() -> None:
     wrapped = counter(t, np.array([500.0, 600, 3]), 0, 2, wrap_j=262_143.0, max_power_w=300)
     assert wrapped.energy_j is None
     assert wrapped.reasons == ("counter went back by other than a wrap: it was reset",)
+
+
+def test_a_counter_that_goes_up_faster_than_the_domain_can_draw_is_invalid() -> None:
+    found = counter(times(0, 1, 2, 3), np.array([0.0, 100, 900, 1000]), 0, 3, wrap_j=1e6, max_power_w=200)
+    assert found.energy_j is None
+    assert found.reasons == ("counter went up by more than 200 W can: it was reset, or wrapped unseen",)
+
+
+def test_a_counter_goes_on_through_a_gap_inside_the_window() -> None:
+    t = np.concatenate((every(0.01, 4), every(0.01, 4) + 6 * S))
+    found = counter(t, 100 * t / S, 1, 9, planned_s=0.01)
+    assert (found.energy_j, found.reasons) == (pytest.approx(800), ())
+    assert found.largest_gap_s == pytest.approx(2)
+
+
+def test_a_gap_at_an_edge_leaves_open_whose_joules_they_are() -> None:
+    t = np.concatenate((every(0.01, 4), every(0.01, 4) + 6 * S))
+    found = counter(t, 100 * t / S, 5, 9, planned_s=0.01)
+    assert found.energy_j is None
+    assert found.reasons == ("no reading for 2 s at an edge: gaps are 50 % of the window, at most 3 % may be",)
+
+
+def test_power_in_a_gap_is_known_to_nobody() -> None:
+    t = np.concatenate((every(0.01, 4), every(0.01, 4) + 6 * S))
+    found = gauge(t, np.full(len(t), 100.0), 0, 10, planned=0.01)
+    assert found.energy_j is None
+    assert found.reasons == ("no reading for 2 s between readings: gaps are 20 % of the window, at most 3 % may be",)
+
+
+def test_a_short_gap_is_flagged_and_as_uncertain_as_power_was_elsewhere() -> None:
+    t = np.concatenate((every(0.01, 50), every(0.01, 49) + 51 * S))
+    watts = np.where(t < 20 * S, 50.0, 250.0)
+    found = gauge(t, watts, 0, 100, planned=0.01)
+    assert found.energy_j == pytest.approx(20 * 50 + 80 * 250, rel=1e-3)
+    assert found.flags == ("no reading for 1 s between readings",)
+    # 1 s in which power may have been anything between 50 and 250 W.
+    assert found.uncertainty_j == pytest.approx(200 / np.sqrt(12), rel=0.01)
+
+
+@given(
+    joules=st.lists(st.floats(0, 50), min_size=3, max_size=30),
+    cuts=st.tuples(st.floats(0.01, 0.98), st.floats(0.01, 0.98), st.floats(0.01, 0.98)),
+)
+def test_the_energies_of_two_halves_are_the_energy_of_the_whole(joules: list[float], cuts: tuple) -> None:
+    t = every(1, len(joules))
+    cumulative = np.concatenate(([0.0], np.cumsum(joules))) % 60
+    a, b, c = (cut * len(joules) for cut in sorted(cuts))
+    assume(b - a > 1e-6 and c - b > 1e-6)
+    whole, left, right = (counter(t, cumulative, *span, wrap_j=60.0).energy_j for span in ((a, c), (a, b), (b, c)))
+    assert whole == pytest.approx(left + right, abs=1e-6)
 
 
 def test_a_failed_read_is_bridged_and_counted() -> None:

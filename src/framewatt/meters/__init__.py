@@ -1,19 +1,37 @@
 """Instruments, by name. A new one is a file with a class that keeps the contract, and a line here."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from framewatt.errors import FramewattError
 from framewatt.meters.contract import Meter
 from framewatt.meters.estimate import Estimate
+from framewatt.meters.external import External, Log
+from framewatt.meters.nvidia_smi import NvidiaSmi
 from framewatt.meters.nvml import Nvml
+from framewatt.meters.perf import Perf
+from framewatt.meters.pyrapl import PyRapl
 from framewatt.meters.rapl import Rapl
 from framewatt.meters.replay import Replay
 
-METERS = ("rapl", "nvml", "estimate", "replay")
+__all__ = ["METERS", "availability", "make_meter", "select_meters"]
 
-__all__ = ["METERS", "make_meter", "select_meters"]
+_MAKERS: dict[str, Callable[[Mapping[str, Any]], Meter]] = {
+    "rapl": lambda options: Rapl(period_s=options["period_s"]),
+    "perf": lambda options: Perf(options["perf_period_s"]),
+    "pyrapl": lambda options: PyRapl(options["period_s"]),
+    "nvml": lambda options: Nvml(options["period_s"]),
+    "nvidia-smi": lambda options: NvidiaSmi(options["nvidia_smi_period_s"]),
+    "external": lambda options: External(Log(**{**options["external"], "path": Path(options["external"]["path"])})),
+    "replay": lambda options: Replay(Path(options["replay_trace"]), options["replay_speed"], options["period_s"]),
+    "estimate": lambda options: Estimate(
+        options["estimate_idle_w_per_core"], options["estimate_busy_w_per_core"], options["period_s"]
+    ),
+}
+
+METERS = tuple(_MAKERS)
+_CPU_METERS = {"rapl", "perf", "pyrapl", "external", "replay", "estimate"}
 
 
 def make_meter(name: str, options: Mapping[str, Any]) -> Meter:
@@ -26,22 +44,26 @@ def make_meter(name: str, options: Mapping[str, Any]) -> Meter:
     Raises:
         FramewattError: no such meter.
     """
-    if name == "rapl":
-        return Rapl()
-    if name == "nvml":
-        return Nvml()
-    if name == "estimate":
-        return Estimate(options["estimate_idle_w_per_core"], options["estimate_busy_w_per_core"])
-    if name == "replay":
-        return Replay(Path(options["replay_trace"]), options["replay_speed"])
-    raise FramewattError(f"instruments.meters: found {name!r}; allowed: {', '.join(METERS)}")
+    if name not in _MAKERS:
+        raise FramewattError(f"instruments.meters: found {name!r}; allowed: {', '.join(METERS)}")
+    return _MAKERS[name](options)
+
+
+def availability(names: Iterable[str], options: Mapping[str, Any]) -> dict[str, tuple[bool, str]]:
+    """Whether each meter can be read here, and why (not).
+
+    Args:
+        names: of METERS.
+        options: the study's `instruments`, with defaults filled in.
+    """
+    return {name: make_meter(name, options).available() for name in names}
 
 
 def select_meters(options: Mapping[str, Any]) -> list[str]:
     """Names of the meters to use on this machine.
 
     A named meter that is not available is an error, unless the study lets an estimate stand in for it. `auto`
-    takes every measuring meter that is available. The estimate only ever stands in for the CPU's energy.
+    takes RAPL and NVML where they are available. The estimate only ever stands in for the CPU's energy.
 
     Args:
         options: the study's `instruments`, with defaults filled in.
@@ -61,6 +83,6 @@ def select_meters(options: Mapping[str, Any]) -> list[str]:
                 f"instruments.meters: found {name}, which this machine lacks: {reason}; "
                 "allowed: a meter that is there, or fallback: estimate"
             )
-    if not {"rapl", "estimate", "replay"} & set(ready) and options["fallback"] == "estimate":
+    if not _CPU_METERS & set(ready) and options["fallback"] == "estimate":
         ready.append("estimate")
     return ready

@@ -1,10 +1,15 @@
-"""What a meter is: a set of channels that are read together."""
+"""What a meter is: a set of channels, and readings of them that carry their own times."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 COUNTER = "counter"
 GAUGE = "gauge"
+
+Reading = tuple[int, int, float]
+"""CLOCK_MONOTONIC nanoseconds, index of the channel, value in the channel's unit (NaN where the read failed)."""
 
 
 @dataclass(frozen=True)
@@ -13,14 +18,16 @@ class Channel:
 
     Attributes:
         instrument: name of the meter.
-        domain: what is metered: `cpu:package-0`, `cpu:dram-0`, `cpu:psys`, `gpu:0`, `cpu:estimate`.
+        domain: what is metered: `cpu:package-0`, `cpu:dram-0`, `cpu:psys`, `gpu:0`, `cpu:estimate`, `external:wall`.
         quantity: name with its unit: `energy_j`, `power_w`, `utilization_percent`, …
         kind: `counter` (cumulative) or `gauge`.
-        estimated: True where the value is computed from something other than energy or power.
         update_period_s: seconds between two updates of the source.
+        estimated: True where the value is computed from something other than energy or power.
         resolution: last digit of the source, in the quantity's unit.
         wrap: value at which a counter starts again from 0, or None.
         max_power_w: watts that the domain cannot exceed, or None where unknown.
+        period_s: seconds between two readings as planned; the sampling process fills it in.
+        note: what a reader of this channel's numbers must know, or an empty text; it becomes a flag of every window.
     """
 
     instrument: str
@@ -32,6 +39,8 @@ class Channel:
     resolution: float = 0.0
     wrap: float | None = None
     max_power_w: float | None = None
+    period_s: float = 0.0
+    note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The channel as JSON-ready values."""
@@ -39,23 +48,64 @@ class Channel:
 
 
 class Meter(Protocol):
-    """An instrument. Made without touching the machine; `open` does that."""
+    """An instrument. Made without touching the machine; `open` does that.
+
+    It keeps one of the two contracts below: it is asked on time, or it tells when it has something to say.
+    """
 
     name: str
-    update_period_s: float
+    period_s: float
+    """Seconds between two readings: what the study asks for, or the instrument's own pace where that is slower."""
 
     def available(self) -> tuple[bool, str]:
         """Whether the instrument can be read here, and why (not), with how to mend it."""
 
     def open(self) -> list[Channel]:
-        """Get ready to read; the channels in the order in which `read` returns their values.
+        """Get ready to read; the channels that the readings are of.
 
         Raises:
             FramewattError: the instrument is not there after all.
         """
 
-    def read(self) -> list[float]:
-        """One value a channel, NaN where its read failed."""
+
+@runtime_checkable
+class Polled(Meter, Protocol):
+    """A meter that is asked on time, and answers at once for all its channels together."""
+
+    def values(self) -> list[float]:
+        """One value a channel, in the channels' order, NaN where its read failed."""
 
     def close(self) -> None:
         """Let go of what `open` took."""
+
+
+@runtime_checkable
+class Streamed(Meter, Protocol):
+    """A meter whose readings come when they come, with times of their own."""
+
+    def stream(self) -> int | None:
+        """A file descriptor that can be read once there are readings; None once there will be no more.
+
+        A meter that nothing wakes, such as a file that grows, has none from the start: it is asked on time.
+        """
+
+    def read(self) -> Sequence[Reading]:
+        """The readings since the last call, in the order of their times within each channel."""
+
+    def end(self) -> Sequence[Reading]:
+        """Let go of what `open` took; the readings that were still under way."""
+
+
+def unreadable(path: str | os.PathLike[str]) -> str | None:
+    """Why a file cannot be read, in the system's words, or None where it can. Its content is really read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        return error.strerror
+    try:
+        os.pread(descriptor, 1, 0)
+    except OSError as error:
+        return error.strerror
+    finally:
+        os.close(descriptor)
+    return None

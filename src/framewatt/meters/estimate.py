@@ -20,17 +20,24 @@ class Estimate:
     Args:
         idle_w_per_core: watts booked for an idle processor.
         busy_w_per_core: watts booked for a busy one.
+        period_s: seconds between two readings.
         stat: the kernel's processor accounting.
     """
 
     name = "estimate"
 
-    def __init__(self, idle_w_per_core: float, busy_w_per_core: float, stat: Path = Path("/proc/stat")) -> None:
+    def __init__(
+        self,
+        idle_w_per_core: float,
+        busy_w_per_core: float,
+        period_s: float = 0.01,
+        stat: Path = Path("/proc/stat"),
+    ) -> None:
         self.idle_w_per_core = idle_w_per_core
         self.busy_w_per_core = busy_w_per_core
         self.stat = stat
         self._tick_s = 1 / os.sysconf("SC_CLK_TCK")
-        self.update_period_s = self._tick_s
+        self.period_s = max(period_s, self._tick_s)
         self._cores = os.cpu_count() or 1
         self._file = -1
         self._start = (0, 0.0)
@@ -54,13 +61,17 @@ class Estimate:
                 domain="cpu:estimate",
                 quantity="energy_j",
                 kind=COUNTER,
-                update_period_s=self.update_period_s,
+                update_period_s=self._tick_s,
                 estimated=True,
                 resolution=self._tick_s * (self.busy_w_per_core - self.idle_w_per_core),
             )
         ]
 
-    def read(self) -> list[float]:
+    def close(self) -> None:
+        """Close the accounting file."""
+        os.close(self._file)
+
+    def values(self) -> list[float]:
         """Joules booked since `open`."""
         try:
             busy_s = self._busy_s() - self._start[1]
@@ -69,10 +80,6 @@ class Estimate:
         elapsed_s = (time.monotonic_ns() - self._start[0]) * 1e-9
         idle_j = self._cores * elapsed_s * self.idle_w_per_core
         return [idle_j + busy_s * (self.busy_w_per_core - self.idle_w_per_core)]
-
-    def close(self) -> None:
-        """Close the accounting file."""
-        os.close(self._file)
 
     def _busy_s(self) -> float:
         """Seconds that all processors together have worked: user, nice, system, irq and softirq (proc(5))."""

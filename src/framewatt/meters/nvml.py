@@ -1,26 +1,40 @@
 """NVIDIA GPUs through NVML: energy counter, power, utilisation, memory, temperature, clocks, throttling.
 
-Only the GPUs that this process may use are read (CUDA_VISIBLE_DEVICES, by index or UUID).
+Only the GPUs that this process may use are read (see visible.py).
 Source: NVIDIA Management Library API reference, the calls named in `_readers`.
 """
 
 import math
-import os
 from collections.abc import Callable
 from typing import Any
 
 from framewatt.errors import FramewattError
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
+from framewatt.meters.visible import Gpu, visible_gpus
+
+_UPDATE_PERIOD_S = 0.1
+"""NVML refreshes power every 100 ms on the A100 and the H100, faster on others (Yang, Adamek and Armour 2024,
+"Part-time power measurements: nvidia-smi's lack of attention")."""
+
+_FASTEST_S = 0.02
+"""Read more often than it is refreshed, so that a reading tells when the value changed, and no more often than this."""
+
+_MOST_W = 2000.0
+"""Watts that no GPU exceeds."""
 
 
 class Nvml:
-    """Every visible GPU. `library` stands in for the pynvml module in tests."""
+    """Every visible GPU.
+
+    Args:
+        period_s: seconds between two readings.
+        library: stands in for the pynvml module.
+    """
 
     name = "nvml"
-    update_period_s = 0.02
-    """NVML refreshes power and counter about every 20 ms on the GPUs seen so far."""
 
-    def __init__(self, library: Any = None) -> None:
+    def __init__(self, period_s: float = 0.02, library: Any = None) -> None:
+        self.period_s = max(period_s, _FASTEST_S)
         self._library = library
         self._reads: list[Callable[[], float]] = []
 
@@ -34,7 +48,7 @@ class Nvml:
         except Exception as error:
             return False, f"the NVIDIA driver does not answer ({error})"
         try:
-            count = len(self._visible(library))
+            count = len(visible_gpus(_gpus(library)))
         finally:
             library.nvmlShutdown()
         return (True, f"{count} visible GPUs") if count else (False, "no GPU is visible; look at CUDA_VISIBLE_DEVICES")
@@ -47,19 +61,30 @@ class Nvml:
         library = self._load()
         library.nvmlInit()
         channels = []
-        for index, handle in self._visible(library):
-            for quantity, kind, resolution, read in _readers(library, handle):
+        for gpu in visible_gpus(_gpus(library)):
+            for quantity, kind, resolution, read in _readers(library, library.nvmlDeviceGetHandleByIndex(gpu.index)):
                 try:
                     read()
                 except library.NVMLError:
                     continue
                 channels.append(
-                    Channel(self.name, f"gpu:{index}", quantity, kind, self.update_period_s, resolution=resolution)
+                    Channel(
+                        instrument=self.name,
+                        domain=f"gpu:{gpu.index}",
+                        quantity=quantity,
+                        kind=kind,
+                        update_period_s=_UPDATE_PERIOD_S,
+                        resolution=resolution,
+                        max_power_w=_MOST_W,
+                        note=gpu.note,
+                    )
                 )
                 self._reads.append(_guarded(library, read))
+        if not channels:
+            raise FramewattError("meter nvml: found no quantity that a visible GPU tells; allowed: at least its power")
         return channels
 
-    def read(self) -> list[float]:
+    def values(self) -> list[float]:
         """One value a channel, NaN where NVML reported an error."""
         return [read() for read in self._reads]
 
@@ -75,30 +100,27 @@ class Nvml:
             self._library = pynvml
         return self._library
 
-    @staticmethod
-    def _visible(library: Any) -> list[tuple[int, Any]]:
-        """Index and handle of the GPUs that CUDA_VISIBLE_DEVICES lets through.
 
-        As CUDA reads it, the list ends at the first entry that names no GPU, or more than one (CUDA C++ Programming
-        Guide, environment variables). An index is NVML's; it is CUDA's too where CUDA_DEVICE_ORDER is PCI_BUS_ID, or
-        all GPUs are alike.
-        """
-        handles = [(i, library.nvmlDeviceGetHandleByIndex(i)) for i in range(library.nvmlDeviceGetCount())]
-        wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
-        if wanted is None:
-            return handles
-        visible: dict[int, Any] = {}
-        for name in wanted.split(","):
-            matching = [(i, h) for i, h in handles if _names(name.strip(), i, library.nvmlDeviceGetUUID(h))]
-            if len(matching) != 1:
-                break
-            visible.update(matching)
-        return [(i, visible[i]) for i in sorted(visible)]
+def _gpus(library: Any) -> list[Gpu]:
+    """All GPUs of the machine, with the instances of divided ones."""
+    handles = [library.nvmlDeviceGetHandleByIndex(index) for index in range(library.nvmlDeviceGetCount())]
+    return [Gpu(i, library.nvmlDeviceGetUUID(h), _mig_uuids(library, h)) for i, h in enumerate(handles)]
 
 
-def _names(name: str, index: int, uuid: str) -> bool:
-    """Whether an entry of CUDA_VISIBLE_DEVICES, an index or the beginning of a UUID, names a GPU."""
-    return uuid.startswith(name) if name.startswith("GPU-") else name == str(index)
+def _mig_uuids(library: Any, handle: Any) -> tuple[str, ...]:
+    try:
+        if library.nvmlDeviceGetMigMode(handle)[0] != library.NVML_DEVICE_MIG_ENABLE:
+            return ()
+        count = library.nvmlDeviceGetMaxMigDeviceCount(handle)
+    except library.NVMLError:
+        return ()
+    uuids = []
+    for index in range(count):
+        try:
+            uuids.append(library.nvmlDeviceGetUUID(library.nvmlDeviceGetMigDeviceHandleByIndex(handle, index)))
+        except library.NVMLError:
+            continue
+    return tuple(uuids)
 
 
 def _guarded(library: Any, read: Callable[[], float]) -> Callable[[], float]:
@@ -120,6 +142,9 @@ def _readers(library: Any, handle: Any) -> list[tuple[str, str, float, Callable[
             raise library.NVMLError(field.nvmlReturn)
         return float(field.value.uiVal) * 1e-3
 
+    def clock_mhz(clock: int) -> Callable[[], float]:
+        return lambda: float(library.nvmlDeviceGetClockInfo(handle, clock))
+
     return [
         ("energy_j", COUNTER, 1e-3, lambda: library.nvmlDeviceGetTotalEnergyConsumption(handle) * 1e-3),
         ("power_instant_w", GAUGE, 1e-3, instant_power_w),
@@ -133,12 +158,8 @@ def _readers(library: Any, handle: Any) -> list[tuple[str, str, float, Callable[
             1.0,
             lambda: float(library.nvmlDeviceGetTemperature(handle, library.NVML_TEMPERATURE_GPU)),
         ),
-        (
-            "sm_clock_mhz",
-            GAUGE,
-            1.0,
-            lambda: float(library.nvmlDeviceGetClockInfo(handle, library.NVML_CLOCK_SM)),
-        ),
+        ("sm_clock_mhz", GAUGE, 1.0, clock_mhz(library.NVML_CLOCK_SM)),
+        ("memory_clock_mhz", GAUGE, 1.0, clock_mhz(library.NVML_CLOCK_MEM)),
         (
             "throttle_reasons_bits",
             GAUGE,

@@ -1,6 +1,7 @@
-"""RAPL through Linux's powercap tree: cumulative microjoules per package, DRAM and psys.
+"""RAPL through Linux's powercap tree: cumulative microjoules per package, core, uncore, DRAM and psys.
 
-Source: Linux kernel documentation, power/powercap/powercap.rst and the ABI of /sys/class/powercap.
+Sources: Linux kernel documentation, power/powercap/powercap.rst, and the ABI of /sys/class/powercap. AMD's processors
+appear under the same names (`intel-rapl:0` holds `package-0` and `core`), by the same driver.
 """
 
 import math
@@ -8,23 +9,40 @@ import os
 from pathlib import Path
 
 from framewatt.errors import FramewattError
-from framewatt.meters.contract import COUNTER, Channel
+from framewatt.meters.contract import COUNTER, Channel, unreadable
 
 POWERCAP = Path("/sys/class/powercap")
 
+_UPDATE_PERIOD_S = 0.001
+"""The counters are refreshed about every millisecond (Intel SDM volume 3B, 15.10.1)."""
+
+_RESOLUTION_J = 61e-6
+"""The usual energy unit, 2^-14 J (Intel SDM volume 3B, MSR_RAPL_POWER_UNIT)."""
+
+_MOST_W = 2000.0
+"""Watts that no zone exceeds, for zones whose kernel tells no limit: far above any socket's, so that a gap is found
+fit for a second wrap rather too early than too late."""
+
+_MIRRORED_J = 1.0
+"""Dies of one package whose counters lie no further apart show the same counter twice; read one after the other, two
+views of one counter differ by milliseconds of power, two counters by thousands of joules."""
+
 
 class Rapl:
-    """Every RAPL zone whose energy adds up without overlap, and psys beside them.
+    """Every RAPL zone.
+
+    Core and uncore lie inside their package, and psys holds the packages: they are read, and never added to them.
 
     Args:
         root: the powercap tree.
+        period_s: seconds between two readings.
     """
 
     name = "rapl"
-    update_period_s = 0.001
 
-    def __init__(self, root: Path = POWERCAP) -> None:
+    def __init__(self, root: Path = POWERCAP, period_s: float = 0.01) -> None:
         self.root = root
+        self.period_s = max(period_s, _UPDATE_PERIOD_S)
         self._files: list[int] = []
 
     def available(self) -> tuple[bool, str]:
@@ -33,19 +51,19 @@ class Rapl:
         if not zones:
             return False, f"no RAPL zone under {self.root} (no such hardware, or a virtual machine that hides it)"
         for zone, _ in zones:
-            if not os.access(zone / "energy_uj", os.R_OK):
+            if problem := unreadable(zone / "energy_uj"):
                 return False, (
-                    f"{zone / 'energy_uj'} is not readable; grant it with: "
+                    f"{zone / 'energy_uj'} cannot be read ({problem}); grant it with: "
                     f"sudo chmod -R a+r {self.root}/*/energy_uj {self.root}/*/*/energy_uj"
                 )
-        return True, f"{len(zones)} RAPL zones"
+        return True, f"{len(zones)} RAPL zones: {', '.join(domain for _, domain in zones)}"
 
     def open(self) -> list[Channel]:
-        """Open each zone's counter once; a read is then a single system call."""
+        """Open each zone's counter once; a reading is then a single system call."""
         ready, reason = self.available()
         if not ready:
             raise FramewattError(f"meter rapl: {reason}")
-        zones = self._zones()
+        zones, mirrored = self._without_mirrors(self._zones())
         self._files = [os.open(zone / "energy_uj", os.O_RDONLY) for zone, _ in zones]
         return [
             Channel(
@@ -53,15 +71,24 @@ class Rapl:
                 domain=domain,
                 quantity="energy_j",
                 kind=COUNTER,
-                update_period_s=self.update_period_s,
-                resolution=61e-6,
+                update_period_s=_UPDATE_PERIOD_S,
+                resolution=_RESOLUTION_J,
                 wrap=_number(zone / "max_energy_range_uj") * 1e-6,
                 max_power_w=_limit_w(zone),
+                note=f"left out, since they show the same counter: {', '.join(mirrored[domain])}"
+                if domain in mirrored
+                else "",
             )
             for zone, domain in zones
         ]
 
-    def read(self) -> list[float]:
+    def close(self) -> None:
+        """Close the counters."""
+        for file in self._files:
+            os.close(file)
+        self._files = []
+
+    def values(self) -> list[float]:
         """Joules of every zone, NaN where the read failed."""
         values = []
         for file in self._files:
@@ -71,17 +98,10 @@ class Rapl:
                 values.append(math.nan)
         return values
 
-    def close(self) -> None:
-        """Close the counters."""
-        for file in self._files:
-            os.close(file)
-        self._files = []
-
     def _zones(self) -> list[tuple[Path, str]]:
         """Folders of the zones and their domains, one entry a domain.
 
         A package is listed by every control type that knows it (intel-rapl, intel-rapl-mmio); the first wins.
-        Core and uncore lie inside their package and are left out.
         """
         found: dict[str, Path] = {}
         for folder in sorted(self.root.glob("*rapl*:*")):
@@ -92,15 +112,34 @@ class Rapl:
         return [(folder, domain) for domain, folder in sorted(found.items())]
 
     def _domain(self, folder: Path, label: str) -> str | None:
-        """Domain of a zone; DRAM is numbered as the package that holds it (`package-0`, or `package-0-die-1`)."""
-        if label == "psys":
-            return "cpu:psys"
-        if label.startswith("package-"):
+        """Domain of a zone; one inside a package is numbered as that package (`package-0`, or `package-0-die-1`)."""
+        if label == "psys" or label.startswith("package-"):
             return f"cpu:{label}"
-        if label == "dram":
-            package = _label(self.root / folder.name.rpartition(":")[0]) or ""
-            return f"cpu:dram-{package.removeprefix('package-')}" if package.startswith("package-") else None
+        package = _label(self.root / folder.name.rpartition(":")[0]) or ""
+        if label in ("core", "uncore", "dram") and package.startswith("package-"):
+            return f"cpu:{label}-{package.removeprefix('package-')}"
         return None
+
+    @staticmethod
+    def _without_mirrors(zones: list[tuple[Path, str]]) -> tuple[list[tuple[Path, str]], dict[str, list[str]]]:
+        """The zones less the dies that show another die's counter, and those left out by the domain that they mirror.
+
+        Some AMD processors list a package once a die, each with the whole package's joules.
+        """
+        kept: list[tuple[Path, str]] = []
+        mirrored: dict[str, list[str]] = {}
+        readings: dict[str, float] = {}
+        for zone, domain in zones:
+            package, _, die = domain.partition("-die-")
+            joules = _number(zone / "energy_uj") * 1e-6
+            twins = [d for d in readings if die and d.startswith(f"{package}-die-")]
+            twin = next((d for d in twins if joules > 0 and abs(readings[d] - joules) <= _MIRRORED_J), None)
+            if twin is None:
+                kept.append((zone, domain))
+                readings[domain] = joules
+            else:
+                mirrored.setdefault(twin, []).append(domain)
+        return kept, mirrored
 
 
 def _label(zone: Path) -> str | None:
@@ -115,7 +154,7 @@ def _number(path: Path) -> float:
     return float(path.read_text())
 
 
-def _limit_w(zone: Path) -> float | None:
+def _limit_w(zone: Path) -> float:
     """Watts the zone cannot exceed for long: twice its largest power limit, where the kernel tells one."""
     limits = []
     for file in zone.glob("constraint_*_max_power_uw"):
@@ -123,4 +162,4 @@ def _limit_w(zone: Path) -> float | None:
             limits.append(_number(file) * 1e-6)
         except (OSError, ValueError):
             continue
-    return 2 * max(limits) if limits and max(limits) > 0 else None
+    return 2 * max(limits) if limits and max(limits) > 0 else _MOST_W

@@ -22,14 +22,15 @@ class Replay:
     Args:
         path: the trace.
         speed: recorded seconds that pass in a second; a counter's joules are as recorded, so power scales with it.
+        period_s: seconds between two readings.
     """
 
     name = "replay"
 
-    def __init__(self, path: Path, speed: float = 1.0) -> None:
+    def __init__(self, path: Path, speed: float = 1.0, period_s: float = 0.01) -> None:
         self.path = path
         self.speed = speed
-        self.update_period_s = 0.001
+        self.period_s = period_s
         self._series: list[tuple[Any, Any]] = []
         self._start_ns = 0
 
@@ -65,7 +66,11 @@ class Replay:
             for channel in trace.channels
         ]
 
-    def read(self) -> list[float]:
+    def close(self) -> None:
+        """Let go of the trace."""
+        self._series = []
+
+    def values(self) -> list[float]:
         """The last reading of every channel up to now, NaN before its first and after its last."""
         now_ns = (time.monotonic_ns() - self._start_ns) * self.speed
         values = []
@@ -74,7 +79,3 @@ class Replay:
             inside = index >= 0 and now_ns <= time_ns[-1]
             values.append(float(value[index]) if inside else math.nan)
         return values
-
-    def close(self) -> None:
-        """Let go of the trace."""
-        self._series = []

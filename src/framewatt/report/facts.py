@@ -44,10 +44,20 @@ def measured(material: Material) -> Facts:
         )
     statistics = settings["statistics"]
     facts += [
-        ("Rest before a run", f"{settings['cool_down_s']:g} s"),
+        ("Rest before a run", _rest(settings["cool_down"])),
         ("Test", f"{statistics['test']}, correction {statistics['correction']}, alpha {statistics['alpha']:g}"),
     ]
     return facts
+
+
+def _rest(cool_down: Mapping[str, Any]) -> str:
+    rest = f"{cool_down['rest_s']:g} s"
+    if cool_down["idle_band"] is None:
+        return rest
+    return (
+        f"{rest}, then until power is within {100 * cool_down['idle_band']:g} % of idle, "
+        f"{cool_down['timeout_s']:g} s at most"
+    )
 
 
 def _crosses(cells: Iterable[Mapping[str, Any]]) -> list[str]:

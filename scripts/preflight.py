@@ -1,0 +1,35 @@
+"""What `make preflight` says: the machine, the meters that it has, and what about it disturbs a measurement."""
+
+import argparse
+from pathlib import Path
+
+from framewatt.cli import run
+from framewatt.machine import describe_machine
+from framewatt.meters import METERS, availability
+from framewatt.preflight import check_machine
+from framewatt.validation import load_yaml, validate
+
+SCHEMA = Path(__file__).parents[1] / "config" / "schemas" / "study.schema.yaml"
+
+
+def main() -> None:
+    """Print it; with --strict, end with 1 where there is any finding."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--strict", action="store_true", help="end with 1 where there is any finding")
+    strict = parser.parse_args().strict
+    machine = describe_machine()
+    print(f"{machine['cpu_model']}, {machine['processors']} processors, {len(machine['gpus'])} GPUs")
+    options = validate({}, load_yaml(SCHEMA)["properties"]["instruments"], "the defaults")
+    print("\nmeters")
+    for name, (available, reason) in availability(METERS, options).items():
+        print(f"  {name}: {'ready' if available else 'not here'}: {reason}")
+    findings = check_machine()
+    print(f"\nfindings: {len(findings)}")
+    for finding in findings:
+        print(f"  {finding['topic']}: {finding['found']}; {finding['meaning']}; mend: {finding['remedy']}")
+    if strict and findings:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    run(main)

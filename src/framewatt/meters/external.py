@@ -1,0 +1,151 @@
+"""A meter that is no part of this machine: its log, a CSV file that grows while runs are measured.
+
+Its clock is its own. The study states by how many seconds it is behind this machine's clock, and the two are tied once,
+when the meter opens, so that setting a wall clock during a run moves nothing.
+"""
+
+import csv
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from framewatt.errors import FramewattError
+from framewatt.meters.contract import COUNTER, GAUGE, Channel, Reading
+
+_DOMAIN = "external:wall"
+_WAIT_STEP_S = 0.05
+
+
+@dataclass(frozen=True)
+class Log:
+    """Where the readings are.
+
+    Attributes:
+        path: the CSV file, with a header line.
+        time_column: column of the times: seconds since 1970 (UTC), or ISO 8601 (UTC where it names no zone).
+        value_column: column of the values.
+        quantity: `power_w` or `energy_j` (cumulative).
+        offset_s: seconds to add to the meter's time to have this machine's.
+        period_s: seconds between two lines.
+        lag_s: seconds after which a line must be in the file.
+    """
+
+    path: Path
+    time_column: str = "time"
+    value_column: str = "power_w"
+    quantity: str = "power_w"
+    offset_s: float = 0.0
+    period_s: float = 1.0
+    lag_s: float = 2.0
+
+
+class External:
+    """One channel, `external:wall`, which holds all that the machine draws."""
+
+    name = "external"
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self.period_s = log.period_s
+        self._file: IO[str] | None = None
+        self._header: list[str] = []
+        self._rest = ""
+        self._utc_less_monotonic_ns = 0
+        self._last_ns = 0
+
+    def available(self) -> tuple[bool, str]:
+        """Whether the file is there and has the columns."""
+        if not self.log.path.is_file():
+            return (
+                False,
+                f"instruments.external.path: found {str(self.log.path)!r}, which is not there; allowed: a CSV file",
+            )
+        with self.log.path.open(newline="", encoding="utf-8") as file:
+            header = next(csv.reader([file.readline()]), [])
+        for key, column in (("time_column", self.log.time_column), ("value_column", self.log.value_column)):
+            if column not in header:
+                return False, (
+                    f"instruments.external.{key}: found {column!r}; allowed: a column of {self.log.path}: "
+                    f"{', '.join(header) or 'none'}"
+                )
+        return True, f"reads {self.log.path}"
+
+    def open(self) -> list[Channel]:
+        """Tie the clocks and go to the end of the file."""
+        ready, reason = self.available()
+        if not ready:
+            raise FramewattError(f"meter external: {reason}")
+        self._utc_less_monotonic_ns = time.time_ns() - time.monotonic_ns()
+        self._file = self.log.path.open(newline="", encoding="utf-8")
+        self._header = next(csv.reader([self._file.readline()]))
+        return [
+            Channel(
+                instrument=self.name,
+                domain=_DOMAIN,
+                quantity=self.log.quantity,
+                kind=COUNTER if self.log.quantity == "energy_j" else GAUGE,
+                update_period_s=self.log.period_s,
+            )
+        ]
+
+    def stream(self) -> int | None:
+        """None: a file tells nobody that it has grown."""
+        return None
+
+    def read(self) -> Sequence[Reading]:
+        """The lines since the last call. Those from before the meter opened are read too, and lie before every window.
+
+        Raises:
+            FramewattError: a line has no time.
+        """
+        assert self._file is not None
+        *lines, self._rest = (self._rest + self._file.read()).split("\n")
+        found = []
+        for row in csv.DictReader(lines, fieldnames=self._header):
+            stamp_ns = self._monotonic_ns(row[self.log.time_column] or "")
+            if stamp_ns < self._last_ns:
+                raise FramewattError(
+                    f"meter external: {self.log.path}: found time {row[self.log.time_column]} after a later one; "
+                    "allowed: times that ascend"
+                )
+            self._last_ns = stamp_ns
+            found.append((stamp_ns, 0, _value(row[self.log.value_column])))
+        return found
+
+    def end(self) -> Sequence[Reading]:
+        """Wait, at most as long as a line may lag, for the line that covers this moment; the last readings."""
+        assert self._file is not None
+        end_ns = time.monotonic_ns()
+        deadline_ns = end_ns + round((self.log.lag_s + self.log.period_s) * 1e9)
+        found = list(self.read())
+        while self._last_ns < end_ns and time.monotonic_ns() < deadline_ns:
+            time.sleep(_WAIT_STEP_S)
+            found += self.read()
+        self._file.close()
+        return found
+
+    def _monotonic_ns(self, text: str) -> int:
+        """CLOCK_MONOTONIC of a time of the meter's clock."""
+        try:
+            utc_ns = round(float(text) * 1e9)
+        except ValueError:
+            try:
+                moment = datetime.fromisoformat(text.strip())
+            except ValueError as error:
+                raise FramewattError(
+                    f"meter external: {self.log.path}: found time {text!r}; allowed: seconds since 1970, or ISO 8601"
+                ) from error
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            utc_ns = round(moment.timestamp() * 1e9)
+        return utc_ns + round(self.log.offset_s * 1e9) - self._utc_less_monotonic_ns
+
+
+def _value(text: str | None) -> float:
+    try:
+        return float(text or "nan")
+    except ValueError:
+        return math.nan

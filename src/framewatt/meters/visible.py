@@ -1,0 +1,54 @@
+"""Which GPUs this run may use, as CUDA would say."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU of the machine.
+
+    Attributes:
+        index: NVML's number of it, which is nvidia-smi's too, and CUDA's where CUDA_DEVICE_ORDER is PCI_BUS_ID or all
+            GPUs are alike.
+        uuid: `GPU-…`.
+        mig_uuids: `MIG-…` of the instances that it is divided into; empty where it is whole.
+    """
+
+    index: int
+    uuid: str
+    mig_uuids: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What a reader of its energy must know."""
+        return "the GPU is divided (MIG): its energy is all its instances'" if self.mig_uuids else ""
+
+
+def visible_gpus(gpus: Sequence[Gpu]) -> list[Gpu]:
+    """The GPUs that CUDA_VISIBLE_DEVICES lets through, in their own order.
+
+    As CUDA reads it, the list ends at the first entry that names no GPU, or more than one (CUDA C++ Programming Guide,
+    environment variables). An entry is an index, the beginning of a UUID, or the UUID of an instance of a divided GPU,
+    which stands for the whole GPU, since power is metered for the whole only.
+
+    Args:
+        gpus: all of the machine.
+    """
+    wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if wanted is None:
+        return list(gpus)
+    visible: dict[int, Gpu] = {}
+    for name in wanted.split(","):
+        matching = [gpu for gpu in gpus if _names(name.strip(), gpu)]
+        if len(matching) != 1:
+            break
+        visible[matching[0].index] = matching[0]
+    return [visible[index] for index in sorted(visible)]
+
+
+def _names(name: str, gpu: Gpu) -> bool:
+    if name.startswith("MIG-"):
+        return any(uuid.startswith(name) for uuid in gpu.mig_uuids)
+    return gpu.uuid.startswith(name) if name.startswith("GPU-") else name == str(gpu.index)

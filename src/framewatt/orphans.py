@@ -1,0 +1,46 @@
+"""Processes that a child leaves behind: found, though they have left its group, and ended."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from pathlib import Path
+
+_PR_SET_CHILD_SUBREAPER = 36
+"""prctl(2)."""
+
+_END_WITHIN_S = 5.0
+
+
+def adopt_orphans() -> None:
+    """From now on, whoever loses its parent below this process becomes its child (Linux, since 3.4)."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children() -> set[int]:
+    """Process ids of this process's children, those that have ended and were not waited for left out."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # Fields after the name, which stands in parentheses and may hold anything: state, parent, … (proc(5)).
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue
+        if int(parent) == os.getpid() and state != "Z":
+            found.add(int(stat.parent.name))
+    return found
+
+
+def end_orphans(spared: set[int]) -> None:
+    """End every child but these, and the children that come to this process thereby.
+
+    Args:
+        spared: process ids.
+    """
+    deadline = time.monotonic() + _END_WITHIN_S
+    while (strays := children() - spared) and time.monotonic() < deadline:
+        for pid in strays:
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)

@@ -1,0 +1,197 @@
+"""The sampling process: reads meters at fixed times and appends every reading to a file.
+
+It is a process of its own so that the measured program's interpreter never waits for it. It ends when its standard
+input closes, so that it cannot outlive whoever started it. `python -m framewatt.sampling REQUEST` is the process; see
+sampler.py for who starts and stops it.
+"""
+
+import dataclasses
+import gc
+import json
+import select
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from framewatt.errors import FramewattError
+from framewatt.meters import make_meter
+from framewatt.meters.contract import Channel, Meter, Polled, Streamed
+from framewatt.raw import RawReadings, RawRows
+
+_FLUSH_S = 0.5
+_LONGEST_WAIT_NS = 10**9
+
+
+class _OnTime:
+    """Reads a meter at fixed times. A late reading does not shift the later ones; periods slept through are missed.
+
+    Args:
+        meter: opened.
+        file: takes its readings.
+    """
+
+    def __init__(self, meter: Polled, file: RawRows) -> None:
+        self.meter = meter
+        self.file = file
+        self.due_ns = 0
+        self.lateness_ns: list[int] = []
+        self.missed = 0
+        self._period_ns = round(meter.period_s * 1e9)
+
+    def turn(self) -> None:
+        """Read now."""
+        before_ns = time.monotonic_ns()
+        values = self.meter.values()
+        after_ns = time.monotonic_ns()
+        # The reading happened somewhere between the two stamps; the middle is the best guess.
+        self.file.append((before_ns + after_ns) // 2, values)
+        self.lateness_ns.append(before_ns - self.due_ns)
+        self.due_ns += self._period_ns
+        if self.due_ns < after_ns:
+            behind = (after_ns - self.due_ns) // self._period_ns + 1
+            self.missed += behind
+            self.due_ns += behind * self._period_ns
+
+    def finish(self) -> None:
+        """Read once more, and let go."""
+        self.file.append(time.monotonic_ns(), self.meter.values())
+        self.meter.close()
+        self.file.close()
+
+
+class _WhenReady:
+    """Takes a meter's readings when its stream has some; on time where it has no stream.
+
+    Args:
+        meter: opened.
+        file: takes its readings.
+    """
+
+    def __init__(self, meter: Streamed, file: RawReadings) -> None:
+        self.meter = meter
+        self.file = file
+        self.due_ns = 0
+        self._period_ns = round(meter.period_s * 1e9)
+
+    def turn(self) -> None:
+        """Take what there is."""
+        self.file.append(self.meter.read())
+        self.due_ns = time.monotonic_ns() + self._period_ns
+
+    def finish(self) -> None:
+        """Take what there is, let go, and take what was under way."""
+        self.file.append(self.meter.read())
+        self.file.append(self.meter.end())
+        self.file.close()
+
+
+_Task = _OnTime | _WhenReady
+
+
+class _Flush:
+    """Hands over to the system, now and then, what was written."""
+
+    def __init__(self, tasks: Sequence[_Task]) -> None:
+        self.due_ns = 0
+        self._files = [task.file for task in tasks]
+
+    def turn(self) -> None:
+        """Hand it over now."""
+        for file in self._files:
+            file.flush()
+        self.due_ns = time.monotonic_ns() + round(_FLUSH_S * 1e9)
+
+
+def main(request: str) -> int:
+    """Sample until standard input closes; the body of the process.
+
+    Args:
+        request: JSON with `meters`, `options` and `path`.
+    """
+    settings = json.loads(request)
+    try:
+        meters = [make_meter(name, settings["options"]) for name in settings["meters"]]
+        channels, tasks = _open(meters, Path(settings["path"]))
+        print(json.dumps({"channels": [channel.to_dict() for channel in channels]}), flush=True)
+        summary = _sample(tasks)
+    except (FramewattError, OSError) as error:
+        print(json.dumps({"error": f"the sampling process ended: {error}"}), flush=True)
+        return 1
+    print(json.dumps(summary), flush=True)
+    return 0
+
+
+def _open(meters: Sequence[Meter], path: Path) -> tuple[list[Channel], list[_Task]]:
+    """All meters ready to read, each with a file of its own."""
+    channels: list[Channel] = []
+    tasks: list[_Task] = []
+    for meter in meters:
+        first = len(channels)
+        channels += [dataclasses.replace(channel, period_s=meter.period_s) for channel in meter.open()]
+        if isinstance(meter, Polled):
+            tasks.append(_OnTime(meter, RawRows(path, first, len(channels) - first)))
+        elif isinstance(meter, Streamed):
+            tasks.append(_WhenReady(meter, RawReadings(path, first)))
+    return channels, tasks
+
+
+def _sample(tasks: Sequence[_Task]) -> dict[str, Any]:
+    """Read every meter at its times until standard input closes; then once more, and let go of all.
+
+    The loop runs a hundred times a second beside the measurement: it does no more than it must.
+    """
+    # Nothing here makes cycles, and looking for them would come at a bad time.
+    gc.disable()
+    started_ns, cpu_started_ns = time.monotonic_ns(), time.process_time_ns()
+    streams = {stream: task for task in tasks if isinstance(task, _WhenReady) and (stream := task.meter.stream())}
+    on_time = [*(task for task in tasks if task not in streams.values()), _Flush(tasks)]
+    for task in on_time:
+        task.due_ns = started_ns
+    end = sys.stdin.fileno()
+    waiting = [end, *streams]
+    next_ns = started_ns
+    while True:
+        wait_ns = next_ns - time.monotonic_ns()
+        ready, _, _ = select.select(waiting, (), (), wait_ns * 1e-9 if wait_ns > 0 else 0)
+        if ready:
+            if end in ready:
+                break
+            for stream in ready:
+                streams[stream].turn()
+                if streams[stream].meter.stream() is None:
+                    waiting.remove(stream)
+        now_ns = time.monotonic_ns()
+        next_ns = now_ns + _LONGEST_WAIT_NS
+        for task in on_time:
+            if task.due_ns <= now_ns:
+                task.turn()
+            next_ns = min(next_ns, task.due_ns)
+    summary = _summary([task for task in tasks if isinstance(task, _OnTime)], started_ns, cpu_started_ns)
+    for task in tasks:
+        task.finish()
+    return summary
+
+
+def _summary(tasks: Sequence[_OnTime], started_ns: int, cpu_started_ns: int) -> dict[str, Any]:
+    """How the sampler did: reads, share of a core, lateness against the schedule in seconds, missed reads."""
+    elapsed_ns = max(time.monotonic_ns() - started_ns, 1)
+    lateness_ns = [late for task in tasks for late in task.lateness_ns]
+    late_s = np.sort(np.array(lateness_ns or [0])) * 1e-9
+    return {
+        "reads": len(lateness_ns),
+        "missed_reads": sum(task.missed for task in tasks),
+        "duration_s": elapsed_ns * 1e-9,
+        "rate_per_s": len(lateness_ns) / (elapsed_ns * 1e-9),
+        "core_share": (time.process_time_ns() - cpu_started_ns) / elapsed_ns,
+        "lateness_p50_s": float(np.quantile(late_s, 0.5)),
+        "lateness_p99_s": float(np.quantile(late_s, 0.99)),
+        "lateness_max_s": float(late_s[-1]),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

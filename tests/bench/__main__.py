@@ -1,0 +1,131 @@
+"""`make bench`: what framewatt costs and how right it is, beside its targets and beside other tools, from one run.
+
+Writes results/bench/bench.csv (a row a measure) and results/bench/cases.csv (a row a case, meter and domain).
+"""
+
+import csv
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from hardware.case import play_cases
+from hardware.cases import CASES
+
+from bench.own_time import own_seconds
+from bench.paired import PEERS, ROOT, Loops, Ratio, compare
+from framewatt.machine import describe_machine
+
+OUT = ROOT / "results" / "bench"
+COLUMNS = ("name", "framewatt", "peer", "ratio", "ratio_low", "ratio_high", "pairs", "unit", "target", "met")
+CASE_COLUMNS = ("case", "meter", "domain", "right_j", "found_j", "error_percent", "uncertainty_j", "verdict", "why")
+LOOP_PAIRS = 12
+OWN_RUNS = 7
+
+
+def main() -> None:
+    """Measure, write and print."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    rows = [*_sampling(), *_loops(), _own_time()]
+    _write(OUT / "bench.csv", COLUMNS, rows)
+    cases = _cases()
+    _write(OUT / "cases.csv", CASE_COLUMNS, cases)
+    (OUT / "machine.json").write_text(json.dumps(describe_machine(), indent=1) + "\n")
+    for row in rows:
+        met = {True: "met", False: "MISSED", None: "no target"}[row["met"]]
+        value = row["framewatt"] if row["framewatt"] is not None else row["peer"]
+        print(f"{row['name']}: {value:.3g} {row['unit']} (target {row['target'] or 'none'}: {met})")
+    for meter in dict.fromkeys(row["meter"] for row in cases):
+        verdicts = [row["verdict"] for row in cases if row["meter"] == meter]
+        print(f"{meter}: " + ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts)))
+    print(f"bench: {(OUT / 'bench.csv').relative_to(ROOT)}, {(OUT / 'cases.csv').relative_to(ROOT)}")
+
+
+def _sampling() -> list[dict]:
+    """Rows of bench.sampling, which needs the tree that its namespace holds."""
+    done = subprocess.run(
+        ["unshare", "--map-root-user", "--mount", sys.executable, "-m", "bench.sampling"],
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return list(json.loads(done.stdout.splitlines()[-1]))
+
+
+def _loops() -> list[dict]:
+    """framewatt's loops against bare ones."""
+    loops = Loops()
+    inference = compare(lambda: loops.rate("framewatt", 2), lambda: loops.rate("bare", 2), LOOP_PAIRS)
+    training = compare(lambda: loops.rate("framewatt training", 0), lambda: loops.rate("bare training", 0), LOOP_PAIRS)
+    loops.close()
+    return [
+        _ratio_row("timed loop over the bare loop, ResNet-50 in torch, batch 1", inference, ">= 0.99", 0.99),
+        _ratio_row("training loop over a plain one, ResNet-50 in torch, batch 16", training, ">= 1", 1.0),
+    ]
+
+
+def _ratio_row(name: str, ratio: Ratio, target: str, least: float) -> dict:
+    return {
+        "name": name,
+        "framewatt": ratio.median,
+        "peer": None,
+        "ratio": ratio.median,
+        "ratio_low": ratio.low,
+        "ratio_high": ratio.high,
+        "pairs": ratio.pairs,
+        "unit": "of its throughput",
+        "target": target,
+        "met": ratio.median >= least,
+    }
+
+
+def _own_time() -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = own_seconds(Path(folder), OWN_RUNS)
+    median_s = statistics.median(seconds)
+    return {
+        "name": f"framewatt's own time a run, median of {OWN_RUNS}",
+        "framewatt": median_s,
+        "unit": "s",
+        "target": "<= 1",
+        "met": median_s <= 1,
+    }
+
+
+def _cases() -> list[dict]:
+    """Every case on every meter and every other tool, the right value beside the one found."""
+    played = play_cases([case.name for case in CASES], str(PEERS / "bin" / "python"))
+    return [_judged(row) for answer in played.values() for row in answer["rows"]]
+
+
+def _judged(row: dict) -> dict:
+    """A row with its verdict: right, invalid as it must be, or wrong."""
+    found, right = row["found_j"], row["right_j"]
+    framewatts = row["must_be_invalid"] is not None
+    if found is None and framewatts:
+        verdict = "invalid, rightly" if row["must_be_invalid"] or row["may_be_invalid"] else "invalid, wrongly"
+    elif found is None:
+        verdict = "gave up"
+    elif framewatts and row["must_be_invalid"]:
+        verdict = "a number where none can be known"
+    else:
+        verdict = "right" if abs(found - right) <= 0.005 * right + 3 * (row["uncertainty_j"] or 0) else "wrong"
+    error = None if found is None else 100 * (found / right - 1)
+    why = "; ".join([*row["reasons"], *row["flags"]])
+    return {**{name: row.get(name) for name in CASE_COLUMNS}, "error_percent": error, "verdict": verdict, "why": why}
+
+
+def _write(path: Path, columns: Sequence[str], rows: Sequence[dict]) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

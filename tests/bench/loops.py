@@ -1,0 +1,155 @@
+"""Loops that are slowed down or not, in the torch environment: a segment of one is run whenever a line asks for it.
+
+`python -m bench.loops` reads a JSON line a segment (`loop`, `seconds`, `tool`) and answers with samples per second.
+"""
+
+import importlib
+import json
+import sys
+import time
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+import torchvision
+
+from framewatt.datasets.contract import Arrays
+from framewatt.worker import Events, infer, train
+from framewatt.workloads import make_inference, make_training
+from framewatt.workloads.contract import Spec
+
+THREADS = 1
+"""One thread leaves a core to the sampler, as a machine with more cores than the workload uses does."""
+
+Loop = Callable[[float], float]
+
+
+def mobilenet(seconds: float) -> float:
+    """Batch 1 through torchvision's MobileNetV2, bare; samples a second."""
+    model, batch = _mobilenet()
+    count = 0
+    with torch.inference_mode():
+        begin = time.perf_counter()
+        while (elapsed := time.perf_counter() - begin) < seconds:
+            model(batch)
+            count += 1
+    return count / elapsed
+
+
+def framewatt_loop(seconds: float) -> float:
+    """framewatt's timed loop over ResNet-50 at batch 1; samples a second."""
+    found = StringIO()
+    workload, data = _resnet50()
+    result = infer(workload, data, {"warm_up_batches": 2, "minimum_s": seconds}, Events(found))
+    edges = [json.loads(line) for line in found.getvalue().splitlines()]
+    start, end = (event["monotonic_ns"] for event in edges if event["window"] == "steady")
+    return result["samples_processed"] / ((end - start) * 1e-9)
+
+
+def bare_loop(seconds: float) -> float:
+    """The same model and inputs in the shortest loop that brings scores to the host; samples a second."""
+    workload, _ = _resnet50()
+    workload.setup()
+    model, batches = workload.model, list(workload.batches())
+    count = 0
+    with torch.inference_mode():
+        for batch in batches[:2]:
+            model(batch)
+        begin = time.perf_counter()
+        while (elapsed := time.perf_counter() - begin) < seconds:
+            model(batches[count % len(batches)]).numpy()
+            count += 1
+    return count / elapsed
+
+
+def framewatt_training(_seconds: float) -> float:
+    """framewatt's training loop over ResNet-50, an epoch; samples a second."""
+    found = StringIO()
+    spec, data = _spec(None, batch_size=16), _data()
+    result = train(make_training("torch", spec, data), data, 1, Events(found))
+    edges = [json.loads(line) for line in found.getvalue().splitlines()]
+    start, end = (event["monotonic_ns"] for event in edges if event["window"] == "epoch-1")
+    return result["samples_processed"] / ((end - start) * 1e-9)
+
+
+def bare_training(_seconds: float) -> float:
+    """A plain training loop over the same model and as many batches; samples a second."""
+    data = _data()
+    torch.manual_seed(1)
+    model = torchvision.models.resnet50(num_classes=data.classes).train()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9)
+    loss_of = torch.nn.CrossEntropyLoss()
+    inputs, labels = torch.from_numpy(data.x_train), torch.from_numpy(data.y_train).long()
+    batches = [(inputs[i : i + 16], labels[i : i + 16]) for i in range(0, len(inputs), 16)]
+    begin = time.perf_counter()
+    for batch, label in batches:
+        optimizer.zero_grad()
+        loss_of(model(batch), label).backward()
+        optimizer.step()
+    return len(inputs) / (time.perf_counter() - begin)
+
+
+LOOPS: dict[str, Loop] = {
+    "mobilenet": mobilenet,
+    "framewatt": framewatt_loop,
+    "bare": bare_loop,
+    "framewatt training": framewatt_training,
+    "bare training": bare_training,
+}
+_made: dict[str, object] = {}
+
+
+def _mobilenet() -> tuple:
+    if "mobilenet" not in _made:
+        model = torchvision.models.mobilenet_v2().eval()
+        batch = torch.zeros(1, 3, 224, 224)
+        _made["mobilenet"] = (model, batch)
+    return _made["mobilenet"]  # type: ignore[return-value]
+
+
+def _data() -> Arrays:
+    rng = np.random.default_rng(1)
+    images, labels = rng.random((96, 3, 32, 32), dtype=np.float32), (np.arange(96) % 10).astype(np.int64)
+    return Arrays(images, labels, images, labels)
+
+
+def _spec(artefact: Path | None, batch_size: int = 1) -> Spec:
+    training = {"epochs": 1, "batch_size": 16, "learning_rate": 0.001, "momentum": 0.9}
+    return Spec("resnet50", batch_size, "cpu", "native", THREADS, 1, artefact, training)
+
+
+def _resnet50() -> tuple:
+    if "weights" not in _made:
+        folder = TemporaryDirectory()
+        training = make_training("torch", _spec(None), _data())
+        training.setup()
+        training.save(Path(folder.name))
+        _made["weights"] = folder
+    data = _data()
+    return make_inference("torch", _spec(Path(_made["weights"].name)), data), data  # type: ignore[attr-defined]
+
+
+def main() -> None:
+    """Answer segment after segment, until standard input ends."""
+    torch.set_num_threads(THREADS)
+    for line in sys.stdin:
+        request = json.loads(line)
+        loop = LOOPS[request["loop"]]
+        if request["tool"]:
+            tools = importlib.import_module("hardware.peers")
+            begin, end = {"codecarbon": tools.codecarbon, "zeus": tools.zeus, "pyRAPL alone": tools.pyrapl}[
+                request["tool"]
+            ]()
+            begin()
+            rate = loop(request["seconds"])
+            end()
+        else:
+            rate = loop(request["seconds"])
+        print(f"RATE {rate}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

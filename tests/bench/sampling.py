@@ -1,0 +1,96 @@
+"""What the sampling process costs, and what other tools cost: on four RAPL domains, of a tree that stands still.
+
+`python -m bench.sampling` runs in a mount namespace, where it puts the tree; it prints rows as JSON.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
+
+from hardware.powercap import install
+from hardware.script import Script
+
+from bench.paired import Loops, Ratio, compare
+from framewatt.sampler import Sampler
+
+DOMAINS = {f"cpu:{part}-{socket}": [[0.0, 10.0]] for part in ("package", "dram") for socket in (0, 1)}
+OPTIONS = {"period_s": 0.01}
+SEGMENT_S = 1.5
+PAIRS = 40
+PEER_PAIRS = 12
+WATCH_S = 20.0
+
+
+def sampler(scratch: Path) -> Sampler:
+    """The sampling process on RAPL at 10 ms."""
+    return Sampler(["rapl"], OPTIONS, scratch / "trace.bin")
+
+
+def beside(loops: Loops, scratch: Path) -> Callable[[], float]:
+    """A segment of the loop beside the sampling process."""
+
+    def segment() -> float:
+        process = sampler(scratch)
+        process.start()
+        rate = loops.rate("mobilenet", SEGMENT_S)
+        process.stop()
+        return rate
+
+    return segment
+
+
+def slowdown_row(name: str, ratio: Ratio, target: str, met: bool | None) -> dict:
+    """A slowdown in percent from the ratio of rates with and without."""
+    return {
+        "name": name,
+        "framewatt": 100 * (1 - ratio.median),
+        "peer": None,
+        "ratio": ratio.median,
+        "ratio_low": ratio.low,
+        "ratio_high": ratio.high,
+        "unit": "% slower",
+        "target": target,
+        "met": met,
+        "pairs": ratio.pairs,
+    }
+
+
+def main() -> None:
+    """Print the rows."""
+    scratch = Path(mkdtemp())
+    script = Script(watts=DOMAINS)
+    tree, _ = install(script, scratch)
+    tree.show(0.0)
+    rows = []
+    process = sampler(scratch)
+    process.start()
+    time.sleep(WATCH_S)
+    summary = process.stop()
+    share, late_s = summary["core_share"], summary["lateness_p99_s"]
+    rows.append(_plain("sampler: share of a core at 10 ms, four domains", 100 * share, "%", "<= 1", share <= 0.01))
+    rows.append(_plain("sampler: p99 lateness at 10 ms, four domains", 1e3 * late_s, "ms", "<= 2", late_s <= 0.002))
+    loops = Loops()
+
+    def bare() -> float:
+        return loops.rate("mobilenet", SEGMENT_S)
+
+    ratio = compare(beside(loops, scratch), bare, PAIRS)
+    rows.append(
+        slowdown_row("MobileNetV2 batch 1 beside the sampler at 10 ms", ratio, "<= 0.5", 1 - ratio.median <= 0.005)
+    )
+    for tool in ("codecarbon", "zeus", "pyRAPL alone"):
+        ratio = compare(lambda tool=tool: loops.rate("mobilenet", SEGMENT_S, tool), bare, PEER_PAIRS)
+        row = slowdown_row(f"MobileNetV2 batch 1 beside {tool}", ratio, "", None)
+        rows.append({**row, "peer": row["framewatt"], "framewatt": None})
+    loops.close()
+    print(json.dumps(rows))
+
+
+def _plain(name: str, value: float, unit: str, target: str, met: bool) -> dict:
+    return {"name": name, "framewatt": value, "peer": None, "ratio": None, "unit": unit, "target": target, "met": met}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,249 @@
+"""Plays one case and says what every meter made of it, as JSON. Run inside a mount namespace: `play_case` does that."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from framewatt.accounting import energy_of
+from framewatt.sampler import Sampler
+from hardware.cases import BEGIN_S, CASES, WALL, Case
+from hardware.peers import PEERS
+from hardware.powercap import install, play
+from hardware.script import VARIABLE, Script
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+METERS = ("rapl", "perf", "pyrapl", "nvml", "nvidia-smi", "external", "estimate")
+_AT_A_TIME = 5
+_TIMEOUT_S = 120
+LOGGER_AHEAD_S = 1234.5
+"""The wall meter's clock is wrong by that much, and the study says so."""
+
+
+def play_case(name: str, peers_python: str = "") -> dict:
+    """Play a case in namespaces of its own; its `rows`, `errors` of the sampling processes, and `sampler`'s summary.
+
+    Args:
+        name: the case's.
+        peers_python: the interpreter that has other tools; where it is given, they measure the same window.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        done = subprocess.run(
+            # In a process namespace of its own, too, so that nothing of it outlives it.
+            [
+                *("unshare", "--map-root-user", "--mount", "--mount-proc", "--pid", "--fork", "--kill-child"),
+                *(sys.executable, "-m", "hardware.case", name, scratch, peers_python),
+            ],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def play_cases(names: Sequence[str], peers_python: str = "") -> dict[str, dict]:
+    """Play cases, several at a time but for those that would disturb others, by name."""
+    alone = [case.name for case in CASES if case.alone and case.name in names]
+    together = [name for name in names if name not in alone]
+
+    def play(name: str) -> dict:
+        return play_case(name, peers_python)
+
+    with ThreadPoolExecutor(_AT_A_TIME if not peers_python else _AT_A_TIME // 2) as pool:
+        played = dict(zip(together, pool.map(play, together), strict=True))
+    return played | {name: play(name) for name in alone}
+
+
+def main(name: str, scratch: Path, peers_python: str) -> None:
+    """Play a case and print its rows.
+
+    Args:
+        name: the case's.
+        scratch: an empty folder.
+        peers_python: see play_case.
+    """
+    case = next(case for case in CASES if case.name == name)
+    peers_path = os.environ["PYTHONPATH"]
+    script = _start(case, scratch)
+    peers = _start_peers(case, script, peers_python, peers_path)
+    _log_wall(script, scratch / "wall.csv")
+    samplers = [("", _sampler(case, scratch, METERS, 0.01))]
+    if "gpu:0" in script.watts:
+        samplers.append((" 1 Hz", _sampler(case, scratch, ("nvidia-smi",), 1.0)))
+    if script.now_s() > BEGIN_S:
+        sys.exit(f"the meters were not ready in {BEGIN_S} s")
+    _act(case, script, [sampler for _, sampler in samplers])
+    time.sleep(max(case.end_s + 1.5 - script.now_s(), 0))
+    summaries = [sampler.stop() for _, sampler in samplers]
+    rows = [row for label, sampler in samplers for row in _rows(case, script, sampler, label)]
+    # What the run record says of a sampling process that died: the whole run is invalid.
+    errors = [summary["error"] for summary in summaries if "error" in summary]
+    rows += [row for peer in peers for row in _peer_rows(case, script, peer)]
+    print(json.dumps({"rows": rows, "errors": errors, "sampler": summaries[0]}))
+
+
+def _start(case: Case, scratch: Path) -> Script:
+    """Install the scripted machine and start its clock."""
+    path = scratch / "script.json"
+    case.script.save(path)
+    tree, stat = install(case.script, scratch)
+    if case.disk_b:
+        small = scratch / "disk"
+        small.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={case.disk_b}", "none", str(small)], check=True)
+    if not os.fork():
+        play(tree, stat, path)
+    script = replace(case.script, start_ns=time.monotonic_ns())
+    script.save(scratch / "started.json")
+    (scratch / "started.json").replace(path)
+    os.environ[VARIABLE] = str(path)
+    os.environ["PATH"] = f"{HERE / 'bin'}:{os.environ['PATH']}"
+    modules = [HERE / "modules", *([HERE / "stepped_clock"] if case.clock_step else [])]
+    os.environ["PYTHONPATH"] = ":".join(map(str, [*modules, os.environ["PYTHONPATH"]]))
+    return script
+
+
+def _log_wall(script: Script, path: Path) -> None:
+    """A meter of its own between the machine and the wall, with a clock of its own."""
+    path.write_text("when,watts\n")
+    if WALL not in script.watts:
+        return
+
+    def log() -> None:
+        with path.open("a") as file:
+            while True:
+                file.write(f"{time.time() + LOGGER_AHEAD_S:.6f},{script.watts_at(WALL, script.now_s())}\n")
+                file.flush()
+                time.sleep(0.05)
+
+    threading.Thread(target=log, daemon=True).start()
+
+
+def _sampler(case: Case, scratch: Path, meters: tuple[str, ...], smi_period_s: float) -> Sampler:
+    has = {"rapl", "perf", "pyrapl", "estimate"}
+    has |= {"nvml", "nvidia-smi"} if "gpu:0" in case.script.watts else set()
+    has |= {"external"} if WALL in case.script.watts else set()
+    options = {
+        "period_s": 0.01,
+        "perf_period_s": 0.1,
+        "nvidia_smi_period_s": smi_period_s,
+        "external": {
+            "path": str(scratch / "wall.csv"),
+            "time_column": "when",
+            "value_column": "watts",
+            "quantity": "power_w",
+            "offset_s": -LOGGER_AHEAD_S,
+            "period_s": 0.05,
+            "lag_s": 1,
+        },
+        "estimate_idle_w_per_core": 0.0,
+        "estimate_busy_w_per_core": 1.0,
+    }
+    disk = scratch / "disk" if case.disk_b else scratch
+    sampler = Sampler([meter for meter in meters if meter in has], options, disk / f"trace-{smi_period_s}.bin")
+    sampler.start()
+    return sampler
+
+
+def _act(case: Case, script: Script, samplers: list[Sampler]) -> None:
+    """Do to the sampling processes what the case says, when it says."""
+    spinners: list[subprocess.Popen[bytes]] = []
+    for second, what in case.actions:
+        time.sleep(max(second - script.now_s(), 0))
+        if what == "starve":
+            spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in os.sched_getaffinity(0)]
+        for spinner in spinners if what == "feed" else ():
+            spinner.kill()
+            spinner.wait()
+        for sampler in samplers:
+            if what == "starve":
+                os.sched_setscheduler(sampler.pid, os.SCHED_IDLE, os.sched_param(0))
+            elif what != "feed":
+                os.kill(sampler.pid, {"kill": 9, "stop": signal.SIGSTOP, "continue": signal.SIGCONT}[what])
+
+
+def _rows(case: Case, script: Script, sampler: Sampler, label: str) -> list[dict]:
+    """A row a channel that gives energy."""
+    begin_ns, end_ns = (script.start_ns + round(second * 1e9) for second in (BEGIN_S, case.end_s))
+    trace = sampler.trace()
+    rows = []
+    for index, channel in enumerate(trace.channels):
+        if channel.quantity not in ("energy_j", "power_w", "power_instant_w"):
+            continue
+        found = energy_of(channel, *trace.of(index), begin_ns, end_ns)
+        source = "cpu:package-0" if channel.domain == "cpu:estimate" else channel.domain
+        meter = f"{channel.instrument}{label}{' power' if channel.quantity == 'power_instant_w' else ''}"
+        rows.append(
+            {
+                "case": case.name,
+                "meter": meter,
+                "domain": channel.domain,
+                "right_j": script.joules(source, BEGIN_S, case.end_s),
+                "found_j": found.energy_j,
+                "uncertainty_j": found.uncertainty_j,
+                "must_be_invalid": meter in case.invalid.get(channel.domain, ()),
+                "may_be_invalid": case.may_be_invalid,
+                "reasons": list(found.reasons),
+                "flags": [*found.flags, *([channel.note] if channel.note else [])],
+            }
+        )
+    return rows
+
+
+def _start_peers(case: Case, script: Script, python: str, python_path: str) -> "list[subprocess.Popen[str]]":
+    """Other tools, told when the window begins and ends."""
+    begin_ns, end_ns = (script.start_ns + round(second * 1e9) for second in (BEGIN_S, case.end_s))
+    return [
+        subprocess.Popen(
+            [python, "-m", "hardware.peers", name, str(begin_ns), str(end_ns)],
+            env={**os.environ, "PYTHONPATH": python_path, "PATH": "/usr/bin:/bin"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        for name in (PEERS if python else ())
+    ]
+
+
+def _peer_rows(case: Case, script: Script, peer: "subprocess.Popen[str]") -> list[dict]:
+    """A row a domain that the tool tells of; one that gives up has a row without a number for each package."""
+    out, _ = peer.communicate(timeout=_TIMEOUT_S)
+    answer = json.loads(out.splitlines()[-1])
+    packages = [domain for domain in script.watts if domain.startswith("cpu:package")]
+    found = answer["joules"] or dict.fromkeys(packages)
+    rows = []
+    for domain, joules in found.items():
+        # codecarbon tells one number for all sockets.
+        parts = packages if domain == "cpu" else [domain]
+        rows.append(
+            {
+                "case": case.name,
+                "meter": answer["peer"],
+                "domain": " + ".join(parts),
+                "right_j": sum(script.joules(part, BEGIN_S, case.end_s) for part in parts),
+                "found_j": joules,
+                "uncertainty_j": None,
+                "must_be_invalid": None,
+                "reasons": [answer["error"]] if answer["error"] else [],
+                "flags": [],
+            }
+        )
+    return rows
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "")

@@ -1,0 +1,86 @@
+"""What scripted hardware draws and how it misbehaves, by time. The fakes read it; so does whoever knows what is right.
+
+A script is a JSON file, and a clock that starts when it is played: second 0 is `start_ns` on CLOCK_MONOTONIC.
+"""
+
+import json
+import math
+import os
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+VARIABLE = "FRAMEWATT_HARDWARE_SCRIPT"
+"""Names the script's file to fake programs and modules."""
+
+RANGE_J = 262_143.328_85
+"""Where a package's counter starts again from 0 on most Intel processors."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """Hardware by time; seconds count from `start_ns`.
+
+    Attributes:
+        watts: by domain, steps `[second, watts]` in order of time, the first at 0.
+        start_j: by domain, what its counter shows at second 0; 1000 where it is not named.
+        wrap_j: by domain, where its counter starts again from 0; RANGE_J where it is not named.
+        resets: by domain, the second at which its counter starts anew from 0.
+        unreadable: by domain, spans `[second, second]` in which it cannot be read.
+        limit_w: power limit that the packages' zones tell.
+        gpu_counter: whether the GPU has an energy counter.
+        gpu_mig: whether the GPU is divided.
+        start_ns: CLOCK_MONOTONIC of second 0.
+    """
+
+    watts: dict[str, list[list[float]]]
+    start_j: dict[str, float] = field(default_factory=dict)
+    wrap_j: dict[str, float] = field(default_factory=dict)
+    resets: dict[str, float] = field(default_factory=dict)
+    unreadable: dict[str, list[list[float]]] = field(default_factory=dict)
+    limit_w: float = 200.0
+    gpu_counter: bool = True
+    gpu_mig: bool = False
+    start_ns: int = 0
+
+    def now_s(self) -> float:
+        """The script's second now."""
+        return (time.monotonic_ns() - self.start_ns) * 1e-9
+
+    def watts_at(self, domain: str, second: float) -> float:
+        """Power of a domain."""
+        return [watts for begin, watts in self.watts[domain] if begin <= second or begin == 0][-1]
+
+    def joules(self, domain: str, begin_s: float, end_s: float) -> float:
+        """Energy of a domain between two seconds: the right value."""
+        steps = self.watts[domain]
+        ends = [step[0] for step in steps[1:]] + [math.inf]
+        spans = [(max(begin, begin_s), min(end, end_s), watts) for (begin, watts), end in zip(steps, ends, strict=True)]
+        return sum((end - begin) * watts for begin, end, watts in spans if end > begin)
+
+    def counter(self, domain: str, second: float) -> float:
+        """What the domain's counter shows, in joules."""
+        reset_s = self.resets.get(domain, math.inf)
+        if second >= reset_s:
+            raw = self.joules(domain, reset_s, second)
+        else:
+            raw = self.start_j.get(domain, 1000.0) + self.joules(domain, 0, second)
+        return raw % self.wrap_j.get(domain, RANGE_J)
+
+    def readable(self, domain: str, second: float) -> bool:
+        """Whether the domain can be read."""
+        return not any(begin <= second < end for begin, end in self.unreadable.get(domain, []))
+
+    def save(self, path: Path) -> None:
+        """Write the script."""
+        path.write_text(json.dumps(asdict(self)))
+
+
+def load(path: Path) -> Script:
+    """Read a script."""
+    return Script(**json.loads(path.read_text()))
+
+
+def current() -> Script:
+    """The script that the environment names."""
+    return load(Path(os.environ[VARIABLE]))

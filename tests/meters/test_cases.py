@@ -1,0 +1,39 @@
+"""Every case on every meter: the real sampling process, on hardware that follows a script in real time."""
+
+import pytest
+from hardware.case import play_cases
+from hardware.cases import CASES
+
+
+@pytest.fixture(scope="module")
+def played() -> dict[str, dict]:
+    """What every case came to."""
+    return play_cases([case.name for case in CASES])
+
+
+@pytest.mark.parametrize("name", [case.name for case in CASES])
+def test_every_meter_is_right_or_says_why_it_is_not(played: dict[str, dict], name: str) -> None:
+    rows = played[name]["rows"]
+    assert rows
+    for row in rows:
+        what = f"{row['meter']} {row['domain']}: {row}"
+        if row["must_be_invalid"] or (row["may_be_invalid"] and row["found_j"] is None):
+            assert row["found_j"] is None, what
+            assert row["reasons"], what
+        else:
+            # Half a percent covers the 4 ms in which the script moves on; the rest must be owned up to.
+            assert row["found_j"] == pytest.approx(
+                row["right_j"], abs=0.005 * row["right_j"] + 3 * row["uncertainty_j"]
+            ), what
+
+
+@pytest.mark.parametrize("name", ["sampler killed", "disk full"])
+def test_a_sampling_process_that_ends_says_so_in_the_run(played: dict[str, dict], name: str) -> None:
+    (error, *_) = played[name]["errors"]
+    expected = {"sampler killed": "the sampling process died or hung", "disk full": "No space left on device"}
+    assert expected[name] in error
+
+
+def test_a_divided_gpu_is_flagged(played: dict[str, dict]) -> None:
+    (row,) = [row for row in played["divided GPU (MIG)"]["rows"] if row["meter"] == "nvml"]
+    assert row["flags"] == ["the GPU is divided (MIG): its energy is all its instances'"]

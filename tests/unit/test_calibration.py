@@ -1,0 +1,43 @@
+"""Idle power, and whose it is."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from framewatt.calibration import idle_here, measure_idle
+from framewatt.machine import describe_machine
+
+OPTIONS = {"period_s": 0.01, "estimate_idle_w_per_core": 2.0, "estimate_busy_w_per_core": 2.0}
+
+
+@pytest.fixture(autouse=True)
+def library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
+
+
+def test_idle_power_is_measured_with_its_spread(tmp_path: Path) -> None:
+    idle = measure_idle(["estimate"], OPTIONS, 0.5, tmp_path / "trace.bin")
+    (domain,) = idle["domains"].values()
+    # Busy or not, the estimate books 2 W a processor.
+    assert domain["mean_power_w"] == pytest.approx(2.0 * (describe_machine()["processors"]), rel=0.02)
+    assert domain["valid"]
+    assert domain["sd_power_w"] is not None
+    assert (idle["meters"], idle["idle_s"]) == (["estimate"], 0.5)
+
+
+def test_a_calibration_of_this_node_is_taken(tmp_path: Path) -> None:
+    idle = {"machine": describe_machine(), "meters": [], "idle_s": 1, "domains": {}}
+    assert idle_here(idle, OPTIONS, tmp_path) == idle
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_node_is_measured_once(tmp_path: Path) -> None:
+    elsewhere = {"machine": {"fingerprint": "another"}, "meters": ["estimate"], "idle_s": 0.3, "domains": {}}
+    here = idle_here(elsewhere, OPTIONS, tmp_path)
+    assert here["machine"]["fingerprint"] == describe_machine()["fingerprint"]
+    assert here["domains"]["cpu:estimate"]["mean_power_w"] > 0
+    (kept,) = tmp_path.iterdir()
+    assert kept.name == f"idle_{here['machine']['fingerprint']}.json"
+    kept.write_text(json.dumps({**here, "idle_s": 99}))
+    assert idle_here(elsewhere, OPTIONS, tmp_path)["idle_s"] == 99

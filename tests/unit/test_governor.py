@@ -1,0 +1,66 @@
+"""The governor is put back however the process that set it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from framewatt.errors import FramewattError
+from framewatt.governor import governor
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+@pytest.fixture
+def cpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of two processors, one saving power, one on demand."""
+    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
+    for number, name in enumerate(("powersave", "ondemand")):
+        folder = tmp_path / f"cpu{number}" / "cpufreq"
+        folder.mkdir(parents=True)
+        (folder / "scaling_governor").write_text(f"{name}\n")
+    return tmp_path
+
+
+def governors(cpus: Path) -> list[str]:
+    return [(cpus / f"cpu{number}/cpufreq/scaling_governor").read_text().strip() for number in (0, 1)]
+
+
+def test_it_holds_inside_the_block_and_not_after_it(cpus: Path) -> None:
+    with governor("performance", cpus):
+        assert governors(cpus) == ["performance", "performance"]
+    assert governors(cpus) == ["powersave", "ondemand"]
+
+
+def test_none_leaves_it_as_it_is(cpus: Path) -> None:
+    with governor(None, cpus):
+        assert governors(cpus) == ["powersave", "ondemand"]
+
+
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_it_is_put_back_when_the_process_is_killed(cpus: Path, sign: signal.Signals) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; from framewatt.governor import governor\n"
+        f"with governor('performance', Path({str(cpus)!r})): print('set', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert governors(cpus) == ["performance", "performance"]
+        os.kill(process.pid, sign)
+        process.wait()
+    deadline = time.monotonic() + 10
+    while governors(cpus) != ["powersave", "ondemand"] and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert governors(cpus) == ["powersave", "ondemand"]
+
+
+def test_a_machine_without_one_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
+    refused = pytest.raises(FramewattError, match=r"preflight\.set_governor: found no scaling_governor")
+    with refused, governor("performance", tmp_path):
+        pass
