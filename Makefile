@@ -6,7 +6,7 @@ UV_VERSION := $(shell sed -n 's/^uv==\([0-9.]*\).*/\1/p' envs/orchestrator/requi
 CHECKED := src scripts tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format preflight bench lock clean
+.PHONY: help setup demo test lint format preflight bench images verify rebuild deposit lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -38,6 +38,20 @@ preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs
 bench: $(VENV)/ready-development ## measure what framewatt costs and how right it is, beside targets and other tools
 	$(BIN)/snakemake --cores 1 $(foreach name,torch peers,resources/environments/locked/$(name)/environment.json)
 	PYTHONPATH=src:tests $(BIN)/python -m bench
+
+images: $(VENV)/ready ## build the container images of a study ahead (STUDY=demo, BASE=… as container_base)
+	$(BIN)/snakemake --cores 1 images --sdm apptainer \
+		--config study=$(or $(STUDY),demo) $(if $(BASE),container_base=$(BASE))
+
+verify: $(VENV)/ready ## check every hash, schema and joule of a package (ARCHIVE=x.zip)
+	PYTHONPATH=src $(BIN)/python -P scripts/verify.py --archive $(ARCHIVE)
+
+rebuild: $(VENV)/ready ## make a package's tables, figures and report again from its raw traces (ARCHIVE=x.zip TARGET=…)
+	PYTHONPATH=src $(BIN)/python -P scripts/rebuild.py --archive $(ARCHIVE) --target $(or $(TARGET),$(basename $(ARCHIVE))-rebuilt)
+
+deposit: $(VENV)/ready ## upload a package to Zenodo's sandbox (ARCHIVE=x.zip SERVER=… CONFIRM=1; else a dry run)
+	PYTHONPATH=src $(BIN)/python -P scripts/deposit.py --archive $(ARCHIVE) \
+		$(if $(SERVER),--server $(SERVER)) $(if $(CONFIRM),--confirm)
 
 lock: $(VENV)/ready ## compile every environment's requirements.txt from its pyproject.toml
 	PATH=$(abspath $(BIN)):$$PATH envs/lock.sh

@@ -22,3 +22,35 @@ find . -name requirements.txt | while read -r lock; do
         sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;bjoin' -e '}' -e 's/.*/      - "&"/' "$lock"
     } >"${lock%requirements.txt}environment.yaml"
 done
+
+# The same lock for Apptainer. The base is a build argument; packages bound to /mnt are taken before any index.
+find . -name requirements.txt | while read -r lock; do
+    folder=${lock%/requirements.txt}
+    cat >"$folder/container.def" <<END
+Bootstrap: {{ bootstrap }}
+From: {{ from }}
+
+# Generated from requirements.txt by \`make lock\`; do not edit.
+# Build it in this folder: apptainer build --fakeroot IMAGE.sif container.def
+
+%arguments
+    bootstrap=docker
+    from=python:3.11-slim-bookworm
+
+%files
+    requirements.txt /opt/framewatt/requirements.txt
+
+%post
+    python3 -m venv /opt/framewatt/environment
+    if [ -n "\$(ls -A /mnt)" ]; then source="--no-index --find-links /mnt"; fi
+    /opt/framewatt/environment/bin/pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps \\
+        --require-hashes \${source:-} -r /opt/framewatt/requirements.txt
+
+%environment
+    export PATH=/opt/framewatt/environment/bin:\$PATH
+
+%labels
+    framewatt.environment ${folder#./}
+    framewatt.lock-sha256 $(sha256sum "$lock" | cut -d' ' -f1)
+END
+done

@@ -1,6 +1,7 @@
 rule aggregate:
     input:
         records=run_records,
+        image=orchestrator_image,
     output:
         runs="results/{study}/aggregate/runs.parquet",
         runs_csv="results/{study}/aggregate/runs.csv",
@@ -10,6 +11,8 @@ rule aggregate:
         "logs/{study}/aggregate.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     message:
         "putting the records together"
     script:

@@ -1,18 +1,23 @@
 rule instruments:
+    input:
+        image=orchestrator_image,
     output:
         record="results/{study}/calibrate/instruments.json",
     log:
         "logs/{study}/instruments.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     params:
         options=as_argument(STUDY.settings["instruments"]),
         preflight=as_argument(STUDY.settings["preflight"]),
+        device=STUDY.device,
     message:
         "looking for meters"
     shell:
         "python -P scripts/instruments.py --options {params.options:q} --preflight {params.preflight:q}"
-        " --record {output.record}"
+        " --device {params.device} --record {output.record}"
 
 
 rule calibrate:
@@ -23,12 +28,15 @@ rule calibrate:
         trained=ancient(trained_models),
         exported=ancient(checked_exports),
         environments=ancient(environments),
+        image=orchestrator_image,
     output:
         record="results/{study}/calibrate/idle.json",
     log:
         "logs/{study}/calibrate.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     resources:
         node=1000,
     params:
@@ -46,12 +54,15 @@ rule recalibrate:
     input:
         instruments=rules.instruments.output.record,
         measured=run_records,
+        image=orchestrator_image,
     output:
         record="results/{study}/calibrate/idle_after.json",
     log:
         "logs/{study}/recalibrate.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     resources:
         node=1000,
     params:

@@ -8,20 +8,33 @@ from pathlib import Path
 ROOT = Path(workflow.basedir).parent
 sys.path.insert(0, str(ROOT / "src"))
 
+from snakemake.settings.types import DeploymentMethod
+
 from framewatt import __version__, jobs
 from framewatt.errors import FramewattError
+from framewatt.images import BOOTSTRAP, apptainer
 from framewatt.setup import load_setup, share_interpreter
 from framewatt.stage import attempt_of
 from framewatt.study import environment_of
 
 share_interpreter(ROOT)
+CONTAINERS = (
+    DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method
+)
 try:
     SETUP = load_setup(config, ROOT)
+    if CONTAINERS:
+        apptainer()
 except FramewattError as error:
     # One line and exit code 1, where a Snakemake exception would print where in the rules it was raised.
     sys.exit(f"framewatt: {error}")
 
 STUDY = SETUP.study
+MODE = "container" if CONTAINERS else config["environment"]
+ORCHESTRATOR = "resources/images/orchestrator.sif"
+BASE_IMAGE = (
+    "resources/images/base.sif" if config["container_base"] == BOOTSTRAP else []
+)
 DATASETS = SETUP.datasets
 RUNS = STUDY.runs()
 CELLS = {cell.id: cell for cell in STUDY.cells}
@@ -42,7 +55,7 @@ FIGURES = ["energy_time", "energy_runtime_batch", "power_traces", "epochs"]
 
 wildcard_constraints:
     study=STUDY.name,
-    mode="locked|host",
+    mode="locked|host|container",
     environment="[a-z0-9]+(/[a-z0-9]+)?",
     cell="|".join(CELLS),
     model="[a-z0-9_-]+",
@@ -58,16 +71,26 @@ def as_argument(job):
 
 def environment_record(name):
     """Path of an environment's record; whatever runs in the environment takes it as input."""
-    return f"resources/environments/{config['environment']}/{name}/environment.json"
+    return f"resources/environments/{MODE}/{name}/environment.json"
 
 
-def environment_lock(wildcards):
-    """The lock that an environment is built from; the host's own interpreter has none."""
-    return (
-        []
-        if wildcards.mode == "host"
-        else f"envs/{wildcards.environment}/requirements.txt"
-    )
+def image(name):
+    """Path of an environment's container image."""
+    return f"resources/images/{name}.sif"
+
+
+def orchestrator_image(wildcards):
+    """The image in which a rule of the workflow's own side runs; none where there are no containers."""
+    return [ORCHESTRATOR] if CONTAINERS else []
+
+
+def environment_source(wildcards):
+    """What an environment is made from: its lock, or its image; the host's own interpreter is there."""
+    return {
+        "host": [],
+        "locked": f"envs/{wildcards.environment}/requirements.txt",
+        "container": image(wildcards.environment),
+    }[wildcards.mode]
 
 
 def environments(wildcards):
@@ -75,11 +98,23 @@ def environments(wildcards):
     return [environment_record(name) for name in jobs.environments_of(STUDY)]
 
 
+def framework_of(wildcards):
+    """Name of the environment of the framework that trains and exports a model."""
+    return environment_of(MODELS[wildcards.model].framework, STUDY.device)
+
+
+def engine_of(wildcards):
+    """Name of the environment of what executes a cell's model."""
+    return CELLS[wildcards.cell].environment(STUDY.device)
+
+
+CHECKER = environment_of("onnxruntime", STUDY.device, "cpu")
+"""Name of the environment in which exports are checked."""
+
+
 def framework_environment(wildcards):
     """Record of the environment of the framework that trains and exports a model."""
-    return environment_record(
-        environment_of(MODELS[wildcards.model].framework, STUDY.device)
-    )
+    return environment_record(framework_of(wildcards))
 
 
 def data_files(dataset):
@@ -126,7 +161,7 @@ def artefacts(wildcards):
         model = f"results/{wildcards.study}/train/{cell.model}"
     return {
         "data": data_files(cell.dataset),
-        "environment": environment_record(cell.environment(STUDY.device)),
+        "environment": environment_record(engine_of(wildcards)),
         "model": model,
         "check": check,
     }

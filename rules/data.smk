@@ -1,4 +1,6 @@
 rule data:
+    input:
+        image=orchestrator_image,
     output:
         arrays="resources/data/{dataset}.npz",
         record="resources/data/{dataset}.json",
@@ -6,6 +8,8 @@ rule data:
         "logs/data/{dataset}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     params:
         definition=lambda wc: DATASETS[wc.dataset],
     message:

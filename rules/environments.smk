@@ -1,12 +1,14 @@
 rule environment:
     input:
-        lock=environment_lock,
+        source=environment_source,
     output:
         record="resources/environments/{mode}/{environment}/environment.json",
     log:
         "logs/environments/{mode}/{environment}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        None
     params:
         host_python=config["host_python"],
         attempt=lambda wc: attempt(

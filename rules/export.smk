@@ -9,6 +9,8 @@ rule export:
         "logs/{study}/export/{model}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        lambda wildcards: image(framework_of(wildcards))
     params:
         job=export_job,
     message:
@@ -21,9 +23,7 @@ rule export:
 rule check_export:
     input:
         data=model_data,
-        environment=environment_record(
-            environment_of("onnxruntime", STUDY.device, "cpu")
-        ),
+        environment=environment_record(CHECKER),
         onnx=rules.export.output.folder,
     output:
         folder=directory("results/{study}/export/{model}/check"),
@@ -31,6 +31,8 @@ rule check_export:
         "logs/{study}/check_export/{model}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        image(CHECKER)
     params:
         job=check_job,
     message:

@@ -4,12 +4,18 @@ rule figures:
         epochs=rules.aggregate.output.epochs,
         cells=rules.statistics.output.cells,
         records=run_records,
+        # A figure whose own code changes is drawn again, and no other.
+        code="src/framewatt/figures/{figure}.py",
+        style="src/framewatt/figures/style.py",
+        image=orchestrator_image,
     output:
         multiext("results/{study}/figures/{figure}", ".svg", ".pdf", ".png"),
     log:
         "logs/{study}/figures/{figure}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     message:
         "drawing {wildcards.figure}"
     script:

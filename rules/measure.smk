@@ -13,6 +13,8 @@ rule measure:
     priority: planned_order
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        lambda wildcards: image(engine_of(wildcards))
     resources:
         node=1000,
     params:

@@ -1,12 +1,15 @@
 rule plan:
     input:
         study=str(STUDY.path),
+        image=orchestrator_image,
     output:
         record="results/{study}/plan/plan.json",
     log:
         "logs/{study}/plan.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     params:
         settings=STUDY.settings,
         device=STUDY.device,

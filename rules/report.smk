@@ -14,6 +14,9 @@ rule report:
         environments=environments,
         tables=rules.tables.output,
         figures=[f"results/{{study}}/figures/{figure}.svg" for figure in FIGURES],
+        template="src/framewatt/report/template.html.j2",
+        caption="docs/captions/report.rst",
+        image=orchestrator_image,
     output:
         page=report(
             "results/{study}/report/report.html",
@@ -25,6 +28,8 @@ rule report:
         "logs/{study}/report.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     message:
         "writing the report"
     script:
@@ -36,12 +41,15 @@ rule complete:
         report=rules.report.output.page,
         records=run_records,
         environments=environments,
+        image=orchestrator_image,
     output:
         done="results/{study}/report/complete.txt",
     log:
         "logs/{study}/complete.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     message:
         "looking for what is missing"
     script:

@@ -1,6 +1,7 @@
 rule statistics:
     input:
         runs=rules.aggregate.output.runs,
+        image=orchestrator_image,
     output:
         cells="results/{study}/statistics/cells.csv",
         comparisons="results/{study}/statistics/comparisons.csv",
@@ -10,6 +11,8 @@ rule statistics:
         "logs/{study}/statistics.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     params:
         settings=STUDY.settings["statistics"],
         seed=STUDY.settings["seed"],

@@ -5,6 +5,7 @@ rule tables:
         cells=rules.statistics.output.cells,
         comparisons=rules.statistics.output.comparisons,
         exports=checked_exports,
+        image=orchestrator_image,
     output:
         [
             f"results/{{study}}/tables/{table}.{suffix}"
@@ -15,6 +16,8 @@ rule tables:
         "logs/{study}/tables.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     message:
         "writing the tables"
     script:

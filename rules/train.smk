@@ -10,6 +10,8 @@ rule train:
         "logs/{study}/train/{model}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        lambda wildcards: image(framework_of(wildcards))
     params:
         job=train_job,
     message:

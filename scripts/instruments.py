@@ -7,6 +7,7 @@ from framewatt.governor import governor
 from framewatt.machine import describe_machine
 from framewatt.meters import METERS, availability, select_meters
 from framewatt.preflight import check_machine, objections
+from framewatt.setup import require_device
 
 
 def main() -> None:
@@ -14,7 +15,8 @@ def main() -> None:
 
     In a strict study that is an error, before anything is trained.
     """
-    args = arguments(__doc__, "options", "preflight", "record")
+    args = arguments(__doc__, "options", "preflight", "device", "record")
+    require_device(args.device)
     chosen = select_meters(args.options)
     with governor(args.preflight["set_governor"]):
         findings = check_machine()

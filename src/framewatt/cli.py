@@ -14,12 +14,13 @@ _TYPES: dict[str, Callable[[str], Any]] = {
     "options": json.loads,
     "preflight": json.loads,
     "idle-s": float,
+    "device": str,
 }
 _OPTIONAL = ("model", "check")
 
 
 def arguments(description: str | None, *names: str) -> argparse.Namespace:
-    """Parse named arguments: `--job`, `--options` and `--preflight` are JSON, `--idle-s` seconds, all others paths.
+    """Parse named arguments, which are paths unless `_TYPES` says otherwise.
 
     `--model` and `--check` may be empty, which is None.
     """

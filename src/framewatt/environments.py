@@ -1,18 +1,19 @@
 """Framework environments: built from their locks, or the host's own interpreter."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from framewatt.errors import FramewattError
 from framewatt.files import sha256_of
+from framewatt.images import packages_of
 from framewatt.supervision import supervise
+from framewatt.uv import PYTHON_VERSION, uv_program
 
 LOCK = "requirements.txt"
-_PYTHON_VERSION = "3.11"
 _BUILD_TIMEOUT_S = 3600
 _DESCRIBE = """
 import importlib.metadata as m, json, platform
@@ -36,11 +37,12 @@ def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, An
     """
     record: dict[str, Any] = {"name": name, "mode": "locked", "lock_sha256": sha256_of(lock)}
     shutil.rmtree(folder, ignore_errors=True)
-    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
-    if uv is None:
-        return _failed(record, "the program uv is not there; run make setup")
+    try:
+        uv = uv_program()
+    except FramewattError as error:
+        return _failed(record, str(error))
     steps = [
-        [uv, "venv", "--quiet", "--python", _PYTHON_VERSION, str(folder)],
+        [uv, "venv", "--quiet", "--python", PYTHON_VERSION, str(folder)],
         [uv, "pip", "sync", "--quiet", "--require-hashes", "--compile-bytecode", "--python", str(folder), str(lock)],
     ]
     for step in steps:
@@ -61,6 +63,22 @@ def describe_host(name: str, python: str) -> dict[str, Any]:
     found = shutil.which(python or sys.executable)
     record: dict[str, Any] = {"name": name, "mode": "host", "lock_sha256": None}
     return _described(record, Path(found)) if found else _failed(record, f"no interpreter {python!r} on this machine")
+
+
+def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
+    """A container image as an environment; its rules run inside it, where the interpreter is `python`.
+
+    Args:
+        name: the environment's name.
+        image: the .sif.
+        lock: the requirements.txt that it was built from.
+    """
+    record = {"name": name, "mode": "container", "lock_sha256": sha256_of(lock), "image_sha256": sha256_of(image)}
+    try:
+        found = packages_of(image, _DESCRIBE)
+    except FramewattError as error:
+        return _failed(record, str(error))
+    return {**record, "status": "ok", "reason": None, "python": "python", **found}
 
 
 def _failed(record: dict[str, Any], reason: str) -> dict[str, Any]:

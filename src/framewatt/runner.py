@@ -174,7 +174,7 @@ def _record(
 
 
 def _identity_of(environment: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: environment.get(name) for name in ("name", "mode", "lock_sha256", "python_version")}
+    return {name: environment.get(name) for name in ("name", "mode", "lock_sha256", "image_sha256", "python_version")}
 
 
 def _stamp(windows: dict[str, Any], clock: Clock) -> None:

@@ -61,12 +61,20 @@ def study_path(name: str) -> Path:
 def resolve_device(wanted: str) -> str:
     """`cpu` or `cuda`; `auto` asks the NVIDIA driver. Anything else is left for the study's schema to refuse.
 
-    Raises:
-        FramewattError: `cuda` is wanted and no GPU is visible.
+    That there is a GPU where the study names `cuda` is looked at before anything is measured (see require_device); a
+    study can be planned, and a package rebuilt, without one.
     """
-    if wanted not in ("auto", "cuda"):
-        return "cpu"
+    if wanted == "auto":
+        return "cuda" if Nvml().available()[0] else "cpu"
+    return "cuda" if wanted == "cuda" else "cpu"
+
+
+def require_device(device: str) -> None:
+    """Make sure that the device is there.
+
+    Raises:
+        FramewattError: it is `cuda`, and no GPU is visible.
+    """
     available, reason = Nvml().available()
-    if wanted == "cuda" and not available:
+    if device == "cuda" and not available:
         raise FramewattError(f"device: found cuda, but {reason}; allowed: cpu, auto, or a machine with a GPU")
-    return "cuda" if available else "cpu"

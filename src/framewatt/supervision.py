@@ -39,6 +39,7 @@ def supervise(
     log: Path,
     timeout_s: float,
     environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
 ) -> Outcome:
     """Run a command in a process group of its own, its output appended to `log`.
 
@@ -50,6 +51,7 @@ def supervise(
         log: file for its standard output and error.
         timeout_s: seconds it may take.
         environment: environment variables set for it on top of this process's.
+        folder: where it starts; None is where this process is.
 
     Raises:
         KeyboardInterrupt: this process was told to stop (SIGINT or SIGTERM); the group has been ended.
@@ -68,6 +70,7 @@ def supervise(
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
+                cwd=folder,
                 env={**os.environ, **(environment or {})},
             )
         except OSError as error:

@@ -115,7 +115,7 @@ def _judged(row: dict) -> dict:
         verdict = "a number where none can be known"
     else:
         verdict = "right" if abs(found - right) <= 0.005 * right + 3 * (row["uncertainty_j"] or 0) else "wrong"
-    error = None if found is None else 100 * (found / right - 1)
+    error = 100 * (found / right - 1) if found is not None and right else None
     why = "; ".join([*row["reasons"], *row["flags"]])
     return {**{name: row.get(name) for name in CASE_COLUMNS}, "error_percent": error, "verdict": verdict, "why": why}
 

@@ -229,16 +229,17 @@ def _peer_rows(case: Case, script: Script, peer: "subprocess.Popen[str]") -> lis
     for domain, joules in found.items():
         # codecarbon tells one number for all sockets.
         parts = packages if domain == "cpu" else [domain]
+        missing = [part for part in parts if part not in script.watts]
         rows.append(
             {
                 "case": case.name,
                 "meter": answer["peer"],
                 "domain": " + ".join(parts),
-                "right_j": sum(script.joules(part, BEGIN_S, case.end_s) for part in parts),
+                "right_j": sum(script.joules(part, BEGIN_S, case.end_s) for part in parts if part not in missing),
                 "found_j": joules,
                 "uncertainty_j": None,
                 "must_be_invalid": None,
-                "reasons": [answer["error"]] if answer["error"] else [],
+                "reasons": [answer["error"]] if answer["error"] else [f"there is no {part}" for part in missing],
                 "flags": [],
             }
         )

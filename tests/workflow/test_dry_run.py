@@ -57,7 +57,8 @@ def test_a_wrong_study_is_one_line_and_nothing_happens(checkout: Checkout, chang
         ("environment=conda", "environment: found 'conda'; allowed: locked, host"),
         (
             "stduy=demo",
-            "stduy: found an unknown key; allowed: device, environment, host_python, study (did you mean study?)",
+            "stduy: found an unknown key; "
+            "allowed: container_base, device, environment, host_python, study (did you mean study?)",
         ),
     ],
 )

@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import os
+import re
 import shutil
 import subprocess
 import zipfile
@@ -15,6 +17,9 @@ import yaml
 from bs4 import BeautifulSoup
 from checkout import ROOT, Answer, Checkout
 
+from framewatt.package.rebuild import rebuild
+from framewatt.package.unpack import unpack
+from framewatt.package.verify import problems_of
 from framewatt.records import read_run
 
 ENVIRONMENTS = ["torch", "tensorflow/cpu", "mxnet/cpu", "onnxruntime/cpu", "onnxruntime/openvino"]
@@ -190,16 +195,42 @@ def test_an_estimate_is_called_one(page: BeautifulSoup, records: list[dict]) -> 
     assert ("estimated, not measured" in page.get_text(" ", strip=True).lower()) == estimated
 
 
-def test_the_package_holds_raw_data_results_and_code(results: Path, records: list[dict]) -> None:
+@pytest.fixture(scope="module")
+def package(results: Path) -> Path:
     (path,) = (results / "archive").glob("*.zip")
-    with zipfile.ZipFile(path) as package:
-        names = set(package.namelist())
-        assert package.testzip() is None
+    return path
+
+
+def test_the_package_holds_raw_data_results_and_code(package: Path, records: list[dict]) -> None:
+    with zipfile.ZipFile(package) as archive:
+        names = {name.removeprefix(f"{package.stem}/data/") for name in archive.namelist()}
+        assert archive.testzip() is None
     runs = [name for name in names if name.endswith("/run.json")]
     assert len(runs) == len(records)
     for folder in (name.rsplit("/", 1)[0] for name in runs):
         assert {f"{folder}/power.parquet", f"{folder}/events.parquet"} <= names
-    assert {"results/smoke/report/report.html", "config/studies/smoke.yaml", "envs/torch/requirements.txt"} <= names
+    assert {
+        *("results/smoke/report/report.html", "config/studies/smoke.yaml", "envs/torch/requirements.txt"),
+        *("resources/environments/locked/torch/environment.json", "CITATION.cff", ".zenodo.json", "identity.json"),
+    } <= names
+
+
+def test_the_package_tells_the_truth_about_itself(package: Path, tmp_path: Path) -> None:
+    assert list(problems_of(unpack(package, tmp_path))) == []
+
+
+def test_everything_derived_is_rebuilt_from_raw_data_byte_for_byte(package: Path, tmp_path: Path) -> None:
+    assert rebuild(package, tmp_path, ROOT) == []
+    assert (tmp_path / "rebuilt/results/smoke/report/report.html").is_file()
+    assert not (tmp_path / "rebuilt/resources/data").exists()
+
+
+def test_nothing_in_the_package_names_its_owner(package: Path, tmp_path: Path) -> None:
+    folder = unpack(package, tmp_path)
+    owner = [str(ROOT), os.uname().nodename]
+    for path in sorted(folder.rglob("*")):
+        text = path.read_bytes().decode("latin-1") if path.is_file() else ""
+        assert not [name for name in owner if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)], path
 
 
 def test_a_second_time_there_is_nothing_to_do(checkout: Checkout, results: Path) -> None:
@@ -216,6 +247,26 @@ def test_one_figure_is_drawn_again_without_measuring(checkout: Checkout, results
     assert planned(checkout, target) == {"figures": 1}
     assert checkout.snakemake("--", target, config=STUDY).code == 0
     assert figure.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("file", "jobs"),
+    [
+        ("src/framewatt/figures/energy_time.py", {"figures": 1, "report": 1, "complete": 1}),
+        ("docs/captions/report.rst", {"report": 1, "complete": 1}),
+    ],
+)
+def test_a_changed_style_or_caption_runs_no_more_than_it_must(
+    checkout: Checkout, results: Path, file: str, jobs: dict[str, int]
+) -> None:
+    path = checkout.root / file
+    text, times = path.read_text(), path.stat()
+    try:
+        path.write_text(f"{text}\n")
+        assert planned(checkout, "all") == jobs
+    finally:
+        path.write_text(text)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
 def test_another_repetition_measures_just_that_block(checkout: Checkout, results: Path) -> None:

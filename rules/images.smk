@@ -1,0 +1,37 @@
+rule base_image:
+    input:
+        definition="envs/base/container.def",
+    output:
+        image="resources/images/base.sif",
+    log:
+        "logs/images/base.log",
+    container:
+        None
+    message:
+        "making a base image from this machine's package mirror"
+    script:
+        "../scripts/base_image.py"
+
+
+rule image:
+    input:
+        definition="envs/{environment}/container.def",
+        lock="envs/{environment}/requirements.txt",
+        base=BASE_IMAGE,
+    output:
+        image="resources/images/{environment}.sif",
+    log:
+        "logs/images/{environment}.log",
+    container:
+        None
+    params:
+        base=config["container_base"],
+    message:
+        "building the image {wildcards.environment}"
+    script:
+        "../scripts/image.py"
+
+
+rule images:
+    input:
+        [image(name) for name in ["orchestrator", *jobs.environments_of(STUDY)]],

@@ -1,0 +1,159 @@
+"""Container images of the environments, built without root from the same locks.
+
+Packages are fetched on the host, with whatever index the host uses, and handed to the build: nothing about an index
+gets into an image or a definition, and the build itself needs no network.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from framewatt.errors import FramewattError
+from framewatt.supervision import supervise
+from framewatt.uv import PYTHON_VERSION, uv_program
+
+DEFINITION = "container.def"
+BOOTSTRAP = "debootstrap"
+"""In the place of a base image: a Debian that this machine makes from its own package mirror."""
+
+_TIMEOUT_S = 3600
+_FAST = "-comp zstd -Xcompression-level 1"
+"""Images are read as often as they are written; on two cores the default, gzip, takes several times as long."""
+
+
+def apptainer() -> str:
+    """The program that builds and runs images.
+
+    Raises:
+        FramewattError: it is not there.
+    """
+    program = shutil.which("apptainer")
+    if program is None:
+        raise FramewattError(
+            "containers: found no apptainer on PATH; allowed: Apptainer 1.2 or newer (Debian: apt install apptainer "
+            "squashfuse, from unstable; others: https://apptainer.org/docs/admin/main/installation.html)"
+        )
+    return program
+
+
+def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
+    """Download every package of a lock, each checked against its hash, and what builds those without a wheel.
+
+    Args:
+        lock: requirements.txt with hashes.
+        folder: where they go.
+        log: file for pip's output.
+
+    Raises:
+        FramewattError: a package cannot be had.
+    """
+    uv = uv_program()
+    with tempfile.TemporaryDirectory() as scratch:
+        # The interpreter of the image, whatever this one is: packages differ by its version.
+        python = Path(scratch) / "venv" / "bin" / "python"
+        download: list[str | Path] = [
+            python,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--dest",
+            folder,
+        ]
+        steps: tuple[list[str | Path], ...] = (
+            [uv, "venv", "--quiet", "--seed", "--python", PYTHON_VERSION, python.parents[1]],
+            [*download, "--no-deps", "--require-hashes", "--requirement", lock],
+            [*download, "--no-deps", "setuptools", "wheel"],
+        )
+        for step in steps:
+            outcome = supervise(step, log=log, timeout_s=_TIMEOUT_S, environment={"VIRTUAL_ENV": ""})
+            if outcome.reason:
+                raise FramewattError(f"containers: packages of {lock}: {outcome.reason}")
+
+
+def build_image(definition: Path, image: Path, arguments: Sequence[str], binds: Sequence[str], log: Path) -> None:
+    """Build an image from its definition, whole or not at all.
+
+    Args:
+        definition: the definition; its folder is where its %files are.
+        image: the .sif to write.
+        arguments: build arguments, `name=value`.
+        binds: folders that the build sees, `host:inside`.
+        log: file for Apptainer's output.
+
+    Raises:
+        FramewattError: there is no Apptainer, or the build fails.
+    """
+    program = apptainer()
+    image.parent.mkdir(parents=True, exist_ok=True)
+    partial = image.with_name(f".{image.name}.{os.getpid()}.partial")
+    command = [program, "build", "--fakeroot", "--force", "--mksquashfs-args", _FAST]
+    command += [word for argument in arguments for word in ("--build-arg", argument)]
+    command += [word for bind in binds for word in ("--bind", bind)]
+    command += [str(partial.absolute()), definition.name]
+    try:
+        outcome = supervise(command, log=log, timeout_s=_TIMEOUT_S, folder=definition.parent)
+        if outcome.reason:
+            raise FramewattError(f"containers: apptainer build of {definition}: {outcome.reason}")
+        partial.replace(image)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def base_arguments(base: str, local_base: Path) -> list[str]:
+    """Build arguments that name the base image.
+
+    Args:
+        base: an image of a hub, the path of a local .sif, or `debootstrap`.
+        local_base: the image that `debootstrap` stands for.
+    """
+    if base == BOOTSTRAP:
+        return ["bootstrap=localimage", f"from={local_base.absolute()}"]
+    if base.endswith(".sif"):
+        return ["bootstrap=localimage", f"from={Path(base).absolute()}"]
+    return ["bootstrap=docker", f"from={base}"]
+
+
+def debian_mirror(sources: Path = Path("/etc/apt")) -> str:
+    """Address of the mirror that this machine gets its own packages from.
+
+    Args:
+        sources: apt's folder.
+
+    Raises:
+        FramewattError: apt names none.
+    """
+    texts = [
+        path.read_text() for pattern in ("sources.list", "sources.list.d/*") for path in sorted(sources.glob(pattern))
+    ]
+    found = re.search(r"^(?:URIs:|deb(?: \[[^]]*\])?)\s+(\S+/debian/?)(?:\s|$)", "\n".join(texts), re.MULTILINE)
+    if found is None:
+        raise FramewattError(f"container_base: found no Debian mirror under {sources}; allowed: a machine that has one")
+    return found[1]
+
+
+def packages_of(image: Path, describe: str) -> dict[str, object]:
+    """What an image's interpreter says of itself.
+
+    Args:
+        image: the .sif.
+        describe: Python code that prints JSON.
+
+    Raises:
+        FramewattError: it does not run.
+    """
+    answer = subprocess.run(
+        [apptainer(), "exec", "--cleanenv", str(image), "python", "-c", describe],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if answer.returncode:
+        raise FramewattError(f"containers: {image} does not run: {answer.stderr.strip().splitlines()[-1:]}")
+    return dict(json.loads(answer.stdout))

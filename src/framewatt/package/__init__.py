@@ -1,0 +1,1 @@
+"""The package of a study: what belongs into it, writing, verifying, rebuilding and depositing it."""

@@ -1,0 +1,169 @@
+"""The package as a Research Object Crate: every run an action with its inputs, outputs, software and hardware.
+
+RO-Crate 1.1 with the profiles Workflow RO-Crate 1.0 and Workflow Run Crate 0.5 (https://w3id.org/ro/wfrun/workflow).
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rocrate.model.computationalworkflow import ComputationalWorkflow
+from rocrate.model.contextentity import ContextEntity
+from rocrate.model.file import File
+from rocrate.rocrate import ROCrate
+
+METADATA = "ro-crate-metadata.json"
+
+_WORKFLOW = "workflow/Snakefile"
+_PROFILES = (
+    ("https://w3id.org/ro/wfrun/process/0.5", "Process Run Crate", "0.5"),
+    ("https://w3id.org/ro/wfrun/workflow/0.5", "Workflow Run Crate", "0.5"),
+    ("https://w3id.org/workflowhub/workflow-ro-crate/1.0", "Workflow RO-Crate", "1.0"),
+)
+_TYPES = {
+    ".json": "application/json",
+    ".csv": "text/csv",
+    ".md": "text/markdown",
+    ".tex": "text/x-tex",
+    ".html": "text/html",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".pdf": "application/pdf",
+    ".parquet": "application/vnd.apache.parquet",
+    ".yaml": "application/yaml",
+    ".py": "text/x-python",
+    ".txt": "text/plain",
+}
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the package is.
+
+    Attributes:
+        name: its title.
+        text: what it holds.
+        license: SPDX name of the licence of its data.
+        authors: their names.
+        version: framewatt's.
+        url: framewatt's home.
+    """
+
+    name: str
+    text: str
+    license: str
+    authors: Sequence[str]
+    version: str
+    url: str
+
+
+def crate_metadata(names: Iterable[str], records: Sequence[Mapping[str, Any]], about: Description) -> str:
+    """Content of ro-crate-metadata.json, the same for the same records.
+
+    Args:
+        names: every file of the package, but this one.
+        records: run records, schema-checked, in measured order.
+        about: what the package is.
+    """
+    crate = ROCrate(version="1.1")
+    files = {}
+    for name in sorted(names):
+        suffix = name[name.rfind(".") :]
+        kind = ComputationalWorkflow if name == _WORKFLOW else File
+        properties = {"encodingFormat": _TYPES.get(suffix, "text/plain")}
+        files[name] = crate.add(kind(crate, dest_path=name, properties=properties))
+    ended = max((record["windows"]["process"]["end_utc"] for record in records), default=None)
+    started = min((record["windows"]["process"]["start_utc"] for record in records), default=None)
+    crate.name, crate.description = about.name, about.text
+    crate.license = f"https://spdx.org/licenses/{about.license}"
+    _add(crate, crate.license, "CreativeWork", name=about.license)
+    crate.datePublished = (ended or "1980-01-01T00:00:00+00:00")[:10]
+    authors = [_add(crate, f"#author-{number}", "Person", name=name) for number, name in enumerate(about.authors, 1)]
+    crate.root_dataset["author"] = authors
+    for identifier, name, version in _PROFILES:
+        _add(crate, identifier, "CreativeWork", name=name, version=version)
+    crate.root_dataset["conformsTo"] = [{"@id": identifier} for identifier, _, _ in _PROFILES]
+    workflow = _workflow(crate, files, about)
+    actions = [_run(crate, files, record) for record in records]
+    outputs = [file for name, file in files.items() if name.startswith("results/") and "/measure/" not in name]
+    whole = _add(
+        crate,
+        "#study",
+        "CreateAction",
+        name=f"Execution of {about.name}",
+        instrument=workflow,
+        startTime=started,
+        endTime=ended,
+        object=[file for name, file in files.items() if name.startswith(("config/", "envs/"))],
+        result=outputs,
+        agent=authors[0],
+    )
+    crate.root_dataset["mentions"] = [whole, *actions]
+    return json.dumps(crate.metadata.generate(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _workflow(crate: ROCrate, files: Mapping[str, Any], about: Description) -> Any:
+    """The main workflow and the language that it is written in."""
+    language = _add(
+        crate,
+        "https://w3id.org/workflowhub/workflow-ro-crate#snakemake",
+        "ComputerLanguage",
+        name="Snakemake",
+        identifier={"@id": "https://doi.org/10.1093/bioinformatics/bts480"},
+        url={"@id": "https://snakemake.readthedocs.io"},
+    )
+    workflow = files[_WORKFLOW]
+    workflow["name"], workflow["version"], workflow["url"] = "framewatt", about.version, about.url
+    workflow["programmingLanguage"] = language
+    workflow["license"] = "https://spdx.org/licenses/MIT"
+    crate.root_dataset["mainEntity"] = workflow
+    return workflow
+
+
+def _run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) -> Any:
+    """One measured run as an action of the framework that it ran in, on the machine that it ran on."""
+    cell = record["cell"]
+    libraries = (record["workload"] or {}).get("libraries", {})
+    engine = record["identity"]["environment"]["name"]
+    known = ", ".join(f"{name} {version}" for name, version in sorted(libraries.items()))
+    version = known or engine
+    software_id = f"#software-{engine.replace('/', '-')}"
+    software = _add(crate, software_id, "SoftwareApplication", name=engine, softwareVersion=version)
+    machine = record["machine"]
+    hardware = _add(
+        crate,
+        f"#machine-{machine['fingerprint']}",
+        "Thing",
+        name=machine["cpu_model"] or "unknown processor",
+        description=json.dumps(machine, sort_keys=True),
+    )
+    folder = f"results/{record['study']}/measure/{record['cell_id']}/{record['repetition']}"
+    window = record["windows"]["process"]
+    failed = record["status"] != "ok"
+    locks = [files[name] for name in (f"envs/{engine}/requirements.txt",) if name in files]
+    action: dict[str, Any] = {
+        "name": f"{record['cell_id']}, repetition {record['repetition']}",
+        "instrument": software,
+        "startTime": window["start_utc"],
+        "endTime": window["end_utc"],
+        "actionStatus": {"@id": f"http://schema.org/{'FailedActionStatus' if failed else 'CompletedActionStatus'}"},
+        "object": [*locks, hardware],
+        "result": [files[name] for name in files if name.startswith(f"{folder}/")],
+        "description": f"{cell['phase']} {cell['workload']} on {cell['dataset']}, batch size {cell['batch_size']}",
+    }
+    if failed:
+        action["error"] = "; ".join(record["reasons"])
+    return _add(crate, f"#{record['cell_id']}/{record['repetition']}", "CreateAction", **action)
+
+
+def _add(crate: ROCrate, entity_id: str, kind: str, /, **properties: Any) -> Any:
+    """An entity of the crate; one that is there already is returned as it is."""
+    known = crate.dereference(entity_id)
+    if known is not None:
+        return known
+    entity = crate.add(ContextEntity(crate, entity_id, properties={"@type": kind}))
+    for name, value in properties.items():
+        if value is not None:
+            entity[name] = value
+    return entity

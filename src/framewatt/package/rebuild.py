@@ -1,0 +1,101 @@
+"""Makes frames, statistics, tables, figures and report again from a package's raw traces and records alone.
+
+The package is data: the code that runs is this checkout's, in a fresh folder, with no framework and no measuring.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from framewatt.errors import FramewattError
+from framewatt.files import read_json, sha256_of
+from framewatt.package.unpack import unpack
+
+DERIVED = ("aggregate", "statistics", "tables", "figures", "report")
+"""Folders of a results tree that follow from the others; the rules that make them have the same names."""
+
+_CODE = (
+    *("workflow", "rules", "scripts", "src", "docs/captions"),
+    *("config/schemas", "config/config.yaml", "config/datasets.yaml"),
+)
+_NOT_COMPARED = ("complete.txt",)
+
+
+def rebuild(package: Path, target: Path, root: Path) -> list[str]:
+    """Rebuild a package and compare.
+
+    Args:
+        package: the zip file.
+        target: an empty folder; `package/` and `rebuilt/` will be in it.
+        root: the checkout whose code rebuilds.
+
+    Returns:
+        a line for each derived file that is not byte for byte what the package holds; none where all are.
+
+    Raises:
+        FramewattError: the package is refused, or cannot be rebuilt.
+    """
+    data = unpack(package, target / "package") / "data"
+    plans = sorted(data.glob("results/*/plan/plan.json"))
+    if len(plans) != 1:
+        raise FramewattError(f"{package}: found {len(plans)} plans; allowed: one study")
+    results = plans[0].parents[1]
+    plan = read_json(plans[0])
+    work = target / "rebuilt"
+    _lay_out(root, data, results, work)
+    derived = [path for folder in DERIVED for path in sorted((results / folder).rglob("*")) if path.is_file()]
+    wanted = [path for path in derived if path.name not in _NOT_COMPARED]
+    targets = [path.relative_to(data).as_posix() for path in wanted]
+    _run(work, results.name, str(plan["device"]), targets)
+    differences = []
+    for path, name in zip(wanted, targets, strict=True):
+        again = work / name
+        if not again.is_file():
+            differences.append(f"{name}: not made again")
+        elif sha256_of(again) != sha256_of(path):
+            differences.append(f"{name}: differs")
+    return differences
+
+
+def _lay_out(root: Path, data: Path, results: Path, work: Path) -> None:
+    """A project folder with this checkout's code and the package's raw results."""
+    for name in _CODE:
+        source, place = root / name, work / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, place)
+    studies = work / "config" / "studies"
+    studies.mkdir()
+    shutil.copy2(data / "config" / "studies" / f"{results.name}.yaml", studies)
+    for folder in sorted(results.iterdir()):
+        if folder.name not in DERIVED:
+            shutil.copytree(folder, work / "results" / results.name / folder.name)
+    # Whatever the environments were, here they are but records.
+    for record in data.glob("resources/environments/*/**/environment.json"):
+        environment = record.parent.relative_to(data / "resources" / "environments").parts[1:]
+        place = work.joinpath("resources", "environments", "locked", *environment)
+        place.mkdir(parents=True)
+        shutil.copy2(record, place)
+
+
+def _run(work: Path, study: str, device: str, targets: list[str]) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-triggers", "mtime"),
+            *("--config", f"study={study}", f"device={device}", "environment=locked"),
+            *("--allowed-rules", *DERIVED, "--", *targets),
+        ],
+        cwd=work,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        log = work / "rebuild.log"
+        log.write_text(done.stdout)
+        said = next((line for line in done.stdout.splitlines() if "rror" in line), "snakemake failed")
+        raise FramewattError(f"rebuild: {said.strip()}; all that it said is in {log}")

@@ -1,0 +1,103 @@
+"""Unpacks a package that may come from anyone: what is not plainly a folder of files is refused, and not written."""
+
+import shutil
+import stat
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from framewatt.errors import FramewattError
+
+_SUFFIXES = {
+    *(".json", ".csv", ".md", ".tex", ".html", ".svg", ".png", ".pdf", ".parquet", ".yaml", ".yml", ".py", ".smk"),
+    *(".txt", ".j2", ".rst", ".toml", ".cff", ".def", ".diff", ""),
+}
+"""Kinds of files that a package holds; none of them is ever executed or unpickled from there."""
+
+LARGEST_B = 20 * 2**30
+"""Bytes that a package may unpack to."""
+
+_LARGEST_RATIO = 200
+_RATIO_FROM_B = 2**20
+_CHUNK_B = 2**20
+
+
+def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
+    """Unpack a package below a folder.
+
+    Args:
+        package: the zip file.
+        target: an empty folder, or one that is not there yet.
+        largest_b: bytes that it may unpack to.
+
+    Returns:
+        the folder of the package in the target.
+
+    Raises:
+        FramewattError: it is no zip, or an entry leaves its folder, is a link, is there twice, is of a kind that no
+            package holds, or unpacks to more than it says or than is sane. Nothing is left in the target then.
+    """
+    if target.exists() and any(target.iterdir()):
+        raise FramewattError(f"{target}: found files in it; allowed: an empty folder")
+    try:
+        with zipfile.ZipFile(package) as archive:
+            tops = _judge(package, archive.infolist(), largest_b)
+            target.mkdir(parents=True, exist_ok=True)
+            try:
+                for entry in archive.infolist():
+                    _write(package, archive, entry, target)
+            except BaseException:
+                for top in tops:
+                    shutil.rmtree(target / top, ignore_errors=True)
+                raise
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise FramewattError(f"{package}: found no readable zip file: {error}") from error
+    return target / tops[0]
+
+
+def _judge(package: Path, entries: list[zipfile.ZipInfo], largest_b: int) -> list[str]:
+    """The folder that everything lies in, as a list of one; an entry that does not belong into a package raises."""
+    if not entries:
+        raise FramewattError(f"{package}: found an empty zip file; allowed: a package")
+    names: set[str] = set()
+    for entry in entries:
+        name = PurePosixPath(entry.filename)
+        problem = _problem(entry, name)
+        if entry.filename in names:
+            problem = "the name twice"
+        if problem:
+            raise FramewattError(f"{package}: {entry.filename!r}: found {problem}; allowed: plain files in one folder")
+        names.add(entry.filename)
+    total_b = sum(entry.file_size for entry in entries)
+    if total_b > largest_b:
+        raise FramewattError(f"{package}: found {total_b} bytes to unpack; allowed: at most {largest_b}")
+    tops = sorted({PurePosixPath(name).parts[0] for name in names})
+    if len(tops) != 1 or any(len(PurePosixPath(name).parts) == 1 for name in names):
+        raise FramewattError(f"{package}: found {len(tops)} names at its top; allowed: one folder that holds all")
+    return tops
+
+
+def _problem(entry: zipfile.ZipInfo, name: PurePosixPath) -> str | None:
+    """What is wrong with an entry, or None."""
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    swollen = entry.file_size > max(_RATIO_FROM_B, _LARGEST_RATIO * entry.compress_size)
+    wrong = (
+        (name.is_absolute() or "\\" in entry.filename or ":" in entry.filename, "an absolute name"),
+        (".." in name.parts or "\0" in entry.filename, "a name that leaves its folder"),
+        (kind not in (0, stat.S_IFREG), "something other than a plain file"),
+        (entry.is_dir() or not name.parts, "a folder of its own"),
+        (name.suffix.lower() not in _SUFFIXES, f"a file of a kind that no package holds ({name.suffix})"),
+        (swollen, f"{entry.file_size} bytes packed into {entry.compress_size}"),
+    )
+    return next((problem for is_wrong, problem in wrong if is_wrong), None)
+
+
+def _write(package: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> None:
+    path = target / entry.filename
+    path.parent.mkdir(parents=True, exist_ok=True)
+    left_b = entry.file_size
+    with archive.open(entry) as source, path.open("xb") as file:
+        while chunk := source.read(_CHUNK_B):
+            left_b -= len(chunk)
+            if left_b < 0:
+                raise FramewattError(f"{package}: {entry.filename!r}: found more bytes than it says; allowed: as many")
+            file.write(chunk)

@@ -1,0 +1,63 @@
+"""Writes the package of a study: a bag, a crate, and nothing that names its owner."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from framewatt import __version__
+from framewatt.errors import FramewattError
+from framewatt.package.bag import write_bag
+from framewatt.package.citation import authors_of, citation_cff, zenodo_json
+from framewatt.package.crate import METADATA, Description, crate_metadata
+from framewatt.package.secrets import Secrets, secrets_in
+
+HOME = "https://github.com/framewatt/framewatt"
+
+
+def write_package(
+    path: Path,
+    files: Mapping[str, Path],
+    texts: Mapping[str, str],
+    records: Sequence[Mapping[str, Any]],
+    settings: Mapping[str, Any],
+    secrets: Secrets,
+) -> int:
+    """Write a package, atomically; the same results give the same bytes.
+
+    Args:
+        path: the zip file.
+        files: files by their name in the package.
+        texts: further entries by name, as text.
+        records: run records, schema-checked, in measured order.
+        settings: the study's, with defaults filled in.
+        secrets: what must not be in it.
+
+    Returns:
+        how many files it holds.
+
+    Raises:
+        FramewattError: something in it names its owner; nothing is written then.
+    """
+    released = max((record["windows"]["process"]["end_utc"] for record in records), default="1980-01-01")[:10]
+    payload: dict[str, bytes | Path] = {**files, **{name: text.encode() for name, text in texts.items()}}
+    payload["CITATION.cff"] = citation_cff(settings, __version__, released).encode()
+    payload[".zenodo.json"] = zenodo_json(settings, __version__, released).encode()
+    about = Description(
+        name=settings["title"],
+        text=settings["description"] or settings["title"],
+        license=settings["archive"]["license"],
+        authors=authors_of(settings),
+        version=__version__,
+        url=HOME,
+    )
+    payload[METADATA] = crate_metadata(payload, records, about).encode()
+    contents = ((name, c if isinstance(c, bytes) else c.read_bytes()) for name, c in payload.items())
+    if held := secrets_in(secrets, contents):
+        raise FramewattError(f"{path}: found what names its owner: {'; '.join(held[:5])}; allowed: none of that")
+    info = {
+        "Bag-Software-Agent": f"framewatt {__version__}",
+        "Bagging-Date": released,
+        "External-Description": settings["title"],
+        "External-Identifier": path.stem,
+    }
+    return write_bag(path, payload, info)

@@ -1,0 +1,57 @@
+"""What images are built from, and what is said where they cannot be."""
+
+from pathlib import Path
+
+import pytest
+
+from framewatt.errors import FramewattError
+from framewatt.files import sha256_of
+from framewatt.images import apptainer, base_arguments, debian_mirror
+
+ROOT = Path(__file__).parents[2]
+LOCKS = sorted((ROOT / "envs").rglob("requirements.txt"))
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=[lock.parent.relative_to(ROOT / "envs").as_posix() for lock in LOCKS])
+def test_every_lock_has_its_container_definition(lock: Path) -> None:
+    definition = (lock.parent / "container.def").read_text()
+    assert f"framewatt.lock-sha256 {sha256_of(lock)}\n" in definition
+    assert "--require-hashes" in definition
+    assert "From: {{ from }}" in definition
+
+
+@pytest.mark.parametrize(
+    ("base", "arguments"),
+    [
+        ("python:3.11-slim-bookworm", ["bootstrap=docker", "from=python:3.11-slim-bookworm"]),
+        ("debootstrap", ["bootstrap=localimage", "from=/images/base.sif"]),
+        ("/mine/base.sif", ["bootstrap=localimage", "from=/mine/base.sif"]),
+    ],
+)
+def test_the_base_is_a_build_argument(base: str, arguments: list[str]) -> None:
+    assert base_arguments(base, Path("/images/base.sif")) == arguments
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("sources.list", "deb http://mirror.test/debian bookworm main\n"),
+        ("sources.list", "# a comment\ndeb [signed-by=/k] http://mirror.test/debian bookworm main\n"),
+        ("sources.list.d/debian.sources", "Types: deb\nURIs: http://mirror.test/debian\nSuites: bookworm\n"),
+    ],
+)
+def test_the_mirror_is_this_machines_own(tmp_path: Path, file: str, text: str) -> None:
+    (tmp_path / "sources.list.d").mkdir()
+    (tmp_path / file).write_text(text)
+    assert debian_mirror(tmp_path) == "http://mirror.test/debian"
+
+
+def test_a_machine_without_a_mirror_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FramewattError, match="container_base: found no Debian mirror"):
+        debian_mirror(tmp_path)
+
+
+def test_without_apptainer_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(FramewattError, match=r"found no apptainer on PATH; allowed: .* apt install apptainer"):
+        apptainer()
