@@ -5,6 +5,8 @@ rule base_image:
         image="resources/images/base.sif",
     log:
         "logs/images/base.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     container:
         None
     message:
@@ -22,6 +24,8 @@ rule image:
         image="resources/images/{environment}.sif",
     log:
         "logs/images/{environment}.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
     container:
         None
     params:
