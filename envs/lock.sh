@@ -41,6 +41,10 @@ From: {{ from }}
     requirements.txt /opt/framewatt/requirements.txt
 
 %post
+    # System libraries that wheels expect to be there.
+    for library in libgomp1 libquadmath0; do
+        dpkg -s \$library >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq \$library; }
+    done
     python3 -m venv /opt/framewatt/environment
     if [ -n "\$(ls -A /mnt)" ]; then source="--no-index --find-links /mnt"; fi
     /opt/framewatt/environment/bin/pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps \\

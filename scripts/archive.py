@@ -6,9 +6,9 @@ from pathlib import Path
 from framewatt.cli import run
 from framewatt.identity import ROOT, code_identity
 from framewatt.machine import describe_machine
-from framewatt.package.contents import changes, environment_files, project_files, study_files
-from framewatt.package.secrets import Secrets
+from framewatt.package.contents import changes, environment_texts, project_files, study_files
 from framewatt.package.write import write_package
+from framewatt.privacy import Secrets
 from framewatt.records import read_run
 
 
@@ -16,13 +16,14 @@ def main() -> None:
     """Collect and pack."""
     package = Path(snakemake.output.package)
     files = project_files(ROOT, Path(snakemake.input.study), snakemake.params.environments)
-    files |= study_files(package.parents[1]) | environment_files(map(Path, snakemake.input.environments))
+    files |= study_files(package.parents[1])
+    secrets = Secrets.of_this_machine()
     identity = {"code": code_identity(), "config": snakemake.config, "machine": describe_machine()}
-    texts = {"identity.json": json.dumps(identity, indent=1, sort_keys=True) + "\n"}
+    texts = {"identity.json": secrets.redact(json.dumps(identity, indent=1, sort_keys=True)) + "\n"}
+    texts |= environment_texts(map(Path, snakemake.input.environments), secrets)
     if difference := changes(ROOT):
         texts["changes.diff"] = difference
     records = sorted((read_run(Path(path)) for path in snakemake.input.records), key=lambda record: record["position"])
-    secrets = Secrets.of_this_machine()
     count = write_package(package, files, texts, records, snakemake.params.settings, secrets)
     print(f"{package}: {count} files, {package.stat().st_size / 1e6:.1f} MB")
 

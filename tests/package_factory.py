@@ -11,8 +11,8 @@ from framewatt.accounting import window_of
 from framewatt.files import write_json
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.package.contents import project_files, study_files
-from framewatt.package.secrets import Secrets
 from framewatt.package.write import write_package
+from framewatt.privacy import Secrets
 from framewatt.records import Clock, read_run, write_events, write_run, write_trace
 from framewatt.trace import Trace
 

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Never
 
 from framewatt.orphans import adopt_orphans, children, end_orphans
+from framewatt.privacy import Secrets
 
 _KILL_AFTER_S = 5.0
 _LAST_WORDS = 300
@@ -87,7 +88,8 @@ def supervise(
             end_orphans(others)
     if reason:
         words = _last_words(log, begin)
-        reason += f": {words}" if words else f" (see {log})"
+        # What a program says of a machine is kept with the results, which others will read.
+        reason = Secrets.of_this_machine().redact(reason + (f": {words}" if words else f" (see {log})"))
     return Outcome(reason, started_ns, ended_ns, strays)
 
 

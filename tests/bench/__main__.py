@@ -1,6 +1,6 @@
 """`make bench`: what framewatt costs and how right it is, beside its targets and beside other tools, from one run.
 
-Writes results/bench/bench.csv (a row a measure) and results/bench/cases.csv (a row a case, meter and domain).
+Writes results/bench/bench.csv (a row a measure), cases.csv (a row a case, meter and domain) and cases.md (to read).
 """
 
 import csv
@@ -18,6 +18,7 @@ from hardware.cases import CASES
 
 from bench.own_time import own_seconds
 from bench.paired import PEERS, ROOT, Loops, Ratio, compare
+from bench.table import cases_table
 from framewatt.machine import describe_machine
 
 OUT = ROOT / "results" / "bench"
@@ -34,6 +35,7 @@ def main() -> None:
     _write(OUT / "bench.csv", COLUMNS, rows)
     cases = _cases()
     _write(OUT / "cases.csv", CASE_COLUMNS, cases)
+    (OUT / "cases.md").write_text(cases_table(cases))
     (OUT / "machine.json").write_text(json.dumps(describe_machine(), indent=1) + "\n")
     for row in rows:
         met = {True: "met", False: "MISSED", None: "no target"}[row["met"]]

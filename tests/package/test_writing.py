@@ -18,8 +18,8 @@ from rocrate_validator.models import Severity
 from framewatt.errors import FramewattError
 from framewatt.files import sha256_of
 from framewatt.package.contents import project_files, study_files
-from framewatt.package.secrets import Secrets
 from framewatt.package.unpack import unpack
+from framewatt.privacy import Secrets
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from framewatt.privacy import Secrets
+
 _LEFT_OUT = ("weights.pt", "weights.weights.h5", "weights.params", "model.onnx", "model.onnx.data", "reference.npy")
 """Large things that the workflow makes again from what is in the package; their hashes are in the records."""
 
@@ -53,13 +55,14 @@ def project_files(root: Path, study: Path, environments: Iterable[str]) -> dict[
     return {**files, f"config/studies/{study.name}": study}
 
 
-def environment_files(records: Iterable[Path]) -> dict[str, Path]:
-    """Records of the environments, by name in the package; the package lists are in them.
+def environment_texts(records: Iterable[Path], secrets: Secrets) -> dict[str, str]:
+    """Records of the environments, by name in the package, without this machine's paths.
 
     Args:
         records: paths of environment.json, relative to the project's folder.
+        secrets: what is taken out.
     """
-    return {path.as_posix(): path for path in records}
+    return {path.as_posix(): secrets.redact(path.read_text(encoding="utf-8")) for path in records}
 
 
 def changes(root: Path) -> str | None:

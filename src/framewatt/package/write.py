@@ -9,7 +9,7 @@ from framewatt.errors import FramewattError
 from framewatt.package.bag import write_bag
 from framewatt.package.citation import authors_of, citation_cff, zenodo_json
 from framewatt.package.crate import METADATA, Description, crate_metadata
-from framewatt.package.secrets import Secrets, secrets_in
+from framewatt.privacy import Secrets, secrets_in
 
 HOME = "https://github.com/framewatt/framewatt"
 

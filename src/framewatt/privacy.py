@@ -44,7 +44,7 @@ class Secrets:
         """
         home = str(Path.home())
         found = {socket.gethostname(): "<host>", socket.gethostname().split(".")[0]: "<host>", _user(): "<user>"}
-        found |= {f"{home}/": "<home>/"}
+        found |= {f"{home}/": "<home>/", f"{Path.cwd()}/": "<project>/"}
         found |= {_text(root / name): "<serial>" for name in _SERIALS}
         found |= {_text(path): "<address>" for path in (root / "sys/class/net").glob("*/address")}
         found |= {value: "<token>" for name, value in os.environ.items() if _TOKEN.search(name)}
