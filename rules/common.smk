@@ -30,6 +30,9 @@ except FramewattError as error:
     sys.exit(f"framewatt: {error}")
 
 STUDY = SETUP.study
+if CONTAINERS and STUDY.device == "cuda":
+    # The driver's libraries and devices are the host's.
+    workflow.deployment_settings.apptainer_args += " --nv"
 MODE = "container" if CONTAINERS else config["environment"]
 ORCHESTRATOR = "resources/images/orchestrator.sif"
 BASE_IMAGE = (
