@@ -6,10 +6,10 @@ UV_VERSION := $(shell sed -n 's/^uv==\([0-9.]*\).*/\1/p' envs/orchestrator/requi
 CHECKED := src scripts tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format preflight bench images verify rebuild deposit lock clean
+.PHONY: help setup demo test test-containers lint format preflight bench images verify rebuild deposit lock clean
 
 help: ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
 
 setup: $(VENV)/ready ## make .venv, in which snakemake runs
 	@echo "set up; now: source $(BIN)/activate"
@@ -19,6 +19,9 @@ demo: $(VENV)/ready ## run the demo study, end to end, on this machine
 
 test: $(VENV)/ready-development ## run all tests, with every real framework
 	$(BIN)/python -m pytest
+
+test-containers: $(VENV)/ready-development ## run the smoke study in containers, on images built here (needs Apptainer)
+	$(BIN)/python -m pytest -m containers tests/workflow
 
 lint: $(VENV)/ready-development ## ruff, snakefmt, mypy and snakemake --lint
 	$(BIN)/ruff check $(CHECKED)

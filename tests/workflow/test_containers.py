@@ -14,9 +14,12 @@ from framewatt.records import read_run
 STUDY = "study=smoke device=cpu container_base=debootstrap"
 IMAGES = ["orchestrator", "torch", "tensorflow/cpu", "mxnet/cpu", "onnxruntime/cpu", "onnxruntime/openvino"]
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("apptainer") is None, reason="no apptainer on this machine; see .ci/run for how Debian gets it"
-)
+pytestmark = [
+    pytest.mark.containers,
+    pytest.mark.skipif(
+        shutil.which("apptainer") is None, reason="no apptainer on this machine; see .ci/run for how Debian gets it"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +80,12 @@ def test_a_rebuilt_image_plans_its_runs_again(checkout: Checkout, results: Path)
     assert not {"train", "export", "calibrate", "image"} & set(jobs)
 
 
-def test_without_apptainer_it_is_one_line(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
+def test_without_apptainer_it_is_one_line(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for program in ("bash", "sh", "env", "git"):
+        found = shutil.which(program)
+        assert found
+        (tmp_path / program).symlink_to(found)
+    monkeypatch.setenv("PATH", str(tmp_path))
     answer = checkout.snakemake("--use-singularity", "all", config=STUDY)
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")

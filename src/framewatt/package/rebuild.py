@@ -16,7 +16,7 @@ DERIVED = ("aggregate", "statistics", "tables", "figures", "report")
 """Folders of a results tree that follow from the others; the rules that make them have the same names."""
 
 _CODE = (
-    *("workflow", "rules", "scripts", "src", "docs/captions"),
+    *("workflow", "rules", "scripts", "src", "docs/captions", "envs/orchestrator"),
     *("config/schemas", "config/config.yaml", "config/datasets.yaml"),
 )
 _NOT_COMPARED = ("complete.txt",)
