@@ -81,7 +81,7 @@ def test_a_rebuilt_image_plans_its_runs_again(checkout: Checkout, results: Path)
 
 
 def test_without_apptainer_it_is_one_line(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for program in ("bash", "sh", "env", "git"):
+    for program in ("bash", "sh", "env", "git", "which"):
         found = shutil.which(program)
         assert found
         (tmp_path / program).symlink_to(found)
