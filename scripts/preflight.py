@@ -21,7 +21,8 @@ def main() -> None:
     print(f"{machine['cpu_model']}, {machine['processors']} processors, {len(machine['gpus'])} GPUs")
     options = validate({}, load_yaml(SCHEMA)["properties"]["instruments"], "the defaults")
     print("\nmeters")
-    for name, (available, reason) in availability(METERS, options).items():
+    # A log and a recorded trace belong to a study, not to a machine.
+    for name, (available, reason) in availability(set(METERS) - {"external", "replay"}, options).items():
         print(f"  {name}: {'ready' if available else 'not here'}: {reason}")
     findings = check_machine()
     print(f"\nfindings: {len(findings)}")

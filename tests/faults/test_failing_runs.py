@@ -13,6 +13,7 @@ import pytest
 from bs4 import BeautifulSoup
 from checkout import Checkout
 
+from framewatt.preflight import TOPICS, check_machine
 from framewatt.records import read_run
 
 MODEL = '''
@@ -171,3 +172,18 @@ def test_a_meter_that_is_not_there_stops_the_study_before_anything_is_trained(ch
     (line,) = [line for line in answer.text.splitlines() if "which this machine lacks" in line]
     assert line.startswith("framewatt: instruments.meters: found nvml, which this machine lacks: ")
     assert not list(checkout.root.glob("results/faulty/measure/*"))
+
+
+@pytest.mark.skipif(not check_machine(observe_s=0), reason="nothing disturbs a measurement on this machine")
+def test_a_strict_study_stops_before_anything_is_trained_and_goes_on_with_what_it_accepts(checkout: Checkout) -> None:
+    factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [16]}]
+    checkout.write_study("faulty", factors=factors, **QUICK, preflight={"strict": True})
+    answer = checkout.snakemake(config=STUDY)
+    assert answer.code != 0
+    (line,) = [line for line in answer.text.splitlines() if line.startswith("framewatt: preflight: ")]
+    assert line.endswith("allowed: a finding that preflight.accept names")
+    assert not list(checkout.root.glob("results/faulty/measure/*"))
+    checkout.write_study("faulty", factors=factors, **QUICK, preflight={"strict": True, "accept": list(TOPICS)})
+    answer = checkout.snakemake(config=STUDY)
+    assert answer.code == 0, answer.text
+    assert record(checkout, 16)["valid"]

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from checkout import heed_interrupts
 
 from framewatt.errors import FramewattError
 from framewatt.governor import governor
@@ -47,7 +48,12 @@ def test_it_is_put_back_when_the_process_is_killed(cpus: Path, sign: signal.Sign
         "import sys, time; from pathlib import Path; from framewatt.governor import governor\n"
         f"with governor('performance', Path({str(cpus)!r})): print('set', flush=True); time.sleep(60)"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509  # nothing here has threads
+    ) as process:
         assert process.stdout is not None
         process.stdout.readline()
         assert governors(cpus) == ["performance", "performance"]

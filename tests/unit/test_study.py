@@ -143,7 +143,7 @@ def test_every_key_of_the_schema_is_described_and_every_optional_one_has_a_defau
         ({"factors": [cross(workload=["vgg"])]}, "factors.0.workload: found 'vgg'; allowed: mobilenet, resnet50"),
         ({"factors": [cross(workload=["mobilenet"], runtime=["mxnet"])]}, "found 'mobilenet'; allowed: resnet50"),
         ({"factors": [cross(dataset=["mnist"])]}, "factors.0.dataset: found 'mnist'; allowed: cifar10, digits"),
-        ({"repetitons": 3}, "repetitons: found an unknown key; allowed: calibration, "),
+        ({"repetitons": 3}, "repetitons: found an unknown key; allowed: archive, "),
         ({"repetitons": 3}, "(did you mean repetitions?)"),
         ({"repetitions": 0}, "repetitions: found 0; allowed: a whole number at least 1"),
         ({"study": "My study"}, "study: found 'My study'; allowed: text matching"),

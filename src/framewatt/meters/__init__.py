@@ -56,7 +56,7 @@ def availability(names: Iterable[str], options: Mapping[str, Any]) -> dict[str, 
         names: of METERS.
         options: the study's `instruments`, with defaults filled in.
     """
-    return {name: make_meter(name, options).available() for name in names}
+    return {name: make_meter(name, options).available() for name in METERS if name in set(names)}
 
 
 def select_meters(options: Mapping[str, Any]) -> list[str]:
