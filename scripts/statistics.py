@@ -16,4 +16,7 @@ frames = {
     "omnibus": omnibus(runs, settings),
 }
 for name, frame in frames.items():
-    write_text(Path(snakemake.output[name]), frame.to_csv(index=False, lineterminator="\n"))
+    # Twelve digits: beyond them lies what this machine's mathematical library makes of a function, which another's,
+    # in a container or where a package is rebuilt, does not.
+    text = frame.to_csv(index=False, lineterminator="\n", float_format="%.12g")
+    write_text(Path(snakemake.output[name]), text)
