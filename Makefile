@@ -17,7 +17,7 @@ setup: $(VENV)/ready ## make .venv, in which snakemake runs
 demo: $(VENV)/ready ## run the demo study, end to end, on this machine
 	$(BIN)/snakemake --cores 1 --config study=demo
 
-test: $(VENV)/ready-development ## run all tests, with every real framework
+test: $(VENV)/ready-development ## run the tests, with every real framework
 	$(BIN)/python -m pytest
 
 test-containers: $(VENV)/ready-development ## run the smoke study in containers, on images built here (needs Apptainer)

@@ -15,7 +15,8 @@ from framewatt.records import read_run
 def main() -> None:
     """Collect and pack."""
     package = Path(snakemake.output.package)
-    files = project_files(ROOT, Path(snakemake.input.study), snakemake.params.environments)
+    study, name = Path(snakemake.input.study), snakemake.params.settings["study"]
+    files = project_files(ROOT, study, name, snakemake.params.environments)
     files |= study_files(package.parents[1])
     secrets = Secrets.of_this_machine()
     identity = {"code": code_identity(), "config": snakemake.config, "machine": describe_machine()}

@@ -60,9 +60,9 @@ def results_tree(root: Path) -> Path:
 def make_package(root: Path, secrets: Secrets | None = None) -> Path:
     """A package of such results, below a folder."""
     results = results_tree(root)
-    study = root / "trial.yaml"
+    study = root / "a study from elsewhere.yaml"
     study.write_text(yaml.safe_dump({"study": "trial", "title": "A trial"}))
-    files = project_files(ROOT, study, ["torch"]) | study_files(results)
+    files = project_files(ROOT, study, "trial", ["torch"]) | study_files(results)
     record = read_run(results / "measure" / CELL / "1" / "run.json")
     path = root / "framewatt-trial-0.1.0.zip"
     write_package(path, files, {"identity.json": json.dumps({})}, [record], SETTINGS, secrets or Secrets({}))

@@ -97,7 +97,7 @@ def _governor(root: Path) -> Iterator[Finding]:
             "governor",
             ", ".join(sorted(governors)),
             "the clock follows the load, so runs differ",
-            "preflight.set_governor: true in the study, or cpupower frequency-set -g performance",
+            "preflight.set_governor: performance in the study, or cpupower frequency-set -g performance",
         )
 
 

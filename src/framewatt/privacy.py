@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-_TOKEN = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.IGNORECASE)
+_TOKEN = re.compile(r"(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIALS?)(_|$)", re.IGNORECASE)
 _SERIALS = (
     "sys/class/dmi/id/product_serial",
     "sys/class/dmi/id/board_serial",
@@ -21,6 +21,9 @@ _SERIALS = (
     "etc/machine-id",
 )
 _SHORTEST = 4
+_SHORTEST_TOKEN = 8
+"""A variable may be named for tokens and hold a setting: `true`, a number, a mode."""
+
 _NO_SECRET = {"root", "user", "localhost", "none", "admin", "ubuntu", "debian", "runner", "default string"}
 """Names that tell nothing of their owner."""
 
@@ -47,7 +50,7 @@ class Secrets:
         found |= {f"{home}/": "<home>/", f"{Path.cwd()}/": "<project>/"}
         found |= {_text(root / name): "<serial>" for name in _SERIALS}
         found |= {_text(path): "<address>" for path in (root / "sys/class/net").glob("*/address")}
-        found |= {value: "<token>" for name, value in os.environ.items() if _TOKEN.search(name)}
+        found |= {value: "<token>" for name, value in os.environ.items() if _is_token(name, value)}
         known = {text: said for text, said in found.items() if _tells_something(text)}
         return cls(dict(sorted(known.items(), key=lambda item: -len(item[0]))))
 
@@ -63,6 +66,10 @@ class Secrets:
         text = content.decode("latin-1")
         found = [s for secret, s in self.texts.items() if _pattern(secret.encode().decode("latin-1")).search(text)]
         return sorted(set(found))
+
+
+def _is_token(name: str, value: str) -> bool:
+    return bool(_TOKEN.search(name)) and len(value) >= _SHORTEST_TOKEN
 
 
 def _tells_something(text: str) -> bool:

@@ -40,7 +40,7 @@ def test_records_and_report_belong_to_it_and_weights_do_not(tmp_path: Path) -> N
 
 
 def test_study_file_locks_and_code_belong_to_it() -> None:
-    files = project_files(ROOT, ROOT / "config/studies/demo.yaml", ["torch", "onnxruntime/cpu"])
+    files = project_files(ROOT, ROOT / "config/studies/demo.yaml", "demo", ["torch", "onnxruntime/cpu"])
     assert {
         "config/studies/demo.yaml",
         "envs/torch/requirements.txt",
@@ -53,6 +53,11 @@ def test_study_file_locks_and_code_belong_to_it() -> None:
         "src/framewatt/report/template.html.j2",
     } <= set(files)
     assert all(path.is_file() for path in files.values())
+
+
+def test_a_study_from_elsewhere_is_packed_under_its_own_name(package: Path, tmp_path: Path) -> None:
+    studies = unpack(package, tmp_path / "out") / "data" / "config" / "studies"
+    assert [path.name for path in studies.iterdir()] == ["trial.yaml"]
 
 
 def test_it_is_a_bag_by_the_reference_library(package: Path, tmp_path: Path) -> None:
@@ -134,7 +139,6 @@ def test_a_planted_secret_is_found_and_nothing_is_written(tmp_path: Path, secret
     made = tmp_path / "made"
     results_tree(made)
     secrets = Secrets({secret: "<secret>"})
-    (made / "trial.yaml").write_text("")
     (made / "results/trial/report/report.html").unlink()
     with pytest.raises(FramewattError, match=r"report.html holds <secret>") as raised:
         make_package_with(made, secret, secrets)
@@ -164,8 +168,10 @@ def test_this_machines_secrets_are_known(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("getpass.getuser", lambda: "jane_doe")
     monkeypatch.setenv("HOME", "/home/jane_doe")
     monkeypatch.setenv("ZENODO_TOKEN", "tok_abcdef123456")
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "enforced")
+    monkeypatch.setenv("USE_TOKEN", "false")
     secrets = Secrets.of_this_machine(tmp_path)
     text = "on myhost-17 by jane_doe in /home/jane_doe/x, SN-0815-XYZ, tok_abcdef123456; planned by myhost-171"
     assert secrets.redact(text) == "on <host> by <user> in <home>/x, <serial>, <token>; planned by myhost-171"
     assert secrets.find(text.encode()) == ["<home>/", "<host>", "<serial>", "<token>", "<user>"]
-    assert secrets.find(b"nothing of that") == []
+    assert secrets.find(b"nothing of that: false, enforced") == []

@@ -41,18 +41,19 @@ def study_files(results: Path) -> dict[str, Path]:
     return chosen
 
 
-def project_files(root: Path, study: Path, environments: Iterable[str]) -> dict[str, Path]:
+def project_files(root: Path, study: Path, name: str, environments: Iterable[str]) -> dict[str, Path]:
     """Study file, configuration, locks and code that made the results, by name in the package.
 
     Args:
         root: the project's folder.
-        study: the study file.
+        study: the study file, wherever it lies.
+        name: the study's, under which its file is in the package.
         environments: names of the environments that the study used.
     """
-    patterns = [*_PROJECT, *(f"envs/{name}/[!.]*" for name in environments)]
+    patterns = [*_PROJECT, *(f"envs/{environment}/[!.]*" for environment in environments)]
     paths = (path for pattern in patterns for path in sorted(root.glob(pattern)) if path.is_file())
     files = {path.relative_to(root).as_posix(): path for path in paths if "__pycache__" not in path.parts}
-    return {**files, f"config/studies/{study.name}": study}
+    return {**files, f"config/studies/{name}.yaml": study}
 
 
 def environment_texts(records: Iterable[Path], secrets: Secrets) -> dict[str, str]:

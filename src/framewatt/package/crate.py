@@ -47,7 +47,6 @@ class Description:
         license: SPDX name of the licence of its data.
         authors: their names.
         version: framewatt's.
-        url: framewatt's home.
     """
 
     name: str
@@ -55,7 +54,6 @@ class Description:
     license: str
     authors: Sequence[str]
     version: str
-    url: str
 
 
 def crate_metadata(names: Iterable[str], records: Sequence[Mapping[str, Any]], about: Description) -> str:
@@ -114,7 +112,7 @@ def _workflow(crate: ROCrate, files: Mapping[str, Any], about: Description) -> A
         url={"@id": "https://snakemake.readthedocs.io"},
     )
     workflow = files[_WORKFLOW]
-    workflow["name"], workflow["version"], workflow["url"] = "framewatt", about.version, about.url
+    workflow["name"], workflow["version"] = "framewatt", about.version
     workflow["programmingLanguage"] = language
     workflow["license"] = "https://spdx.org/licenses/MIT"
     crate.root_dataset["mainEntity"] = workflow

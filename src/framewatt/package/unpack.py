@@ -3,6 +3,7 @@
 import shutil
 import stat
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from framewatt.errors import FramewattError
@@ -19,6 +20,10 @@ LARGEST_B = 20 * 2**30
 _LARGEST_RATIO = 200
 _RATIO_FROM_B = 2**20
 _CHUNK_B = 2**20
+
+_UNREADABLE = (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
+"""What zipfile raises: for a damaged file and its streams, for a way of packing that it does not know, and for an
+encrypted entry (RuntimeError)."""
 
 
 def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
@@ -49,7 +54,7 @@ def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
                 for top in tops:
                     shutil.rmtree(target / top, ignore_errors=True)
                 raise
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except _UNREADABLE as error:
         raise FramewattError(f"{package}: found no readable zip file: {error}") from error
     return target / tops[0]
 

@@ -23,8 +23,7 @@ def problems_of(folder: Path) -> Iterator[str]:
     Args:
         folder: where it was unpacked to, see unpack.
     """
-    hashes = list(_bag_problems(folder))
-    yield from hashes
+    yield from _bag_problems(folder)
     data = folder / "data"
     if not data.is_dir():
         yield "data: not there; a bag has its content in it"

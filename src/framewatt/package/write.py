@@ -11,8 +11,6 @@ from framewatt.package.citation import authors_of, citation_cff, zenodo_json
 from framewatt.package.crate import METADATA, Description, crate_metadata
 from framewatt.privacy import Secrets, secrets_in
 
-HOME = "https://github.com/framewatt/framewatt"
-
 
 def write_package(
     path: Path,
@@ -48,7 +46,6 @@ def write_package(
         license=settings["archive"]["license"],
         authors=authors_of(settings),
         version=__version__,
-        url=HOME,
     )
     payload[METADATA] = crate_metadata(payload, records, about).encode()
     contents = ((name, c if isinstance(c, bytes) else c.read_bytes()) for name, c in payload.items())
