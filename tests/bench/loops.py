@@ -3,6 +3,7 @@
 `python -m bench.loops` reads a JSON line a segment (`loop`, `seconds`, `tool`) and answers with samples per second.
 """
 
+import functools
 import importlib
 import json
 import sys
@@ -19,7 +20,7 @@ import torchvision
 from framewatt.datasets.contract import Arrays
 from framewatt.worker import Events, infer, train
 from framewatt.workloads import make_inference, make_training
-from framewatt.workloads.contract import Spec
+from framewatt.workloads.contract import Inference, Spec
 
 THREADS = 1
 """One thread leaves a core to the sampler, as a machine with more cores than the workload uses does."""
@@ -99,15 +100,11 @@ LOOPS: dict[str, Loop] = {
     "framewatt training": framewatt_training,
     "bare training": bare_training,
 }
-_made: dict[str, object] = {}
 
 
-def _mobilenet() -> tuple:
-    if "mobilenet" not in _made:
-        model = torchvision.models.mobilenet_v2().eval()
-        batch = torch.zeros(1, 3, 224, 224)
-        _made["mobilenet"] = (model, batch)
-    return _made["mobilenet"]  # type: ignore[return-value]
+@functools.cache
+def _mobilenet() -> tuple[torch.nn.Module, torch.Tensor]:
+    return torchvision.models.mobilenet_v2().eval(), torch.zeros(1, 3, 224, 224)
 
 
 def _data() -> Arrays:
@@ -121,15 +118,19 @@ def _spec(artefact: Path | None, batch_size: int = 1) -> Spec:
     return Spec("resnet50", batch_size, "cpu", "native", THREADS, 1, artefact, training)
 
 
-def _resnet50() -> tuple:
-    if "weights" not in _made:
-        folder = TemporaryDirectory()
-        training = make_training("torch", _spec(None), _data())
-        training.setup()
-        training.save(Path(folder.name))
-        _made["weights"] = folder
+@functools.cache
+def _weights() -> "TemporaryDirectory[str]":
+    """Random weights of ResNet-50, where framewatt's inference finds them."""
+    folder = TemporaryDirectory()
+    training = make_training("torch", _spec(None), _data())
+    training.setup()
+    training.save(Path(folder.name))
+    return folder
+
+
+def _resnet50() -> tuple[Inference, Arrays]:
     data = _data()
-    return make_inference("torch", _spec(Path(_made["weights"].name)), data), data  # type: ignore[attr-defined]
+    return make_inference("torch", _spec(Path(_weights().name)), data), data
 
 
 def main() -> None:

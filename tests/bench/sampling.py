@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 
+from hardware.peers import PEERS
 from hardware.powercap import install
 from hardware.script import Script
 
@@ -39,6 +40,19 @@ def beside(loops: Loops, scratch: Path) -> Callable[[], float]:
         return rate
 
     return segment
+
+
+def beside_tool(tool: str) -> Ratio:
+    """Rates with and without a tool.
+
+    Processes differ by more than a tool costs, so both ways run in one; what a tool leaves behind slows both.
+    """
+    loops = Loops()
+    ratio = compare(
+        lambda: loops.rate("mobilenet", SEGMENT_S, tool), lambda: loops.rate("mobilenet", SEGMENT_S), PEER_PAIRS
+    )
+    loops.close()
+    return ratio
 
 
 def slowdown_row(name: str, ratio: Ratio, target: str, met: bool | None) -> dict:
@@ -81,15 +95,8 @@ def main() -> None:
         slowdown_row("MobileNetV2 batch 1 beside the sampler at 10 ms", ratio, "<= 0.5", 1 - ratio.median <= 0.005)
     )
     loops.close()
-    for tool in ("codecarbon", "zeus", "pyRAPL alone"):
-        # Processes differ by more than a tool costs, so both ways run in one; what a tool leaves behind slows both.
-        rates = Loops()
-        ratio = compare(
-            lambda: rates.rate("mobilenet", SEGMENT_S, tool),  # noqa: B023
-            lambda: rates.rate("mobilenet", SEGMENT_S),  # noqa: B023
-            PEER_PAIRS,
-        )
-        rates.close()
+    for tool in PEERS:
+        ratio = beside_tool(tool)
         row = slowdown_row(f"MobileNetV2 batch 1 beside {tool}", ratio, "", None)
         rows.append({**row, "peer": row["framewatt"], "framewatt": None})
     print(json.dumps(rows))

@@ -29,6 +29,12 @@ LOGGER_AHEAD_S = 1234.5
 """The wall meter's clock is wrong by that much, and the study says so."""
 
 
+def namespaces_allowed() -> bool:
+    """Whether a scripted machine can be put over the real one here, in a namespace of its own."""
+    words = ("unshare", "--map-root-user", "--mount", "--mount-proc", "--pid", "--fork", "true")
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
 def play_case(name: str, peers_python: str = "") -> dict:
     """Play a case in namespaces of its own; its `rows`, `errors` of the sampling processes, and `sampler`'s summary.
 

@@ -1,8 +1,12 @@
 """Every case on every meter: the real sampling process, on hardware that follows a script in real time."""
 
 import pytest
-from hardware.case import play_cases
+from hardware.case import namespaces_allowed, play_cases
 from hardware.cases import CASES
+
+pytestmark = pytest.mark.skipif(
+    not namespaces_allowed(), reason="this machine does not let a user make namespaces (unshare --map-root-user)"
+)
 
 
 @pytest.fixture(scope="module")
