@@ -9,7 +9,7 @@ from typing import Any
 
 from framewatt.errors import FramewattError
 from framewatt.files import sha256_of
-from framewatt.images import packages_of
+from framewatt.images import image_sha256, packages_of
 from framewatt.supervision import supervise
 from framewatt.uv import PYTHON_VERSION, uv_program
 
@@ -73,7 +73,7 @@ def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
         image: the .sif.
         lock: the requirements.txt that it was built from.
     """
-    record = {"name": name, "mode": "container", "lock_sha256": sha256_of(lock), "image_sha256": sha256_of(image)}
+    record = {"name": name, "mode": "container", "lock_sha256": sha256_of(lock), "image_sha256": image_sha256(image)}
     try:
         found = packages_of(image, _DESCRIBE)
     except FramewattError as error:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framewatt.errors import FramewattError
+from framewatt.files import read_json, sha256_of, write_json
 from framewatt.supervision import supervise
 from framewatt.uv import PYTHON_VERSION, uv_program
 
@@ -102,9 +103,39 @@ def build_image(definition: Path, image: Path, arguments: Sequence[str], binds: 
         outcome = supervise(command, log=log, timeout_s=_TIMEOUT_S, folder=definition.parent)
         if outcome.reason:
             raise FramewattError(f"containers: apptainer build of {definition}: {outcome.reason}")
+        # Now, while the system still has all of it in memory.
+        digest = sha256_of(partial)
         partial.replace(image)
+        write_json(_digest_path(image), {"sha256": digest, **_state_of(image)})
     finally:
         partial.unlink(missing_ok=True)
+
+
+def image_sha256(image: Path) -> str:
+    """Hash of an image: as taken when it was built, where the file has not been touched since; else taken anew.
+
+    Args:
+        image: the .sif.
+    """
+    kept = _digest_path(image)
+    if kept.exists():
+        known = read_json(kept)
+        if {name: known.get(name) for name in _STATE} == _state_of(image):
+            return str(known["sha256"])
+    return sha256_of(image)
+
+
+def _digest_path(image: Path) -> Path:
+    return image.resolve().with_suffix(".digest.json")
+
+
+_STATE = ("size_b", "modified_ns", "changed_ns", "inode")
+
+
+def _state_of(image: Path) -> dict[str, int]:
+    """What no other file that takes its place has the same of: nothing but the kernel sets the time of change."""
+    state = image.stat()
+    return dict(zip(_STATE, (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino), strict=True))
 
 
 def base_arguments(base: str, local_base: Path) -> list[str]:

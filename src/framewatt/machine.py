@@ -10,6 +10,8 @@ import platform
 from pathlib import Path
 from typing import Any
 
+_OF_THE_PROCESS = ("operating_system", "processors_usable")
+
 
 def usable_processors() -> int:
     """Processors that this process may run on."""
@@ -17,7 +19,10 @@ def usable_processors() -> int:
 
 
 def describe_machine(root: Path = Path("/")) -> dict[str, Any]:
-    """Hardware and operating system, with a fingerprint over both and the current boot.
+    """Hardware and operating system, with a fingerprint of this machine in its current boot.
+
+    The fingerprint leaves out what differs between processes of one boot: the operating system of a container image,
+    the processors that a scheduler gives.
 
     Args:
         root: the file system, or a copy of its /proc and /sys.
@@ -46,7 +51,8 @@ def describe_machine(root: Path = Path("/")) -> dict[str, Any]:
         "gpus": _gpus(),
     }
     boot = text_of(root / "proc/sys/kernel/random/boot_id").strip()
-    fingerprint = hashlib.sha256(json.dumps([hardware, boot], sort_keys=True).encode()).hexdigest()
+    lasting = {name: value for name, value in hardware.items() if name not in _OF_THE_PROCESS}
+    fingerprint = hashlib.sha256(json.dumps([lasting, boot], sort_keys=True).encode()).hexdigest()
     return {**hardware, "fingerprint": fingerprint[:16]}
 
 

@@ -8,7 +8,7 @@ import getpass
 import os
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,14 +39,16 @@ class Secrets:
     texts: dict[str, str]
 
     @classmethod
-    def of_this_machine(cls, root: Path = Path("/")) -> "Secrets":
+    def of_this_machine(cls, root: Path = Path("/"), harmless: Collection[str] = ()) -> "Secrets":
         """All that is known here.
 
         Args:
             root: the file system, or a copy of its /sys and /etc.
+            harmless: `host` or `user`, where that name is a common word and tells nothing of its owner.
         """
         home = str(Path.home())
-        found = {socket.gethostname(): "<host>", socket.gethostname().split(".")[0]: "<host>", _user(): "<user>"}
+        names = {socket.gethostname(): "<host>", socket.gethostname().split(".")[0]: "<host>", _user(): "<user>"}
+        found = {name: said for name, said in names.items() if said.strip("<>") not in harmless}
         found |= {f"{home}/": "<home>/", f"{Path.cwd()}/": "<project>/"}
         found |= {_text(root / name): "<serial>" for name in _SERIALS}
         found |= {_text(path): "<address>" for path in (root / "sys/class/net").glob("*/address")}

@@ -20,6 +20,9 @@ from framewatt.trace import Trace
 
 SCHEMA_VERSION = 1
 _CHANNELS = "framewatt.channels"
+_BYTES_A_ROW = 32
+_ALWAYS_ALLOWED_B = 1 << 26
+_LARGEST_GROWTH = 200
 SCHEMA_PATH = Path(__file__).parents[2] / "config" / "schemas" / "run.schema.json"
 
 
@@ -102,9 +105,10 @@ def read_trace(path: Path) -> Trace:
     """Read a power trace.
 
     Raises:
-        FramewattError: the file is not a trace of framewatt's.
+        FramewattError: the file is not a trace of framewatt's, or it would grow beyond measure in memory.
     """
     try:
+        _check_growth(path)
         table = pq.read_table(path)
         channels = tuple(Channel(**c) for c in json.loads((table.schema.metadata or {})[_CHANNELS.encode()]))
         channel = np.full(table.num_rows, -1, dtype=np.int32)
@@ -115,6 +119,16 @@ def read_trace(path: Path) -> Trace:
         return Trace(channels, table["monotonic_ns"].to_numpy(), channel, value)
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
         raise FramewattError(f"{path}: found no power trace: {error}") from error
+
+
+def _check_growth(path: Path) -> None:
+    """Refuse a file that a few bytes would make fill the memory; times of readings alone do not compress that well."""
+    rows, bytes_ = pq.ParquetFile(path).metadata.num_rows, path.stat().st_size
+    if rows * _BYTES_A_ROW > max(_ALWAYS_ALLOWED_B, _LARGEST_GROWTH * bytes_):
+        raise FramewattError(
+            f"{path}: found {rows} rows in {bytes_} bytes; "
+            f"allowed: no more than {_LARGEST_GROWTH} times its size in memory"
+        )
 
 
 def write_events(path: Path, events: Sequence[Mapping[str, Any]], clock: Clock) -> None:

@@ -9,19 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-Nanoseconds = NDArray[np.int64]
-Values = NDArray[np.float64]
+from framewatt.coverage import LONG_GAP_PERIODS, Nanoseconds, Values, coverage, good_samples, judge_gaps, segment
 
 SHORTEST_WINDOW_PERIODS = 20
 """A window of fewer update periods of its meter is flagged (design, section 5.7)."""
-
-LONG_GAP_PERIODS = 10
-"""As many planned periods without a good reading are a gap, where fewer are a late reading."""
-
-LARGEST_GAP_SHARE = 0.03
-"""Share of a window that may lie in gaps: more than that would be invented, so the window is invalid."""
 
 _UNIFORM = 12**-0.5
 """Standard deviation of a uniform distribution, as a share of its width (JCGM 100:2008, 4.3.7)."""
@@ -84,16 +76,16 @@ def counter_energy(
     Raises:
         ValueError: `end_ns` is not after `start_ns`, or the times do not ascend.
     """
-    t, value, failed = _good_samples(time_ns, counter_j, start_ns, end_ns)
-    gap_s, inside, reasons = _coverage(t, start_ns, end_ns)
+    t, value, failed = good_samples(time_ns, counter_j, start_ns, end_ns)
+    gap_s, inside, reasons = coverage(t, start_ns, end_ns)
     if reasons:
         return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
     steps, reasons = _steps(t, value, update_period_s, wrap_j, max_power_w)
     if wrap_j is not None and max_power_w and gap_s is not None and gap_s * max_power_w >= wrap_j:
         reasons += (f"more than one wrap possible in a gap of {gap_s:.3g} s",)
-    edges = sorted({_segment(t, start_ns), _segment(t, end_ns)})
+    edges = sorted({segment(t, start_ns), segment(t, end_ns)})
     widths_s = np.diff(t)[edges] * 1e-9
-    gap_reasons, flags = _judge_gaps(widths_s, (end_ns - start_ns) * 1e-9, max(period_s, update_period_s), "at an edge")
+    gap_reasons, flags = judge_gaps(widths_s, (end_ns - start_ns) * 1e-9, max(period_s, update_period_s), "at an edge")
     reasons += gap_reasons
     if reasons:
         return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
@@ -129,8 +121,8 @@ def gauge_energy(
     Raises:
         ValueError: `end_ns` is not after `start_ns`, or the times do not ascend.
     """
-    t, value, failed = _good_samples(time_ns, power_w, start_ns, end_ns)
-    gap_s, inside, reasons = _coverage(t, start_ns, end_ns)
+    t, value, failed = good_samples(time_ns, power_w, start_ns, end_ns)
+    gap_s, inside, reasons = coverage(t, start_ns, end_ns)
     if (value < 0).any():
         reasons += ("negative power",)
     if reasons:
@@ -141,7 +133,7 @@ def gauge_energy(
     nodes_w = np.concatenate((edges[:1], value[within], edges[1:]))
     widths_s = np.diff(nodes_ns) * 1e-9
     period_s = max(period_s, update_period_s)
-    reasons, flags = _judge_gaps(widths_s, (end_ns - start_ns) * 1e-9, period_s, "between readings")
+    reasons, flags = judge_gaps(widths_s, (end_ns - start_ns) * 1e-9, period_s, "between readings")
     if reasons:
         return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
     energy = float(np.sum(widths_s * (nodes_w[1:] + nodes_w[:-1]) / 2))
@@ -179,36 +171,6 @@ def combine(parts: Sequence[WindowEnergy], duration_s: float) -> WindowEnergy:
     )
 
 
-def _good_samples(time_ns: Nanoseconds, values: Values, start_ns: int, end_ns: int) -> tuple[Nanoseconds, Values, int]:
-    """The good samples that matter to the window: those inside and the nearest on either side."""
-    if end_ns <= start_ns:
-        raise ValueError(f"window ends at {end_ns} ns, not after its start at {start_ns} ns")
-    time_ns = np.asarray(time_ns, dtype=np.int64)
-    values = np.asarray(values, dtype=np.float64)
-    if (np.diff(time_ns) < 0).any():
-        raise ValueError("sample times do not ascend")
-    good = np.isfinite(values)
-    failed = int(np.count_nonzero(~good & (time_ns >= start_ns) & (time_ns <= end_ns)))
-    t, value = time_ns[good], values[good]
-    first = max(int(np.searchsorted(t, start_ns, side="right")) - 1, 0)
-    last = min(int(np.searchsorted(t, end_ns, side="left")) + 1, len(t))
-    return t[first:last], value[first:last], failed
-
-
-def _coverage(t: Nanoseconds, start_ns: int, end_ns: int) -> tuple[float | None, int, tuple[str, ...]]:
-    """Largest gap in seconds, samples inside, and why the samples do not span the window, if so."""
-    inside = int(np.count_nonzero((t >= start_ns) & (t <= end_ns)))
-    gap_s = float(np.diff(t).max() * 1e-9) if len(t) > 1 else None
-    reasons: tuple[str, ...] = ()
-    if len(t) < 2:
-        reasons += (f"{len(t)} good samples, at least 2 are needed",)
-    elif t[0] > start_ns:
-        reasons += (f"trace begins {(t[0] - start_ns) * 1e-9:.3g} s after the window",)
-    elif t[-1] < end_ns:
-        reasons += (f"trace ends {(end_ns - t[-1]) * 1e-9:.3g} s before the window",)
-    return gap_s, inside, reasons
-
-
 def _steps(
     t: Nanoseconds, value: Values, update_period_s: float, wrap_j: float | None, max_power_w: float | None
 ) -> tuple[Values, tuple[str, ...]]:
@@ -227,34 +189,6 @@ def _steps(
         if (steps > most).any():
             return steps, (f"counter went up by more than {max_power_w:g} W can: it was reset, or wrapped unseen",)
     return steps, ()
-
-
-def _judge_gaps(
-    widths_s: Values, duration_s: float, period_s: float, where: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Why gaps make a window invalid, or what to flag of them.
-
-    Args:
-        widths_s: seconds between readings, as far as they matter.
-        duration_s: of the window.
-        period_s: seconds between two readings as planned.
-        where: where those readings are, for the words.
-    """
-    gaps_s = widths_s[widths_s > LONG_GAP_PERIODS * period_s]
-    if not len(gaps_s):
-        return (), ()
-    share = float(gaps_s.sum()) / duration_s
-    said = f"no reading for {gaps_s.max():.3g} s {where}"
-    if share > LARGEST_GAP_SHARE:
-        return (
-            f"{said}: gaps are {100 * share:.3g} % of the window, at most {100 * LARGEST_GAP_SHARE:g} % may be",
-        ), ()
-    return (), (said,)
-
-
-def _segment(t: Nanoseconds, edge_ns: int) -> int:
-    """Number of the segment between two readings that holds an edge."""
-    return int(np.clip(np.searchsorted(t, edge_ns, side="right"), 1, len(t) - 1)) - 1
 
 
 def _result(

@@ -175,3 +175,9 @@ def test_this_machines_secrets_are_known(tmp_path: Path, monkeypatch: pytest.Mon
     assert secrets.redact(text) == "on <host> by <user> in <home>/x, <serial>, <token>; planned by myhost-171"
     assert secrets.find(text.encode()) == ["<home>/", "<host>", "<serial>", "<token>", "<user>"]
     assert secrets.find(b"nothing of that: false, enforced") == []
+
+
+def test_a_study_may_say_that_a_name_is_a_common_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getuser", lambda: "data")
+    assert Secrets.of_this_machine(tmp_path).find(b"the data of a run") == ["<user>"]
+    assert Secrets.of_this_machine(tmp_path, harmless=["user"]).find(b"the data of a run") == []

@@ -41,3 +41,14 @@ def test_another_node_is_measured_once(tmp_path: Path) -> None:
     assert kept.name == f"idle_{here['machine']['fingerprint']}.json"
     kept.write_text(json.dumps({**here, "idle_s": 99}))
     assert idle_here(elsewhere, OPTIONS, tmp_path)["idle_s"] == 99
+
+
+def test_an_image_and_its_host_are_one_node(tmp_path: Path) -> None:
+    fingerprints = []
+    for root, system, boot in (("host", "Debian 12", "1"), ("image", "Debian 13", "1"), ("rebooted", "Debian 12", "2")):
+        for name, text in (("etc/os-release", f"PRETTY_NAME={system}"), ("proc/sys/kernel/random/boot_id", boot)):
+            (tmp_path / root / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / root / name).write_text(text)
+        fingerprints.append(describe_machine(tmp_path / root)["fingerprint"])
+    host, image, rebooted = fingerprints
+    assert host == image != rebooted

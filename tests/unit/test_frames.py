@@ -35,6 +35,23 @@ def test_psys_holds_the_others_and_is_never_added_to_them() -> None:
     assert total({"cpu:psys": energy(180.0)})["energy_gross_j"] == 180
 
 
+@pytest.mark.parametrize(
+    ("domains", "parts"),
+    [
+        ({"cpu:package-0": 100, "cpu:core-0": 60, "cpu:uncore-0": 20}, "cpu:package-0"),
+        ({"cpu:package-0": 100, "gpu:0": 300, "external:wall": 500}, "cpu:package-0 + gpu:0"),
+        ({"external:wall": 500}, "external:wall"),
+        ({"external:wall": 500, "cpu:psys": 180}, "external:wall"),
+        ({"external:wall": 500, "cpu:estimate": 50}, "external:wall"),
+        ({"external:wall": 500, "gpu:0": 300, "cpu:estimate": 50}, "external:wall"),
+    ],
+)
+def test_what_lies_inside_another_domain_is_never_added_to_it(domains: dict[str, float], parts: str) -> None:
+    row = total({name: energy(joules, estimated=name == "cpu:estimate") for name, joules in domains.items()})
+    assert row["parts"] == parts
+    assert row["energy_gross_j"] == sum(domains[part] for part in parts.split(" + "))
+
+
 def test_a_measured_total_holds_no_estimate() -> None:
     row = total({"gpu:0": energy(300.0), "cpu:estimate": energy(50.0, estimated=True)})
     assert (row["energy_gross_j"], row["estimated"], row["parts"]) == (300, False, "gpu:0")

@@ -1,12 +1,13 @@
 """What images are built from, and what is said where they cannot be."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from framewatt.errors import FramewattError
 from framewatt.files import sha256_of
-from framewatt.images import apptainer, base_arguments, debian_mirror
+from framewatt.images import apptainer, base_arguments, build_image, debian_mirror, image_sha256
 
 ROOT = Path(__file__).parents[2]
 LOCKS = sorted((ROOT / "envs").rglob("requirements.txt"))
@@ -55,3 +56,32 @@ def test_without_apptainer_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(FramewattError, match=r"found no apptainer on PATH; allowed: .* apt install apptainer"):
         apptainer()
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An image as `build_image` leaves it, by a program that copies the definition in Apptainer's place."""
+    program = tmp_path / "bin" / "apptainer"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\ncp "$2" "$1"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    definition, image = tmp_path / "container.def", tmp_path / "torch.sif"
+    definition.write_text("all that is in the image")
+    build_image(definition, image, [], [], tmp_path / "log")
+    return image
+
+
+def test_an_image_is_hashed_when_it_is_built(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = sha256_of(built)
+    monkeypatch.setattr("framewatt.images.sha256_of", lambda path: pytest.fail(f"{path} was read again"))
+    assert image_sha256(built) == expected
+
+
+def test_an_image_that_was_swapped_is_hashed_anew(built: Path) -> None:
+    times = built.stat()
+    other = built.with_name("other.sif")
+    other.write_text("something else of its size"[: times.st_size].ljust(times.st_size))
+    os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
+    other.replace(built)
+    assert image_sha256(built) == sha256_of(built)

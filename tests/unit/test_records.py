@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from records_factory import energy, run_record
@@ -105,6 +106,14 @@ def test_a_trace_comes_back_with_its_channels(tmp_path: Path) -> None:
 def test_a_file_that_is_no_trace_is_named(tmp_path: Path) -> None:
     (tmp_path / "power.parquet").write_text("joules")
     with pytest.raises(FramewattError, match=r"power.parquet: found no power trace"):
+        read_trace(tmp_path / "power.parquet")
+
+
+def test_a_trace_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    rows = 3_000_000
+    same = pa.table({"monotonic_ns": pa.array(np.zeros(rows, np.int64)), "value": pa.array(np.zeros(rows))})
+    pq.write_table(same, tmp_path / "power.parquet", compression="zstd")
+    with pytest.raises(FramewattError, match=rf"power.parquet: found {rows} rows in \d+ bytes; allowed: no more than"):
         read_trace(tmp_path / "power.parquet")
 
 

@@ -8,6 +8,7 @@ import pytest
 from checkout import ROOT, Answer, Checkout, run_snakemake
 
 from framewatt.files import sha256_of
+from framewatt.images import image_sha256
 from framewatt.package.rebuild import rebuild
 from framewatt.records import read_run
 
@@ -55,8 +56,14 @@ def test_every_run_took_place_in_its_image(checkout: Checkout, results: Path) ->
         environment = record["identity"]["environment"]
         image = checkout.root / "resources" / "images" / f"{environment['name']}.sif"
         assert (record["status"], record["valid"], environment["mode"]) == ("ok", True, "container")
-        assert environment["image_sha256"] == sha256_of(image)
+        assert environment["image_sha256"] == image_sha256(image)
         assert record["identity"]["code"]["sha256"] is not None
+
+
+def test_the_hash_in_a_record_is_that_of_the_file(checkout: Checkout, results: Path) -> None:
+    record = read_run(next(results.glob("measure/*openvino*/1/run.json")))
+    image = checkout.root / "resources/images/onnxruntime/openvino.sif"
+    assert record["identity"]["environment"]["image_sha256"] == sha256_of(image)
 
 
 def test_the_same_tables_figures_and_report_come_out_without_containers(results: Path, tmp_path: Path) -> None:

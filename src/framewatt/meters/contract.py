@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from framewatt.errors import FramewattError
+
 COUNTER = "counter"
 GAUGE = "gauge"
 
@@ -94,6 +96,17 @@ class Streamed(Meter, Protocol):
 
     def end(self) -> Sequence[Reading]:
         """Let go of what `open` took; the readings that were still under way."""
+
+
+def require(meter: Meter) -> None:
+    """Go on only if a meter can be read here; the first line of every `open`.
+
+    Raises:
+        FramewattError: it cannot, and why.
+    """
+    ready, reason = meter.available()
+    if not ready:
+        raise FramewattError(f"meter {meter.name}: {reason}")
 
 
 def unreadable(path: str | os.PathLike[str]) -> str | None:

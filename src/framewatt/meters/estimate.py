@@ -10,8 +10,7 @@ import os
 import time
 from pathlib import Path
 
-from framewatt.errors import FramewattError
-from framewatt.meters.contract import COUNTER, Channel
+from framewatt.meters.contract import COUNTER, Channel, require
 
 
 class Estimate:
@@ -50,9 +49,7 @@ class Estimate:
 
     def open(self) -> list[Channel]:
         """Open the accounting file and take its state as zero."""
-        ready, reason = self.available()
-        if not ready:
-            raise FramewattError(f"meter estimate: {reason}")
+        require(self)
         self._file = os.open(self.stat, os.O_RDONLY)
         self._start = (time.monotonic_ns(), self._busy_s())
         return [

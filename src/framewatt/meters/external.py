@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from framewatt.errors import FramewattError
-from framewatt.meters.contract import COUNTER, GAUGE, Channel, Reading
+from framewatt.meters.contract import COUNTER, GAUGE, Channel, Reading, require
 
 _DOMAIN = "external:wall"
 _WAIT_STEP_S = 0.05
@@ -76,9 +76,7 @@ class External:
 
     def open(self) -> list[Channel]:
         """Tie the clocks and go to the end of the file."""
-        ready, reason = self.available()
-        if not ready:
-            raise FramewattError(f"meter external: {reason}")
+        require(self)
         self._utc_less_monotonic_ns = time.time_ns() - time.monotonic_ns()
         self._file = self.log.path.open(newline="", encoding="utf-8")
         self._header = next(csv.reader([self._file.readline()]))

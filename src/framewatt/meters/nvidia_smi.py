@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 
 from framewatt.errors import FramewattError
-from framewatt.meters.contract import GAUGE, Channel, Reading
+from framewatt.meters.contract import GAUGE, Channel, Reading, require
 from framewatt.meters.subprocess_lines import Lines
 from framewatt.meters.visible import Gpu, visible_gpus
 
@@ -66,9 +66,7 @@ class NvidiaSmi:
 
     def open(self) -> list[Channel]:
         """Start the program; every visible GPU has all channels, NaN where it does not tell a value."""
-        ready, reason = self.available()
-        if not ready:
-            raise FramewattError(f"meter nvidia-smi: {reason}")
+        require(self)
         gpus = visible_gpus(_gpus())
         self._lines = Lines(
             [

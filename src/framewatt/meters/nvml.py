@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from framewatt.errors import FramewattError
-from framewatt.meters.contract import COUNTER, GAUGE, Channel
+from framewatt.meters.contract import COUNTER, GAUGE, Channel, require
 from framewatt.meters.visible import Gpu, visible_gpus
 
 _UPDATE_PERIOD_S = 0.1
@@ -55,9 +55,7 @@ class Nvml:
 
     def open(self) -> list[Channel]:
         """Start NVML and keep the calls that every visible GPU supports."""
-        ready, reason = self.available()
-        if not ready:
-            raise FramewattError(f"meter nvml: {reason}")
+        require(self)
         library = self._load()
         library.nvmlInit()
         channels = []

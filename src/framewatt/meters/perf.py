@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framewatt.errors import FramewattError
-from framewatt.meters.contract import COUNTER, Channel, Reading
+from framewatt.meters.contract import COUNTER, Channel, Reading, require
 from framewatt.meters.subprocess_lines import Lines
 
 EVENTS = Path("/sys/bus/event_source/devices/power/events")
@@ -58,9 +58,7 @@ class Perf:
 
     def open(self) -> list[Channel]:
         """Start perf and wait for its first interval, which tells the sockets."""
-        ready, reason = self.available()
-        if not ready:
-            raise FramewattError(f"meter perf: {reason}")
+        require(self)
         names = ",".join(f"power/{event}/" for event in self._present())
         interval_ms = str(round(self.period_s * 1000))
         self._lines = Lines(

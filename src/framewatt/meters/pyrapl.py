@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from framewatt.errors import FramewattError
-from framewatt.meters.contract import COUNTER, Channel
+from framewatt.meters.contract import COUNTER, Channel, require
 
 _UPDATE_PERIOD_S = 0.001
 
@@ -50,9 +50,7 @@ class PyRapl:
 
     def open(self) -> list[Channel]:
         """Begin a measurement; a domain is what its first result has a number for."""
-        ready, reason = self.available()
-        if not ready:
-            raise FramewattError(f"meter pyrapl: {reason}")
+        require(self)
         self._begin()
         self._measurement.end()
         result = self._measurement.result

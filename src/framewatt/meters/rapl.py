@@ -8,8 +8,7 @@ import math
 import os
 from pathlib import Path
 
-from framewatt.errors import FramewattError
-from framewatt.meters.contract import COUNTER, Channel, unreadable
+from framewatt.meters.contract import COUNTER, Channel, require, unreadable
 
 POWERCAP = Path("/sys/class/powercap")
 
@@ -60,9 +59,7 @@ class Rapl:
 
     def open(self) -> list[Channel]:
         """Open each zone's counter once; a reading is then a single system call."""
-        ready, reason = self.available()
-        if not ready:
-            raise FramewattError(f"meter rapl: {reason}")
+        require(self)
         zones, mirrored = self._without_mirrors(self._zones())
         self._files = [os.open(zone / "energy_uj", os.O_RDONLY) for zone, _ in zones]
         return [

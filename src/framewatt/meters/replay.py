@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.errors import FramewattError
-from framewatt.meters.contract import Channel
+from framewatt.meters.contract import Channel, require
 
 
 class Replay:
@@ -42,9 +42,7 @@ class Replay:
 
     def open(self) -> list[Channel]:
         """Load the trace and start its clock."""
-        ready, reason = self.available()
-        if not ready:
-            raise FramewattError(f"meter replay: {reason}")
+        require(self)
         # Only the sampling process that replays needs parquet; the others start faster without it.
         from framewatt.records import read_trace
 

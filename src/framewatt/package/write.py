@@ -50,7 +50,10 @@ def write_package(
     payload[METADATA] = crate_metadata(payload, records, about).encode()
     contents = ((name, c if isinstance(c, bytes) else c.read_bytes()) for name, c in payload.items())
     if held := secrets_in(secrets, contents):
-        raise FramewattError(f"{path}: found what names its owner: {'; '.join(held[:5])}; allowed: none of that")
+        raise FramewattError(
+            f"{path}: found what names its owner: {'; '.join(held[:5])}; allowed: none of that (where the name of "
+            "host or user is a common word: archive.harmless: [host] or [user] in the study)"
+        )
     info = {
         "Bag-Software-Agent": f"framewatt {__version__}",
         "Bagging-Date": released,

@@ -1,89 +1,32 @@
-"""What about the machine disturbs a measurement, most of it to be mended before a study (design, section 5.9)."""
+"""What about the processors, the power supply and other work disturbs a measurement."""
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from framewatt.machine import text_of, usable_processors
-from framewatt.throttling import throttled_shares
+from framewatt.preflight.finding import HOT_C, Finding
 
 _CPU = Path("sys/devices/system/cpu")
-_HOT_C = 80
 _BUSY_SHARE = 0.1
 
 
-@dataclass(frozen=True)
-class Finding:
-    """Something that disturbs a measurement.
-
-    Attributes:
-        topic: what was looked at, one of TOPICS.
-        found: what was found.
-        meaning: what that does to a measurement.
-        remedy: how to mend it.
-    """
-
-    topic: str
-    found: str
-    meaning: str
-    remedy: str
-
-
-def check_machine(root: Path = Path("/"), observe_s: float = 0.2, library: Any = None) -> list[dict[str, str]]:
-    """All findings.
+def host_findings(root: Path, observe_s: float) -> Iterator[Finding]:
+    """Findings about all but GPUs.
 
     Args:
         root: the file system, or a copy of its /proc and /sys.
         observe_s: seconds for which the processors are watched for other work.
-        library: stands in for the pynvml module.
     """
-    checks: Sequence[Callable[[], Iterator[Finding]]] = (
-        lambda: _governor(root),
-        lambda: _turbo(root),
-        lambda: _smt(root),
-        lambda: _virtual_machine(root),
-        lambda: _load(root, observe_s),
-        lambda: _battery(root),
-        lambda: _temperature(root),
-        lambda: _throttling(root),
-        lambda: _gpus(library),
-    )
-    return [asdict(finding) for check in checks for finding in check()]
-
-
-TOPICS = (
-    "governor",
-    "turbo",
-    "SMT",
-    "virtual machine",
-    "load",
-    "battery",
-    "CPU temperature",
-    "CPU throttling",
-    "GPU processes",
-    "GPU persistence",
-    "GPU throttling",
-    "GPU temperature",
-)
-
-
-def objections(findings: Sequence[dict[str, str]], settings: dict[str, Any]) -> list[str]:
-    """What a strict study does not accept, a line each; nothing where the study is not strict.
-
-    Args:
-        findings: see check_machine.
-        settings: the study's `preflight`: `strict`, and `accept`, the topics that it accepts.
-    """
-    if not settings["strict"]:
-        return []
-    return [
-        f"preflight: {finding['topic']}: {finding['found']} ({finding['meaning']}; mend: {finding['remedy']})"
-        for finding in findings
-        if finding["topic"] not in settings["accept"]
-    ]
+    yield from _governor(root)
+    yield from _turbo(root)
+    yield from _smt(root)
+    yield from _virtual_machine(root)
+    yield from _load(root, observe_s)
+    yield from _battery(root)
+    yield from _temperature(root)
+    yield from _throttling(root)
 
 
 def _governor(root: Path) -> Iterator[Finding]:
@@ -168,7 +111,7 @@ def _temperature(root: Path) -> Iterator[Finding]:
         if text_of(sensor / "name").strip() in ("coretemp", "k10temp")
     ]
     hottest_c = max((int(reading) / 1000 for reading in readings if reading.lstrip("-").isdigit()), default=0.0)
-    if hottest_c > _HOT_C:
+    if hottest_c > HOT_C:
         yield Finding(
             "CPU temperature", f"{hottest_c:.0f} °C", "it will lower its clock soon", "let it cool, mend its cooling"
         )
@@ -180,59 +123,4 @@ def _throttling(root: Path) -> Iterator[Finding]:
     if most:
         yield Finding(
             "CPU throttling", f"{most} times since the boot", "heat lowered the clock under load", "mend its cooling"
-        )
-
-
-def _gpus(library: Any) -> Iterator[Finding]:
-    if library is None:
-        try:
-            import pynvml
-        except ImportError:
-            return
-        library = pynvml
-    try:
-        library.nvmlInit()
-    except library.NVMLError:
-        return
-    try:
-        for index in range(library.nvmlDeviceGetCount()):
-            yield from _gpu(library, index)
-    finally:
-        library.nvmlShutdown()
-
-
-def _gpu(library: Any, index: int) -> Iterator[Finding]:
-    handle = library.nvmlDeviceGetHandleByIndex(index)
-
-    def told(name: str, *arguments: Any) -> Any:
-        """What a call says, or None where this GPU does not know it."""
-        try:
-            return getattr(library, name)(handle, *arguments)
-        except library.NVMLError:
-            return None
-
-    others = [p for p in told("nvmlDeviceGetComputeRunningProcesses") or [] if p.pid != os.getpid()]
-    if others:
-        yield Finding(
-            "GPU processes", f"{len(others)} on GPU {index}", "their work is measured too", "end them, or wait for them"
-        )
-    if told("nvmlDeviceGetPersistenceMode") == 0:
-        yield Finding(
-            "GPU persistence",
-            f"off on GPU {index}",
-            "the driver is loaded anew for every run",
-            "nvidia-smi --persistence-mode=1",
-        )
-    reasons = throttled_shares([told("nvmlDeviceGetCurrentClocksThrottleReasons") or 0])
-    if reasons:
-        yield Finding(
-            "GPU throttling", f"GPU {index}: {', '.join(reasons)}", "its clock is held down", "cool it, raise its limit"
-        )
-    temperature_c = told("nvmlDeviceGetTemperature", library.NVML_TEMPERATURE_GPU) or 0
-    if temperature_c > _HOT_C:
-        yield Finding(
-            "GPU temperature",
-            f"{temperature_c} °C on GPU {index}",
-            "it will lower its clock soon",
-            "let it cool, mend its cooling",
         )

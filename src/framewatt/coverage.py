@@ -1,0 +1,88 @@
+"""How well the readings of a trace cover a window: which of them matter, where it has gaps, and what gaps it bears."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Nanoseconds = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+LONG_GAP_PERIODS = 10
+"""As many planned periods without a good reading are a gap, where fewer are a late reading."""
+
+LARGEST_GAP_SHARE = 0.03
+"""Share of a window that may lie in gaps: more than that would be invented, so the window is invalid."""
+
+
+def good_samples(time_ns: Nanoseconds, values: Values, start_ns: int, end_ns: int) -> tuple[Nanoseconds, Values, int]:
+    """The good samples that matter to a window: those inside and the nearest on either side.
+
+    Args:
+        time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.
+        values: shape (n,), NaN where the read failed.
+        start_ns: start of the window, nanoseconds.
+        end_ns: end of the window, nanoseconds, after `start_ns`.
+
+    Returns:
+        times and values of the good samples, and how many reads inside the window failed.
+
+    Raises:
+        ValueError: `end_ns` is not after `start_ns`, or the times do not ascend.
+    """
+    if end_ns <= start_ns:
+        raise ValueError(f"window ends at {end_ns} ns, not after its start at {start_ns} ns")
+    time_ns = np.asarray(time_ns, dtype=np.int64)
+    values = np.asarray(values, dtype=np.float64)
+    if (np.diff(time_ns) < 0).any():
+        raise ValueError("sample times do not ascend")
+    good = np.isfinite(values)
+    failed = int(np.count_nonzero(~good & (time_ns >= start_ns) & (time_ns <= end_ns)))
+    t, value = time_ns[good], values[good]
+    first = max(int(np.searchsorted(t, start_ns, side="right")) - 1, 0)
+    last = min(int(np.searchsorted(t, end_ns, side="left")) + 1, len(t))
+    return t[first:last], value[first:last], failed
+
+
+def coverage(t: Nanoseconds, start_ns: int, end_ns: int) -> tuple[float | None, int, tuple[str, ...]]:
+    """How far good samples span a window.
+
+    Returns:
+        the largest gap in seconds, the samples inside, and why they do not span the window, if so.
+    """
+    inside = int(np.count_nonzero((t >= start_ns) & (t <= end_ns)))
+    gap_s = float(np.diff(t).max() * 1e-9) if len(t) > 1 else None
+    reasons: tuple[str, ...] = ()
+    if len(t) < 2:
+        reasons += (f"{len(t)} good samples, at least 2 are needed",)
+    elif t[0] > start_ns:
+        reasons += (f"trace begins {(t[0] - start_ns) * 1e-9:.3g} s after the window",)
+    elif t[-1] < end_ns:
+        reasons += (f"trace ends {(end_ns - t[-1]) * 1e-9:.3g} s before the window",)
+    return gap_s, inside, reasons
+
+
+def judge_gaps(
+    widths_s: Values, duration_s: float, period_s: float, where: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Why gaps make a window invalid, or what to flag of them.
+
+    Args:
+        widths_s: seconds between readings, as far as they matter.
+        duration_s: of the window.
+        period_s: seconds between two readings as planned.
+        where: where those readings are, for the words.
+    """
+    gaps_s = widths_s[widths_s > LONG_GAP_PERIODS * period_s]
+    if not len(gaps_s):
+        return (), ()
+    share = float(gaps_s.sum()) / duration_s
+    said = f"no reading for {gaps_s.max():.3g} s {where}"
+    if share > LARGEST_GAP_SHARE:
+        return (
+            f"{said}: gaps are {100 * share:.3g} % of the window, at most {100 * LARGEST_GAP_SHARE:g} % may be",
+        ), ()
+    return (), (said,)
+
+
+def segment(t: Nanoseconds, edge_ns: int) -> int:
+    """Number of the segment between two readings that holds an edge of a window."""
+    return int(np.clip(np.searchsorted(t, edge_ns, side="right"), 1, len(t) - 1)) - 1

@@ -1,0 +1,68 @@
+"""What about the GPUs disturbs a measurement."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from framewatt.preflight.finding import HOT_C, Finding
+from framewatt.throttling import throttled_shares
+
+
+def gpu_findings(library: Any = None) -> Iterator[Finding]:
+    """Findings about every NVIDIA GPU; none where no driver answers.
+
+    Args:
+        library: stands in for the pynvml module.
+    """
+    if library is None:
+        try:
+            import pynvml
+        except ImportError:
+            return
+        library = pynvml
+    try:
+        library.nvmlInit()
+    except library.NVMLError:
+        return
+    try:
+        for index in range(library.nvmlDeviceGetCount()):
+            yield from _gpu(library, index)
+    finally:
+        library.nvmlShutdown()
+
+
+def _gpu(library: Any, index: int) -> Iterator[Finding]:
+    handle = library.nvmlDeviceGetHandleByIndex(index)
+
+    def told(name: str, *arguments: Any) -> Any:
+        """What a call says, or None where this GPU does not know it."""
+        try:
+            return getattr(library, name)(handle, *arguments)
+        except library.NVMLError:
+            return None
+
+    others = [p for p in told("nvmlDeviceGetComputeRunningProcesses") or [] if p.pid != os.getpid()]
+    if others:
+        yield Finding(
+            "GPU processes", f"{len(others)} on GPU {index}", "their work is measured too", "end them, or wait for them"
+        )
+    if told("nvmlDeviceGetPersistenceMode") == 0:
+        yield Finding(
+            "GPU persistence",
+            f"off on GPU {index}",
+            "the driver is loaded anew for every run",
+            "nvidia-smi --persistence-mode=1",
+        )
+    reasons = throttled_shares([told("nvmlDeviceGetCurrentClocksThrottleReasons") or 0])
+    if reasons:
+        yield Finding(
+            "GPU throttling", f"GPU {index}: {', '.join(reasons)}", "its clock is held down", "cool it, raise its limit"
+        )
+    temperature_c = told("nvmlDeviceGetTemperature", library.NVML_TEMPERATURE_GPU) or 0
+    if temperature_c > HOT_C:
+        yield Finding(
+            "GPU temperature",
+            f"{temperature_c} °C on GPU {index}",
+            "it will lower its clock soon",
+            "let it cool, mend its cooling",
+        )
