@@ -1,6 +1,7 @@
 """`make bench`: what framewatt costs and how right it is, beside its targets and beside other tools, from one run.
 
-Writes results/bench/bench.csv (a row a measure), cases.csv (a row a case, meter and domain) and cases.md (to read).
+Writes results/bench/bench.csv (a row a measure), cases.csv (a row a case, meter and domain), and
+bench.md and cases.md (to read).
 """
 
 import csv
@@ -18,7 +19,7 @@ from hardware.cases import CASES
 
 from bench.own_time import own_seconds
 from bench.paired import PEERS, ROOT, Loops, Ratio, compare
-from bench.table import cases_table
+from bench.table import cases_table, cost_table
 from framewatt.machine import describe_machine
 
 OUT = ROOT / "results" / "bench"
@@ -33,6 +34,7 @@ def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     rows = [*_sampling(), *_loops(), _own_time()]
     _write(OUT / "bench.csv", COLUMNS, rows)
+    (OUT / "bench.md").write_text(cost_table(rows))
     cases = _cases()
     _write(OUT / "cases.csv", CASE_COLUMNS, cases)
     (OUT / "cases.md").write_text(cases_table(cases))

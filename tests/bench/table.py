@@ -1,12 +1,14 @@
-"""The cases as a table to read: a row a case, a column a meter, in each the largest error, or why there is none."""
+"""What was measured as tables to read."""
 
 from collections.abc import Sequence
 
-_MARKS = {"wrong": "**{error:+.3g} %**", "a number where none can be known": "**{error:+.3g} % (unknowable)**"}
+_MARKS = {"wrong": "**{error} %**", "a number where none can be known": "**{error} % (unknowable)**"}
+_LAST_DIGIT = 1e-4
+"""Percent below which an error is one of floating point, or of the last digit of the script."""
 
 
 def cases_table(cases: Sequence[dict]) -> str:
-    """Markdown.
+    """A row a case, a column a meter, in each the largest error, or why there is none (Markdown).
 
     Args:
         cases: judged rows, see bench.__main__.
@@ -33,9 +35,25 @@ def _cell(rows: Sequence[dict]) -> str:
             parts.append("**a domain that is not there**")
             continue
         worst = max(known, key=abs)
-        parts.append(_MARKS.get(verdict, "{error:+.2g} %").format(error=worst))
+        error = "0" if abs(worst) < _LAST_DIGIT else f"{worst:+.2g}" if abs(worst) < 100 else f"{worst:+,.0f}"
+        parts.append(_MARKS.get(verdict, "{error} %").format(error=error))
     return "; ".join(parts) or "n/a"
 
 
 def _short(verdict: str) -> str:
     return verdict.removesuffix(", rightly")
+
+
+def cost_table(rows: Sequence[dict]) -> str:
+    """A row a measure, beside its target (Markdown).
+
+    Args:
+        rows: as bench.csv holds them.
+    """
+    lines = ["| what | value | 95 % interval of the ratio | target | met |", "|---|---:|---|---|---|"]
+    for row in rows:
+        value = row["framewatt"] if row["framewatt"] is not None else row["peer"]
+        interval = f"{row['ratio_low']:.4f} to {row['ratio_high']:.4f} ({row['pairs']} pairs)" if "ratio" in row else ""
+        met = {True: "yes", False: "**no**", None: ""}[row["met"]]
+        lines.append(f"| {row['name']} | {value:.3g} {row['unit']} | {interval} | {row['target'] or 'none'} | {met} |")
+    return "\n".join(lines) + "\n"
