@@ -53,7 +53,8 @@ def cost_table(rows: Sequence[dict]) -> str:
     lines = ["| what | value | 95 % interval of the ratio | target | met |", "|---|---:|---|---|---|"]
     for row in rows:
         value = row["framewatt"] if row["framewatt"] is not None else row["peer"]
-        interval = f"{row['ratio_low']:.4f} to {row['ratio_high']:.4f} ({row['pairs']} pairs)" if "ratio" in row else ""
+        known = row.get("ratio") is not None
+        interval = f"{row['ratio_low']:.4f} to {row['ratio_high']:.4f} ({row['pairs']} pairs)" if known else ""
         met = {True: "yes", False: "**no**", None: ""}[row["met"]]
         lines.append(f"| {row['name']} | {value:.3g} {row['unit']} | {interval} | {row['target'] or 'none'} | {met} |")
     return "\n".join(lines) + "\n"
