@@ -30,7 +30,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     assert answer.code == 0, answer.text
     checkout = Checkout(tmp_path_factory.mktemp("containers"))
     images = checkout.root / "resources" / "images"
-    for name in [*IMAGES, "base"]:
+    # The base first: an image older than its base would be built again.
+    for name in ["base", *IMAGES]:
         link = images / f"{name}.sif"
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(ROOT / "resources" / "images" / f"{name}.sif")
