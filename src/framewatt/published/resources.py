@@ -15,6 +15,10 @@ CLAIMS_COLUMNS = ["id", "where", "claim", "value", "unit", "how", "arguments"]
 it, `arguments` its arguments as `name=value; name=value`."""
 
 
+class NotGivenError(Exception):
+    """What a recount needs and has not, in words."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A number in a sentence of a paper.
@@ -75,33 +79,37 @@ def read_claims(path: Path) -> list[Claim]:
 
 
 def recount_claims(
-    claims: Sequence[Claim], functions: Mapping[str, Callable[..., Answer]], *sources: Any
+    claims: Sequence[Claim], functions: Mapping[str, Callable[..., Answer]], source: Any, basis: str = ""
 ) -> list[Recount]:
-    """Recount every claim.
+    """Recount every claim; what its function finds not given cannot be recomputed.
 
     Args:
         claims: of one paper.
         functions: what a claim's `how` may name; the first line of the docstring says how it recounts.
-        sources: handed to each function before the claim's own arguments.
+        source: handed to each function before the claim's own arguments.
+        basis: what the source is, in words, where a claim is recounted from more than one.
 
     Raises:
         FramewattError: a claim names a function or argument that there is not.
     """
-    return [_recount(claim, functions, sources) for claim in claims]
+    return [_recount(claim, functions, source, basis) for claim in claims]
 
 
-def _recount(claim: Claim, functions: Mapping[str, Callable[..., Answer]], sources: Sequence[Any]) -> Recount:
+def _recount(claim: Claim, functions: Mapping[str, Callable[..., Answer]], source: Any, basis: str) -> Recount:
     function = functions.get(claim.how)
     if function is None:
         raise FramewattError(f"claim {claim.id}: found how {claim.how!r}; allowed: {', '.join(functions)}")
     try:
-        answer = function(*sources, **claim.arguments)
+        answer = function(source, **claim.arguments)
+    except NotGivenError as missing:
+        answer = Answer(None, str(missing))
     except (KeyError, TypeError) as error:
         found = f"{claim.how}({_shown(claim.arguments)})"
         raise FramewattError(f"claim {claim.id}: found {found}; allowed: what the function takes ({error})") from error
     first = (function.__doc__ or "").strip().splitlines()[0]
     shown = f" [{_shown(claim.arguments)}]" if claim.arguments else ""
-    return Recount(claim.where, claim.claim, claim.id, claim.value, claim.unit, answer, f"{first}{shown}")
+    column = f"{claim.id}, {basis}" if basis else claim.id
+    return Recount(claim.where, claim.claim, column, claim.value, claim.unit, answer, f"{first}{shown}")
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, str]]:
