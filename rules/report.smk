@@ -14,7 +14,12 @@ rule report:
         environments=environments,
         tables=rules.tables.output,
         figures=[f"results/{{study}}/figures/{figure}.svg" for figure in FIGURES],
-        template="src/framewatt/report/template.html.j2",
+        template=multiext(
+            "src/framewatt/report/",
+            "template.html.j2",
+            "macros.html.j2",
+            "style.css.j2",
+        ),
         caption="docs/captions/report.rst",
         image=orchestrator_image,
     output:

@@ -1,6 +1,5 @@
 """georgiou2022: every number of its tables and sentences that can be recounted."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -13,12 +12,14 @@ from framewatt.published.georgiou2022_tables import (
     recount_means,
 )
 from framewatt.published.resources import read_claims, recount_claims
-from framewatt.published.verdicts import Recount, verdicts
+from framewatt.published.verdicts import from_frame, verdicts
 
 STUDY = "georgiou2022"
 
+_HOW_PROFILED = "cProfile dump: calls, own time, and own time in the sum of all own times"
 
-def recount(resources: Path, raw: pd.DataFrame, profiles: Iterable[Recount] = ()) -> pd.DataFrame:
+
+def recount(resources: Path, raw: pd.DataFrame, profiles: pd.DataFrame) -> pd.DataFrame:
     """The verdicts of georgiou2022.
 
     A sentence that follows from the means is recounted twice: from the means as printed, and from the raw results.
@@ -26,7 +27,8 @@ def recount(resources: Path, raw: pd.DataFrame, profiles: Iterable[Recount] = ()
     Args:
         resources: folder of the published tables and claims.
         raw: framewatt.published.georgiou2022_tables.RAW_COLUMNS; without rows where nothing is given.
-        profiles: recounts of Tables 5 to 8.
+        profiles: framewatt.published.georgiou2022_profiles.COMPARISON_COLUMNS; functions that the tables leave out have
+            no published number, and no verdict.
 
     Returns:
         framewatt.published.verdicts.VERDICTS_COLUMNS.
@@ -39,7 +41,7 @@ def recount(resources: Path, raw: pd.DataFrame, profiles: Iterable[Recount] = ()
         *recount_means("train", raw, resources),
         *recount_means("infer", raw, resources),
         *recount_correlations(printed, recomputed, resources),
-        *profiles,
+        *from_frame(profiles[profiles["published"].notna()], _HOW_PROFILED),
         *recount_claims(claims, functions, printed, "from the printed means"),
         *recount_claims(claims, functions, recomputed, "from the raw results"),
         *recount_claims(of_profiles, georgiou2022_profile_claims.FUNCTIONS, resources, "from the printed tables"),

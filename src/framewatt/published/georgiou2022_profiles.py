@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.profiling.collection import Names
-from framewatt.profiling.frame import of_run, profiled_as
+from framewatt.profiling.collection import PROFILES_COLUMNS, Names
+from framewatt.profiling.frame import FUNCTIONS_COLUMNS, of_run, profiled_as
 from framewatt.tables.functions import THRESHOLD_PERCENT
 
 COMPARISON_COLUMNS = ["table", "row", "column", "recomputed", "published", "unit", "note"]
@@ -85,6 +85,11 @@ def compare(functions: pd.DataFrame, profiles: pd.DataFrame, resources: Path, na
                 rows += _rows(table, f"{model}, {printed['function']}", printed, found, note)
             rows += _left_out(table, str(model), profiled[~profiled["rank"].isin(listed)])
     return pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
+
+
+def without_profiles() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The functions frame and the record of the dumps where there are none."""
+    return pd.DataFrame(columns=FUNCTIONS_COLUMNS), pd.DataFrame(columns=PROFILES_COLUMNS)
 
 
 def _read(path: Path) -> pd.DataFrame:

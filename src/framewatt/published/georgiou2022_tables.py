@@ -38,6 +38,11 @@ def read_printed_table(resources: Path, phase: str) -> pd.DataFrame:
     return read_table(resources / f"{_TABLES[phase][1]}.csv")
 
 
+def printed_models(resources: Path) -> list[str]:
+    """Names of the models in Tables 2 and 3."""
+    return list(dict.fromkeys(read_printed_table(resources, "train")["model"]))
+
+
 def printed_means(resources: Path) -> pd.DataFrame:
     """Tables 2 and 3 as means, see framewatt.published.georgiou2022_claims.MEANS_COLUMNS."""
     table = pd.concat([read_printed_table(resources, phase) for phase in PHASES])

@@ -54,7 +54,8 @@ def recount_table(path: Path, recomputed: pd.DataFrame) -> Iterator[Recount]:
         path: of the table.
         recomputed: see framewatt.published.itu2023_epochs.as_published.
     """
-    found = {tuple(map(str, key)): row for key, row in zip(recomputed.index, recomputed.to_dict("records"), strict=True)}
+    rows = recomputed.to_dict("records")
+    found = {tuple(map(str, key)): row for key, row in zip(recomputed.index, rows, strict=True)}
     for printed in read_table(path).to_dict("records"):
         row = found.get(tuple(printed[key] for key in KEYS))
         label = "{dataset} {model} batch {batch_size} {framework} epoch {epoch_number}".format(**printed)

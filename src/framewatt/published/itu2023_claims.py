@@ -74,7 +74,7 @@ def totals(epochs: pd.DataFrame, quantity: str, used: str = "all") -> pd.Series:
 
     Args:
         epochs: as above.
-        quantity: a column, or `energy_per_batch`: in joules times images, which is as many joules a batch in proportion.
+        quantity: a column, or `energy_per_batch`, in joules times images: joules a batch, but for a constant factor.
         used: `all`, `first`, `rest` or `last` epochs.
     """
     _require(epochs)

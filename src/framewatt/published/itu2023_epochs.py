@@ -121,7 +121,7 @@ def _readings(run: TracedRun) -> tuple[NDArray[np.int64], pd.DataFrame]:
 
 def _integrated(record: Mapping[str, Any]) -> dict[str, list[float | None]]:
     windows = [record["windows"][f"epoch-{epoch['epoch']}"] for epoch in record["epochs"]]
-    gpu = [next(energy for domain, energy in window["domains"].items() if domain.startswith("gpu")) for window in windows]
+    gpu = [next(window["domains"][name] for name in window["domains"] if name.startswith("gpu")) for window in windows]
     return {
         "energy_integrated": [energy["energy_gross_j"] for energy in gpu],
         "energy_time": [window["duration_s"] for window in windows],

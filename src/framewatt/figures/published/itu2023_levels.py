@@ -108,8 +108,8 @@ def _scale(axes: Axes, values: pd.Series, levels: Levels) -> None:
 def _parts(values: pd.DataFrame) -> list[Line2D]:
     if _FIRST not in set(values["part"]):
         return []
-    look = {"marker": "o", "ms": 5, "ls": "", "markeredgecolor": "#555555"}
+    faces = {_FIRST: "white", "other epochs": "#555555"}
     return [
-        Line2D([], [], markerfacecolor="white", label=_FIRST, **look),
-        Line2D([], [], markerfacecolor="#555555", label="other epochs", **look),
+        Line2D([], [], marker="o", ms=5, ls="", markeredgecolor="#555555", markerfacecolor=face, label=label)
+        for label, face in faces.items()
     ]
