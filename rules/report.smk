@@ -1,8 +1,7 @@
 rule report:
     input:
         plan=rules.plan.output.record,
-        idle=rules.calibrate.output.record,
-        idle_after=rules.recalibrate.output.record,
+        idle=idle_records,
         records=run_records,
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
