@@ -1,25 +1,27 @@
-rule archive:
+rule pack:
     input:
-        study=str(STUDY.path),
-        report=expand(rules.report.output.page, study=STUDY.name),
-        records=[
-            f"results/{STUDY.name}/measure/{run.cell.id}/{run.repetition}/run.json"
-            for run in RUNS
-        ],
+        study=lambda wc: str(STUDIES[wc.study].path),
+        report=rules.report.output.page,
+        records=run_records,
         environments=environments,
         image=orchestrator_image,
     output:
         package=ARCHIVE,
     log:
-        f"logs/{STUDY.name}/archive.log",
+        "logs/{study}/archive.log",
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
         ORCHESTRATOR
     params:
-        environments=jobs.environments_of(STUDY),
-        settings=STUDY.settings,
+        environments=lambda wc: jobs.environments_of(STUDIES[wc.study]),
+        settings=settings(),
     message:
         "packing the archive"
     script:
-        "../scripts/archive.py"
+        "../scripts/pack.py"
+
+
+rule archive:
+    input:
+        expand(rules.pack.output.package, study=STUDY.name),

@@ -10,8 +10,8 @@ rule instruments:
     container:
         ORCHESTRATOR
     params:
-        options=as_argument(STUDY.settings["instruments"]),
-        preflight=as_argument(STUDY.settings["preflight"]),
+        options=lambda wc: as_argument(settings("instruments")(wc)),
+        preflight=lambda wc: as_argument(settings("preflight")(wc)),
         device=STUDY.device,
     message:
         "looking for meters"
@@ -40,9 +40,9 @@ rule calibrate:
     resources:
         node=1000,
     params:
-        options=as_argument(STUDY.settings["instruments"]),
-        preflight=as_argument(STUDY.settings["preflight"]),
-        idle_s=STUDY.settings["calibration"]["idle_s"],
+        options=lambda wc: as_argument(settings("instruments")(wc)),
+        preflight=lambda wc: as_argument(settings("preflight")(wc)),
+        idle_s=settings("calibration", "idle_s"),
     message:
         "measuring idle power"
     shell:
@@ -66,9 +66,9 @@ rule recalibrate:
     resources:
         node=1000,
     params:
-        options=as_argument(STUDY.settings["instruments"]),
-        preflight=as_argument(STUDY.settings["preflight"]),
-        idle_s=STUDY.settings["calibration"]["idle_s"],
+        options=lambda wc: as_argument(settings("instruments")(wc)),
+        preflight=lambda wc: as_argument(settings("preflight")(wc)),
+        idle_s=settings("calibration", "idle_s"),
     message:
         "measuring idle power again"
     shell:

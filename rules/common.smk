@@ -29,7 +29,7 @@ except FramewattError as error:
     # One line and exit code 1, where a Snakemake exception would print where in the rules it was raised.
     sys.exit(f"framewatt: {error}")
 
-STUDY = SETUP.study
+STUDY, STUDIES = SETUP.study, SETUP.studies
 if CONTAINERS and STUDY.device == "cuda":
     # The driver's libraries and devices are the host's.
     workflow.deployment_settings.apptainer_args += " --nv"
@@ -39,12 +39,12 @@ BASE_IMAGE = (
     "resources/images/base.sif" if config["container_base"] == BOOTSTRAP else []
 )
 DATASETS = SETUP.datasets
-RUNS = STUDY.runs()
-CELLS = {cell.id: cell for cell in STUDY.cells}
+RUNS = [] if STUDY.imported else STUDY.runs()
+CELLS = {cell.id: cell for cell in STUDY.measured_cells}
 MODELS = jobs.models_of(STUDY)
 EXPORTED = jobs.exported_models_of(STUDY)
 POSITIONS = {(run.cell.id, str(run.repetition)): run.position for run in RUNS}
-ARCHIVE = f"results/{STUDY.name}/archive/framewatt-{STUDY.name}-{__version__}.zip"
+ARCHIVE = f"results/{{study}}/archive/framewatt-{{study}}-{__version__}.zip"
 TABLES = [
     "energy_time",
     "accuracy",
@@ -57,10 +57,10 @@ FIGURES = ["energy_time", "energy_runtime_batch", "power_traces", "epochs"]
 
 
 wildcard_constraints:
-    study=STUDY.name,
+    study="|".join(STUDIES),
     mode="locked|host|container",
     environment="[a-z0-9]+(/[a-z0-9]+)?",
-    cell="|".join(CELLS),
+    cell="[a-z0-9_.-]+",
     model="[a-z0-9_-]+",
     repetition="[1-9][0-9]*",
     table="|".join(TABLES),
@@ -98,7 +98,22 @@ def environment_source(wildcards):
 
 def environments(wildcards):
     """Records of all environments that the study needs."""
-    return [environment_record(name) for name in jobs.environments_of(STUDY)]
+    return [
+        environment_record(name)
+        for name in jobs.environments_of(STUDIES[wildcards.study])
+    ]
+
+
+def settings(*keys):
+    """What the study of a rule's wildcards says under some keys, as a parameter."""
+
+    def found(wildcards):
+        value = STUDIES[wildcards.study].settings
+        for key in keys:
+            value = value[key]
+        return value
+
+    return found
 
 
 def framework_of(wildcards):
@@ -132,8 +147,9 @@ def model_data(wildcards):
 
 def checked_exports(wildcards):
     """Folders of every export's check."""
+    models = jobs.exported_models_of(STUDIES[wildcards.study])
     return expand(
-        "results/{study}/export/{model}/check", study=wildcards.study, model=EXPORTED
+        "results/{study}/export/{model}/check", study=wildcards.study, model=models
     )
 
 
@@ -143,11 +159,30 @@ def trained_models(wildcards):
 
 
 def run_records(wildcards):
-    """Records of all planned runs, in their order."""
+    """Records of all planned runs in their order, or the folder of all imported ones."""
+    if STUDIES[wildcards.study].imported:
+        return f"results/{wildcards.study}/measure"
     return [
         f"results/{wildcards.study}/measure/{run.cell.id}/{run.repetition}/run.json"
         for run in RUNS
     ]
+
+
+def idle_records(wildcards):
+    """Idle power before and after the runs; imported runs have none."""
+    if STUDIES[wildcards.study].imported:
+        return []
+    return expand(
+        "results/{study}/calibrate/{name}.json",
+        study=wildcards.study,
+        name=["idle", "idle_after"],
+    )
+
+
+def source_files(wildcards):
+    """The files that a study's runs are read from."""
+    study = STUDIES[wildcards.study]
+    return [study.root / file.path for run in study.found for file in run.files]
 
 
 def artefacts(wildcards):

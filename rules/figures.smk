@@ -16,6 +16,8 @@ rule figures:
         "../envs/orchestrator/environment.yaml"
     container:
         ORCHESTRATOR
+    params:
+        compared=settings("statistics", "compare"),
     message:
         "drawing {wildcards.figure}"
     script:

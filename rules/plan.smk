@@ -1,6 +1,6 @@
 rule plan:
     input:
-        study=str(STUDY.path),
+        study=lambda wc: str(STUDIES[wc.study].path),
         image=orchestrator_image,
     output:
         record="results/{study}/plan/plan.json",
@@ -11,8 +11,8 @@ rule plan:
     container:
         ORCHESTRATOR
     params:
-        settings=STUDY.settings,
-        device=STUDY.device,
+        settings=settings(),
+        device=lambda wc: STUDIES[wc.study].device,
     message:
         "planning the study"
     script:

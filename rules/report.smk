@@ -1,8 +1,7 @@
 rule report:
     input:
         plan=rules.plan.output.record,
-        idle=rules.calibrate.output.record,
-        idle_after=rules.recalibrate.output.record,
+        idle=idle_records,
         records=run_records,
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
@@ -14,7 +13,12 @@ rule report:
         environments=environments,
         tables=rules.tables.output,
         figures=[f"results/{{study}}/figures/{figure}.svg" for figure in FIGURES],
-        template="src/framewatt/report/template.html.j2",
+        template=multiext(
+            "src/framewatt/report/",
+            "template.html.j2",
+            "macros.html.j2",
+            "style.css.j2",
+        ),
         caption="docs/captions/report.rst",
         image=orchestrator_image,
     output:

@@ -14,8 +14,8 @@ rule statistics:
     container:
         ORCHESTRATOR
     params:
-        settings=STUDY.settings["statistics"],
-        seed=STUDY.settings["seed"],
+        settings=settings("statistics"),
+        seed=settings("seed"),
     message:
         "comparing the cells"
     script:

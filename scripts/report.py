@@ -5,14 +5,16 @@ from pathlib import Path
 import pandas as pd
 
 from framewatt.files import read_json, write_text
-from framewatt.records import read_run
+from framewatt.records import read_run, record_paths
 from framewatt.report import Material, build_report
 
+# Imported runs have none.
+idle = [read_json(Path(path)) for path in snakemake.input.idle]
 material = Material(
     plan=read_json(Path(snakemake.input.plan)),
-    records=[read_run(Path(path)) for path in snakemake.input.records],
-    idle=read_json(Path(snakemake.input.idle)),
-    idle_after=read_json(Path(snakemake.input.idle_after)),
+    records=[read_run(path) for path in record_paths(snakemake.input.records)],
+    idle=idle[0] if idle else {},
+    idle_after=idle[1] if idle else {},
     # export/<model>/check/check.json
     exports=[
         {"model": Path(path).parent.name, **read_json(Path(path) / "check.json")} for path in snakemake.input.exports

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).parents[1]
-_COPIED = ("config", "docs/captions", "envs", "rules", "scripts", "src", "workflow", "README.md")
+_COPIED = ("config", "docs/captions", "envs", "resources/published", "rules", "scripts", "src", "workflow", "README.md")
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,18 @@
 """Synthetic frames for tests: a few lines say what was measured, the rest of the columns is filled in."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from framewatt.frames import EPOCHS_COLUMNS, RUNS_COLUMNS, TOTAL
-from framewatt.study import NATIVE, Cell
+from framewatt.factors import NATIVE
+from framewatt.frames import TOTAL, epochs_columns, runs_columns
+from framewatt.study import Cell
+
+FACTORS = [field.name for field in fields(Cell)]
+"""Factors of every synthetic frame."""
 
 SAMPLES = 1000
 """Samples that every synthetic run processes."""
@@ -89,7 +94,7 @@ def runs_frame(
                         "energy_per_sample_j": energy * share,
                     }
                 )
-    frame = pd.DataFrame(rows, columns=RUNS_COLUMNS)
+    frame = pd.DataFrame(rows, columns=runs_columns(FACTORS))
     return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
 
 
@@ -121,7 +126,7 @@ def epochs_frame(
                 }
                 numbers = _energy(100.0 + 10 * epoch + repetition, duration_s)
                 rows += [head | numbers | {"domain": domain} for domain in (TOTAL, "cpu:package-0")]
-    return pd.DataFrame(rows, columns=EPOCHS_COLUMNS)
+    return pd.DataFrame(rows, columns=epochs_columns(FACTORS))
 
 
 def study_frame(repetitions: int = 10, seed: int = 0, *, estimated: bool = False) -> pd.DataFrame:

@@ -8,8 +8,6 @@ import pandas as pd
 TOTAL = "total"
 """Domain that sums the others: all measured ones, or the estimate where nothing was measured."""
 
-FACTORS = ["phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision"]
-
 _ENERGY = [
     "energy_gross_j",
     "energy_idle_j",
@@ -21,10 +19,9 @@ _ENERGY = [
     "largest_gap_s",
 ]
 
-RUNS_COLUMNS = [
-    "study",
-    "cell",
-    *FACTORS,
+_HEAD = ["study", "cell"]
+
+_RUNS = [
     "device",
     "repetition",
     "block",
@@ -52,17 +49,14 @@ RUNS_COLUMNS = [
     "recall_macro",
     "f1_macro",
 ]
-"""Columns of the runs frame.
+"""Columns of the runs frame behind study, cell and the factors.
 
 `window` is the run's primary window and `duration_s` its length; `domain` is `total` or a meter's domain, `parts`
 what a total sums; `status` is ok or failed, `valid` says whether the energy counts, `reasons` and `flags` are
 joined with "; ". A failed run has one row, domain total, with every number missing.
 """
 
-EPOCHS_COLUMNS = [
-    "study",
-    "cell",
-    *FACTORS,
+_EPOCHS = [
     "device",
     "repetition",
     "epoch",
@@ -78,7 +72,7 @@ EPOCHS_COLUMNS = [
     "recall_macro",
     "f1_macro",
 ]
-"""Columns of the epochs frame: a row an epoch of a training run and domain."""
+"""Columns of the epochs frame behind study, cell and the factors: a row an epoch of a training run and domain."""
 
 _INSIDE = ("cpu:core", "cpu:uncore")
 """How the names of domains begin that lie inside a package and are never added to it."""
@@ -93,15 +87,32 @@ def runs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     Args:
         records: run records, schema-checked.
     """
+    records = list(records)
     rows = [row for record in records for row in _run_rows(record)]
-    frame = pd.DataFrame(rows, columns=RUNS_COLUMNS)
+    frame = pd.DataFrame(rows, columns=runs_columns(_factors(records)))
     return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
 
 
 def epochs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """The epochs frame, in measured order; failed runs have no row."""
-    rows = [row for record in sorted(records, key=lambda r: r["position"]) for row in _epoch_rows(record)]
-    return pd.DataFrame(rows, columns=EPOCHS_COLUMNS)
+    records = sorted(records, key=lambda r: r["position"])
+    rows = [row for record in records for row in _epoch_rows(record)]
+    return pd.DataFrame(rows, columns=epochs_columns(_factors(records)))
+
+
+def runs_columns(factors: Iterable[str]) -> list[str]:
+    """Columns of the runs frame of a study with these factors."""
+    return [*_HEAD, *factors, *_RUNS]
+
+
+def epochs_columns(factors: Iterable[str]) -> list[str]:
+    """Columns of the epochs frame of a study with these factors."""
+    return [*_HEAD, *factors, *_EPOCHS]
+
+
+def _factors(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The factors of all records, in the order in which the first names them."""
+    return list(dict.fromkeys(name for record in records for name in record["cell"]))
 
 
 def _head(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,7 +163,7 @@ def _epoch_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
             "epoch": epoch["epoch"],
             "duration_s": window["duration_s"],
             "samples_processed": epoch["samples_processed"],
-            "throughput_per_s": epoch["samples_processed"] / window["duration_s"],
+            "throughput_per_s": epoch["samples_processed"] and epoch["samples_processed"] / window["duration_s"],
             "loss_mean": epoch["loss_mean"],
             **epoch["metrics"],
         }

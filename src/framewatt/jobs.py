@@ -7,27 +7,31 @@ should be in it.
 from collections.abc import Iterable
 from typing import Any
 
+from framewatt.factors import NATIVE
+from framewatt.file_study import FileStudy
 from framewatt.machine import usable_processors
-from framewatt.study import NATIVE, Cell, Study, environment_of
+from framewatt.study import Cell, Study, environment_of
+
+AnyStudy = Study | FileStudy
 
 _TRAINING_TIMEOUT_S = 24 * 3600
 _EXPORT_TIMEOUT_S = 3600
 
 
-def threads_of(study: Study) -> int:
+def threads_of(study: AnyStudy) -> int:
     """Threads that a framework may use: the study's number, or every processor of this process."""
     threads = study.settings["threads"]
     return usable_processors() if threads == "auto" else int(threads)
 
 
-def models_of(study: Study) -> dict[str, Cell]:
+def models_of(study: AnyStudy) -> dict[str, Cell]:
     """One cell for every model that must be trained for inference, by the model's name."""
-    return {cell.model: cell for cell in study.cells if cell.phase == "infer"}
+    return {cell.model: cell for cell in study.measured_cells if cell.phase == "infer"}
 
 
-def exported_models_of(study: Study) -> dict[str, Cell]:
+def exported_models_of(study: AnyStudy) -> dict[str, Cell]:
     """One cell for every model that must be exported, by the model's name."""
-    return {cell.model: cell for cell in study.cells if cell.engine == "onnxruntime"}
+    return {cell.model: cell for cell in study.measured_cells if cell.engine == "onnxruntime"}
 
 
 def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
@@ -93,10 +97,10 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
     }
 
 
-def environments_of(study: Study) -> Iterable[str]:
+def environments_of(study: AnyStudy) -> Iterable[str]:
     """Names of the environments that the study needs."""
-    needed = {cell.environment(study.device) for cell in study.cells}
-    needed |= {environment_of(cell.framework, study.device) for cell in study.cells}
+    needed = {cell.environment(study.device) for cell in study.measured_cells}
+    needed |= {environment_of(cell.framework, study.device) for cell in study.measured_cells}
     if exported_models_of(study):
         needed.add(environment_of("onnxruntime", study.device, "cpu"))
     return sorted(needed)

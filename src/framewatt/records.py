@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,17 @@ def read_run(path: Path) -> dict[str, Any]:
         raise FramewattError(f"{path}: not JSON: {error}") from error
     _check(record, path)
     return dict(record)
+
+
+def record_paths(paths: str | Iterable[str]) -> list[Path]:
+    """Paths of run records: those given, and those in the folders given (`<cell>/<repetition>/run.json`).
+
+    Args:
+        paths: what a rule has as its records: one path or several.
+    """
+    given = [paths] if isinstance(paths, str) else paths
+    found = [[path] if (path := Path(name)).is_file() else sorted(path.glob("*/*/run.json")) for name in given]
+    return [path for some in found for path in some]
 
 
 @functools.cache
@@ -131,12 +142,12 @@ def _check_growth(path: Path) -> None:
         )
 
 
-def write_events(path: Path, events: Sequence[Mapping[str, Any]], clock: Clock) -> None:
-    """Write events: edges of windows, by name, on the monotonic clock and as UTC."""
+def write_events(path: Path, events: Sequence[Mapping[str, Any]], clock: Clock | None) -> None:
+    """Write events: edges of windows, by name, on the monotonic clock and as UTC, which is null where unknown."""
     table = pa.table(
         {
             "monotonic_ns": pa.array([e["monotonic_ns"] for e in events], pa.int64()),
-            "utc": pa.array([clock.utc(e["monotonic_ns"]) for e in events], pa.string()),
+            "utc": pa.array([clock.utc(e["monotonic_ns"]) if clock else None for e in events], pa.string()),
             "window": pa.array([e["window"] for e in events], pa.string()),
             "edge": pa.array([e["edge"] for e in events], pa.string()),
         }

@@ -8,17 +8,30 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.errors import FramewattError
+from framewatt.file_study import FileStudy, is_file_study, load_file_study
 from framewatt.meters.nvml import Nvml
 from framewatt.study import Study, load_study
 from framewatt.validation import load_yaml, validate
 from framewatt.workloads import FRAMEWORKS, registered_models
 
+AnyStudy = Study | FileStudy
+
+STUDIES, RESULTS = Path("config/studies"), Path("results")
+"""Where study files and results are, below the working directory."""
+
 
 @dataclass(frozen=True)
 class Setup:
-    """A study on this machine, and the data sets that exist."""
+    """What the configuration names, on this machine.
 
-    study: Study
+    Attributes:
+        study: the study that it is about.
+        studies: that one, and every study of files whose root the configuration gives, by name.
+        datasets: data sets that exist.
+    """
+
+    study: AnyStudy
+    studies: Mapping[str, AnyStudy]
     datasets: Mapping[str, Any]
 
 
@@ -35,10 +48,29 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     schemas = root / "config" / "schemas"
     config.update(validate(config, load_yaml(schemas / "config.schema.yaml"), "config/config.yaml or --config"))
     datasets = load_yaml(root / "config" / "datasets.yaml")
-    known = {"dataset": list(datasets), **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
+    schema = load_yaml(schemas / "study.schema.yaml")
     path = study_path(config["study"])
-    wanted = config["device"] or load_yaml(path).get("device", "cpu")
-    return Setup(load_study(path, schemas / "study.schema.yaml", known, resolve_device(wanted)), datasets)
+    content = load_yaml(path)
+    study: AnyStudy
+    if is_file_study(content):
+        study = load_file_study(path, content, schema, config, RESULTS)
+    else:
+        known = {"dataset": list(datasets), **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
+        wanted = config["device"] or content.get("device", "cpu")
+        study = load_study(path, content, schema, known, resolve_device(wanted))
+    return Setup(study, {**_studies_with_root(config, schema), study.name: study}, datasets)
+
+
+def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, AnyStudy]:
+    """The studies in config/studies whose files the configuration says where they are."""
+    roots = [key for key in schema["properties"]["files"]["properties"]["root_config"]["enum"] if config.get(key)]
+    found: dict[str, AnyStudy] = {}
+    for path in sorted(STUDIES.glob("*.yaml")) if roots else []:
+        content = load_yaml(path)
+        if is_file_study(content) and (content.get("files") or {}).get("root_config") in roots:
+            study = load_file_study(path, content, schema, config, RESULTS)
+            found[study.name] = study
+    return found
 
 
 def share_interpreter(root: Path) -> None:
@@ -55,7 +87,7 @@ def share_interpreter(root: Path) -> None:
 
 def study_path(name: str) -> Path:
     """The study file of that name, or at that path (relative to the project's folder)."""
-    return Path(name) if name.endswith((".yaml", ".yml")) else Path("config/studies") / f"{name}.yaml"
+    return Path(name) if name.endswith((".yaml", ".yml")) else STUDIES / f"{name}.yaml"
 
 
 def resolve_device(wanted: str) -> str:

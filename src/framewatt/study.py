@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from framewatt.errors import FramewattError
-from framewatt.validation import load_yaml, validate
+from framewatt.factors import NATIVE
+from framewatt.validation import validate
 
 FRAMEWORK_OF_RUNTIME = {
     "torch": "torch",
@@ -22,9 +21,6 @@ FRAMEWORK_OF_RUNTIME = {
     "mx2onnx": "mxnet",
 }
 """The framework in which a runtime's weights are trained and from which its ONNX file is exported."""
-
-NATIVE = "native"
-"""Provider of a runtime that brings its own kernels."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +110,17 @@ class Study:
     excluded: tuple[Cell, ...]
     unsupported: tuple[tuple[Cell, str], ...]
 
+    imported = False
+
     @property
     def name(self) -> str:
         """Name of the study and of its results folder."""
         return str(self.settings["study"])
+
+    @property
+    def measured_cells(self) -> tuple[Cell, ...]:
+        """The cells that are measured here: all of them."""
+        return self.cells
 
     def runs(self) -> list[Run]:
         """Every run in measured order: blocks one after the other, cells shuffled inside each.
@@ -142,12 +145,21 @@ class Study:
         return {cell.id: cell for cell in self.cells}[cell_id]
 
 
-def load_study(path: Path, schema_path: Path, known: Mapping[str, Iterable[str]], device: str) -> Study:
-    """Read, check and expand a study file.
+def schema_of_measuring(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of the study schema that holds for studies that measure."""
+    properties = {key: sub for key, sub in schema["properties"].items() if key != "files"}
+    return {**schema, "required": [*schema["required"], "factors"], "properties": properties}
+
+
+def load_study(
+    path: Path, content: Mapping[str, Any], schema: Mapping[str, Any], known: Mapping[str, Iterable[str]], device: str
+) -> Study:
+    """Check and expand a study file.
 
     Args:
         path: the study file.
-        schema_path: config/schemas/study.schema.yaml.
+        content: what it says.
+        schema: config/schemas/study.schema.yaml, loaded.
         known: what exists in this project: `dataset` names, and `workload` names per framework under
             `workload/<framework>`.
         device: `cpu` or `cuda`, already resolved.
@@ -155,7 +167,7 @@ def load_study(path: Path, schema_path: Path, known: Mapping[str, Iterable[str]]
     Raises:
         FramewattError: one line that names file, key, found and allowed.
     """
-    settings = validate(load_yaml(path), yaml.safe_load(schema_path.read_text(encoding="utf-8")), str(path))
+    settings = validate(content, schema_of_measuring(schema), str(path))
     instruments = settings["instruments"]
     if instruments["meters"] == "auto" and instruments["fallback"] != "estimate":
         raise FramewattError(

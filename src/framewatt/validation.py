@@ -50,7 +50,9 @@ def validate(content: Mapping[str, Any], schema: Mapping[str, Any], source: str)
 def _with_defaults(value: Any, schema: Mapping[str, Any]) -> Any:
     if isinstance(value, Mapping):
         properties: Mapping[str, Any] = schema.get("properties", {})
-        filled = {key: _with_defaults(item, properties.get(key, {})) for key, item in value.items()}
+        others = schema.get("additionalProperties")
+        rest = others if isinstance(others, Mapping) else {}
+        filled = {key: _with_defaults(item, properties.get(key, rest)) for key, item in value.items()}
         for key, sub in properties.items():
             if key not in filled and "default" in sub:
                 filled[key] = _with_defaults(sub["default"], sub)

@@ -52,7 +52,7 @@ def judge(
     energies = primary["domains"] if primary else {}
     if primary and not energies:
         reasons.append("no meter gave energy")
-    reasons += [f"{domain}: {reason}" for domain, energy in energies.items() for reason in energy["reasons"]]
+    reasons += told_of(energies, "reasons")
     status = OK
     if outcome.reason or primary is None:
         # A run whose export is invalid is a result of the study; every other failure is to be repeated.
@@ -61,6 +61,16 @@ def judge(
         reasons += objections(around["preflight"], job["preflight"])
     flags = _flags(job, result, energies) + _flags_around(job, outcome, around)
     return Verdict(status, status == OK and not reasons, reasons, flags)
+
+
+def told_of(energies: Mapping[str, Any], kind: str) -> list[str]:
+    """What is told of the energies of a window, each with its domain.
+
+    Args:
+        energies: by domain.
+        kind: `reasons` or `flags`.
+    """
+    return [f"{domain}: {text}" for domain, energy in energies.items() for text in energy[kind]]
 
 
 def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str, Any]) -> list[str]:
@@ -76,7 +86,7 @@ def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str,
 
 
 def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: Mapping[str, Any]) -> list[str]:
-    flags = [f"{domain}: {flag}" for domain, energy in energies.items() for flag in energy["flags"]]
+    flags = told_of(energies, "flags")
     if job["attempt"] > 1:
         flags.append(f"attempt {job['attempt']}; earlier ones failed")
     if result is None:

@@ -16,10 +16,11 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from framewatt.errors import FramewattError
+from framewatt.factors import factors_of
 from framewatt.figures import energy_runtime_batch, energy_time, epochs, power_traces
 from framewatt.figures.power_traces import TracedRun, counter_power
 from framewatt.figures.save import save
-from framewatt.frames import FACTORS, TOTAL
+from framewatt.frames import TOTAL
 
 ESTIMATE = "estimated, not measured"
 TRAINED = [cell(runtime, "train", 16) for runtime in ("torch", "tensorflow", "mxnet")]
@@ -32,7 +33,7 @@ def cells_of(runs: pd.DataFrame) -> pd.DataFrame:
     totals["time_per_sample_s"] = totals["duration_s"] / totals["samples_processed"]
     parts = []
     for quantity in ("energy_per_sample_j", "time_per_sample_s"):
-        part = totals.groupby(["cell", *FACTORS])[quantity].mean().rename("mean").reset_index()
+        part = totals.groupby(["cell", *factors_of(totals)])[quantity].mean().rename("mean").reset_index()
         parts.append(part.assign(quantity=quantity, mean_low=0.95 * part["mean"], mean_high=1.05 * part["mean"]))
     return pd.concat(parts, ignore_index=True)
 

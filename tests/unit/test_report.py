@@ -12,13 +12,21 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
+from framewatt.factors import factors_of
 from framewatt.figures import energy_runtime_batch, energy_time, epochs
 from framewatt.figures.save import save
-from framewatt.frames import FACTORS, TOTAL
+from framewatt.frames import TOTAL
 from framewatt.report import Material, build_report, words
 from framewatt.statistics import compare_cells, correlate, omnibus, summarise_cells
 
-STATISTICS = {"test": "wilcoxon", "correction": "holm", "alpha": 0.05, "confidence": 0.95, "resamples": 199}
+STATISTICS = {
+    "compare": ["runtime", "provider"],
+    "test": "wilcoxon",
+    "correction": "holm",
+    "alpha": 0.05,
+    "confidence": 0.95,
+    "resamples": 199,
+}
 FIGURES = ("energy_time", "energy_runtime_batch", "epochs")
 TABLES = ("energy_time", "accuracy", "export_agreement", "comparisons", "epochs", "failures")
 FAILURE = "took longer than timeout_s"
@@ -84,7 +92,9 @@ def material(
     made = frames(estimated=estimated, repetitions=repetitions, fail=fail)
     runs = made["runs"]
     totals = runs[runs["domain"] == TOTAL]
-    cells = totals[["cell", *FACTORS]].drop_duplicates("cell").rename(columns={"cell": "id"}).to_dict("records")
+    cells = (
+        totals[["cell", *factors_of(totals)]].drop_duplicates("cell").rename(columns={"cell": "id"}).to_dict("records")
+    )
     settings = {
         "window": {"warm_up_batches": 5, "minimum_s": 3},
         "training": {"epochs": 3},
@@ -99,6 +109,7 @@ def material(
         "device": "cpu",
         "repetitions": repetitions,
         "seed": 1,
+        "order": [{"cell": one["id"], "repetition": r} for one in cells for r in range(1, repetitions + 1)],
         "cells": cells,
         "excluded": ["infer-resnet50-digits-mxnet-b1024"],
         "unsupported": [{"cell": "train-resnet50-digits-tf2onnx-cpu-b16", "reason": "ONNX Runtime does not train"}],

@@ -10,6 +10,7 @@ from frames_factory import cell, runs_frame, study_frame
 from scipy import stats
 
 from framewatt.errors import FramewattError
+from framewatt.factors import COMPARED
 from framewatt.statistics import compare_cells, correlate, count_comparisons, omnibus, reachable_significance
 from framewatt.statistics import summarise_cells as summarise
 from framewatt.statistics.cells import bimodality_coefficient, outliers
@@ -24,7 +25,8 @@ TORCH, TENSORFLOW, MXNET = cell("torch"), cell("tensorflow"), cell("mxnet")
 
 
 def settings(**changes: Any) -> dict[str, Any]:
-    return {"test": "wilcoxon", "correction": "holm", "alpha": 0.05, "confidence": 0.95, "resamples": 199} | changes
+    defaults = {"test": "wilcoxon", "correction": "holm", "alpha": 0.05, "confidence": 0.95, "resamples": 199}
+    return {"compare": COMPARED, **defaults, **changes}
 
 
 def array(*values: float) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -391,12 +393,16 @@ class TestReach:
         runs = study_frame(2)
         made = compare_cells(runs, settings(), 1)
         # 3 frameworks train: 3 pairs; 6 runtimes infer at two batch sizes: 15 pairs each.
-        assert count_comparisons(cells_of(runs)) == 33 == (made["quantity"] == "energy_per_sample_j").sum()
+        assert count_comparisons(cells_of(runs), COMPARED) == 33 == (made["quantity"] == "energy_per_sample_j").sum()
 
     def test_a_cell_whose_runs_failed_stays_in_the_count(self) -> None:
         runs = runs_frame({TORCH: [1, 2], TENSORFLOW: [None, None], MXNET: [3, 4]})
         made = compare_cells(runs, settings(), 1)
-        assert (made["quantity"] == "time_per_sample_s").sum() == count_comparisons([TORCH, TENSORFLOW, MXNET]) == 3
+        assert (
+            (made["quantity"] == "time_per_sample_s").sum()
+            == count_comparisons([TORCH, TENSORFLOW, MXNET], COMPARED)
+            == 3
+        )
 
     def test_five_runs_never_reach_five_percent(self) -> None:
         found = reachable_significance(5, 1, settings())
@@ -419,7 +425,9 @@ class TestReach:
         assert reachable_significance(6, 1000, settings(correction="none")).smallest_p_corrected == 2 / 64
 
     def test_nothing_to_compare(self) -> None:
-        assert reachable_significance(5, count_comparisons([TORCH]), settings()).sentence.startswith("No two cells")
+        assert reachable_significance(5, count_comparisons([TORCH], COMPARED), settings()).sentence.startswith(
+            "No two cells"
+        )
 
     def test_the_bound_before_measuring_is_the_bound_after(self) -> None:
         made = compare_cells(study_frame(5), settings(), 1)

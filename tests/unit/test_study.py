@@ -1,12 +1,15 @@
 """A study file becomes cells and an order."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
 from framewatt.errors import FramewattError
-from framewatt.study import Cell, Study, load_study
+from framewatt.file_study import schema_of_files
+from framewatt.study import Cell, Study, load_study, schema_of_measuring
+from framewatt.validation import load_yaml
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "config" / "schemas" / "study.schema.yaml"
@@ -16,6 +19,10 @@ KNOWN = {
     "workload/tensorflow": ["resnet50"],
     "workload/mxnet": ["resnet50"],
 }
+
+
+def load_file(path: Path, device: str = "cpu") -> Study:
+    return load_study(path, load_yaml(path), load_yaml(SCHEMA), KNOWN, device)
 
 
 def cross(**levels: object) -> dict:
@@ -37,7 +44,7 @@ def load(tmp_path: Path):
     def load_with(device: str = "cpu", **keys: object) -> Study:
         path = tmp_path / "study.yaml"
         path.write_text(yaml.safe_dump({"study": "trial", "title": "A trial", "factors": [cross()], **keys}))
-        return load_study(path, SCHEMA, KNOWN, device)
+        return load_file(path, device)
 
     return load_with
 
@@ -117,7 +124,8 @@ def test_defaults_come_from_the_schema(load) -> None:
     assert load(window={"minimum_s": 2}).settings["window"] == {"minimum_s": 2, "warm_up_batches": 10}
 
 
-def test_every_key_of_the_schema_is_described_and_every_optional_one_has_a_default() -> None:
+@pytest.mark.parametrize("part", [schema_of_measuring, schema_of_files])
+def test_every_key_of_the_schema_is_described_and_every_optional_one_has_a_default(part: Callable) -> None:
     def walk(schema: dict, path: str) -> None:
         for name, sub in schema.get("properties", {}).items():
             assert sub.get("description"), f"{path}{name} is not described"
@@ -126,7 +134,7 @@ def test_every_key_of_the_schema_is_described_and_every_optional_one_has_a_defau
             walk(sub, f"{path}{name}.")
             walk(sub.get("items", {}), f"{path}{name}.")
 
-    walk(yaml.safe_load(SCHEMA.read_text()), "")
+    walk(part(load_yaml(SCHEMA)), "")
 
 
 @pytest.mark.parametrize(
@@ -163,11 +171,11 @@ def test_a_wrong_value_is_one_line_that_names_file_key_found_and_allowed(load, k
 def test_a_file_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
     (tmp_path / "other.yaml").touch()
     with pytest.raises(FramewattError, match=r"nowhere.yaml: no such file; allowed: .*other"):
-        load_study(tmp_path / "nowhere.yaml", SCHEMA, KNOWN, "cpu")
+        load_file(tmp_path / "nowhere.yaml")
 
 
 def test_a_file_that_is_not_yaml_is_named(tmp_path: Path) -> None:
     path = tmp_path / "broken.yaml"
     path.write_text("study: [")
     with pytest.raises(FramewattError, match=r"broken.yaml: not YAML"):
-        load_study(path, SCHEMA, KNOWN, "cpu")
+        load_file(path)

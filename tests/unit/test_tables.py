@@ -10,12 +10,12 @@ from frames_factory import cell, epochs_frame, runs_frame
 
 from framewatt import tables
 from framewatt.errors import FramewattError
-from framewatt.frames import EPOCHS_COLUMNS
 from framewatt.statistics import compare_cells, summarise_cells
 from framewatt.tables.table import Table, significant, with_half_width
 
 TORCH, TENSORFLOW = cell("torch"), cell("tensorflow")
 SETTINGS: dict[str, Any] = {
+    "compare": ["runtime", "provider"],
     "test": "wilcoxon",
     "correction": "holm",
     "alpha": 0.05,
@@ -206,7 +206,7 @@ def test_a_study_in_which_everything_failed_still_has_its_tables() -> None:
         tables.accuracy(runs),
         tables.export_agreement([]),
         tables.comparisons(compare_cells(runs, SETTINGS, 1)),
-        tables.epochs(pd.DataFrame(columns=EPOCHS_COLUMNS), runs),
+        tables.epochs(epochs_frame([]), runs),
         tables.failures(runs),
     ]
     rows = {table.name: len(table.shown) for table in made}

@@ -5,6 +5,13 @@ from pathlib import Path
 import pytest
 import yaml
 from checkout import ROOT, Checkout
+from published_data import raw_data
+
+PUBLISHED = {
+    "georgiou2022-published": ("published_georgiou2022", "prengdl", "measurements_train"),
+    "itu2023-published": ("published_itu2023", "itu", "experiments"),
+}
+"""Studies of files: the key that names their root, where the raw data are for tests, and what must be there."""
 
 STUDIES = sorted(path.stem for path in (ROOT / "config" / "studies").glob("*.yaml"))
 
@@ -17,7 +24,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 @pytest.mark.parametrize("environment", ["locked", "host"])
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_study_file_plans(checkout: Checkout, study: str, environment: str) -> None:
-    answer = checkout.snakemake("--dry-run", "all", "archive", config=f"study={study} environment={environment}")
+    config = f"study={study} environment={environment}"
+    if study in PUBLISHED:
+        key, *where = PUBLISHED[study]
+        config += f" {key}={raw_data(*where)}"
+    answer = checkout.snakemake("--dry-run", "all", "archive", config=config)
     assert answer.code == 0, answer.text
     assert "This was a dry-run" in answer.text
 
@@ -58,7 +69,8 @@ def test_a_wrong_study_is_one_line_and_nothing_happens(checkout: Checkout, chang
         (
             "stduy=demo",
             "stduy: found an unknown key; "
-            "allowed: container_base, device, environment, host_python, study (did you mean study?)",
+            "allowed: container_base, device, environment, host_python, published_georgiou2022, published_itu2023, "
+            "study (did you mean study?)",
         ),
     ],
 )

@@ -1,22 +1,69 @@
 """Means of cells for drawing, with the intervals that the statistics found."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pandas as pd
 
-from framewatt.frames import FACTORS
+from framewatt.factors import factors_of, label, sorted_by
+
+LABEL = "label"
+"""Column that tells a cell from those that it is compared with, see `labelled`."""
+
+
+def labelled(rows: pd.DataFrame, compared: Sequence[str]) -> pd.DataFrame:
+    """Rows of a frame with the column LABEL: `torch`, `torch2onnx/openvino`.
+
+    Args:
+        rows: runs or epochs.
+        compared: the compared factors.
+    """
+    names = {cell: label(levels, compared) for cell, levels in _levels(rows).items()}
+    return rows.assign(**{LABEL: rows["cell"].map(names).astype(object)})
+
+
+def _levels(rows: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    factors = factors_of(rows)
+    known = rows[["cell", *factors]].drop_duplicates("cell").astype(object)
+    return {cell: dict(zip(factors, levels, strict=True)) for cell, *levels in known.itertuples(index=False)}
+
+
+def panels(rows: pd.DataFrame, factors: Sequence[str]) -> list[tuple[dict[str, Any], pd.DataFrame]]:
+    """Levels of some factors and the rows that have them, sorted as a reader looks them up; all rows where none.
+
+    Args:
+        rows: runs or epochs, at least one.
+        factors: whose levels get panels of their own.
+    """
+    if not factors:
+        return [({}, rows)]
+    found = sorted_by(rows[list(factors)].drop_duplicates(), factors).astype(object)
+    keys = [dict(zip(factors, levels, strict=True)) for levels in found.itertuples(index=False)]
+    return [(key, rows[(rows[list(factors)] == list(key.values())).all(axis=1)]) for key in keys]
+
+
+def heading(levels: Mapping[str, Any]) -> str:
+    """A panel's title: `train, batch 16: resnet50, digits`."""
+    front = [str(levels["phase"])] if "phase" in levels else []
+    front += [f"batch {levels['batch_size']}"] if "batch_size" in levels else []
+    rest = [str(level) for name, level in levels.items() if name not in ("phase", "batch_size", "precision")]
+    return ": ".join(", ".join(part) for part in (front, rest) if part)
 
 
 def with_intervals(rows: pd.DataFrame, cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """A row a cell: its factors, `n`, mean, and the interval of the mean.
 
     Args:
-        rows: runs whose numbers count, `quantity` among the columns.
+        rows: runs whose numbers count, `quantity` and LABEL among the columns.
         cells: statistics of cells: columns cell, quantity, mean_low, mean_high; a cell may be absent.
         quantity: the column to average.
 
     Returns:
-        Columns cell, FACTORS, n, mean, low, high; low and high are NaN where the statistics hold no interval.
+        Columns cell, LABEL, the factors, n, mean, low, high; low and high are NaN where there is no interval.
     """
-    means = rows.groupby(["cell", *FACTORS], sort=False)[quantity].agg(n="size", mean="mean").reset_index()
+    means = (
+        rows.groupby(["cell", LABEL, *factors_of(rows)], sort=False)[quantity].agg(n="size", mean="mean").reset_index()
+    )
     return means.merge(_intervals(cells, quantity), on="cell", how="left")
 
 

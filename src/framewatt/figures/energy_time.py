@@ -1,7 +1,8 @@
-"""Energy per sample against time per sample: after Georgiou et al. 2022, figure 1."""
+"""Energy against time, of a sample or of a run: after Georgiou et al. 2022, figure 1."""
 
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -11,54 +12,100 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from framewatt.factors import COMPARED, factors_of, shared
 from framewatt.figures import notes, style
-from framewatt.figures.cells import error_bars, with_intervals
+from framewatt.figures.cells import LABEL, error_bars, heading, labelled, panels, with_intervals
+from framewatt.headline import PER_RUN, Headline, headline_of_runs
 
-TITLE = "Energy against time, per sample"
-_ENERGY, _TIME = "energy_per_sample_j", "time_per_sample_s"
+TITLE = "Energy against time, {of}"
 _SMALLEST_PT2, _LARGEST_PT2 = 34.0, 90.0
 _NO_ACCURACY = "#bbbbbb"
+_MOST_ACROSS = 3
 
 
 @style.styled
-def draw(runs: pd.DataFrame, cells: pd.DataFrame) -> Figure:
-    """A point a cell: mean joules over mean seconds, colour for accuracy, marker for runtime, size for batch size.
+def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
+    """A point a cell: mean joules over mean seconds, colour for accuracy, marker for its label, size for batch size.
 
     Args:
-        runs: the runs frame (framewatt.frames.RUNS_COLUMNS); totals are drawn, every run as a dot of its own.
+        runs: the runs frame (framewatt.frames.runs_columns); totals are drawn, every run as a dot of its own.
         cells: statistics of cells, whose intervals become error bars where a cell ran more than once.
+        compared: the factors in which cells are compared.
     """
-    rows = notes.usable(runs, [_ENERGY, "duration_s", "samples_processed"])
+    head = headline_of_runs(runs)
+    title = TITLE.format(of=f"per {head.per}")
+    rows = labelled(_rows(runs, head), compared)
     if rows.empty:
-        return notes.empty(TITLE, "No run gave an energy that counts.", [notes.left_out(runs)])
-    rows[_TIME] = rows["duration_s"] / rows["samples_processed"]
-    groups = list(rows[notes.GROUP].drop_duplicates().itertuples(index=False))
-    phases = sorted(rows["phase"].unique(), reverse=True)
-    figure = Figure(figsize=(2.6 + 3.4 * len(phases), 1.2 + 3.2 * len(groups)), layout="constrained")
-    panels = figure.subplots(len(groups), len(phases), squeeze=False)
-    colours, sizes = _accuracy_colours(rows["accuracy"]), _sizes(rows["batch_size"])
-    for axes, (group, phase) in zip(panels.flat, product(groups, phases), strict=True):
-        here = rows[(rows[notes.GROUP] == list(group)).all(axis=1) & (rows["phase"] == phase)]
-        axes.set_title(f"{phase}: {group.workload}, {group.dataset}")
-        _panel(axes, here, cells, colours, sizes)
-    if colours is not None:
-        figure.colorbar(colours, ax=panels, label="accuracy", shrink=0.8, aspect=30, ticks=MaxNLocator(4))
-    figure.legend(handles=list(_legend(rows, sizes)), loc="outside right center", alignment="left")
+        return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
+    grid = _grid(rows, [name for name in shared(factors_of(rows), compared) if name not in ("phase", "batch_size")])
+    across = len(grid[0])
+    figure = Figure(figsize=(2.6 + 3.4 * across, 1.2 + 3.2 * len(grid)), layout="constrained")
+    axes_of = figure.subplots(len(grid), across, squeeze=False)
+    looks = style.looks(rows[LABEL])
+    scales = Scales(_accuracy_colours(rows["accuracy"]), _sizes(rows), {k: look.marker for k, look in looks.items()})
+    for axes, panel in zip(axes_of.flat, (panel for line in grid for panel in line), strict=True):
+        if panel is None:
+            axes.set_axis_off()
+            continue
+        axes.set_title(heading(panel[0]))
+        _panel(axes, panel[1], cells, head, scales)
+    if scales.colours is not None:
+        figure.colorbar(scales.colours, ax=axes_of, label="accuracy", shrink=0.8, aspect=30, ticks=MaxNLocator(4))
+    figure.legend(handles=list(_legend(scales)), loc="outside right center", alignment="left")
     how = "Large: mean of a cell's runs, with the interval of the mean; small: every run"
-    return notes.finish(figure, TITLE, notes.estimate_words(rows["estimated"]), [how, notes.left_out(runs)])
+    return notes.finish(figure, title, notes.estimate_words(rows["estimated"]), [how, notes.left_out(runs)])
 
 
-def _panel(
-    axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, colours: ScalarMappable | None, sizes: dict[int, float]
-) -> None:
-    axes.set(xlabel="time per sample", ylabel="energy per sample")
+@dataclass(frozen=True)
+class Scales:
+    """What colour, size and marker say.
+
+    Attributes:
+        colours: of accuracies, None where there is none.
+        sizes: area in square points by batch size; None is that of a study without the factor.
+        markers: by label.
+    """
+
+    colours: ScalarMappable | None
+    sizes: dict[Any, float]
+    markers: dict[str, str]
+
+
+Panel = tuple[dict[str, Any], pd.DataFrame] | None
+
+
+def _rows(runs: pd.DataFrame, head: Headline) -> pd.DataFrame:
+    """Totals that have energy and time, with both as the headline wants them."""
+    if head == PER_RUN:
+        return notes.usable(runs, head.quantities)
+    rows = notes.usable(runs, [head.energy, "duration_s", "samples_processed"])
+    return rows.assign(**{head.time: rows["duration_s"] / rows["samples_processed"]})
+
+
+def _grid(rows: pd.DataFrame, group: list[str]) -> list[list[Panel]]:
+    """Panels line by line: a column a phase where there is more than one, else as many as fit."""
+    phases = panels(rows, ["phase"]) if "phase" in factors_of(rows) else []
+    groups = panels(rows, group)
+    if len(phases) > 1:
+        return [
+            [({**phase, **levels}, part[part["phase"] == phase["phase"]]) for phase, _ in phases]
+            for levels, part in groups
+        ]
+    found: list[Panel] = [({**(phases[0][0] if phases else {}), **levels}, part) for levels, part in groups]
+    across = min(_MOST_ACROSS, len(found))
+    found += [None] * (-len(found) % across)
+    return [found[i : i + across] for i in range(0, len(found), across)]
+
+
+def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, scales: Scales) -> None:
+    axes.set(xlabel=f"time per {head.per}", ylabel=f"energy per {head.per}")
     if rows.empty:
         axes.text(0.5, 0.5, "no run that counts", ha="center", transform=axes.transAxes, color=style.NOTE_COLOUR)
         return
-    points = with_intervals(rows, cells, _ENERGY)
-    times = with_intervals(rows, cells, _TIME)
+    points = with_intervals(rows, cells, head.energy)
+    times = with_intervals(rows, cells, head.time)
     accuracy = pd.to_numeric(rows["accuracy"], errors="coerce").groupby(rows["cell"]).mean()
-    axes.scatter(rows[_TIME], rows[_ENERGY], s=5, color="#777777", linewidths=0, label="_repetitions", zorder=2)
+    axes.scatter(rows[head.time], rows[head.energy], s=5, color="#777777", linewidths=0, label="_repetitions", zorder=2)
     axes.errorbar(
         times["mean"],
         points["mean"],
@@ -71,14 +118,14 @@ def _panel(
     )
     for time_s, point in zip(times["mean"], points.itertuples(index=False), strict=True):
         value = accuracy[point.cell]
-        face = _NO_ACCURACY if colours is None or pd.isna(value) else colours.to_rgba(value)
-        shape = style.marker(point.runtime, point.provider)
-        size = sizes[point.batch_size]
+        face = _NO_ACCURACY if scales.colours is None or pd.isna(value) else scales.colours.to_rgba(value)
+        shape = scales.markers[point.label]
+        size = scales.sizes[getattr(point, "batch_size", None)]
         axes.scatter(
             time_s, point.mean, s=size, marker=shape, color=[face], edgecolor="#222222", linewidth=0.7, zorder=4
         )
-    style.scale(axes.xaxis, rows[_TIME], "s")
-    style.scale(axes.yaxis, rows[_ENERGY], "J")
+    style.scale(axes.xaxis, rows[head.time], "s")
+    style.scale(axes.yaxis, rows[head.energy], "J")
 
 
 def _accuracy_colours(accuracy: pd.Series) -> ScalarMappable | None:
@@ -90,19 +137,19 @@ def _accuracy_colours(accuracy: pd.Series) -> ScalarMappable | None:
     return ScalarMappable(Normalize(middle - half, middle + half), cmap="cividis")
 
 
-def _sizes(batches: pd.Series) -> dict[int, float]:
+def _sizes(rows: pd.DataFrame) -> dict[Any, float]:
     """Marker area in square points by batch size, evenly from the smallest batch to the largest."""
-    levels = sorted(batches.unique())
+    levels = sorted(rows["batch_size"].unique()) if "batch_size" in factors_of(rows) else [None]
     step = (_LARGEST_PT2 - _SMALLEST_PT2) / max(len(levels) - 1, 1)
     return {level: _SMALLEST_PT2 + i * step for i, level in enumerate(levels)}
 
 
-def _legend(rows: pd.DataFrame, sizes: dict[int, float]) -> Iterator[Line2D]:
-    keys = set(zip(rows["runtime"], rows["provider"], strict=True))
-    for key in sorted(keys, key=style.runtime_order):
-        yield _handle(style.marker(*key), 7.0, style.runtime_label(*key))
-    for batch, size in sizes.items():
-        yield _handle("o", size**0.5, f"batch {batch}")
+def _legend(scales: Scales) -> Iterator[Line2D]:
+    for label, marker in scales.markers.items():
+        yield _handle(marker, 7.0, label)
+    for batch, size in scales.sizes.items():
+        if batch is not None:
+            yield _handle("o", size**0.5, f"batch {batch}")
 
 
 def _handle(shape: str, size: float, label: str) -> Line2D:

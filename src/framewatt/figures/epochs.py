@@ -1,5 +1,7 @@
 """Accuracy and energy of every epoch of training: after the ITU 2023 study's per-epoch table."""
 
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,7 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from framewatt.factors import COMPARED, factors_of, shared
 from framewatt.figures import notes, style
+from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.frames import TOTAL
 
 TITLE = "Training, epoch by epoch"
@@ -16,30 +20,33 @@ _DASHES = ("-", "--", ":", "-.")
 
 
 @style.styled
-def draw(epochs: pd.DataFrame, runs: pd.DataFrame) -> Figure:
+def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
     """A row of panels a model and data set: accuracy and joules over epochs, repetitions thin, their mean thick.
 
     Args:
-        epochs: the epochs frame (framewatt.frames.EPOCHS_COLUMNS); totals are drawn.
+        epochs: the epochs frame (framewatt.frames.epochs_columns); totals are drawn.
         runs: the runs frame, which says whose energy counts.
+        compared: the factors in which cells are compared.
     """
-    training = runs[runs["phase"] == "train"]
-    rows = _rows(epochs, training)
+    training = runs[runs["phase"] == "train"] if "phase" in factors_of(runs) else runs
+    rows = labelled(_rows(epochs, training), compared)
     if rows.empty:
         reason = "The study trains nothing." if training.empty else "No training run gave epochs that count."
         return notes.empty(TITLE, reason, [notes.left_out(training)])
-    groups = list(rows[notes.GROUP].drop_duplicates().itertuples(index=False))
+    apart = ("phase", "batch_size")
+    groups = panels(rows, [name for name in shared(factors_of(rows), compared) if name not in apart])
     figure = Figure(figsize=(8.4, 1.1 + 2.7 * len(groups)), layout="constrained")
-    panels = figure.subplots(len(groups), 2, squeeze=False)
-    dashes = {batch: _DASHES[i % len(_DASHES)] for i, batch in enumerate(sorted(rows["batch_size"].unique()))}
-    for (left, right), group in zip(panels, groups, strict=True):
-        here = rows[(rows[notes.GROUP] == list(group)).all(axis=1)]
-        _panel(left, here, "accuracy", dashes)
-        _panel(right, here, "energy_gross_j", dashes)
-        left.set_title(f"Accuracy: {group.workload}, {group.dataset}")
+    axes_of = figure.subplots(len(groups), 2, squeeze=False)
+    looks = style.looks(rows[LABEL])
+    batched = "batch_size" in factors_of(rows)
+    dashes = dict(zip(sorted(rows["batch_size"].unique()), itertools.cycle(_DASHES))) if batched else {}
+    for (left, right), (levels, here) in zip(axes_of, groups, strict=True):
+        _panel(left, here, "accuracy", looks, dashes)
+        _panel(right, here, "energy_gross_j", looks, dashes)
+        left.set_title(": ".join(filter(None, ["Accuracy", heading(levels)])))
         right.set_title("Energy of the epoch")
         style.scale(right.yaxis, here["energy_gross_j"].dropna(), "J", from_zero=True)
-    figure.legend(handles=_legend(rows, dashes), loc="outside right center", alignment="left")
+    figure.legend(handles=_legend(looks, dashes), loc="outside right center", alignment="left")
     how = "Thin: every repetition; thick: their mean"
     return notes.finish(figure, TITLE, notes.estimate_words(rows["estimated"]), [how, notes.left_out(training)])
 
@@ -53,25 +60,21 @@ def _rows(epochs: pd.DataFrame, training: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _panel(axes: Axes, rows: pd.DataFrame, quantity: str, dashes: dict[int, str]) -> None:
+def _panel(axes: Axes, rows: pd.DataFrame, quantity: str, looks: dict[str, style.Look], dashes: dict[int, str]) -> None:
     axes.set_xlabel("epoch")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    for (runtime, provider, batch), cell in rows.groupby(["runtime", "provider", "batch_size"], sort=True):
-        look: dict[str, Any] = {"color": style.colour(runtime), "ls": dashes[batch]}
-        shape = style.marker(runtime, provider)
+    for (label, *batch), cell in rows.groupby([LABEL, *(["batch_size"] if dashes else [])], sort=True):
+        look: dict[str, Any] = {"color": looks[label].colour, "ls": dashes[batch[0]] if batch else "-"}
         for _, own in cell.sort_values("epoch").groupby("repetition"):
             axes.plot(own["epoch"], own[quantity], lw=0.7, alpha=0.45, marker=".", ms=3, label="_repetition", **look)
         mean = cell.groupby("epoch")[quantity].mean()
-        axes.plot(mean.index, mean, lw=2, marker=shape, ms=4.5, label="_mean", **look)
+        axes.plot(mean.index, mean, lw=2, marker=looks[label].marker, ms=4.5, label="_mean", **look)
 
 
-def _legend(rows: pd.DataFrame, dashes: dict[int, str]) -> list[Line2D]:
-    keys = sorted(set(zip(rows["runtime"], rows["provider"], strict=True)), key=style.runtime_order)
+def _legend(looks: dict[str, style.Look], dashes: dict[int, str]) -> list[Line2D]:
     handles = [
-        Line2D(
-            [], [], color=style.colour(key[0]), marker=style.marker(*key), ms=4.5, lw=2, label=style.runtime_label(*key)
-        )
-        for key in keys
+        Line2D([], [], color=look.colour, marker=look.marker, ms=4.5, lw=2, label=label)
+        for label, look in looks.items()
     ]
     return handles + [
         Line2D([], [], color="#555555", ls=dash, label=f"batch {batch}") for batch, dash in dashes.items()

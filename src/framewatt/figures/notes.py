@@ -9,9 +9,6 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, styled
 from framewatt.frames import TOTAL
 
-GROUP = ["workload", "dataset", "precision"]
-"""Factors whose levels get panels of their own, for numbers across them do not compare."""
-
 _MARGIN_IN = 0.08
 _LEADING = 1.4
 

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from framewatt.factors import COMPARED, label
 from framewatt.figures import notes, style
 
 TITLE = "Power over one run of each runtime"
@@ -47,21 +48,19 @@ class TracedRun:
     power: pd.DataFrame
 
 
-def choose(records: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The first valid repetition of each phase, runtime and provider, at the largest batch size it has.
+def choose(records: Iterable[Mapping[str, Any]], compared: Sequence[str] = COMPARED) -> list[Mapping[str, Any]]:
+    """The first valid repetition of each phase and label, at the largest batch size it has.
 
     Args:
         records: run records, in any order.
+        compared: the factors in which cells are compared.
     """
-    chosen: dict[tuple[str, ...], Mapping[str, Any]] = {}
+    chosen: dict[tuple[str, str], Mapping[str, Any]] = {}
     valid = [record for record in records if record["status"] == "ok" and record["valid"]]
-    for record in sorted(valid, key=lambda r: (-r["cell"]["batch_size"], r["repetition"], r["cell_id"])):
-        chosen.setdefault(tuple(record["cell"][name] for name in ("phase", "runtime", "provider")), record)
-
-    def order(key: tuple[str, ...]) -> tuple[Any, ...]:
-        return key[0] != "train", style.runtime_order((key[1], key[2]))
-
-    return [chosen[key] for key in sorted(chosen, key=order)]
+    for record in sorted(valid, key=lambda r: (-r["cell"].get("batch_size", 0), r["repetition"], r["cell_id"])):
+        chosen.setdefault((record["cell"].get("phase", ""), label(record["cell"], compared)), record)
+    order = list(style.looks(name for _, name in chosen))
+    return [chosen[key] for key in sorted(chosen, key=lambda key: (key[0] != "train", order.index(key[1])))]
 
 
 def counter_power(time_ns: NDArray[np.int64], energy_j: NDArray[np.float64]) -> tuple[Any, Any]:
@@ -91,7 +90,7 @@ def counter_power(time_ns: NDArray[np.int64], energy_j: NDArray[np.float64]) -> 
 
 
 @style.styled
-def draw(traced: Sequence[TracedRun], runs: pd.DataFrame) -> Figure:
+def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
     """A panel a run: watts over seconds, a line a domain, the run's windows shaded.
 
     Counters become power by `counter_power`; gauges are drawn as they are.
@@ -99,6 +98,7 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame) -> Figure:
     Args:
         traced: the runs to draw, in order.
         runs: the runs frame, for the note of what failed.
+        compared: the factors in which cells are compared.
     """
     if not traced:
         return notes.empty(TITLE, "No valid run has a power trace.", [notes.left_out(runs)])
@@ -108,7 +108,7 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame) -> Figure:
     panels = list(figure.subplots(rows, columns, squeeze=False).flat)
     colours = dict(zip(_series(traced), itertools.cycle(_COLOURS)))
     for axes, run in zip(panels, traced, strict=False):
-        _panel(axes, run, colours)
+        _panel(axes, run, colours, compared)
     for axes in panels[len(traced) :]:
         axes.set_axis_off()
     lines = [
@@ -133,10 +133,11 @@ def _series(traced: Iterable[TracedRun]) -> list[tuple[str, str]]:
     return sorted((domain, quantity) for domain, quantity in found if quantity in _QUANTITIES)
 
 
-def _panel(axes: Axes, run: TracedRun, colours: Mapping[tuple[str, str], str]) -> None:
+def _panel(axes: Axes, run: TracedRun, colours: Mapping[tuple[str, str], str], compared: Sequence[str]) -> None:
     cell = run.record["cell"]
-    label = style.runtime_label(cell["runtime"], cell["provider"])
-    axes.set_title(f"{cell['phase']}: {label}, batch {cell['batch_size']}")
+    batch = f"batch {cell['batch_size']}" if "batch_size" in cell else ""
+    words = ", ".join(filter(None, [label(cell, compared), batch]))
+    axes.set_title(": ".join(filter(None, [cell.get("phase", ""), words])))
     axes.set(xlabel="seconds", ylabel="W")
     origin_ns = int(run.power["monotonic_ns"].min()) if len(run.power) else 0
     top = 0.0

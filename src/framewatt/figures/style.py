@@ -1,8 +1,10 @@
-"""How figures look: one set of rcParams, a fixed colour and marker for every runtime and provider."""
+"""How figures look: one set of rcParams, colours and markers that are the same wherever a label comes up."""
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib.style
@@ -65,21 +67,30 @@ _COLOURS = {  # Okabe and Ito's palette, told apart by colour-blind readers
 }
 
 _MARKERS = {
-    ("torch", "native"): "o",
-    ("tensorflow", "native"): "s",
-    ("mxnet", "native"): "^",
-    ("torch2onnx", "cpu"): "D",
-    ("tf2onnx", "cpu"): "P",
-    ("mx2onnx", "cpu"): "X",
-    ("torch2onnx", "openvino"): "d",
-    ("tf2onnx", "openvino"): "p",
-    ("mx2onnx", "openvino"): "*",
-    ("torch2onnx", "cuda"): "h",
-    ("tf2onnx", "cuda"): ">",
-    ("mx2onnx", "cuda"): "<",
+    "torch": "o",
+    "tensorflow": "s",
+    "mxnet": "^",
+    "torch2onnx/cpu": "D",
+    "tf2onnx/cpu": "P",
+    "mx2onnx/cpu": "X",
+    "torch2onnx/openvino": "d",
+    "tf2onnx/openvino": "p",
+    "mx2onnx/openvino": "*",
+    "torch2onnx/cuda": "h",
+    "tf2onnx/cuda": ">",
+    "mx2onnx/cuda": "<",
 }
 
-_RUNTIME_ORDER = tuple(_COLOURS)
+_ALSO = {"pytorch": "torch"}
+"""Other names of what has a colour of its own."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour and marker of what a label names."""
+
+    colour: str
+    marker: str
 
 
 def styled(function: Callable[P, R]) -> Callable[P, R]:
@@ -93,26 +104,29 @@ def styled(function: Callable[P, R]) -> Callable[P, R]:
     return wrapper
 
 
-def colour(runtime: str) -> str:
-    """Colour of a runtime; grey for one without its own."""
-    return _COLOURS.get(runtime, "#777777")
+def looks(labels: Iterable[str]) -> dict[str, Look]:
+    """A look for every label, in reading order: runtimes have theirs, other labels take what is left, by name."""
+    ordered = sorted(set(labels), key=_label_order)
+    names = {label: _name(label) for label in ordered}
+    heads = {label: name.split("/")[0] for label, name in names.items()}
+    strangers = sorted({head for head in heads.values() if head not in _COLOURS})
+    free = [colour for head, colour in _COLOURS.items() if head not in heads.values()] or list(_COLOURS.values())
+    colours = _COLOURS | dict(zip(strangers, itertools.cycle(free)))
+    unmarked = sorted(name for name in names.values() if name not in _MARKERS)
+    spare = [marker for name, marker in _MARKERS.items() if name not in names.values()] or ["v"]
+    markers = _MARKERS | dict(zip(unmarked, itertools.cycle(spare)))
+    return {label: Look(colours[heads[label]], markers[names[label]]) for label in ordered}
 
 
-def marker(runtime: str, provider: str) -> str:
-    """Marker of a runtime on an execution provider; a down-pointing triangle for one without its own."""
-    return _MARKERS.get((runtime, provider), "v")
+def _name(label: str) -> str:
+    head, slash, rest = label.lower().partition("/")
+    return _ALSO.get(head, head) + slash + rest
 
 
-def runtime_label(runtime: str, provider: str) -> str:
-    """`torch`, or `torch2onnx/openvino`: the words of the study file."""
-    return runtime if provider == "native" else f"{runtime}/{provider}"
-
-
-def runtime_order(key: tuple[str, str]) -> tuple[int, str, str]:
-    """Sort key of (runtime, provider): frameworks first, then their exports, then by name."""
-    runtime, provider = key
-    known = _RUNTIME_ORDER.index(runtime) if runtime in _RUNTIME_ORDER else len(_RUNTIME_ORDER)
-    return known, runtime, provider
+def _label_order(label: str) -> tuple[int, str]:
+    """Frameworks first, then their exports, then by name."""
+    known, head = list(_COLOURS), _name(label).split("/")[0]
+    return known.index(head) if head in known else len(known), label
 
 
 def scale(axis: Axis, values: Iterable[float], unit: str, *, from_zero: bool = False) -> None:

@@ -9,11 +9,11 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 from framewatt.errors import FramewattError
+from framewatt.instants import utc_ns
 from framewatt.meters.contract import COUNTER, GAUGE, Channel, Reading, require
 
 _DOMAIN = "external:wall"
@@ -129,17 +129,12 @@ class External:
     def _monotonic_ns(self, text: str) -> int:
         """CLOCK_MONOTONIC of a time of the meter's clock."""
         try:
-            utc_ns = round(float(text) * 1e9)
-        except ValueError:
-            try:
-                moment = datetime.fromisoformat(text.strip())
-            except ValueError as error:
-                raise FramewattError(
-                    f"meter external: {self.log.path}: found time {text!r}; allowed: seconds since 1970, or ISO 8601"
-                ) from error
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            utc_ns = round(moment.timestamp() * 1e9)
-        return utc_ns + round(self.log.offset_s * 1e9) - self._utc_less_monotonic_ns
+            instant_ns = utc_ns(text)
+        except ValueError as error:
+            raise FramewattError(
+                f"meter external: {self.log.path}: found time {text!r}; allowed: seconds since 1970, or ISO 8601"
+            ) from error
+        return instant_ns + round(self.log.offset_s * 1e9) - self._utc_less_monotonic_ns
 
 
 def _value(text: str | None) -> float:

@@ -18,7 +18,7 @@ from framewatt.meters.contract import GAUGE, Channel, Reading, require
 from framewatt.meters.subprocess_lines import Lines
 from framewatt.meters.visible import Gpu, visible_gpus
 
-_FIELDS = {
+FIELDS = {
     "power.draw": ("power_w", 0.01),
     "utilization.gpu": ("utilization_percent", 1.0),
     "utilization.memory": ("memory_utilization_percent", 1.0),
@@ -29,7 +29,7 @@ _FIELDS = {
 }
 """Field of nvidia-smi -> quantity and its last digit."""
 
-_UNITS = {"W": 1.0, "mW": 1e-3, "%": 1.0, "MiB": 2.0**20, "KiB": 2.0**10, "GiB": 2.0**30, "MHz": 1.0, "": 1.0}
+UNITS = {"W": 1.0, "mW": 1e-3, "%": 1.0, "MiB": 2.0**20, "KiB": 2.0**10, "GiB": 2.0**30, "MHz": 1.0, "": 1.0}
 """Unit that nvidia-smi writes -> factor to the quantity's unit. Temperatures come without one, in degrees Celsius."""
 
 _VALUE = re.compile(r"^(-?\d+(?:\.\d+)?)(?: (\w+|%))?$")
@@ -72,13 +72,13 @@ class NvidiaSmi:
             [
                 "nvidia-smi",
                 f"--id={','.join(str(gpu.index) for gpu in gpus)}",
-                f"--query-gpu=index,{','.join(_FIELDS)}",
+                f"--query-gpu=index,{','.join(FIELDS)}",
                 "--format=csv,noheader",
                 f"--loop-ms={round(self.period_s * 1000)}",
             ],
             signal.SIGTERM,
         )
-        self._first_channel = {gpu.index: number * len(_FIELDS) for number, gpu in enumerate(gpus)}
+        self._first_channel = {gpu.index: number * len(FIELDS) for number, gpu in enumerate(gpus)}
         return [
             Channel(
                 instrument=self.name,
@@ -90,7 +90,7 @@ class NvidiaSmi:
                 note=gpu.note,
             )
             for gpu in gpus
-            for quantity, resolution in _FIELDS.values()
+            for quantity, resolution in FIELDS.values()
         ]
 
     def stream(self) -> int | None:
@@ -115,8 +115,8 @@ class NvidiaSmi:
             index, *values = [field.strip() for field in line.split(",")]
             first = self._first_channel.get(int(index)) if index.isdigit() else None
             # A line that names no GPU is a message ("Unable to determine the device handle…"): all values are unknown.
-            if first is None or len(values) != len(_FIELDS):
-                found += [(now_ns, channel, math.nan) for channel in range(len(self._first_channel) * len(_FIELDS))]
+            if first is None or len(values) != len(FIELDS):
+                found += [(now_ns, channel, math.nan) for channel in range(len(self._first_channel) * len(FIELDS))]
                 continue
             found += [(now_ns, first + number, parse_value(value)) for number, value in enumerate(values)]
         return found
@@ -128,10 +128,19 @@ def parse_value(text: str) -> float:
     Args:
         text: the field as nvidia-smi writes it: `56.10 W`, `1024 MiB`, `80 %`, `[N/A]`, `[GPU is lost]`.
     """
+    unit = unit_of(text)
+    return math.nan if unit is None else float(text.removesuffix(unit)) * UNITS[unit]
+
+
+def unit_of(text: str) -> str | None:
+    """The unit behind a number, empty where there is none; None where the text is no number in a unit of nvidia-smi's.
+
+    Args:
+        text: the field as nvidia-smi writes it.
+    """
     match = _VALUE.match(text)
-    if match is None or (match[2] or "") not in _UNITS:
-        return math.nan
-    return float(match[1]) * _UNITS[match[2] or ""]
+    unit = match[2] or "" if match else None
+    return unit if unit in UNITS else None
 
 
 def _gpus() -> list[Gpu]:

@@ -20,7 +20,7 @@ from framewatt.meters.subprocess_lines import Lines
 EVENTS = Path("/sys/bus/event_source/devices/power/events")
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
-_DOMAINS = {"energy-pkg": "package", "energy-ram": "dram"}
+_DOMAINS = {"energy-pkg": "cpu:package", "energy-ram": "cpu:dram"}
 _UPDATE_PERIOD_S = 0.001
 _FASTEST_S = 0.01
 _FIRST_LINES_S = 5.0
@@ -175,8 +175,8 @@ def _parse(line: str) -> tuple[float, str, float] | None:
     fields = line.strip().split(",")
     if len(fields) < 6 or not fields[1].strip().startswith("S"):
         return None
-    event = fields[5].strip().removeprefix("power/").removesuffix("/")
-    if event not in _DOMAINS:
+    domain = domain_of(fields[5])
+    if domain is None:
         return None
     try:
         second = float(fields[0])
@@ -186,4 +186,13 @@ def _parse(line: str) -> tuple[float, str, float] | None:
         joules = float(fields[3]) if fields[4].strip() == "Joules" else math.nan
     except ValueError:
         joules = math.nan
-    return second, f"cpu:{_DOMAINS[event]}-{fields[1].strip()[1:]}", joules if joules >= 0 else math.nan
+    return second, f"{domain}-{fields[1].strip()[1:]}", joules if joules >= 0 else math.nan
+
+
+def domain_of(event: str) -> str | None:
+    """The domain that an event counts, over all sockets; None for an event that counts no energy known here.
+
+    Args:
+        event: `power/energy-pkg/`, as perf writes it.
+    """
+    return _DOMAINS.get(event.strip().removeprefix("power/").removesuffix("/"))

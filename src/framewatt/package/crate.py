@@ -71,8 +71,7 @@ def crate_metadata(names: Iterable[str], records: Sequence[Mapping[str, Any]], a
         kind = ComputationalWorkflow if name == _WORKFLOW else File
         properties = {"encodingFormat": _TYPES.get(suffix, "text/plain")}
         files[name] = crate.add(kind(crate, dest_path=name, properties=properties))
-    ended = max((record["windows"]["process"]["end_utc"] for record in records), default=None)
-    started = min((record["windows"]["process"]["start_utc"] for record in records), default=None)
+    started, ended = span_utc(records)
     crate.name, crate.description = about.name, about.text
     crate.license = f"https://spdx.org/licenses/{about.license}"
     _add(crate, crate.license, "CreativeWork", name=about.license)
@@ -83,7 +82,8 @@ def crate_metadata(names: Iterable[str], records: Sequence[Mapping[str, Any]], a
         _add(crate, identifier, "CreativeWork", name=name, version=version)
     crate.root_dataset["conformsTo"] = [{"@id": identifier} for identifier, _, _ in _PROFILES]
     workflow = _workflow(crate, files, about)
-    actions = [_run(crate, files, record) for record in records]
+    of_run = {True: _imported_run, False: _run}
+    actions = [of_run[record.get("source") == "files"](crate, files, record) for record in records]
     outputs = [file for name, file in files.items() if name.startswith("results/") and "/measure/" not in name]
     whole = _add(
         crate,
@@ -153,6 +153,37 @@ def _run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) ->
     if failed:
         action["error"] = "; ".join(record["reasons"])
     return _add(crate, f"#{record['cell_id']}/{record['repetition']}", "CreateAction", **action)
+
+
+def _imported_run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) -> Any:
+    """One imported run as an action of the tools that logged it, with the hashes of its files."""
+    tools = [
+        _add(crate, f"#tool-{tool}", "SoftwareApplication", name=tool, softwareVersion="unknown")
+        for tool in record["meters"]
+    ]
+    window = record["windows"].get("process", {})
+    failed = record["status"] != "ok"
+    folder = f"results/{record['study']}/measure/{record['cell_id']}/{record['repetition']}"
+    told = "; ".join(f"{file['path']} (sha256 {file['sha256']})" for file in record["files"])
+    action: dict[str, Any] = {
+        "name": f"{record['cell_id']}, repetition {record['repetition']}",
+        "instrument": tools,
+        "startTime": window.get("start_utc"),
+        "endTime": window.get("end_utc"),
+        "actionStatus": {"@id": f"http://schema.org/{'FailedActionStatus' if failed else 'CompletedActionStatus'}"},
+        "result": [files[name] for name in files if name.startswith(f"{folder}/")],
+        "description": f"read from {told}" if told else "no file was there",
+    }
+    if failed:
+        action["error"] = "; ".join(record["reasons"])
+    return _add(crate, f"#{record['cell_id']}/{record['repetition']}", "CreateAction", **action)
+
+
+def span_utc(records: Iterable[Mapping[str, Any]]) -> tuple[str | None, str | None]:
+    """When the first run began and when the last ended; None where no run has a time of day."""
+    windows = [record["windows"]["process"] for record in records if "process" in record["windows"]]
+    starts, ends = ([w[edge] for w in windows if w[edge]] for edge in ("start_utc", "end_utc"))
+    return min(starts, default=None), max(ends, default=None)
 
 
 def _add(crate: ROCrate, entity_id: str, kind: str, /, **properties: Any) -> Any:

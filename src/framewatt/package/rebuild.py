@@ -85,7 +85,7 @@ def _run(work: Path, study: str, device: str, targets: list[str]) -> None:
     done = subprocess.run(
         [
             *(sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-triggers", "mtime"),
-            *("--config", f"study={study}", f"device={device}", "environment=locked"),
+            *("--config", f"study={study}", *([f"device={device}"] if device else []), "environment=locked"),
             *("--allowed-rules", *DERIVED, "--", *targets),
         ],
         cwd=work,

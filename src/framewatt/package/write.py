@@ -8,7 +8,7 @@ from framewatt import __version__
 from framewatt.errors import FramewattError
 from framewatt.package.bag import write_bag
 from framewatt.package.citation import authors_of, citation_cff, zenodo_json
-from framewatt.package.crate import METADATA, Description, crate_metadata
+from framewatt.package.crate import METADATA, Description, crate_metadata, span_utc
 from framewatt.privacy import Secrets, secrets_in
 
 
@@ -36,7 +36,7 @@ def write_package(
     Raises:
         FramewattError: something in it names its owner; nothing is written then.
     """
-    released = max((record["windows"]["process"]["end_utc"] for record in records), default="1980-01-01")[:10]
+    released = (span_utc(records)[1] or "1980-01-01")[:10]
     payload: dict[str, bytes | Path] = {**files, **{name: text.encode() for name, text in texts.items()}}
     payload["CITATION.cff"] = citation_cff(settings, __version__, released).encode()
     payload[".zenodo.json"] = zenodo_json(settings, __version__, released).encode()

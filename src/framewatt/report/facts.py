@@ -2,28 +2,37 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from framewatt.figures.style import runtime_label
-from framewatt.frames import FACTORS
+from framewatt.factors import label, phrase, shared
+from framewatt.report.imported import Facts, files_read, how_sampled
 from framewatt.report.material import Material
 from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
 from framewatt.report.tables import Table
-
-Facts = list[tuple[str, str]]
 
 _DRIFT_SPREADS = 3.0
 """Combined standard deviations by which idle power may change before the report says so."""
 
 
 def measured(material: Material) -> Facts:
-    """The study: cells, blocks, order, windows."""
+    """The study: cells, what was run or read, tests."""
+    settings = material.plan["settings"]
+    statistics = settings["statistics"]
+    return [
+        ("Study", material.plan["study"]),
+        ("Cells", "; ".join(_crosses(material))),
+        *(files_read(material) if material.imported else _blocks_and_windows(material)),
+        ("Compared", ", ".join(material.compared).replace("_", " ")),
+        ("Test", f"{statistics['test']}, correction {statistics['correction']}, alpha {statistics['alpha']:g}"),
+    ]
+
+
+def _blocks_and_windows(material: Material) -> Facts:
+    """How often cells were measured, in which order, and what was timed."""
     plan, settings = material.plan, material.plan["settings"]
     window, training = settings["window"], settings["training"]
     facts = [
-        ("Study", plan["study"]),
-        ("Cells", "; ".join(_crosses(plan["cells"]))),
         (
             "Blocks",
             f"{plural(plan['repetitions'], 'block')} of every one of {plural(len(plan['cells']), 'cell')}, "
@@ -42,12 +51,7 @@ def measured(material: Material) -> Facts:
         facts.append(
             ("Timed in training", f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation")
         )
-    statistics = settings["statistics"]
-    facts += [
-        ("Rest before a run", _rest(settings["cool_down"])),
-        ("Test", f"{statistics['test']}, correction {statistics['correction']}, alpha {statistics['alpha']:g}"),
-    ]
-    return facts
+    return [*facts, ("Rest before a run", _rest(settings["cool_down"]))]
 
 
 def _rest(cool_down: Mapping[str, Any]) -> str:
@@ -60,23 +64,22 @@ def _rest(cool_down: Mapping[str, Any]) -> str:
     )
 
 
-def _crosses(cells: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Cells that differ in runtime alone, a phrase each."""
-    groups: dict[tuple[Any, ...], list[str]] = {}
-    shared = [factor for factor in FACTORS if factor not in ("runtime", "provider")]
-    for cell in cells:
-        key = tuple(cell[factor] for factor in shared)
-        groups.setdefault(key, []).append(runtime_label(cell["runtime"], cell["provider"]))
-    return [
-        f"{phase} {workload} on {dataset}, batch {batch}, {precision}: {', '.join(labels)}"
-        for (phase, workload, dataset, batch, precision), labels in groups.items()
-    ]
+def _crosses(material: Material) -> list[str]:
+    """Cells that differ in compared factors alone, a phrase each."""
+    groups: dict[str, list[str]] = {}
+    for cell in material.plan["cells"]:
+        levels = {name: level for name, level in cell.items() if name != "id"}
+        group = phrase(levels, shared(levels, material.compared))
+        groups.setdefault(group, []).append(label(levels, material.compared))
+    return [f"{group}: {', '.join(labels)}" if group else ", ".join(labels) for group, labels in groups.items()]
 
 
 def machines(material: Material) -> list[Facts]:
     """The machines that measured, each once whatever its boot; more than one is worth a reader's frown."""
     found: dict[str, Facts] = {}
     for record in material.records:
+        if not record["machine"]:
+            continue
         machine = {name: value for name, value in record["machine"].items() if name != "fingerprint"}
         found.setdefault(json.dumps(machine, sort_keys=True), [(_words(n), _value(n, v)) for n, v in machine.items()])
     if not found and material.idle.get("machine"):
@@ -105,6 +108,8 @@ def instruments(material: Material) -> Table:
 
 def sampling(material: Material) -> Facts:
     """How the sampler did and how long the machine was watched at rest."""
+    if material.imported:
+        return how_sampled(material)
     summaries = [record["sampler"] for record in material.records if record["sampler"]]
     rates = [summary["rate_per_s"] for summary in summaries if known(summary.get("rate_per_s"))]
     facts = [("Sampling asked for", f"every {si(material.plan['settings']['instruments']['period_s'], 's')}")]

@@ -8,6 +8,7 @@ import pandas as pd
 
 from framewatt.figures.notes import estimate_words
 from framewatt.frames import TOTAL
+from framewatt.headline import Headline, headline_of_runs
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Material:
         plan: plan.json: study, title, description, device, repetitions, seed, order, cells, excluded, unsupported,
             significance, settings.
         records: run records, in any order.
-        idle: calibrate/idle.json, taken before the runs.
+        idle: calibrate/idle.json, taken before the runs; empty for runs that were not measured here.
         idle_after: calibrate/idle_after.json, the same after them.
         exports: records of exports and of their checks: model or framework, status, reason, max_abs_difference.
         environments: records of environments: name, status, reason, lock_sha256.
@@ -56,7 +57,22 @@ class Material:
     @property
     def planned(self) -> int:
         """Runs that the study planned."""
-        return len(self.plan["cells"]) * int(self.plan["repetitions"])
+        return len(self.plan["order"])
+
+    @property
+    def imported(self) -> bool:
+        """Whether the runs were read from files that other tools left."""
+        return self.plan.get("source") == "files"
+
+    @property
+    def compared(self) -> Sequence[str]:
+        """The factors in which cells are compared."""
+        return list(self.plan["settings"]["statistics"]["compare"])
+
+    @property
+    def headline(self) -> Headline:
+        """What cells are compared by."""
+        return headline_of_runs(self.totals)
 
     @property
     def counted(self) -> int:

@@ -70,6 +70,8 @@ def build_report(material: Material, figures: Path) -> str:
         instruments=facts.instruments(material),
         sampling=facts.sampling(material),
         answers=words.answers(material),
+        per=material.headline.per,
+        root=_root(material),
         figures=_figures(figures),
         tables=study_tables(material),
         problems=problems.problem_tables(material),
@@ -108,6 +110,12 @@ def _environments(material: Material) -> Table:
     return Table(
         "environments", "Environments and the hashes of their locks", ["name", "status", "python", "lock"], rows
     )
+
+
+def _root(material: Material) -> str:
+    """What a command line says of where logs are, with a blank before it; empty where it says nothing."""
+    key = material.plan["settings"].get("files", {}).get("root_config")
+    return f" {key}=<folder>" if key else ""
 
 
 def _commit(material: Material) -> str | None:

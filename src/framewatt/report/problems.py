@@ -6,7 +6,7 @@ from typing import Any
 from framewatt.report.material import Material
 from framewatt.report.numbers import plural, significant
 from framewatt.report.tables import Table
-from framewatt.report.words import ENERGY, TIME, name_of
+from framewatt.report.words import name_of
 
 _REPETITION, _CV, _RUNS = frozenset({"repetition"}), frozenset({"CV, %"}), frozenset({"runs"})
 
@@ -82,9 +82,9 @@ def flag_tables(material: Material) -> list[Table]:
 
 
 def _cell_flags(material: Material, of_runs: set[str]) -> list[list[str]]:
-    """Flags of energy and time per sample; those of single runs have a table of their own."""
+    """Flags of energy and time; those of single runs have a table of their own."""
     rows = []
-    chosen = material.cells[material.cells["quantity"].isin([ENERGY, TIME])]
+    chosen = material.cells[material.cells["quantity"].isin(material.headline.quantities)]
     for row in chosen.itertuples():
         flags = [flag for flag in _text(row.flags).split("; ") if flag and flag.rsplit(" (", 1)[0] not in of_runs]
         if row.cv_percent > 10:

@@ -1,14 +1,13 @@
 """Which cell of a group has least of a quantity, and by how much."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from framewatt.figures.style import runtime_label
+from framewatt.factors import factors_of, label, shared, sorted_by
 from framewatt.report.numbers import interval, known, p_value, si_range, significant
-from framewatt.statistics.selection import GROUP_FACTORS
 
 _PHASES = {"train": "Training", "infer": "Inference"}
 
@@ -21,11 +20,13 @@ class Ranking:
         group: the levels that the cells share, by factor.
         cells: rows of the cells frame for one quantity, least mean first.
         quantity: its name.
+        compared: the factors in which the cells differ.
     """
 
     group: dict[str, Any]
     cells: pd.DataFrame
     quantity: str
+    compared: Sequence[str]
 
     @property
     def least(self) -> "pd.Series[Any]":
@@ -39,9 +40,18 @@ class Ranking:
 
     @property
     def name(self) -> str:
-        """The group in words."""
+        """The group in words: `Training, batch 16 (resnet50, digits)`."""
         group = self.group
-        return f"{_PHASES[group['phase']]}, batch {group['batch_size']} ({group['workload']}, {group['dataset']})"
+        front = [_PHASES.get(group["phase"], group["phase"])] if "phase" in group else []
+        front += [f"batch {group['batch_size']}"] if "batch_size" in group else []
+        rest = ", ".join(str(group[name]) for name in group if name not in ("phase", "batch_size", "precision"))
+        if not front:
+            return rest or "All cells"
+        return ", ".join(front) + (f" ({rest})" if rest else "")
+
+    def label(self, row: "pd.Series[Any]") -> str:
+        """What tells a cell of the group from the others."""
+        return label(row, self.compared)
 
 
 @dataclass(frozen=True)
@@ -64,16 +74,15 @@ class Against:
     reachable: bool
 
 
-def rankings(cells: pd.DataFrame, quantity: str) -> list[Ranking]:
-    """Groups of comparable cells by a quantity, training first, then by batch size; cells without a mean left out."""
+def rankings(cells: pd.DataFrame, quantity: str, compared: Sequence[str]) -> list[Ranking]:
+    """Groups of comparable cells by a quantity, training first, in order of levels; cells without a mean left out."""
     rows = cells[(cells["quantity"] == quantity) & cells["mean"].notna()].sort_values("mean", kind="stable")
-    groups = [Ranking(dict(zip(GROUP_FACTORS, key, strict=True)), part, quantity) for key, part in _grouped(rows)]
-    return sorted(groups, key=lambda r: (r.group["phase"] != "train", *(r.group[f] for f in GROUP_FACTORS[1:])))
-
-
-def _grouped(rows: pd.DataFrame) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
-    for key, part in rows.groupby(GROUP_FACTORS, sort=True):
-        yield (key if isinstance(key, tuple) else (key,)), part
+    factors = shared(factors_of(cells), compared)
+    if not factors or rows.empty:
+        return [Ranking({}, rows, quantity, compared)] if len(rows) else []
+    keys = sorted_by(rows[factors].drop_duplicates(), factors).astype(object)
+    groups = [dict(zip(factors, levels, strict=True)) for levels in keys.itertuples(index=False)]
+    return [Ranking(g, rows[(rows[factors] == list(g.values())).all(axis=1)], quantity, compared) for g in groups]
 
 
 def against(comparisons: pd.DataFrame, quantity: str, small: str, large: str, alpha: float) -> Against | None:
@@ -119,22 +128,17 @@ def _number(value: Any) -> float | None:
     return float(value) if known(None if pd.isna(value) else float(value)) else None
 
 
-def label(row: "pd.Series[Any]") -> str:
-    """A cell's runtime and provider."""
-    return runtime_label(row["runtime"], row["provider"])
-
-
-def sentence(ranking: Ranking, comparisons: pd.DataFrame, unit: str, alpha: float) -> str:
+def sentence(ranking: Ranking, comparisons: pd.DataFrame, unit: str, per: str, alpha: float) -> str:
     """Least, next and most of a group, with interval, effect size and test, in words."""
     least, most = ranking.least, ranking.most
     amount = si_range(least["mean"], _number(least["mean_low"]), _number(least["mean_high"]), unit)
     if len(ranking.cells) == 1:
-        return f"{ranking.name}: only {label(least)} has runs that count, {amount} a sample."
-    words = f"{ranking.name}: {label(least)} least, {amount} a sample"
+        return f"{ranking.name}: only {ranking.label(least)} has runs that count, {amount} a {per}."
+    words = f"{ranking.name}: {ranking.label(least)} least, {amount} a {per}"
     if len(ranking.cells) > 2:
         second = ranking.cells.iloc[1]
-        words += f"; next {label(second)}, {_ratio(ranking, second, comparisons, alpha)}"
-    return f"{words}; most {label(most)}, {_ratio(ranking, most, comparisons, alpha)}."
+        words += f"; next {ranking.label(second)}, {_ratio(ranking, second, comparisons, alpha)}"
+    return f"{words}; most {ranking.label(most)}, {_ratio(ranking, most, comparisons, alpha)}."
 
 
 def _ratio(ranking: Ranking, other: "pd.Series[Any]", comparisons: pd.DataFrame, alpha: float) -> str:

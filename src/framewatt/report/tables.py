@@ -45,9 +45,10 @@ def study_tables(material: Material) -> list[Table]:
         tables.epochs(material.epochs, material.runs),
         tables.failures(material.runs),
     ]
-    return [_of(table) for table in made]
+    return [of_table(table) for table in made]
 
 
-def _of(table: tables.Table) -> Table:
+def of_table(table: tables.Table) -> Table:
+    """A table of a file, as it is shown there, with the name of the file."""
     rows = [[str(value) for value in row] for row in table.shown.itertuples(index=False)]
     return Table(table.name, table.caption, list(table.shown.columns), rows, table.numeric, f"tables/{table.name}.csv")

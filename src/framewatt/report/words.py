@@ -8,10 +8,8 @@ import pandas as pd
 
 from framewatt.report.material import Material
 from framewatt.report.numbers import interval, known, p_value, plural, si, significant
-from framewatt.report.ranking import Ranking, against, label, rankings, sentence
+from framewatt.report.ranking import Ranking, against, rankings, sentence
 
-ENERGY, TIME = "energy_per_sample_j", "time_per_sample_s"
-_UNITS = {ENERGY: "J", TIME: "s"}
 _LEAD_GROUPS = 3
 _MUCH_CV_PERCENT = 10.0
 
@@ -26,19 +24,20 @@ class Answer:
 
 def lead(material: Material) -> str:
     """The study's answer in one paragraph."""
-    ranked = [r for r in rankings(material.cells, ENERGY) if len(r.cells) > 1]
+    head = material.headline
+    ranked = [r for r in rankings(material.cells, head.energy, material.compared) if len(r.cells) > 1]
     count = f"{material.counted} of {material.planned} planned runs count."
     if not ranked:
-        return f"No two runtimes have an energy that counts, so the study has no answer. {count}"
+        return f"No two comparable cells have an energy that counts, so the study has no answer. {count}"
     if len(ranked) <= _LEAD_GROUPS:
         parts = [_short(ranking, material) for ranking in ranked]
     else:
-        wins = Counter(label(ranking.least) for ranking in ranked)
+        wins = Counter(ranking.label(ranking.least) for ranking in ranked)
         winners = ", ".join(f"{name} in {n}" for name, n in wins.most_common())
         spreads = [ranking.most["mean"] / ranking.least["mean"] for ranking in ranked]
         parts = [
-            f"Of {len(ranked)} groups of comparable cells, least energy per sample went to {winners}; the most "
-            f"expensive runtime took {significant(min(spreads))} to {significant(max(spreads))} times as much as the "
+            f"Of {len(ranked)} groups of comparable cells, least energy a {head.per} went to {winners}; the "
+            f"most expensive took {significant(min(spreads))} to {significant(max(spreads))} times as much as the "
             "most frugal."
         ]
     return " ".join([*parts, f"{material.estimate}." if material.estimate else "", count]).replace("  ", " ")
@@ -46,36 +45,46 @@ def lead(material: Material) -> str:
 
 def _short(ranking: Ranking, material: Material) -> str:
     least, most = ranking.least, ranking.most
-    found = against(material.comparisons, ENERGY, least["cell"], most["cell"], material.alpha)
+    found = against(material.comparisons, material.headline.energy, least["cell"], most["cell"], material.alpha)
     ratio = found.ratio if found else most["mean"] / least["mean"]
     bounds = interval(found.ratio_low, found.ratio_high) if found else ""
     return (
-        f"{ranking.name}: {label(least)} took the least energy, {si(least['mean'], 'J')} a sample; {label(most)} took "
-        f"the most, {significant(ratio)} times as much{bounds}."
+        f"{ranking.name}: {ranking.label(least)} took the least energy, {si(least['mean'], 'J')} a "
+        f"{material.headline.per}; {ranking.label(most)} took the most, {significant(ratio)} times as much{bounds}."
     )
 
 
 def answers(material: Material) -> list[Answer]:
     """Every question that the study has something to say to, in the order of interest."""
+    head = material.headline
+    what = " and ".join(material.compared[:1]).replace("_", " ")
     ranked = {
-        quantity: [sentence(r, material.comparisons, unit, material.alpha) for r in rankings(material.cells, quantity)]
-        for quantity, unit in _UNITS.items()
+        quantity: [
+            sentence(ranking, material.comparisons, unit, head.per, material.alpha)
+            for ranking in rankings(material.cells, quantity, material.compared)
+        ]
+        for quantity, unit in ((head.energy, "J"), (head.time, "s"))
     }
     found = [
-        Answer("Which runtime takes the least energy?", ranked[ENERGY] + _omnibus(material.omnibus)),
-        Answer("Which runtime takes the least time?", ranked[TIME]),
+        Answer(f"Which {what} takes the least energy?", ranked[head.energy] + _omnibus(material)),
+        Answer(f"Which {what} takes the least time?", ranked[head.time]),
         Answer("Is a model the same after export?", _exports(material)),
-        Answer("Does energy follow time?", _correlation(material.correlations)),
-        Answer("How well do runs repeat?", _repeatability(material.cells)),
+        Answer("Does energy follow time?", _correlation(material)),
+        Answer("How well do runs repeat?", _repeatability(material)),
         Answer("Did measuring disturb what was measured?", _sampler(material)),
     ]
     return [answer for answer in found if answer.sentences]
 
 
-def _omnibus(omnibus: pd.DataFrame) -> list[str]:
+def _omnibus(material: Material) -> list[str]:
     """Whether any cell of a group differs, by the test over the whole group."""
-    whole = omnibus[(omnibus["quantity"] == ENERGY) & omnibus["cell_a"].isna() & omnibus["p"].notna()]
-    return [f"{row.test} over the {row.n_cells} cells of {row.group}: {p_value(row.p)}." for row in whole.itertuples()]
+    omnibus = material.omnibus
+    whole = omnibus[(omnibus["quantity"] == material.headline.energy) & omnibus["cell_a"].isna() & omnibus["p"].notna()]
+    return [
+        f"{row.test} over the {row.n_cells} cells{f' of {row.group}' if isinstance(row.group, str) else ''}: "
+        f"{p_value(row.p)}."
+        for row in whole.itertuples()
+    ]
 
 
 def _exports(material: Material) -> list[str]:
@@ -96,26 +105,29 @@ def name_of(record: Any) -> str:
     return str(record.get("model") or record.get("name") or record.get("framework") or "unnamed")
 
 
-def _correlation(correlations: pd.DataFrame) -> list[str]:
+def _correlation(material: Material) -> list[str]:
+    correlations = material.correlations
     rows = correlations[(correlations["level"] == "cell means") & correlations["rho"].notna()]
     phases = {"train": "In training", "infer": "In inference", "all": "Over all"}
     sentences = []
     for row in rows.itertuples():
         words = (
-            f"{phases.get(row.phase, row.phase)}, Spearman's rho of energy and time per sample over {row.n} cells is "
+            f"{phases.get(row.phase, row.phase)}, Spearman's rho of energy and time per {material.headline.per} "
+            f"over {row.n} cells is "
         )
         words += f"{row.rho:.2f}{interval(row.rho_low, row.rho_high)}, {p_value(row.p)}"
         sentences.append(words + ("; estimated energy follows time by construction." if row.estimated else "."))
     return sentences
 
 
-def _repeatability(cells: pd.DataFrame) -> list[str]:
-    rows = cells[cells["quantity"].isin(_UNITS) & cells["cv_percent"].notna()]
+def _repeatability(material: Material) -> list[str]:
+    cells, head = material.cells, material.headline
+    rows = cells[cells["quantity"].isin(head.quantities) & cells["cv_percent"].notna()]
     if rows.empty:
         return []
     worst = rows.loc[rows["cv_percent"].idxmax()]
-    what = {ENERGY: "energy", TIME: "time"}[worst["quantity"]]
-    words = f"The largest coefficient of variation is {significant(worst['cv_percent'])} %: {what} per sample of "
+    what = {head.energy: "energy", head.time: "time"}[worst["quantity"]]
+    words = f"The largest coefficient of variation is {significant(worst['cv_percent'])} %: {what} per {head.per} of "
     words += f"{worst['cell']}, over {plural(int(worst['n']), 'run')}."
     much = rows.loc[rows["cv_percent"] > _MUCH_CV_PERCENT, "cell"].nunique()
     over = f"{much} of {plural(rows['cell'].nunique(), 'cell')} vary by more than {_MUCH_CV_PERCENT:g} %."

@@ -1,17 +1,17 @@
 """Statistics of a study: pure functions of the runs frame, the study's statistics settings and its seed."""
 
-from framewatt.statistics.cells import CELLS_COLUMNS, summarise_cells
+from framewatt.statistics.cells import cells_columns, summarise_cells
 from framewatt.statistics.comparisons import COMPARISONS_COLUMNS, compare_cells
 from framewatt.statistics.correlation import CORRELATIONS_COLUMNS, correlate
 from framewatt.statistics.omnibus import OMNIBUS_COLUMNS, omnibus
 from framewatt.statistics.power import Reachability, count_comparisons, reachable_significance
 
 __all__ = [
-    "CELLS_COLUMNS",
     "COMPARISONS_COLUMNS",
     "CORRELATIONS_COLUMNS",
     "OMNIBUS_COLUMNS",
     "Reachability",
+    "cells_columns",
     "compare_cells",
     "correlate",
     "count_comparisons",

@@ -1,18 +1,17 @@
 """A row a cell and quantity: location, spread, and what is odd about the runs."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from framewatt.frames import FACTORS
+from framewatt.factors import PlainCell, factors_of
 from framewatt.statistics.correlation import spearman
 from framewatt.statistics.intervals import SMALLEST_N, Values, generator, is_constant, mean_interval
 from framewatt.statistics.selection import ENERGIES, QUANTITIES, by_reason, cells_of, counted, left_out, totals
-from framewatt.study import Cell
 
 _FLOATS = [
     "mean",
@@ -29,9 +28,7 @@ _FLOATS = [
     "bimodality_coefficient",
 ]
 
-CELLS_COLUMNS = [
-    "cell",
-    *FACTORS,
+_COLUMNS = [
     "quantity",
     "n",
     "mean",
@@ -54,8 +51,8 @@ CELLS_COLUMNS = [
     "left_out_reasons",
     "flags",
 ]
-"""Columns of the cells frame. Numbers from `mean` to `max` are in the unit that ends the quantity's name (accuracy:
-a share); what is unknown is missing, and `flags` says why."""
+"""Columns of the cells frame behind cell and the factors. Numbers from `mean` to `max` are in the unit that ends the
+quantity's name (accuracy: a share); what is unknown is missing, and `flags` says why."""
 
 _SMALLEST_N_OUTLIERS = 4
 """Runs below which quartiles say nothing about an outlier."""
@@ -80,16 +77,21 @@ def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) 
         seed: of the bootstrap; a row's interval depends on nothing but the row.
 
     Returns:
-        CELLS_COLUMNS, a row a cell and quantity, also for a cell without a run that counts (n = 0).
+        Columns of `cells_columns`, a row a cell and quantity, also for a cell without a run that counts (n = 0).
 
     Raises:
         FramewattError: a run is there twice.
     """
     rows = totals(runs)
     summaries = [_summarise(rows, cell, quantity, settings, seed) for cell in cells_of(rows) for quantity in QUANTITIES]
-    frame = pd.DataFrame(summaries, columns=CELLS_COLUMNS)
-    integers = dict.fromkeys(["batch_size", "n", "outliers", "left_out"], "Int64")
+    frame = pd.DataFrame(summaries, columns=cells_columns(factors_of(runs)))
+    integers = dict.fromkeys(["n", "outliers", "left_out"], "Int64")
     return frame.astype(integers | dict.fromkeys(_FLOATS, "float64") | {"bimodal": "boolean", "estimated": "bool"})
+
+
+def cells_columns(factors: Iterable[str]) -> list[str]:
+    """Columns of the cells frame of a study with these factors."""
+    return ["cell", *factors, *_COLUMNS]
 
 
 def bimodality_coefficient(values: Values) -> float:
@@ -114,7 +116,9 @@ def outliers(values: Values) -> list[int]:
     return [int(i) for i in np.flatnonzero((values < first - reach) | (values > third + reach))]
 
 
-def _summarise(rows: pd.DataFrame, cell: Cell, quantity: str, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _summarise(
+    rows: pd.DataFrame, cell: PlainCell, quantity: str, settings: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
     used = counted(rows, cell.id, quantity)
     missing = left_out(rows, cell.id, quantity)
     estimated = used["estimated"] if quantity in ENERGIES else used["estimated"] & False

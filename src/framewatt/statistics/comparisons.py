@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from framewatt.headline import headline_of_runs
 from framewatt.statistics.effect_size import a12, a12_interval, cliffs_delta, magnitude
 from framewatt.statistics.hypothesis_tests import compare_pair, correct, smallest_p
 from framewatt.statistics.intervals import Values, generator, ratio_interval
 from framewatt.statistics.selection import (
     ENERGIES,
-    HEADLINE,
     by_reason,
     cells_of,
     comparable_pairs,
@@ -73,7 +73,7 @@ that a run of A has the larger value. `smallest_p` is the smallest p that so man
 
 
 def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) -> pd.DataFrame:
-    """Compare all pairs of cells that differ in runtime or provider only, by energy and time a sample.
+    """Compare all pairs of cells that differ in compared factors only, by energy and time of a sample, or of a run.
 
     Wilcoxon's signed-rank test pairs the runs of a block and uses blocks in which both runs count; Mann-Whitney's
     takes the runs as independent. Both are exact where the runs allow it, and `test` says which it was. The family
@@ -81,7 +81,7 @@ def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) ->
 
     Args:
         runs: the runs frame.
-        settings: the study's `statistics`: test, correction, alpha, confidence, resamples.
+        settings: the study's `statistics`: compare, test, correction, alpha, confidence, resamples.
         seed: of the bootstrap of the ratios (pairs resampled together for Wilcoxon).
 
     Returns:
@@ -91,9 +91,9 @@ def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) ->
         FramewattError: a run is there twice.
     """
     rows = totals(runs)
-    pairs = comparable_pairs(cells_of(rows))
+    pairs = comparable_pairs(cells_of(rows), settings["compare"])
     found: list[dict[str, Any]] = []
-    for quantity in HEADLINE:
+    for quantity in headline_of_runs(rows).quantities:
         family = [
             {"quantity": quantity, "group": group, "cell_a": a.id, "cell_b": b.id}
             | _compare(rows, a.id, b.id, quantity, settings, generator(seed, a.id, b.id, quantity))

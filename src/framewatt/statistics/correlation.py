@@ -9,8 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
+from framewatt.factors import FIRST_LEVELS, factors_of
+from framewatt.headline import headline_of_runs
 from framewatt.statistics.intervals import Interval, Values
-from framewatt.statistics.selection import HEADLINE, totals
+from framewatt.statistics.selection import totals
 
 CORRELATIONS_COLUMNS = [
     "phase",
@@ -72,7 +74,7 @@ def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float | None, float | 
 
 
 def correlate(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Spearman's correlation of energy and time, both a sample, per phase and over all.
+    """Spearman's correlation of energy and time, both of a sample or of a run, per phase and over all.
 
     Over cell means, with the interval of Bonett and Wright (2000, Psychometrika 65:23-28) on Fisher's z. Over runs,
     with an interval on Fisher's z by a jackknife that leaves out whole cells, and without p, for the runs of a cell
@@ -86,20 +88,22 @@ def correlate(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
         CORRELATIONS_COLUMNS, a row a phase and level.
     """
     rows = totals(runs)
-    rows = rows[rows["counts"] & rows[HEADLINE].notna().all(axis=1)]
-    phases = [phase for phase in ("train", "infer") if (rows["phase"] == phase).any()]
+    energy, time = quantities = headline_of_runs(rows).quantities
+    rows = rows[rows["counts"] & rows[quantities].notna().all(axis=1)]
+    phased = "phase" in factors_of(runs)
+    phases = [phase for phase in FIRST_LEVELS["phase"] if phased and (rows["phase"] == phase).any()]
     found: list[dict[str, Any]] = []
     for phase in [*phases, "all"]:
         chosen = rows if phase == "all" else rows[rows["phase"] == phase]
         common = {
             "phase": phase,
-            "quantity_a": HEADLINE[0],
-            "quantity_b": HEADLINE[1],
+            "quantity_a": energy,
+            "quantity_b": time,
             "n_cells": chosen["cell"].nunique(),
             "estimated": bool(chosen["estimated"].any()),
         }
-        found.append(common | _over_cells(chosen, settings))
-        found.append(common | _over_runs(chosen, settings))
+        found.append(common | _over_cells(chosen, quantities, settings))
+        found.append(common | _over_runs(chosen, quantities, settings))
     for row in found:
         # The estimate books watts by how busy the processor was, so that it follows time by construction.
         notes = ["energy is estimated from processor time, so that it follows time"] if row["estimated"] else []
@@ -109,9 +113,9 @@ def correlate(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def _over_cells(rows: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
-    means = rows.groupby("cell")[HEADLINE].mean()
-    rho, p = spearman(means[HEADLINE[0]], means[HEADLINE[1]])
+def _over_cells(rows: pd.DataFrame, quantities: list[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+    means = rows.groupby("cell")[quantities].mean()
+    rho, p = spearman(means[quantities[0]], means[quantities[1]])
     interval = _bonett_wright(rho, len(means), settings["confidence"])
     return {
         "level": "cell means",
@@ -125,9 +129,9 @@ def _over_cells(rows: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, An
     }
 
 
-def _over_runs(rows: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
-    rho, _ = spearman(rows[HEADLINE[0]], rows[HEADLINE[1]])
-    clusters = [part[HEADLINE].to_numpy(dtype=np.float64) for _, part in rows.groupby("cell")]
+def _over_runs(rows: pd.DataFrame, quantities: list[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+    rho, _ = spearman(rows[quantities[0]], rows[quantities[1]])
+    clusters = [part[quantities].to_numpy(dtype=np.float64) for _, part in rows.groupby("cell")]
     interval = Interval(None, None, "no correlation: fewer than 3 runs, or one value is constant")
     if rho is not None:
         interval = _cluster_jackknife(clusters, rho, settings["confidence"])

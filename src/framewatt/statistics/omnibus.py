@@ -10,7 +10,8 @@ import pandas as pd
 import scikit_posthocs
 from scipy import stats
 
-from framewatt.statistics.selection import HEADLINE, cells_of, counted, groups, totals
+from framewatt.headline import headline_of_runs
+from framewatt.statistics.selection import cells_of, counted, groups, totals
 
 OMNIBUS_COLUMNS = ["quantity", "group", "test", "cell_a", "cell_b", "n_cells", "n_runs", "statistic", "p", "flags"]
 """Columns of the omnibus tests: a row a group, then one a pair of its cells for the post-hoc test. `n_runs` is the
@@ -18,14 +19,14 @@ complete blocks (Friedman) or all runs of the group (Kruskal-Wallis)."""
 
 
 def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Test every group of more than two cells for any difference, by energy and time a sample.
+    """Test every group of more than two cells for any difference, by energy and time of a sample, or of a run.
 
     With `test: wilcoxon`, Friedman over complete blocks and Nemenyi's post-hoc test (Demsar 2006); with
     `mannwhitney`, Kruskal-Wallis and Dunn's, corrected as the study says within the group. All are asymptotic.
 
     Args:
         runs: the runs frame.
-        settings: the study's `statistics`: test, correction.
+        settings: the study's `statistics`: compare, test, correction.
 
     Returns:
         OMNIBUS_COLUMNS; p is missing where a group has fewer than two runs a cell or no difference at all.
@@ -35,8 +36,8 @@ def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """
     rows = totals(runs)
     found: list[dict[str, Any]] = []
-    for quantity in HEADLINE:
-        for group, cells in groups(cells_of(rows)).items():
+    for quantity in headline_of_runs(rows).quantities:
+        for group, cells in groups(cells_of(rows), settings["compare"]).items():
             if len(cells) > 2:
                 values = {cell.id: counted(rows, cell.id, quantity)[quantity] for cell in cells}
                 test = _blocks if settings["test"] == "wilcoxon" else _independent

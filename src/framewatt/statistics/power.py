@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from framewatt.factors import Cell
 from framewatt.statistics.hypothesis_tests import smallest_p
 from framewatt.statistics.selection import comparable_pairs
-from framewatt.study import Cell
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Reachability:
     """All of it in words."""
 
 
-def count_comparisons(cells: Iterable[Cell]) -> int:
+def count_comparisons(cells: Iterable[Cell], compared: Iterable[str]) -> int:
     """Comparisons that `compare_cells` makes of these cells for one quantity: the size of the family."""
-    return len(comparable_pairs(cells))
+    return len(comparable_pairs(cells, compared))
 
 
 def reachable_significance(n_runs: int, n_comparisons: int, settings: Mapping[str, Any]) -> Reachability:
@@ -80,7 +80,7 @@ def _sentence(
     enough: int,
 ) -> str:
     if not n_comparisons:
-        return "No two cells differ in runtime or provider only, so nothing is compared."
+        return "No two cells differ in the compared factors only, so nothing is compared."
     name = {"wilcoxon": "Wilcoxon's signed-rank test", "mannwhitney": "Mann-Whitney's test"}[test]
     family = f"{n_comparisons} comparison{'s' if n_comparisons > 1 else ''}"
     how = f"after {correction.capitalize()} correction over" if correction != "none" else "without correction for"

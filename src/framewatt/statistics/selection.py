@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from framewatt.errors import FramewattError
-from framewatt.frames import FACTORS, TOTAL
-from framewatt.study import Cell
+from framewatt.factors import Cell, PlainCell, factors_of, phrase, shared
+from framewatt.frames import TOTAL
 
 QUANTITIES = [
     "energy_gross_j",
@@ -19,15 +19,8 @@ QUANTITIES = [
 ]
 """What is summarised for every cell."""
 
-HEADLINE = ["energy_per_sample_j", "time_per_sample_s"]
-"""What cells are compared by. An inference window spans at least one pass and a minimum time, so its joules
-and seconds grow with the window; those of a sample do not."""
-
 ENERGIES = {"energy_gross_j", "energy_per_sample_j", "mean_power_w"}
 """Quantities that an estimate may stand behind."""
-
-GROUP_FACTORS = ["phase", "workload", "dataset", "batch_size", "precision"]
-"""Factors in which cells that are compared agree; they differ in runtime or provider."""
 
 
 def totals(runs: pd.DataFrame) -> pd.DataFrame:
@@ -84,27 +77,33 @@ def by_reason(reasons: Mapping[int, str]) -> dict[str, str]:
     }
 
 
-def cells_of(runs: pd.DataFrame) -> list[Cell]:
-    """The cells of a frame that has the factors as columns, by name."""
-    levels = runs[FACTORS].drop_duplicates().astype({"batch_size": int})
-    cells = [Cell(**dict(zip(FACTORS, level, strict=True))) for level in levels.itertuples(index=False)]
-    return sorted(cells, key=lambda cell: cell.id)
+def cells_of(runs: pd.DataFrame) -> list[PlainCell]:
+    """The cells of a frame of runs, by name."""
+    factors = factors_of(runs)
+    known = runs[["cell", *factors]].drop_duplicates("cell").sort_values("cell")
+    return [
+        PlainCell(name, tuple(zip(factors, levels, strict=True)))
+        for name, *levels in known.astype(object).itertuples(index=False)
+    ]
 
 
-def group_of(cell: Cell) -> str:
+def group_of(cell: Cell, compared: Iterable[str]) -> str:
     """What a cell shares with those that it is compared with, in words."""
-    return f"{cell.phase} {cell.workload} {cell.dataset} batch {cell.batch_size} {cell.precision}"
+    levels = cell.to_dict()
+    return phrase(levels, shared(list(levels), compared))
 
 
-def groups(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+def groups(cells: Iterable[Cell], compared: Iterable[str]) -> dict[str, list[Cell]]:
     """Cells that may be compared with each other, by group, each group by cell name."""
-    ordered = sorted(cells, key=lambda cell: (group_of(cell), cell.id))
-    return {name: list(members) for name, members in itertools.groupby(ordered, key=group_of)}
+    compared = list(compared)
+    named = sorted(((group_of(cell, compared), cell) for cell in cells), key=lambda pair: (pair[0], pair[1].id))
+    return {name: [cell for _, cell in found] for name, found in itertools.groupby(named, key=lambda pair: pair[0])}
 
 
-def comparable_pairs(cells: Iterable[Cell]) -> list[tuple[str, Cell, Cell]]:
-    """Group, cell A and cell B of every comparison: all pairs that differ in runtime or provider only."""
-    return [(name, a, b) for name, members in groups(cells).items() for a, b in itertools.combinations(members, 2)]
+def comparable_pairs(cells: Iterable[Cell], compared: Iterable[str]) -> list[tuple[str, Cell, Cell]]:
+    """Group, cell A and cell B of every comparison: all pairs that differ in compared factors only."""
+    grouped = groups(cells, compared)
+    return [(name, a, b) for name, members in grouped.items() for a, b in itertools.combinations(members, 2)]
 
 
 def _text(value: object) -> str:

@@ -1,5 +1,6 @@
 """The tables of a study, and their files as CSV, Markdown and LaTeX."""
 
+from framewatt.tables.functions import functions, functions_published
 from framewatt.tables.study import (
     accuracy,
     comparisons,
@@ -18,6 +19,8 @@ __all__ = [
     "epochs",
     "export_agreement",
     "failures",
+    "functions",
+    "functions_published",
     "to_csv",
     "to_latex",
     "to_markdown",

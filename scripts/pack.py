@@ -1,4 +1,4 @@
-"""Rule archive: the study as one package."""
+"""Rule pack: the study as one package."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from framewatt.machine import describe_machine
 from framewatt.package.contents import changes, environment_texts, project_files, study_files
 from framewatt.package.write import write_package
 from framewatt.privacy import Secrets
-from framewatt.records import read_run
+from framewatt.records import read_run, record_paths
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
     texts |= environment_texts(map(Path, snakemake.input.environments), secrets)
     if difference := changes(ROOT):
         texts["changes.diff"] = difference
-    records = sorted((read_run(Path(path)) for path in snakemake.input.records), key=lambda record: record["position"])
+    records = sorted(map(read_run, record_paths(snakemake.input.records)), key=lambda record: record["position"])
     count = write_package(package, files, texts, records, snakemake.params.settings, secrets)
     print(f"{package}: {count} files, {package.stat().st_size / 1e6:.1f} MB")
 

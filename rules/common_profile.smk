@@ -1,0 +1,39 @@
+"""What the rules of profiles ask for: the studies that have some, their dumps, and the call graphs to draw."""
+
+import csv
+import shutil
+
+PROFILED = {"georgiou2022-published": "published_georgiou2022"}
+"""Studies that have profiles, and the key of config that says in which folder their cProfile_results lie."""
+
+NAMES_OF_PROFILES = "resources/published/georgiou2022_profile_names.csv"
+FUNCTION_TABLES = expand(
+    "functions_{framework}_{phase}",
+    framework=["pytorch", "tensorflow"],
+    phase=["train", "infer"],
+)
+
+
+def profile_dumps(wildcards):
+    """The dumps of a study."""
+    key = PROFILED[wildcards.study]
+    folder = Path(config[key] or ".") / "cProfile_results"
+    if not config[key] or not folder.is_dir():
+        sys.exit(
+            f"framewatt: {key}: found {config[key] or 'nothing'}; allowed: the folder that holds cProfile_results "
+            f"(--config {key}=…)"
+        )
+    return sorted(map(str, folder.glob("*.prof")))
+
+
+def call_graphs(wildcards):
+    """The call graphs that can be drawn: of the dumps that could be read, if Graphviz is there."""
+    with checkpoints.profile.get(**wildcards).output.record.open() as file:
+        read = [row for row in csv.DictReader(file) if row["status"] == "ok"]
+    return [
+        "results/{study}/figures/callgraph_{workload}_{framework}_{phase}.svg".format(
+            study=wildcards.study, **row
+        )
+        for row in read
+        if shutil.which("dot")
+    ]

@@ -1,0 +1,48 @@
+"""What the rules of the published studies ask for: printed tables, and raw results where the config names them."""
+
+PAPERS = ["georgiou2022", "itu2023", "alizadeh2024"]
+
+
+def raw_folder(paper):
+    """The folder of a paper's raw results; None where the config names none."""
+    folder = config.get(f"published_{paper}")
+    return Path(folder) if folder else None
+
+
+def printed_tables(paper):
+    """The tables of a paper, as it prints them."""
+    return sorted(map(str, Path("resources/published").glob(f"{paper}_table*.csv")))
+
+
+def imported_runs(paper):
+    """The runs frame of a paper's raw results; nothing where none are given."""
+    return (
+        f"results/{paper}-published/aggregate/runs.parquet" if raw_folder(paper) else []
+    )
+
+
+def imported_records(paper):
+    """The records of a paper's raw results; nothing where none are given."""
+    return []
+
+
+def read_profiles(path):
+    """A file made of georgiou2022's profiles; nothing where none are given."""
+    folder = raw_folder("georgiou2022")
+    given = folder and any(folder.glob("cProfile_results/*.prof"))
+    return f"results/georgiou2022-published/{path}" if given else []
+
+
+def authors_tables(wildcards):
+    """The tables that itu2023's authors keep beside their raw results."""
+    folder = raw_folder("itu2023")
+    return sorted(map(str, folder.glob("all_data_processed*.csv"))) if folder else []
+
+
+def raw_results_given(wildcards):
+    """Which raw results the page is made of, in words; paths are the machine's own business."""
+    return {
+        f"published_{paper}": "given" if raw_folder(paper) else "not given"
+        for paper in PAPERS
+        if paper != "alizadeh2024"
+    } | {"alizadeh2024": "no raw results are public"}

@@ -1,0 +1,19 @@
+rule import_runs:
+    input:
+        files=source_files,
+        plan="results/{study}/plan/plan.json",
+        image=orchestrator_image,
+    output:
+        records=directory("results/{study}/measure"),
+    log:
+        "logs/{study}/import_runs.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
+    params:
+        files=settings("files"),
+    message:
+        "reading the runs of {wildcards.study}"
+    script:
+        "../scripts/import_runs.py"

@@ -1,0 +1,139 @@
+# Dumps lie where the user keeps them, of which a container knows nothing.
+checkpoint profile:
+    input:
+        dumps=profile_dumps,
+        checksums="resources/published/georgiou2022_profiles.sha256",
+        names=NAMES_OF_PROFILES,
+        api_names="config/api_names.csv",
+        types="resources/published/georgiou2022_functions.csv",
+    output:
+        record="results/{study}/profile/profiles.csv",
+        calls="results/{study}/profile/calls.parquet",
+        functions="results/{study}/aggregate/functions.parquet",
+        functions_csv="results/{study}/aggregate/functions.csv",
+    log:
+        "logs/{study}/profile.log",
+    wildcard_constraints:
+        study="|".join(PROFILED),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    params:
+        trust=config["trust_profiles"],
+    message:
+        "reading the profiles"
+    script:
+        "../scripts/profile.py"
+
+
+rule function_tables:
+    input:
+        functions=rules.profile.output.functions,
+        image=orchestrator_image,
+    output:
+        [
+            f"results/{{study}}/tables/{table}.{suffix}"
+            for table in FUNCTION_TABLES
+            for suffix in ("csv", "md", "tex")
+        ],
+    log:
+        "logs/{study}/function_tables.log",
+    wildcard_constraints:
+        study="|".join(PROFILED),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
+    params:
+        threshold_percent=1.0,
+    message:
+        "listing the functions that take the most time"
+    script:
+        "../scripts/function_tables.py"
+
+
+rule compare_profiles:
+    input:
+        functions=rules.profile.output.functions,
+        record=rules.profile.output.record,
+        names=NAMES_OF_PROFILES,
+        published=multiext(
+            "resources/published/georgiou2022_",
+            "table5_pytorch_training.csv",
+            "table6_pytorch_inference.csv",
+            "table7_tensorflow_training.csv",
+            "table8_tensorflow_inference.csv",
+            "functions.csv",
+        ),
+        image=orchestrator_image,
+    output:
+        multiext("results/{study}/tables/functions_published", ".csv", ".md", ".tex"),
+    log:
+        "logs/{study}/compare_profiles.log",
+    wildcard_constraints:
+        study="|".join(PROFILED),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
+    message:
+        "holding the profiles beside the published tables"
+    script:
+        "../scripts/compare_profiles.py"
+
+
+# Graphviz is the host's: no package of an environment's lock brings it.
+rule callgraph:
+    input:
+        functions=rules.profile.output.functions,
+        calls=rules.profile.output.calls,
+    output:
+        svg="results/{study}/figures/callgraph_{workload}_{framework}_{phase}.svg",
+    log:
+        "logs/{study}/figures/callgraph_{workload}_{framework}_{phase}.log",
+    wildcard_constraints:
+        study="|".join(PROFILED),
+        workload="[a-z0-9_]+",
+        framework="[a-z0-9]+",
+        phase="train|infer",
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    message:
+        "drawing the calls of {wildcards.workload}, {wildcards.framework}, {wildcards.phase}"
+    script:
+        "../scripts/callgraph.py"
+
+
+rule callgraphs:
+    input:
+        record=rules.profile.output.record,
+        graphs=call_graphs,
+    output:
+        record="results/{study}/figures/callgraphs.csv",
+    log:
+        "logs/{study}/callgraphs.log",
+    wildcard_constraints:
+        study="|".join(PROFILED),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    message:
+        "saying which call graphs there are"
+    script:
+        "../scripts/callgraphs.py"
+
+
+localrules:
+    profiles,
+
+
+rule profiles:
+    input:
+        expand(
+            [
+                *rules.function_tables.output,
+                *rules.compare_profiles.output,
+                rules.callgraphs.output.record,
+            ],
+            study=list(PROFILED),
+        ),
+    message:
+        "profiles, their tables and call graphs are there"

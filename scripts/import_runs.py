@@ -1,0 +1,28 @@
+"""Rule import_runs: the runs of a study from the files that other tools left, as records and traces."""
+
+from pathlib import Path
+
+from framewatt.cli import run
+from framewatt.identity import ROOT, code_identity
+from framewatt.records import write_events, write_run, write_trace
+from framewatt.setup import load_setup
+from framewatt.sources.importing import import_runs
+
+
+def main() -> None:
+    """Read every run, write it, and say how many could not be read."""
+    study = load_setup(snakemake.config, ROOT).studies[snakemake.wildcards.study]
+    runs = import_runs(study, code_identity())
+    for imported in runs:
+        record = imported.record
+        folder = Path(snakemake.output.records) / record["cell_id"] / str(record["repetition"])
+        write_trace(folder / "power.parquet", imported.trace)
+        write_events(folder / "events.parquet", imported.events, imported.clock)
+        write_run(folder / "run.json", record)
+        if record["status"] != "ok":
+            print(f"{record['cell_id']}, repetition {record['repetition']}: {'; '.join(record['reasons'])}")
+    failed = sum(imported.record["status"] != "ok" for imported in runs)
+    print(f"{study.name}: {len(runs)} runs from {study.root}, {failed} of which could not be read")
+
+
+run(main)

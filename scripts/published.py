@@ -1,0 +1,22 @@
+"""Rule published: the page of the published studies, from their verdicts, tables and figures."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from framewatt.files import write_text
+from framewatt.published import beyond
+from framewatt.published.page import Material, build_page
+from framewatt.published.tables import plain_table, read_verdicts
+
+folder = Path(snakemake.input.verdicts[0]).parent
+frames = {Path(path).stem: pd.read_csv(path) for path in snakemake.input.tables}
+materials = []
+for study in snakemake.params.papers:
+    own = {name.removeprefix(f"{study}_"): frame for name, frame in frames.items() if name.startswith(f"{study}_")}
+    shown = beyond.CAPTIONS[study]
+    tables = [plain_table(f"{study}_{name}", shown[name], own[name]) for name in shown if len(own[name])]
+    figures = [Path(path) for path in snakemake.input.figures if Path(path).stem.startswith(f"{study}_")]
+    verdicts = read_verdicts(folder / f"{study}_verdicts.csv")
+    materials.append(Material(study, verdicts, beyond.FACTS[study](own), tables, figures))
+write_text(Path(snakemake.output.page), build_page(materials, snakemake.params.given))

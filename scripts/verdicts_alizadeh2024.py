@@ -1,0 +1,9 @@
+"""Rule verdicts_alizadeh2024: every number of the paper beside what its own tables give."""
+
+from pathlib import Path
+
+from framewatt.published import alizadeh2024
+from framewatt.published.tables import write_verdicts
+
+verdicts = alizadeh2024.recount(Path(snakemake.input.claims).parent)
+write_verdicts(alizadeh2024.STUDY, verdicts, map(Path, snakemake.output.verdicts))

@@ -1,0 +1,43 @@
+"""Rule verdicts_georgiou2022: tables and sentences beside what the raw results give; tables and a figure."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from framewatt.figures.published import georgiou2022_figure1
+from framewatt.figures.save import save
+from framewatt.profiling.collection import read_names
+from framewatt.published import georgiou2022, georgiou2022_beyond
+from framewatt.published.georgiou2022_profiles import compare, without_profiles
+from framewatt.published.georgiou2022_raw import no_raw_results, raw_results, sums_of_watts
+from framewatt.published.georgiou2022_spread import spread
+from framewatt.published.georgiou2022_tables import printed_models
+from framewatt.published.tables import write_plain, write_verdicts
+from framewatt.records import read_run
+
+given, output = snakemake.input, snakemake.output
+resources = Path(given.claims).parent
+
+raw = no_raw_results()
+if given.runs:
+    records = [Path(path) for path in given.records]
+    watts = sums_of_watts(map(read_run, records), [path.with_name("power.parquet") for path in records])
+    raw = raw_results(pd.read_parquet(given.runs), watts, printed_models(resources))
+
+functions, profiles = without_profiles()
+if given.functions:
+    functions, profiles = pd.read_parquet(given.functions), pd.read_csv(given.profiles)
+compared = compare(functions, profiles, resources, read_names(Path(given.names)))
+
+verdicts = georgiou2022.recount(resources, raw, compared)
+write_verdicts(georgiou2022.STUDY, verdicts, map(Path, output.verdicts))
+frames = {
+    "p_value_variants": georgiou2022_beyond.p_value_variants(raw, resources),
+    "outside_of_runs": georgiou2022_beyond.outside_of_runs(raw, resources),
+    "medians": georgiou2022_beyond.medians(raw),
+    "gpu_sums": georgiou2022_beyond.gpu_sums(raw),
+    "spread": spread(raw),
+    "functions": compared[compared["published"].isna()].drop(columns="published"),
+}
+write_plain(frames, output)
+save(georgiou2022_figure1.draw(*georgiou2022_beyond.total_energy(raw)), map(Path, output.figure))

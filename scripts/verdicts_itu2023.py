@@ -1,0 +1,35 @@
+"""Rule verdicts_itu2023: the authors' table and sentences beside what the raw results give; tables and figures."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from framewatt.figures.power_traces import TracedRun
+from framewatt.figures.published import itu2023_figure1, itu2023_levels
+from framewatt.figures.save import save
+from framewatt.published import itu2023, itu2023_beyond, itu2023_figures
+from framewatt.published.itu2023_epochs import all_epochs
+from framewatt.published.tables import write_plain, write_verdicts
+from framewatt.records import read_run
+
+given, output = snakemake.input, snakemake.output
+records = [Path(path) for path in given.records]
+every = [TracedRun(read_run(path), pd.read_parquet(path.with_name("power.parquet"))) for path in records]
+runs = [run for run in every if run.record["status"] == "ok"]
+epochs = all_epochs(runs)
+
+verdicts = itu2023.recount(Path(given.claims).parent, epochs, map(Path, given.authors))
+write_verdicts(itu2023.STUDY, verdicts, map(Path, output.verdicts))
+frames = {
+    "epochs_beside": itu2023_beyond.epochs_beside(epochs),
+    "two_ways": itu2023_beyond.two_ways(epochs),
+    "repetitions": itu2023_beyond.repetitions(epochs),
+    "extremes": itu2023_beyond.extremes(runs),
+}
+write_plain(frames, output)
+
+figures = {"itu2023_figure1": itu2023_figure1.draw(*itu2023_figures.combination(runs))}
+for name, levels in itu2023_levels.FIGURES.items():
+    figures[name] = itu2023_levels.draw(itu2023_figures.values(epochs, name), levels)
+for path in map(Path, output.figures):
+    save(figures[path.stem], [path])

@@ -1,0 +1,125 @@
+"""The factors of a study: which columns of a frame they are, and how their levels read.
+
+A study has the factors that it declares; nothing else in the project holds a list of them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pandas as pd
+
+NATIVE = "native"
+"""Provider of a runtime that brings its own kernels."""
+
+COMPARED = ("runtime", "provider")
+"""Factors in which the cells of a measured study are compared, unless the study names others."""
+
+FIRST_LEVELS = {"phase": ["train", "infer"]}
+"""Levels that come before others of their factor, wherever levels are in order."""
+
+_KNOWN = ("phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision")
+_READING_ORDER = ("phase", "workload", "dataset", "batch_size", "precision")
+_TITLES = {
+    "dataset": "Data set",
+    "batch_size": "Batch size",
+    "precision": "Number format",
+}
+_AFTER_FACTORS = ("device", "quantity")
+"""What follows the factors in the frames of runs and epochs, and in that of cells."""
+
+
+class Cell(Protocol):
+    """One configuration of a study: a name, and a level of every factor."""
+
+    @property
+    def id(self) -> str:
+        """Its name, unique in its study and fit for a file name."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The factor levels, by name."""
+
+
+@dataclass(frozen=True)
+class PlainCell:
+    """A cell of whatever factors.
+
+    Attributes:
+        id: its name.
+        levels: factor and level, in the order of the study's factors.
+    """
+
+    id: str
+    levels: tuple[tuple[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The factor levels, by name."""
+        return dict(self.levels)
+
+
+def factors_of(frame: pd.DataFrame) -> list[str]:
+    """The factors of a frame of runs, epochs or cells: its columns between `cell` and `device` or `quantity`."""
+    columns = [str(column) for column in frame.columns]
+    start = columns.index("cell") + 1
+    return columns[start : min(columns.index(name, start) for name in _AFTER_FACTORS if name in columns[start:])]
+
+
+def in_order(factors: Iterable[str]) -> list[str]:
+    """Factors with those first that studies have in common, the others as they come."""
+    found = list(dict.fromkeys(factors))
+    return [name for name in _KNOWN if name in found] + [name for name in found if name not in _KNOWN]
+
+
+def reading_order(factors: Iterable[str]) -> list[str]:
+    """Factors as a reader looks cells up: what was done, on what, how; then what is compared and the rest."""
+    found = list(factors)
+    return [name for name in _READING_ORDER if name in found] + [name for name in found if name not in _READING_ORDER]
+
+
+def shared(factors: Iterable[str], compared: Iterable[str]) -> list[str]:
+    """Factors in which cells that are compared agree: all but the compared ones, in reading order."""
+    compared = set(compared)
+    return [name for name in reading_order(factors) if name not in compared]
+
+
+def title(factor: str) -> str:
+    """A factor as the heading of a column."""
+    return _TITLES.get(factor, factor.replace("_", " ").capitalize())
+
+
+def label(levels: Mapping[str, Any], compared: Iterable[str]) -> str:
+    """What tells a cell from those that it is compared with: `torch`, or `torch2onnx/openvino`.
+
+    Args:
+        levels: a level of every factor, by name.
+        compared: the compared factors.
+    """
+    named = [str(levels[name]) for name in compared if name in levels and levels[name] != NATIVE]
+    return "/".join(named)
+
+
+def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:
+    """Levels in words: `train resnet50 digits batch 16 fp32`.
+
+    Args:
+        levels: a level of every factor, by name.
+        factors: those to name, in that order.
+    """
+    return " ".join(f"batch {levels[name]}" if name == "batch_size" else str(levels[name]) for name in factors)
+
+
+def rank(factor: str, levels: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Keys by which the levels of a factor sort: training before inference, else numbers and words as they do."""
+    first = FIRST_LEVELS.get(factor, [])
+    if not len(levels) or not set(levels) <= set(first):
+        return levels
+    return levels.map({level: place for place, level in enumerate(first)})
+
+
+def sorted_by(frame: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:
+    """Rows in order of the levels of some columns, as a reader looks them up."""
+    if not factors:
+        return frame.reset_index(drop=True)
+    return frame.sort_values(
+        list(factors), kind="stable", ignore_index=True, key=lambda column: rank(str(column.name), column)
+    )

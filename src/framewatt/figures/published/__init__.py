@@ -1,0 +1,1 @@
+"""The figures of the published studies, drawn from their raw results."""

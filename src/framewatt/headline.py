@@ -1,0 +1,50 @@
+"""What cells are compared by: energy and time of a sample, or of a run where the samples are unknown."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Two quantities.
+
+    Attributes:
+        energy: column of joules.
+        time: column of seconds.
+        per: what they are of, in a word.
+    """
+
+    energy: str
+    time: str
+    per: str
+
+    @property
+    def quantities(self) -> list[str]:
+        """Energy, then time."""
+        return [self.energy, self.time]
+
+    @property
+    def of(self) -> str:
+        """`a sample`, or `a run`."""
+        return f"a {self.per}"
+
+
+PER_SAMPLE = Headline("energy_per_sample_j", "time_per_sample_s", "sample")
+"""An inference window spans at least one pass and a minimum time, so its joules and seconds grow with the window; those
+of a sample do not."""
+
+PER_RUN = Headline("energy_gross_j", "duration_s", "run")
+
+
+def headline_of_runs(runs: pd.DataFrame) -> Headline:
+    """The headline of a runs frame: of a run only where runs are known and the samples of none are."""
+    ok = runs[runs["status"] == "ok"]
+    return PER_RUN if len(ok) and ok["samples_processed"].isna().all() else PER_SAMPLE
+
+
+def headline_of_cells(cells: pd.DataFrame) -> Headline:
+    """The headline of a frame of cells, see `headline_of_runs`."""
+    known = cells.loc[cells["n"] > 0, "quantity"]
+    whole, single = (known.isin([one.time]).any() for one in (PER_RUN, PER_SAMPLE))
+    return PER_RUN if whole and not single else PER_SAMPLE

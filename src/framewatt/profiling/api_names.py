@@ -1,0 +1,134 @@
+"""The names by which a framework's users know the functions that a profile shows, by a table of rules.
+
+The rules are a CSV file that anyone can review (config/api_names.csv); the first that fits a function names it, and a
+function that none fits has no such name. Names are never guessed.
+"""
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from framewatt.errors import FramewattError
+from framewatt.profiling.dump import Profile
+
+_COLUMNS = ["framework", "phase", "file", "function", "through", "api_name", "why"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    r"""One line of the table. A pattern has to fit the whole text; a pattern that is missing fits every text.
+
+    Attributes:
+        framework: pattern of the framework's name.
+        phase: pattern of the phase.
+        function: pattern of `file:function`.
+        through: pattern of `file:function` of a function that called it, directly or by way of others.
+        api_name: what it is called; `\1` stands for a group of `function`.
+    """
+
+    framework: re.Pattern[str] | None
+    phase: re.Pattern[str] | None
+    function: re.Pattern[str]
+    through: re.Pattern[str] | None
+    api_name: str
+
+
+def read_rules(path: Path) -> tuple[Rule, ...]:
+    """Read the table of rules.
+
+    Raises:
+        FramewattError: other columns, a line without a function or a name, or a pattern that is none.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        if reader.fieldnames != _COLUMNS:
+            raise FramewattError(f"{path}: line 1: found columns {reader.fieldnames}; allowed: {', '.join(_COLUMNS)}")
+        return tuple(_rule(row, f"{path}: line {reader.line_num}") for row in reader)
+
+
+def read_types(path: Path) -> dict[str, str]:
+    """The type of each API name that has one, from the columns api_name and type of a table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["api_name"]: row["type"] for row in csv.DictReader(file) if row["type"]}
+
+
+def api_names(profile: Profile, framework: str, phase: str, rules: Sequence[Rule]) -> list[str | None]:
+    """A name for each function of a profile, None where no rule knows one.
+
+    Args:
+        profile: the profiled run.
+        framework: the framework that ran, as the rules call it.
+        phase: `train` or `infer`.
+        rules: what read_rules gave, in order.
+    """
+    fitting = [rule for rule in rules if _fits(rule.framework, framework) and _fits(rule.phase, phase)]
+    if not fitting:
+        return [None] * len(profile.functions)
+    # Nearly all functions have no rule, and one look tells.
+    any_of_them = re.compile("|".join(f"(?:{rule.function.pattern})" for rule in fitting))
+    keys = (profile.functions["file"] + ":" + profile.functions["function"]).tolist()
+    callers = _Callers(profile, keys)
+    return [
+        next((name for rule in fitting if (name := _name(rule, rank, key, callers))), None)
+        if any_of_them.fullmatch(key)
+        else None
+        for rank, key in enumerate(keys, start=1)
+    ]
+
+
+class _Callers:
+    """Who called whom in a profile, asked upwards.
+
+    Args:
+        profile: the profiled run.
+        keys: `file:function` by rank.
+    """
+
+    def __init__(self, profile: Profile, keys: Sequence[str]) -> None:
+        self._keys = keys
+        self._direct = profile.calls.groupby("callee_rank")["caller_rank"].agg(list).to_dict()
+
+    def any(self, rank: int, wanted: re.Pattern[str]) -> bool:
+        """Whether a function that fits lies on a way of calls to the function of that rank."""
+        seen: set[int] = set()
+        ahead = list(self._direct.get(rank, []))
+        while ahead:
+            caller = ahead.pop()
+            if caller in seen:
+                continue
+            if wanted.fullmatch(self._keys[caller - 1]):
+                return True
+            seen.add(caller)
+            ahead += self._direct.get(caller, [])
+        return False
+
+
+def _name(rule: Rule, rank: int, key: str, callers: _Callers) -> str | None:
+    found = rule.function.fullmatch(key)
+    if not found or (rule.through and not callers.any(rank, rule.through)):
+        return None
+    return found.expand(rule.api_name)
+
+
+def _fits(pattern: re.Pattern[str] | None, text: str) -> bool:
+    return pattern is None or bool(pattern.fullmatch(text))
+
+
+def _rule(row: dict[str, str], where: str) -> Rule:
+    for column in ("function", "api_name"):
+        if not row[column]:
+            raise FramewattError(f"{where}: {column}: found nothing; allowed: a text; write it or delete the line")
+
+    function = f"(?:{row['file'] or '~'}):(?:{row['function']})"
+    try:
+        re.sub(function, row["api_name"], "")
+        framework, phase, through = (
+            re.compile(row[column]) if row[column] else None for column in ("framework", "phase", "through")
+        )
+    except (re.error, IndexError) as error:
+        raise FramewattError(
+            f"{where}: found a pattern or name that is none ({error}); allowed: as Python's re"
+        ) from error
+    return Rule(framework, phase, re.compile(function), through, row["api_name"])

@@ -1,0 +1,129 @@
+"""The dumps of a folder: what ran, told by the names of the files, and how reading each of them went."""
+
+import csv
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from framewatt.errors import FramewattError
+from framewatt.profiling.dump import Trust, read_profile
+from framewatt.profiling.frame import ProfiledRun
+
+FIELDS = ("workload", "framework", "phase")
+_FILE_NAME = re.compile(r"(?P<workload>.+)_(?P<framework>[^_]+)_(?P<phase>[^_]+)\.prof")
+
+PROFILES_COLUMNS = ["file", *FIELDS, "status", "reason", "sha256", "python", "functions", "total_time_s"]
+"""Columns of the record of a collection: a row a file.
+
+`status` is ok or failed, with the reason; `python` is the version that wrote the dump, `total_time_s` the run's length.
+"""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the words in a file's name mean.
+
+    Attributes:
+        levels: field -> word in a file's name -> level.
+        titles: field -> level -> how tables write it.
+    """
+
+    levels: Mapping[str, Mapping[str, str]]
+    titles: Mapping[str, Mapping[str, str]]
+
+    def all(self, field: str) -> list[str]:
+        """All levels of a field, in the order of the table."""
+        return list(self.titles[field])
+
+
+def read_names(path: Path) -> Names:
+    """Read a table with the columns field, in_file_name, level, in_tables.
+
+    Raises:
+        FramewattError: a field that file names do not have.
+    """
+    levels: dict[str, dict[str, str]] = {field: {} for field in FIELDS}
+    titles: dict[str, dict[str, str]] = {field: {} for field in FIELDS}
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        for row in reader:
+            field = row["field"]
+            if field not in FIELDS:
+                raise FramewattError(
+                    f"{path}: line {reader.line_num}: field: found {field!r}; allowed: {', '.join(FIELDS)}"
+                )
+            levels[field][row["in_file_name"]] = row["level"]
+            titles[field].setdefault(row["level"], row["in_tables"])
+    return Names(levels, titles)
+
+
+def read_profiles(files: Iterable[Path], names: Names, trust: Trust) -> tuple[list[ProfiledRun], pd.DataFrame]:
+    """Read what can be read, and say of every file how that went.
+
+    Args:
+        files: dumps named `<workload>_<framework>_<phase>.prof`.
+        names: what the words of those names mean.
+        trust: which dumps may be opened.
+
+    Returns:
+        The runs and the record (PROFILES_COLUMNS), both in the order of `names`.
+    """
+    files = sorted(files)
+    runs, rows = [], []
+    for file in files:
+        row: dict[str, Any] = {"file": file.name, "status": "failed"}
+        try:
+            levels = _levels(file, names)
+            row |= levels
+            _refuse_second(file, files, names)
+            profile = read_profile(file, trust)
+        except FramewattError as error:
+            # A record travels; where the file lay on this machine does not.
+            rows.append(row | {"reason": str(error).replace(str(file), file.name)})
+            continue
+        runs.append(ProfiledRun(**levels, profile=profile))
+        row |= {"status": "ok", "sha256": profile.sha256, "python": profile.python}
+        rows.append(row | {"functions": len(profile.functions), "total_time_s": profile.total_time_s})
+    runs.sort(key=lambda run: _place(names, run.workload, run.framework, run.phase))
+    rows.sort(key=lambda row: _place(names, *(row.get(field) for field in FIELDS)))
+    return runs, pd.DataFrame(rows, columns=PROFILES_COLUMNS).astype({"functions": "Int64"})
+
+
+def _words(file: Path) -> dict[str, str]:
+    """What a file's name says of each field; nothing where it is no name of a dump."""
+    found = _FILE_NAME.fullmatch(file.name)
+    return found.groupdict() if found else {}
+
+
+def _levels(file: Path, names: Names) -> dict[str, str]:
+    """Level of each field."""
+    words = _words(file)
+    if not words:
+        raise FramewattError(f"{file}: found that name; allowed: <workload>_<framework>_<phase>.prof; rename the file")
+    for field, word in words.items():
+        if word not in names.levels[field]:
+            allowed = ", ".join(names.levels[field])
+            raise FramewattError(
+                f"{file}: {field}: found {word!r}; allowed: {allowed}; or add it to the table of names"
+            )
+    return {field: names.levels[field][word] for field, word in words.items()}
+
+
+def _refuse_second(file: Path, files: Iterable[Path], names: Names) -> None:
+    """Two dumps of one run: which of them counts is not for a program to say."""
+    known = {other: {f: names.levels[f].get(word) for f, word in _words(other).items()} for other in files}
+    others = [other.name for other in known if other != file and known[other] == known[file]]
+    if others:
+        raise FramewattError(f"{file}: found another dump of the same run, {', '.join(others)}; allowed: one a run")
+
+
+def _place(names: Names, *levels: str | None) -> tuple[int, ...]:
+    """Where a run stands in the order of the table of names; what has no level comes last."""
+    known = [names.all(field) for field in FIELDS]
+    places = [known[i].index(level) if level in known[i] else len(known[i]) for i, level in enumerate(levels)]
+    phase_framework_workload: tuple[int, ...] = tuple(reversed(places))
+    return phase_framework_workload

@@ -1,0 +1,130 @@
+"""A cProfile dump as two frames: the functions of a profiled run, and who called whom.
+
+Dumps are marshal data, which can harm whoever opens them. One is opened only if its checksum is known or the user
+says so, and then by another process (unmarshal.py), from which nothing comes but checked numbers and names.
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from framewatt.errors import FramewattError
+from framewatt.profiling.places import short_names
+from framewatt.profiling.unmarshal import CPU_S, LARGEST_BYTES
+
+_TIMES = ["calls", "primitive_calls", "own_time_s", "cumulative_time_s"]
+FUNCTION_COLUMNS = ["rank", "file", "line", "function", *_TIMES]
+CALL_COLUMNS = ["caller_rank", "callee_rank", *_TIMES]
+_UNMARSHAL = Path(__file__).with_name("unmarshal.py")
+_PYTHON = re.compile(rb"/python(\d\.\d+)/")
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Which dumps may be opened.
+
+    Attributes:
+        checksums: SHA-256 of known dumps.
+        every: open any dump; the user's word, or an own run's dump.
+    """
+
+    checksums: frozenset[str] = frozenset()
+    every: bool = False
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One profiled run.
+
+    Attributes:
+        functions: FUNCTION_COLUMNS, the function with the most own time first, its rank 1; `calls` counts recursive
+            calls and `primitive_calls` does not; own time is spent in the function itself, cumulative time also in
+            what it calls. Built-in functions have the file `~` and line 0.
+        calls: CALL_COLUMNS, a row a caller and callee, times as spent in the callee on behalf of the caller.
+        sha256: of the dump.
+        python: version of the Python that wrote the dump, as its paths tell; None where they do not.
+    """
+
+    functions: pd.DataFrame
+    calls: pd.DataFrame
+    sha256: str
+    python: str | None
+
+    @property
+    def total_time_s(self) -> float:
+        """Seconds of the run: the own times of all functions, as pstats counts it."""
+        return float(self.functions["own_time_s"].sum())
+
+
+def read_checksums(path: Path) -> frozenset[str]:
+    """The checksums of a file as `sha256sum` writes it."""
+    return frozenset(line.split()[0] for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+
+
+def read_profile(path: Path, trust: Trust) -> Profile:
+    """Read a dump.
+
+    Raises:
+        FramewattError: the dump may not be opened, is not one, or comes from a Python whose dumps this one cannot read.
+    """
+    content = _content(path)
+    sha256 = hashlib.sha256(content).hexdigest()
+    if not trust.every and sha256 not in trust.checksums:
+        raise FramewattError(
+            f"{path}: found a dump with the unknown checksum {sha256}; allowed: dumps of a known checksum, because "
+            "marshal data can harm whoever opens them; if you know who wrote it: --config trust_profiles=true"
+        )
+    python = _python(content)
+    answer = _unmarshal(path, content, python)
+    functions = pd.DataFrame(answer["functions"], columns=FUNCTION_COLUMNS[1:])
+    functions["file"] = functions["file"].map(short_names(functions["file"]))
+    functions = functions.sort_values(["own_time_s", "file", "line", "function"], ascending=[False, True, True, True])
+    functions.insert(0, "rank", range(1, len(functions) + 1))
+    calls = pd.DataFrame(answer["calls"], columns=CALL_COLUMNS)
+    for end in ("caller_rank", "callee_rank"):
+        calls[end] = calls[end].map(functions["rank"])
+    calls = calls.sort_values(["callee_rank", "caller_rank"], ignore_index=True)
+    return Profile(functions.reset_index(drop=True), calls, sha256, python)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_BYTES:
+            raise FramewattError(f"{path}: found {size >> 20} MiB; allowed: dumps up to {LARGEST_BYTES >> 20} MiB")
+        return path.read_bytes()
+    except OSError as error:
+        raise FramewattError(f"{path}: found no readable file ({error.strerror}); allowed: a cProfile dump") from error
+
+
+def _python(content: bytes) -> str | None:
+    found = Counter(_PYTHON.findall(content)).most_common(1)
+    return found[0][0].decode() if found else None
+
+
+def _unmarshal(path: Path, content: bytes, python: str | None) -> dict[str, Any]:
+    """What the other process makes of a dump."""
+    command = [sys.executable, "-I", "-S", str(_UNMARSHAL)]
+    try:
+        # Processor time is limited over there; the clock here is for a process that waits for ever.
+        done = subprocess.run(command, input=content, capture_output=True, check=False, timeout=10 * CPU_S)
+        answer: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
+        problem = answer.get("problem") or (f"data on which Python ends with {done.returncode}" if not answer else None)
+    except subprocess.TimeoutExpired:
+        answer, problem = {}, "data on which Python does not come to an end"
+    if problem:
+        here = f"{sys.version_info.major}.{sys.version_info.minor}"
+        writer = f"Python {python}, which its paths name" if python else "the Python that wrote it"
+        raise FramewattError(
+            f"{path}: found {problem}; allowed: a whole dump of cProfile that Python {here} reads; to mend it, copy it "
+            f"again, or convert it with {writer}, or profile again with Python 3"
+        )
+    return answer

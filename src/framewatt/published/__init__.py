@@ -1,0 +1,1 @@
+"""The published studies' numbers, recounted: what they print beside what their data give."""

@@ -1,0 +1,178 @@
+"""How the numbers in the sentences of alizadeh2024 follow from its tables.
+
+Every function takes the tables and the arguments of a row of `alizadeh2024_claims.csv`. A cell of Table 1 is named
+`<model>/<batch size>/<runtime>`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from framewatt.published.verdicts import Answer
+from framewatt.statistics.cells import outliers as tukey_outliers
+from framewatt.statistics.correlation import spearman
+
+INFERENCE = ["model", "batch_size", "runtime"]
+EXECUTION_PROVIDERS = ["model", "exported_from", "execution_provider"]
+
+_ORIGINALS = {"mx2onnx": "mxnet", "tf2onnx": "tf", "torch2onnx": "torch"}
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of the paper as numbers.
+
+    Attributes:
+        inference: Table 1, index INFERENCE.
+        accuracy: Table 2 in percent, index framework.
+        providers: Table 3, index EXECUTION_PROVIDERS.
+    """
+
+    inference: pd.DataFrame
+    accuracy: pd.DataFrame
+    providers: pd.DataFrame
+
+
+def cell(tables: Tables, quantity: str, of: str) -> Answer:
+    """A number of Table 1 as it stands there."""
+    return Answer(_cell(tables, quantity, of))
+
+
+def times(tables: Tables, quantity: str, of: str, over: str) -> Answer:
+    """The ratio of two numbers of Table 1."""
+    return Answer(_cell(tables, quantity, of) / _cell(tables, quantity, over))
+
+
+def percent_more(tables: Tables, quantity: str, of: str, than: str) -> Answer:
+    """How much larger one number of Table 1 is than another, in percent of the other."""
+    return Answer(100 * (_cell(tables, quantity, of) / _cell(tables, quantity, than) - 1))
+
+
+def percent_less(tables: Tables, quantity: str, of: str, than: str) -> Answer:
+    """How much smaller one number of Table 1 is than another, in percent of the other."""
+    return Answer(100 * (1 - _cell(tables, quantity, of) / _cell(tables, quantity, than)))
+
+
+def lower(tables: Tables, quantity: str, of: str, than: str) -> Answer:
+    """In how many pairs of cells of Table 1 the first has the smaller number."""
+    pairs = list(zip(of.split(), than.split(), strict=True))
+    higher = [(a, b) for a, b in pairs if not _cell(tables, quantity, a) < _cell(tables, quantity, b)]
+    return _counted(len(pairs) - len(higher), [f"{a} against {b}" for a, b in higher])
+
+
+def converted_lower(tables: Tables, quantity: str, batch_size: str = "") -> Answer:
+    """In how many rows of Table 1 the converted model has the smaller number than its original."""
+    changes = _conversions(tables, quantity, batch_size)
+    return _counted(int((changes < 0).sum()), changes.index[changes >= 0].tolist())
+
+
+def converted_higher(tables: Tables, quantity: str, batch_size: str = "") -> Answer:
+    """In how many rows of Table 1 the converted model has the larger number than its original."""
+    changes = _conversions(tables, quantity, batch_size)
+    return _counted(int((changes > 0).sum()), changes.index[changes <= 0].tolist())
+
+
+def worsened(tables: Tables, quantity: str, statistic: str) -> Answer:
+    """The smallest or largest rise, in percent, among the models that conversion made worse at batch size 64."""
+    changes = _conversions(tables, quantity, "64")
+    rises = changes[changes > 0]
+    return Answer(float(rises.agg(statistic)), ", ".join(f"{name} {rise:+.1f} %" for name, rise in rises.items()))
+
+
+def spearman_rho(tables: Tables, a: str, b: str) -> Answer:
+    """Spearman's rho of two columns over the rows of Table 1."""
+    return Answer(spearman(tables.inference[a], tables.inference[b])[0], f"n = {len(tables.inference)}")
+
+
+def spearman_p(tables: Tables, a: str, b: str) -> Answer:
+    """Two-sided p of Spearman's rho of two columns of Table 1, by Student's t."""
+    return Answer(spearman(tables.inference[a], tables.inference[b])[1], f"n = {len(tables.inference)}")
+
+
+def cpu_to_gpu(tables: Tables, outliers: str) -> Answer:
+    """Sum of CPU energy over sum of GPU energy of Table 1, in percent; removed are Tukey's outliers of the ratio."""
+    used = tables.inference[["cpu_energy_j", "gpu_energy_j"]]
+    ratio = used["cpu_energy_j"] / used["gpu_energy_j"]
+    note = f"the mean of the {len(used)} ratios is {100 * ratio.mean():.1f} %"
+    if outliers == "removed":
+        removed = used.index[tukey_outliers(ratio.to_numpy())]
+        used = used.drop(index=removed)
+        note = "removed: " + ", ".join("/".join(key) for key in removed)
+    return Answer(100 * float(used["cpu_energy_j"].sum() / used["gpu_energy_j"].sum()), note)
+
+
+def accuracy_difference(tables: Tables, model: str, of: str, than: str) -> Answer:
+    """Difference of two accuracies of Table 2, in percentage points."""
+    return Answer(float(tables.accuracy.loc[of, model] - tables.accuracy.loc[than, model]))
+
+
+def accuracy_percent_less(tables: Tables, model: str, of: str, than: str) -> Answer:
+    """How much smaller one accuracy of Table 2 is than another, in percent of the other."""
+    a, b = tables.accuracy.loc[of, model], tables.accuracy.loc[than, model]
+    return Answer(float(100 * (1 - a / b)), f"{b - a:.2f} percentage points")
+
+
+def most_accurate(tables: Tables, framework: str, models: str) -> Answer:
+    """For how many models a framework has the highest accuracy of Table 2."""
+    best = tables.accuracy[models.split()].idxmax()
+    return _counted(int((best == framework).sum()), [f"{m}: {best[m]}" for m in best.index if best[m] != framework])
+
+
+def tensorrt_lower(tables: Tables, quantity: str) -> Answer:
+    """For how many exports of Table 3 TensorRT has the smaller number than CUDA."""
+    by_provider = _by_provider(tables, quantity)
+    higher = by_provider.index[by_provider["TensorRT"] >= by_provider["CUDA"]].tolist()
+    return _counted(len(by_provider) - len(higher), higher)
+
+
+def tensorrt_percent(tables: Tables, quantity: str, exported_from: str, direction: str) -> Answer:
+    """TensorRT's number less CUDA's (or CUDA's less TensorRT's) in Table 3, in percent of CUDA's."""
+    row = _by_provider(tables, quantity).loc[exported_from]
+    change = 100 * float(row["TensorRT"] / row["CUDA"] - 1)
+    return Answer(change if direction == "more" else -change)
+
+
+FUNCTIONS: dict[str, Callable[..., Answer]] = {
+    function.__name__: function
+    for function in (
+        cell,
+        times,
+        percent_more,
+        percent_less,
+        lower,
+        converted_lower,
+        converted_higher,
+        worsened,
+        spearman_rho,
+        spearman_p,
+        cpu_to_gpu,
+        accuracy_difference,
+        accuracy_percent_less,
+        most_accurate,
+        tensorrt_lower,
+        tensorrt_percent,
+    )
+}
+
+
+def _cell(tables: Tables, quantity: str, name: str) -> float:
+    return float(tables.inference.loc[tuple(name.split("/")), quantity])
+
+
+def _conversions(tables: Tables, quantity: str, batch_size: str) -> pd.Series:
+    """Change of a number by conversion, in percent of the original's, by converted cell."""
+    changes = {
+        f"{model}/{batch}/{runtime}": 100 * (value / tables.inference.loc[(model, batch, original), quantity] - 1)
+        for (model, batch, runtime), value in tables.inference[quantity].items()
+        if (original := _ORIGINALS.get(runtime)) and batch_size in ("", batch)
+    }
+    return pd.Series(changes, dtype="float64")
+
+
+def _by_provider(tables: Tables, quantity: str) -> pd.DataFrame:
+    return tables.providers[quantity].droplevel("model").unstack("execution_provider")
+
+
+def _counted(count: int, exceptions: list[str]) -> Answer:
+    return Answer(count, f"not so: {', '.join(exceptions)}" if exceptions else "")

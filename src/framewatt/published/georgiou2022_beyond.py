@@ -1,0 +1,143 @@
+"""What georgiou2022's raw results show beyond its tables: tables, and sentences with their numbers."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from framewatt.published import georgiou2022_spread
+from framewatt.published.georgiou2022_claims import ENERGIES, FRAMEWORKS, PHASES, QUANTITIES
+from framewatt.published.georgiou2022_tables import NAMES, RUNS, read_printed_table, runs_of
+from framewatt.published.rank_tests import SIGNED_RANK, variants
+
+FAMILIES = (1, 4, 6, 24, 48)
+"""Tests that p may have been corrected for: none, a model's quantities, a quantity's models, a table, both tables."""
+
+
+def p_value_variants(raw: pd.DataFrame, resources: Path) -> pd.DataFrame:
+    """Which test gives the printed p, see framewatt.published.rank_tests.VARIANTS_COLUMNS."""
+    printed = pd.concat([read_printed_table(resources, phase) for phase in PHASES]).to_dict("records")
+    cases = [
+        (*pair, row["p_value"])
+        for row in printed
+        if all((pair := runs_of(raw, row["phase"], row["model"], row["quantity"]))[i].size == RUNS for i in (0, 1))
+    ]
+    return variants(cases, [(row["p_value"], row["a12"]) for row in printed], FAMILIES, RUNS)
+
+
+def outside_of_runs(raw: pd.DataFrame, resources: Path) -> pd.DataFrame:
+    """Printed means that lie outside the range of the runs they are to be the mean of."""
+    rows = []
+    for phase in PHASES:
+        for printed in read_printed_table(resources, phase).to_dict("records"):
+            pair = runs_of(raw, phase, printed["model"], printed["quantity"])
+            for framework, values in zip(FRAMEWORKS, pair, strict=True):
+                mean = float(printed[f"{framework}_mean"])
+                # A printed mean may have lost less than 1 of its unit.
+                if values.size and not values.min() - 1 <= mean <= values.max():
+                    name = printed["quantity"].replace("_", " ")
+                    found = [values.size, values.min(), values.mean(), values.max()]
+                    rows.append([phase, printed["model"], NAMES[framework], name, mean, *found])
+    columns = ["phase", "model", "framework", "quantity", "published_mean", "runs", "least", "mean", "largest"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def medians(raw: pd.DataFrame) -> pd.DataFrame:
+    """TensorFlow over PyTorch by means and by medians, a row a case."""
+    rows = []
+    for (phase, model), _ in raw.groupby(["phase", "model"], sort=False):
+        for quantity in QUANTITIES:
+            a, b = runs_of(raw, phase, model, quantity)
+            if a.size and b.size:
+                by_mean, by_median = float(b.mean() / a.mean()), float(np.median(b) / np.median(a))
+                cheaper = ["TensorFlow" if ratio < 1 else "PyTorch" for ratio in (by_mean, by_median)]
+                row = [phase, model, quantity.replace("_", " "), by_mean, by_median, 100 * (by_median / by_mean - 1)]
+                rows.append([*row, *cheaper])
+    columns = ["phase", "model", "quantity", "ratio_of_means", "ratio_of_medians", "difference_percent"]
+    return pd.DataFrame(rows, columns=[*columns, "cheaper_by_means", "cheaper_by_medians"])
+
+
+def gpu_sums(raw: pd.DataFrame) -> pd.DataFrame:
+    """GPU joules as a sum of watts against the integral over the run, a row a model and framework."""
+    known = raw.dropna(subset=["gpu_energy", "gpu_integral"])
+    difference = 100 * (known["gpu_energy"] / known["gpu_integral"] - 1)
+    grouped = known.assign(difference=difference).groupby(["phase", "model", "framework"], sort=False)
+    frame = pd.DataFrame(
+        {
+            "runs": grouped.size(),
+            "mean_sum_j": grouped["gpu_energy"].mean(),
+            "mean_integral_j": grouped["gpu_integral"].mean(),
+            "mean_difference_percent": grouped["difference"].mean(),
+            "least_difference_percent": grouped["difference"].min(),
+            "largest_difference_percent": grouped["difference"].max(),
+        }
+    ).reset_index()
+    return frame.assign(framework=frame["framework"].map(NAMES))
+
+
+def total_energy(raw: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Energy and time of every run for Figure 1, over the phases that are given, and those in words.
+
+    Training and inference are different runs, so that repetition 1 of one is added to repetition 1 of the other.
+    """
+    given = [phase for phase in PHASES if (raw["phase"] == phase).any()]
+    runs = raw.assign(energy_j=raw[list(ENERGIES)].sum(axis=1, min_count=len(ENERGIES)))
+    summed = runs.groupby(["model", "framework", "repetition"], sort=False)[["energy_j", "run_time"]]
+    frame = summed.sum(min_count=len(given)).dropna().reset_index().rename(columns={"run_time": "run_time_s"})
+    words = " and ".join(PHASES[phase] for phase in given)
+    missing = [PHASES[phase] for phase in PHASES if phase not in given]
+    return frame, words + (f" ({' and '.join(missing)} not given)" if given and missing else "")
+
+
+def facts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Sentences on the tables of this module, by the names of its functions."""
+    sentences = p_value_facts(tables["p_value_variants"])
+    outside, by_median, gpu = (tables[name] for name in ("outside_of_runs", "medians", "gpu_sums"))
+    if len(by_median):
+        sentences += [_outside_fact(outside), _median_fact(by_median)]
+    if len(gpu):
+        sentences.append(
+            "GPU joules as the sum of one reading a second lie between "
+            f"{gpu['least_difference_percent'].min():+.2f} % and {gpu['largest_difference_percent'].max():+.2f} % from "
+            "the integral over the run."
+        )
+    return sentences + georgiou2022_spread.facts(tables["spread"])
+
+
+def p_value_facts(found: pd.DataFrame) -> list[str]:
+    """Which test gives the printed p values."""
+    best = found[found["attainable"] == found["attainable"].max()]
+    names = " or ".join(f"{row.test}, {row.form}, {_correction(row.bonferroni_over)}" for row in best.itertuples())
+    top = best.iloc[0]
+    only = "; no other form of the two rank tests, corrected or not, can give as many" if len(best) == 1 else ""
+    uncorrected = found[(found["form"] == "exact") & (found["bonferroni_over"] == 1)]
+    signed = uncorrected[uncorrected["test"] == SIGNED_RANK].iloc[0]
+    return [
+        f"Of the {top.pairs} printed pairs of p and A12, ten runs can give {top.attainable} by this test: "
+        f"{names}{only}.",
+        "The text names the Wilcoxon signed-rank test with a Bonferroni correction. Of ten runs that test, exact and "
+        f"uncorrected, has a p of {signed.least_p:.4f} at the least, and can give {signed.attainable} of the "
+        f"{signed.pairs} printed pairs; corrected, its p would be larger still.",
+    ]
+
+
+def _outside_fact(outside: pd.DataFrame) -> str:
+    if outside.empty:
+        return "Every printed mean lies within the range of the runs that are given."
+    which = sorted({f"{row.model} {row.framework} ({PHASES[row.phase]})" for row in outside.itertuples()})
+    return f"{len(outside)} printed means lie outside the range of the runs that are given: {', '.join(which)}."
+
+
+def _median_fact(by_median: pd.DataFrame) -> str:
+    turned = by_median[by_median["cheaper_by_means"] != by_median["cheaper_by_medians"]]
+    most = by_median.loc[by_median["difference_percent"].abs().idxmax()]
+    return (
+        f"Medians name another framework as the cheaper one in {len(turned)} of {len(by_median)} cases; the ratio of "
+        f"TensorFlow to PyTorch changes most for {most['model']}, {most['quantity']} ({PHASES[most['phase']]}): "
+        f"{most['ratio_of_means']:.3f} by means, {most['ratio_of_medians']:.3f} by medians."
+    )
+
+
+def _correction(size: int) -> str:
+    return "uncorrected" if size == 1 else f"Bonferroni over {size}"

@@ -1,0 +1,106 @@
+"""How the numbers in the sentences of georgiou2022 follow from the means of its runs, printed or recomputed.
+
+Every function takes the means and the arguments of a row of `georgiou2022_claims.csv`. A case is a model and quantity
+of a phase: 24 a phase.
+"""
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from framewatt.published.resources import NotGivenError
+from framewatt.published.verdicts import Answer
+
+FRAMEWORKS = ("pytorch", "tensorflow")
+ENERGIES = ("pkg_energy", "ram_energy", "gpu_energy")
+QUANTITIES = (*ENERGIES, "run_time")
+PHASES = {"train": "training", "infer": "inference"}
+
+MEANS_COLUMNS = ["pytorch", "tensorflow", "p", "a12"]
+"""Columns of the means, whose index is phase, model, quantity: mean of either framework in joules or seconds, p of
+their difference (where a bound is printed, the bound), and A12 of the framework that costs more."""
+
+_RUNS = 10
+
+
+def significant(means: pd.DataFrame, phases: str, give: str, least_a12: str = "0", alpha: str = "0.05") -> Answer:
+    """Cases with p at most alpha and an effect size of at least that given."""
+    cases = _cases(means, phases)
+    return _counted((cases["p"] <= float(alpha)) & (cases["a12"] >= float(least_a12)), len(cases), give)
+
+
+def cheaper(
+    means: pd.DataFrame,
+    framework: str,
+    phases: str,
+    give: str,
+    models: str = "",
+    least_a12: str = "0",
+    alpha: str = "0.05",
+    of: str = "all",
+) -> Answer:
+    """Cases in which a framework has the lower mean, with p at most alpha and an effect size of at least that given."""
+    cases = _cases(means, phases, models)
+    is_significant = cases["p"] <= float(alpha)
+    other = FRAMEWORKS[1 - FRAMEWORKS.index(framework)]
+    lower = (cases[framework] < cases[other]) & is_significant & (cases["a12"] >= float(least_a12))
+    return _counted(lower, int(is_significant.sum()) if of == "significant" else len(cases), give)
+
+
+def ratio(means: pd.DataFrame, quantity: str, phase: str, cheaper: str, model: str) -> Answer:
+    """The dearer framework's mean over the cheaper's (equation 1); energy is PKG + RAM + GPU."""
+    of_model = _cases(means, phase, model).droplevel(["phase", "model"])
+    each = {name: _ratio(of_model.loc[name], cheaper) for name in ENERGIES}
+    if quantity != "energy":
+        return Answer(_ratio(of_model.loc[quantity], cheaper))
+    shown = ", ".join(f"{name[:3].upper()} {value:.2f}" for name, value in each.items())
+    note = f"{shown}; mean of these three {sum(each.values()) / len(each):.2f}"
+    return Answer(_ratio(of_model.loc[list(ENERGIES)].sum(), cheaper), note)
+
+
+def mean_ratio(means: pd.DataFrame, quantity: str, phase: str, cheaper: str, models: str) -> Answer:
+    """The mean over some models of the dearer framework's mean over the cheaper's; energy is PKG + RAM + GPU."""
+    each = {model: ratio(means, quantity, phase, cheaper, model).value for model in models.split()}
+    values = pd.Series(each, dtype="float64")
+    return Answer(float(values.mean()), ", ".join(f"{model} {value:.2f}" for model, value in values.items()))
+
+
+def hours(means: pd.DataFrame, idle_s: str) -> Answer:
+    """Ten times the sum of all mean run times and of the idle time after each run."""
+    times = _cases(means, "train infer").xs("run_time", level="quantity")[list(FRAMEWORKS)]
+    seconds = _RUNS * float((times + float(idle_s)).to_numpy().sum())
+    return Answer(seconds / 3600, f"{10 * times.size} runs; {_RUNS * times.to_numpy().sum() / 3600:.1f} h without idle")
+
+
+def accuracy(means: pd.DataFrame) -> Answer:
+    """Not recounted: the accuracies stand in Figure 1 as colours only."""
+    return Answer(None, "the paper prints no accuracy as a number, and the raw results hold none")
+
+
+FUNCTIONS: dict[str, Callable[..., Answer]] = {
+    function.__name__: function for function in (significant, cheaper, ratio, mean_ratio, hours, accuracy)
+}
+
+
+def _cases(means: pd.DataFrame, phases: str, models: str = "") -> pd.DataFrame:
+    """The cases of phases and models, whose names are written without spaces.
+
+    Raises:
+        NotGivenError: the means do not hold them all.
+    """
+    for phase in phases.split():
+        if phase not in means.index.get_level_values("phase"):
+            raise NotGivenError(f"the raw results of {PHASES[phase]} are not given")
+    cases = means.loc[phases.split()]
+    names = cases.index.get_level_values("model").str.replace(" ", "")
+    return cases[names.isin(models.split())] if models else cases
+
+
+def _ratio(row: pd.Series, cheaper: str) -> float:
+    other = FRAMEWORKS[1 - FRAMEWORKS.index(cheaper)]
+    return float(row[other] / row[cheaper])
+
+
+def _counted(found: pd.Series, total: int, give: str) -> Answer:
+    count = int(found.sum())
+    return Answer(100 * count / total if give == "percent" else count, f"{count} of {total}")

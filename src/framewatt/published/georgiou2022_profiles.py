@@ -1,0 +1,158 @@
+"""georgiou2022's Tables 5 to 8 beside what its cProfile dumps give, number by number.
+
+The tables' run time is a function's own time, and their cost is that time in the sum of all own times, which pstats
+calls the total (docs/profiles.md shows it).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from framewatt.profiling.collection import PROFILES_COLUMNS, Names
+from framewatt.profiling.frame import FUNCTIONS_COLUMNS, of_run, profiled_as
+from framewatt.tables.functions import THRESHOLD_PERCENT
+
+COMPARISON_COLUMNS = ["table", "row", "column", "recomputed", "published", "unit", "note"]
+"""Columns of the comparison: `recomputed` in full, `published` as printed, either missing where there is none."""
+
+TABLES = {
+    "Table 5": "georgiou2022_table5_pytorch_training.csv",
+    "Table 6": "georgiou2022_table6_pytorch_inference.csv",
+    "Table 7": "georgiou2022_table7_tensorflow_training.csv",
+    "Table 8": "georgiou2022_table8_tensorflow_inference.csv",
+}
+
+_NUMBERS = {
+    "calls": ("ncalls", "calls", ""),
+    "own time": ("run_time_s", "own_time_s", "s"),
+    "share": ("cost_percent", "share_percent", "%"),
+}
+"""Column of the comparison: column of the published table, column of the functions frame, unit."""
+
+_JUDGED = "judged by the authors from documentation and source code; a profile does not tell"
+
+
+@dataclass(frozen=True)
+class PublishedFunction:
+    """What a function of the published tables is.
+
+    Attributes:
+        api_name: as framewatt writes it.
+        profiled_as: description in the profile, where the row's numbers belong to another function than its name says.
+        source: where its type is from, and what else is to be said.
+    """
+
+    api_name: str
+    profiled_as: str
+    source: str
+
+
+def read_functions(path: Path) -> dict[str, PublishedFunction]:
+    """The table of published function names (resources/published/georgiou2022_functions.csv)."""
+    rows = _read(path).to_dict("records")
+    return {
+        row["published_name"]: PublishedFunction(row["api_name"], row["profiled_as"], row["source"]) for row in rows
+    }
+
+
+def compare(functions: pd.DataFrame, profiles: pd.DataFrame, resources: Path, names: Names) -> pd.DataFrame:
+    """Every number of Tables 5 to 8, and every function above their threshold that they leave out.
+
+    Args:
+        functions: the functions frame.
+        profiles: the record of the dumps, which says why one is missing.
+        resources: folder of the published tables.
+        names: levels of the frame, and what the tables call them.
+
+    Returns:
+        COMPARISON_COLUMNS; what the tables leave out stands below the other rows of the same model.
+    """
+    meanings = read_functions(resources / "georgiou2022_functions.csv")
+    rows: list[dict[str, Any]] = []
+    for table, file in TABLES.items():
+        published = _read(resources / file)
+        for model, part in published.groupby("model", sort=False):
+            run = _run(names, part.iloc[0])
+            profiled = of_run(functions, **run)
+            reason = _why_missing(profiles, run) if profiled.empty else ""
+            listed = []
+            for _, printed in part.iterrows():
+                found, note = _find(profiled, meanings[printed["function"]], reason)
+                listed += [] if found is None else [found["rank"]]
+                rows += _rows(table, f"{model}, {printed['function']}", printed, found, note)
+            rows += _left_out(table, str(model), profiled[~profiled["rank"].isin(listed)])
+    return pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
+
+
+def without_profiles() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The functions frame and the record of the dumps where there are none."""
+    return pd.DataFrame(columns=FUNCTIONS_COLUMNS), pd.DataFrame(columns=PROFILES_COLUMNS)
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """A table with every cell as it is printed."""
+    return pd.read_csv(path, dtype="str", keep_default_na=False)
+
+
+def _run(names: Names, printed: pd.Series) -> dict[str, str]:
+    """The levels of the run that a published row is about."""
+    columns = {"workload": "model", "framework": "framework", "phase": "phase"}
+    levels = {field: {title: level for level, title in names.titles[field].items()} for field in columns}
+    return {field: levels[field][printed[column]] for field, column in columns.items()}
+
+
+def _why_missing(profiles: pd.DataFrame, run: Mapping[str, str]) -> str:
+    reasons = of_run(profiles, **run)["reason"].dropna()
+    return "; ".join(reasons) or "no profile of this run was given"
+
+
+def _find(profiled: pd.DataFrame, wanted: PublishedFunction, reason: str) -> tuple[Mapping[Any, Any] | None, str]:
+    """The profiled function that a published name means, and what is to be said of it."""
+    if wanted.profiled_as:
+        found, note = profiled[profiled["function"] == wanted.profiled_as], wanted.source
+    else:
+        found, note = profiled[profiled["api_name"] == wanted.api_name], ""
+    if found.empty:
+        return None, reason or f"no profiled function has the API name {wanted.api_name}"
+    if (found["share_percent"] > THRESHOLD_PERCENT).sum() > 1:
+        note = "the one with the most own time of several functions with that API name"
+    return found.iloc[0].to_dict(), note
+
+
+def _rows(
+    table: str, row: str, printed: pd.Series, found: Mapping[Any, Any] | None, note: str
+) -> Iterator[dict[str, Any]]:
+    """One published row: a row a number, and its type."""
+    head = {"table": table, "row": row}
+    for column, (as_printed, computed, unit) in _NUMBERS.items():
+        recomputed = None if found is None else float(found[computed])
+        yield head | {
+            "column": column,
+            "recomputed": recomputed,
+            "published": printed[as_printed],
+            "unit": unit,
+            "note": note,
+        }
+    yield head | {"column": "type", "recomputed": None, "published": printed["type"], "unit": "", "note": _JUDGED}
+
+
+def _left_out(table: str, model: str, others: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Functions above the threshold that the table does not list."""
+    above = others[others["share_percent"] > THRESHOLD_PERCENT]
+    for function, described in zip(above.to_dict("records"), profiled_as(above), strict=True):
+        named = pd.notna(function["api_name"])
+        name = function["api_name"] if named else described
+        note = f"more than {THRESHOLD_PERCENT:g} % of the run, and not in the table"
+        for column, (_, computed, unit) in _NUMBERS.items():
+            yield {
+                "table": table,
+                "row": f"{model}, {name}",
+                "column": column,
+                "recomputed": float(function[computed]),
+                "published": None,
+                "unit": unit,
+                "note": note if named else f"{note}; no API name known",
+            }

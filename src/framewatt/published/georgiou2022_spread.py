@@ -1,0 +1,100 @@
+"""How georgiou2022's ten runs of everything lie: interval, drift, outliers, bimodality."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from framewatt.published.georgiou2022_claims import QUANTITIES
+from framewatt.published.georgiou2022_tables import NAMES
+from framewatt.statistics.cells import bimodality_coefficient, outliers
+from framewatt.statistics.correlation import spearman
+from framewatt.statistics.intervals import generator, is_constant, mean_interval
+
+SPREAD_COLUMNS = [
+    "phase",
+    "model",
+    "framework",
+    "quantity",
+    "runs",
+    "mean",
+    "mean_low",
+    "mean_high",
+    "median",
+    "cv_percent",
+    "drift_rho",
+    "drift_p",
+    "outlier_runs",
+    "bimodality",
+    "flags",
+]
+"""Columns of the spread: joules and seconds; `drift_rho` is Spearman's correlation with the number of the run,
+`bimodality` SAS's coefficient. The methods are those of framewatt.statistics.cells."""
+
+CONFIDENCE = 0.95
+ALPHA = 0.05
+LARGEST_UNIMODAL = 5 / 9
+MUCH_CV_PERCENT = 10.0
+
+_RESAMPLES = 9999
+_SEED = 2022
+_SMALLEST_N = 10
+"""Runs below which neither outliers nor bimodality are looked for."""
+
+
+def spread(raw: pd.DataFrame) -> pd.DataFrame:
+    """A row a phase, model, framework and quantity that has runs.
+
+    Args:
+        raw: framewatt.published.georgiou2022_tables.RAW_COLUMNS.
+    """
+    rows = []
+    for (phase, model, framework), runs in raw.groupby(["phase", "model", "framework"], sort=False):
+        for quantity in QUANTITIES:
+            known = runs.dropna(subset=[quantity]).sort_values("repetition")
+            if len(known):
+                head = {"phase": phase, "model": model, "framework": NAMES[framework]}
+                head["quantity"] = quantity.replace("_", " ")
+                rows.append(head | _row(known[quantity].to_numpy(), known["repetition"].to_numpy(), [*head.values()]))
+    return pd.DataFrame(rows, columns=SPREAD_COLUMNS)
+
+
+def facts(found: pd.DataFrame) -> list[str]:
+    """How many rows are flagged for what."""
+    if found.empty:
+        return []
+    flags = found["flags"].fillna("")
+    drift, outlier, bimodal = (int(flags.str.contains(word).sum()) for word in ("drift", "outlier", "bimodal"))
+    worst = found.loc[found["cv_percent"].idxmax()]
+    return [
+        f"Of {len(found)} samples of a model, framework and quantity, {drift} drift with the number of the run (p at "
+        f"most {ALPHA:g}, uncorrected), {outlier} have outliers beyond 1.5 interquartile ranges, {bimodal} look "
+        "bimodal or skewed.",
+        f"The largest coefficient of variation is {worst['cv_percent']:.1f} %: {worst['model']}, {worst['framework']}, "
+        f"{worst['quantity']} ({worst['phase']}).",
+    ]
+
+
+def _row(values: np.ndarray, repetitions: np.ndarray, names: list[str]) -> dict[str, Any]:
+    interval = mean_interval(values, CONFIDENCE, _RESAMPLES, generator(_SEED, *names))
+    mean = float(values.mean())
+    row: dict[str, Any] = {
+        "runs": len(values),
+        "mean": mean,
+        "mean_low": interval.low,
+        "mean_high": interval.high,
+        "median": float(np.median(values)),
+        "cv_percent": 100 * float(values.std(ddof=1)) / mean if len(values) > 1 else None,
+    }
+    flags = []
+    row["drift_rho"], row["drift_p"] = spearman(values, repetitions)
+    if row["drift_p"] is not None and row["drift_p"] <= ALPHA:
+        flags.append("drift")
+    if len(values) >= _SMALLEST_N and not is_constant(values):
+        odd = outliers(values)
+        row["outlier_runs"] = ", ".join(str(repetitions[i]) for i in odd)
+        row["bimodality"] = bimodality_coefficient(values)
+        flags += ["outlier"] * bool(odd) + ["bimodal or skewed"] * (row["bimodality"] > LARGEST_UNIMODAL)
+    if row["cv_percent"] is not None and row["cv_percent"] > MUCH_CV_PERCENT:
+        flags.append("varies much")
+    return row | {"flags": "; ".join(flags)}

@@ -1,0 +1,55 @@
+"""What the figures of itu2023 show, from the epochs and traces of its runs."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from framewatt.figures.power_traces import TracedRun
+from framewatt.published.itu2023_epochs import FACTORS
+
+_RUN = [*FACTORS, "repetition"]
+_SHOWN = {"model": "resnet101", "batch_size": "128"}
+"""Levels of the report's Figure 1, beside data set SVHN."""
+
+_FAVOURED = ("SVHN", "CIFAR10")
+
+
+def values(epochs: pd.DataFrame, figure: str) -> pd.DataFrame:
+    """What one of Figures 2 to 5 shows, a row a run (and part of it).
+
+    Args:
+        epochs: of all runs, see framewatt.published.itu2023_epochs.all_epochs.
+        figure: `itu2023_figure2` to `itu2023_figure5`.
+
+    Returns:
+        Columns FACTORS, repetition, part, value.
+    """
+    if figure == "itu2023_figure2":
+        return _rows(epochs.groupby(_RUN)["energy_integrated"].sum(min_count=1))
+    if figure == "itu2023_figure3":
+        part = epochs["epoch_number"].eq(1).map({True: "epoch 1", False: ""}).rename("part")
+        return _rows(epochs.groupby([*_RUN, part])["power"].mean())
+    if figure == "itu2023_figure4":
+        return _rows(epochs.groupby(_RUN)["gpu_util"].mean())
+    last = epochs.sort_values("epoch_number").groupby(_RUN)["accuracy"].last()
+    return _rows(last)
+
+
+def combination(runs: Sequence[TracedRun]) -> tuple[list[TracedRun], str]:
+    """The runs of the report's Figure 1, or of its levels on another data set where SVHN is not given.
+
+    Returns:
+        The runs, PyTorch's first, and their levels in words.
+    """
+    fitting = [run for run in runs if all(str(run.record["cell"][name]) == level for name, level in _SHOWN.items())]
+    given = {run.record["cell"]["dataset"] for run in fitting}
+    dataset = next((name for name in _FAVOURED if name in given), None)
+    chosen = [run for run in fitting if run.record["cell"]["dataset"] == dataset]
+    chosen.sort(key=lambda run: (run.record["cell"]["framework"], run.record["repetition"]))
+    words = f"{dataset}, {_SHOWN['model']}, batch size {_SHOWN['batch_size']}"
+    return chosen, words if dataset == _FAVOURED[0] else f"{words} (the report shows SVHN, which is not given)"
+
+
+def _rows(values: pd.Series) -> pd.DataFrame:
+    frame = values.dropna().rename("value").reset_index()
+    return frame if "part" in frame else frame.assign(part="")

@@ -1,0 +1,122 @@
+"""Verdicts and what goes with them as tables for readers."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from framewatt.errors import FramewattError
+from framewatt.files import write_text
+from framewatt.published.verdicts import REPRODUCED, VERDICTS, counts
+from framewatt.tables.table import MISSING, Table, significant, text, to_csv, to_markdown
+
+LARGEST_SHOWN = 500
+"""Rows of a published table beyond which those that are reproduced are left to the CSV file."""
+
+_DIGITS = 6
+_HEADINGS = {
+    "table": "Where",
+    "row": "Row or claim",
+    "column": "Column",
+    "recomputed": "Recomputed",
+    "published": "Published",
+    "unit": "Unit",
+    "deviation_percent": "Deviation (%)",
+    "verdict": "Verdict",
+    "note": "Note",
+    "how": "How",
+}
+
+
+def plain_table(name: str, caption: str, data: pd.DataFrame) -> Table:
+    """A table as it is, its names as headings and its numbers to four digits."""
+    numeric = [str(column) for column in data.columns if pd.api.types.is_float_dtype(data[column])]
+    whole = [str(column) for column in data.columns if pd.api.types.is_integer_dtype(data[column])]
+    shown = pd.DataFrame(
+        {_heading(name): data[name].map(significant if name in numeric else text) for name in map(str, data.columns)}
+    )
+    return Table(name, caption, data, shown, frozenset(map(_heading, numeric + whole)))
+
+
+def counts_table(study: str, verdicts: pd.DataFrame) -> Table:
+    """How many numbers of every table and section have which verdict, with their sum below."""
+    counted = counts(verdicts)
+    total = pd.DataFrame([{"table": "all", **counted[list(VERDICTS)].sum()}])
+    data = pd.concat([counted, total], ignore_index=True)
+    table = plain_table(f"{study}_counts", f"{study}: verdicts by table and section", data)
+    return Table(table.name, table.caption, data, table.shown.rename(columns={"table": "Where"}), table.numeric)
+
+
+def verdicts_table(study: str, verdicts: pd.DataFrame) -> Table:
+    """Every verdict."""
+    shown = pd.DataFrame(
+        {
+            heading: verdicts[column].map(_number if column in ("recomputed", "deviation_percent") else _words)
+            for column, heading in _HEADINGS.items()
+        }
+    )
+    numeric = frozenset({"Recomputed", "Published", "Deviation (%)"})
+    return Table(f"{study}_verdicts", f"{study}: every number and its verdict", verdicts, shown, numeric)
+
+
+def readable(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The verdicts that a reader can go through, and in words which are left out."""
+    sizes = verdicts.groupby("table", sort=False).size()
+    long = sizes.index[sizes > LARGEST_SHOWN]
+    hidden = verdicts["table"].isin(long) & verdicts["verdict"].eq(REPRODUCED)
+    left_out = ", ".join(f"{int(hidden[verdicts['table'] == name].sum())} of {name}" for name in long)
+    return verdicts[~hidden], f"Reproduced, and listed in the CSV file only: {left_out}." if left_out else ""
+
+
+def to_readable_markdown(study: str, verdicts: pd.DataFrame) -> str:
+    """The counts, then the verdicts that a reader can go through."""
+    kept, left_out = readable(verdicts)
+    parts = [to_markdown(counts_table(study, verdicts)), left_out, to_markdown(verdicts_table(study, kept))]
+    return "\n".join(part for part in parts if part)
+
+
+def _heading(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _number(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return significant(float(value), _DIGITS) if isinstance(value, int | float) and not pd.isna(value) else MISSING
+
+
+def _words(value: object) -> str:
+    return "" if text(value) == MISSING else text(value)
+
+
+def read_verdicts(path: Path) -> pd.DataFrame:
+    """Read the CSV file of `write_verdicts`; numbers as printed stay text."""
+    return pd.read_csv(path, dtype={"published": str, "note": str, "unit": str, "column": str})
+
+
+def write_verdicts(study: str, verdicts: pd.DataFrame, paths: Iterable[Path]) -> None:
+    """Write all verdicts as .csv, and those that a reader can go through as .md.
+
+    Raises:
+        FramewattError: a path ends in something else.
+    """
+    for path in paths:
+        if path.suffix == ".csv":
+            write_text(path, to_csv(verdicts_table(study, verdicts)))
+        elif path.suffix == ".md":
+            write_text(path, to_readable_markdown(study, verdicts))
+        else:
+            raise FramewattError(f"{path}: found suffix {path.suffix!r}; allowed: .csv, .md")
+
+
+def write_plain(frames: Mapping[str, pd.DataFrame], paths: Mapping[str, str]) -> None:
+    """Write frames as CSV files, numbers to twelve digits.
+
+    Beyond them lies what one machine's mathematical library makes of a function and another's does not.
+
+    Args:
+        frames: by name.
+        paths: of the files, by the same names.
+    """
+    for name, frame in frames.items():
+        write_text(Path(paths[name]), frame.to_csv(index=False, lineterminator="\n", float_format="%.12g"))

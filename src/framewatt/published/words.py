@@ -1,0 +1,37 @@
+"""What came out, in words, with every number taken from the tables."""
+
+import pandas as pd
+
+from framewatt.published.verdicts import CUT_OFF, DEVIATES, REPRODUCED, UNKNOWN
+
+CITATIONS = {
+    "georgiou2022": "S. Georgiou, M. Kechagia, T. Sharma, F. Sarro and Y. Zou: Green AI: Do Deep Learning Frameworks "
+    "Have Different Costs? ICSE 2022, doi:10.1145/3510003.3510221",
+    "itu2023": "C. Sotillos Peceroso, Í. Ó. Sigursson and J. del Pozo Lérida: Sustainable AI: Evaluating the energy "
+    "efficiency of PyTorch and TensorFlow frameworks. IT University of Copenhagen, 2023",
+    "alizadeh2024": "N. Alizadeh and F. Castor: Green AI: A Preliminary Empirical Study on Energy Consumption in DL "
+    "Models Across Different Runtime Infrastructures. CAIN 2024",
+}
+"""Where each study was published."""
+
+
+def lead(frames: dict[str, pd.DataFrame]) -> str:
+    """All studies in a sentence or two."""
+    every = pd.concat(frames.values())
+    return f"{len(every)} published numbers of {len(frames)} studies were recounted: {_counted(every)}."
+
+
+def summary(frame: pd.DataFrame) -> list[str]:
+    """What every study's verdicts come to."""
+    sentences = [f"{len(frame)} numbers: {_counted(frame)}."]
+    cut = frame["note"].fillna("").str.contains(CUT_OFF, regex=False).sum()
+    if cut:
+        sentences.append(f"{cut} of the reproduced numbers were printed with their last digits cut off, not rounded.")
+    reasons = frame.loc[frame["verdict"] == UNKNOWN, "note"].value_counts()
+    sentences += [f"{count} cannot be recomputed: {reason}." for reason, count in reasons.items()]
+    return sentences
+
+
+def _counted(frame: pd.DataFrame) -> str:
+    found = {verdict: int((frame["verdict"] == verdict).sum()) for verdict in (REPRODUCED, DEVIATES, UNKNOWN)}
+    return f"{found[REPRODUCED]} are reproduced, {found[DEVIATES]} deviate, {found[UNKNOWN]} cannot be recomputed"

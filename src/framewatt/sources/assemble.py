@@ -1,0 +1,145 @@
+"""The logs of one run on one clock: a trace, and the windows that it is cut into."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from framewatt.accounting import energy_channels
+from framewatt.errors import FramewattError
+from framewatt.sources.contract import Epoch, Log
+from framewatt.trace import Trace
+
+STEADY, PROCESS = "steady", "process"
+
+LARGEST_STRETCH = 0.05
+"""Share by which the pace of readings without a clock may differ from the stated one before they are not believed."""
+
+_WORTH_TELLING = 0.01
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """A run.
+
+    Attributes:
+        trace: the readings of all logs, nanoseconds since the run began.
+        end_ns: when it ended.
+        epochs: those of the log that tells of any, ends as above.
+        origin_ns: nanoseconds since 1970 of its beginning, None where no log has a clock.
+        flags: of all logs, and of their putting together.
+    """
+
+    trace: Trace
+    end_ns: int
+    epochs: tuple[Epoch, ...]
+    origin_ns: int | None
+    flags: tuple[str, ...]
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Edges of windows, in order: the whole run, and its epochs, the first of which begins with the run."""
+        edges = [0, *(epoch.end_ns for epoch in self.epochs)]
+        inside = [
+            {"window": f"epoch-{number}", "edge": edge, "monotonic_ns": edges[number - (edge == "start")]}
+            for number in range(1, len(edges))
+            for edge in ("start", "end")
+        ]
+        return [
+            {"window": PROCESS, "edge": "start", "monotonic_ns": 0},
+            *inside,
+            {"window": PROCESS, "edge": "end", "monotonic_ns": self.end_ns},
+        ]
+
+    @property
+    def primary_window(self) -> str:
+        """The window whose energy is the run's result."""
+        return STEADY if self.epochs else PROCESS
+
+
+def assemble(logs: Sequence[Log]) -> Assembled:
+    """Put the logs of a run together.
+
+    The run is what all of its logs with a clock span by good readings, or as long as a log says that it took. Readings
+    without a clock are spread over the run where they fit it to within LARGEST_STRETCH of the stated interval: then
+    they were taken from its beginning to its end at a pace that was not quite the stated one.
+
+    Args:
+        logs: at least one.
+
+    Raises:
+        FramewattError: no log has two good readings, or logs do not overlap.
+    """
+    extents = [_extent(log) for log in logs]
+    dated = [extent for log, extent in zip(logs, extents, strict=True) if log.dated and extent]
+    origin_ns = max((start for start, _ in dated), default=None)
+    if origin_ns is None and any(log.epochs for log in logs):
+        raise FramewattError("epochs have times of day, and no log of power has any; allowed: a log with a clock")
+    begin_ns = origin_ns or 0
+    known = [(log, extent) for log, extent in zip(logs, extents, strict=True) if extent]
+    paced = all(log.paced for log, _ in known)
+    ends = [end - (begin_ns if log.dated else 0) for log, (_, end) in known if paced or not log.paced]
+    if not ends or min(ends) <= 0:
+        raise FramewattError("found no time that all logs span by good readings; allowed: logs of the same run")
+    flags = [flag for log in logs for flag in log.flags]
+    traces = []
+    for log in logs:
+        trace, told = _spread(log.trace, min(ends)) if log.paced else (_moved(log, begin_ns), [])
+        traces.append(trace)
+        flags += told
+    epochs = tuple(Epoch(epoch.end_ns - begin_ns, epoch.metrics) for log in logs for epoch in log.epochs)
+    if epochs and epochs[0].end_ns <= 0:
+        raise FramewattError("epoch 1 ends before the first reading of power; allowed: logs of the same run")
+    if epochs:
+        flags.append("epoch 1 begins with the log, so that setting up is in it")
+    return Assembled(_together(traces), min(ends), epochs, origin_ns, tuple(flags))
+
+
+def _extent(log: Log) -> tuple[int, int] | None:
+    """From when until when every domain of a log has good readings of energy or power; None where it tells of none."""
+    firsts, lasts = [], []
+    for index in energy_channels(log.trace.channels).values():
+        time_ns, value = log.trace.of(index)
+        good = time_ns[np.isfinite(value)]
+        if len(good):
+            firsts.append(int(good[0]))
+            lasts.append(int(good[-1]))
+    return (max(firsts), min(lasts)) if firsts else None
+
+
+def _moved(log: Log, begin_ns: int) -> Trace:
+    """The trace of a log on a clock that began at `begin_ns`."""
+    trace = log.trace
+    return Trace(trace.channels, trace.monotonic_ns - begin_ns, trace.channel, trace.value) if log.dated else trace
+
+
+def _spread(trace: Trace, end_ns: int) -> tuple[Trace, list[str]]:
+    """Readings without a clock from the run's beginning to its end, if they fit it, and what to tell of that."""
+    last_ns = int(trace.monotonic_ns.max()) if len(trace.value) else 0
+    interval_ns = round(trace.channels[0].period_s * 1e9)
+    if not last_ns or last_ns == end_ns:
+        return trace, []
+    if abs(last_ns - end_ns) > LARGEST_STRETCH * end_ns + 2 * interval_ns:
+        return trace, []
+    slower = end_ns / last_ns - 1
+    time_ns = np.rint(trace.monotonic_ns * (end_ns / last_ns)).astype(np.int64)
+    flag = f"{trace.channels[0].domain}: readings came {100 * slower:+.1f} % off the stated interval, to fill the run"
+    return (
+        Trace(trace.channels, time_ns, trace.channel, trace.value),
+        [flag] if abs(last_ns - end_ns) > _WORTH_TELLING * end_ns + 2 * interval_ns else [],
+    )
+
+
+def _together(traces: Sequence[Trace]) -> Trace:
+    """One trace of several."""
+    traces = [trace for trace in traces if trace.channels]
+    if len(traces) == 1:
+        return traces[0]
+    firsts = np.cumsum([0, *(len(trace.channels) for trace in traces[:-1])])
+    return Trace(
+        tuple(channel for trace in traces for channel in trace.channels),
+        np.concatenate([trace.monotonic_ns for trace in traces]),
+        np.concatenate([trace.channel + np.int32(first) for trace, first in zip(traces, firsts, strict=True)]),
+        np.concatenate([trace.value for trace in traces]),
+    )

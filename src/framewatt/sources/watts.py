@@ -1,0 +1,76 @@
+"""Plain watts, a reading a line: `37.51 W`, or a bare number. The file has no clock; the study states the interval.
+
+So did Georgiou et al. 2022 keep what `nvidia-smi --query-gpu=power.draw --loop=1` said.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from numpy.typing import NDArray
+
+from framewatt.errors import FramewattError
+from framewatt.meters.contract import GAUGE, Channel
+from framewatt.meters.nvidia_smi import UNITS, unit_of
+from framewatt.sources.contract import Log, Options, single_channel
+from framewatt.sources.text import Text, read_text
+from framewatt.sources.values import is_failed_reading
+
+_POWERS = ("W", "mW", "")
+_ALLOWED = "a number, alone or with W or mW as on the lines before, or [N/A]"
+
+
+def read(path: Path, options: Options) -> Log:
+    """Watts at an interval.
+
+    Raises:
+        FramewattError: a line is no power, its unit is another than on the first, or the study states no interval.
+    """
+    if options.interval_s is None:
+        raise FramewattError(f"{path}: has no clock; state the seconds between two lines as interval_s")
+    text = read_text(path).dropped(options)
+    quick = _quickly(text)
+    value, flags = (quick, ()) if quick is not None else _line_by_line(text)
+    channel = Channel("watts", options.domain, "power_w", GAUGE, options.interval_s, period_s=options.interval_s)
+    time_ns = np.rint(np.arange(len(value)) * (options.interval_s * 1e9))
+    return Log(single_channel(channel, time_ns, value), paced=True, flags=flags)
+
+
+def _quickly(text: Text) -> NDArray[np.float64] | None:
+    """The values of a file in which every line is a number with one and the same unit; None for any other."""
+    data = text.data
+    unit = next((u for u in _POWERS if u and data.split(b"\n", 1)[0].rstrip().endswith(f" {u}".encode())), "")
+    numbers = data.replace(f" {unit}".encode(), b"") if unit else data
+    if unit and data.count(f" {unit}".encode()) != data.count(b"\n") + (text.last is not None):
+        return None
+    try:
+        table = pa.csv.read_csv(
+            pa.BufferReader(numbers),
+            read_options=pa.csv.ReadOptions(column_names=["power"], use_threads=False),
+            convert_options=pa.csv.ConvertOptions(column_types={"power": pa.float64()}, null_values=[]),
+        )
+    except pa.ArrowInvalid:
+        return None
+    value: NDArray[np.float64] = table["power"].to_numpy() * UNITS[unit]
+    return value if text.last is None and np.isfinite(value).all() else None
+
+
+def _line_by_line(text: Text) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """The values of any file, NaN for a reading that failed, or what is wrong with which line."""
+    values: list[float] = []
+    unit: str | None = None
+    for number, line in text.lines():
+        if is_failed_reading(line):
+            values.append(math.nan)
+            continue
+        found = unit_of(line)
+        if found not in _POWERS or found != (found if unit is None else unit):
+            if number == text.last and values:
+                return np.array(values), (f"line {number} of {text.path.name} is cut short and left out",)
+            raise text.wrong(number, repr(line), _ALLOWED)
+        unit = found
+        values.append(float(line.removesuffix(found)) * UNITS[found])
+    flags = (f"line {text.last} of {text.path.name} has no end, and may be cut short",) if text.last else ()
+    return np.array(values), flags

@@ -1,0 +1,82 @@
+"""Columns of tables as readers see them: how a value of a row becomes text."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from framewatt.factors import reading_order, title
+from framewatt.tables.table import MISSING, Table, significant, text, with_half_width
+
+ESTIMATED = " (estimated)"
+"""Stands behind every number that an estimate made, so that it cannot pass for a measurement."""
+
+Show = Callable[[Mapping[str, Any]], str]
+"""A row's text in one column."""
+
+
+_TEXTS = {"Model", "Framework", "Status", "Checker", "Reason", "Cell", "Cell A", "Cell B"}
+_TEXTS |= {"Quantity", "Significant", "Magnitude", "Test", "Flags"}
+"""Headings of columns that are aligned to the left."""
+
+
+def table_of(
+    name: str, caption: str, data: pd.DataFrame, columns: Mapping[str, Show], factors: Iterable[str] = ()
+) -> Table:
+    """A table from its rows in full.
+
+    Args:
+        name: of its files.
+        caption: what it holds.
+        data: the rows.
+        columns: heading -> what it shows of a row.
+        factors: those among the columns of `data`; levels that are words are aligned to the left.
+    """
+    records: list[dict[str, Any]] = [{str(k): v for k, v in row.items()} for row in data.to_dict("records")]
+    shown = pd.DataFrame([{heading: show(row) for heading, show in columns.items()} for row in records])
+    shown = shown.reindex(columns=list(columns))
+    words = {title(factor) for factor in factors if not pd.api.types.is_numeric_dtype(data[factor])}
+    return Table(name, caption, data, shown, frozenset(set(columns) - _TEXTS - words))
+
+
+def factor_columns(data: pd.DataFrame, factors: Iterable[str]) -> dict[str, Show]:
+    """Columns of the factors; number format only where the study varies it."""
+    names = [name for name in reading_order(factors) if name != "precision" or data["precision"].nunique() > 1]
+    return {title(name): text_of(name) for name in names}
+
+
+def text_of(name: str) -> Show:
+    """Shows a value as it is."""
+    return lambda row: text(row[name])
+
+
+def number(name: str) -> Show:
+    """Shows a number, rounded."""
+    return lambda row: significant(row[name])
+
+
+def mean(row: Mapping[str, Any], name: str, factor: float = 1) -> str:
+    """A mean and half its interval, times a factor."""
+    return with_half_width(*(times(row[f"{name}{end}"], factor) for end in ("", "_low", "_high")))
+
+
+def marked(shown: str, row: Mapping[str, Any]) -> str:
+    """A number of joules or watts, marked where the row's energy is estimated."""
+    return shown + ESTIMATED if row["energy_estimated"] and shown != MISSING else shown
+
+
+def times(value: Any, factor: float) -> float | None:
+    """A value times a factor, None where it is unknown."""
+    return None if value is None or pd.isna(value) else value * factor
+
+
+def whole(value: Any) -> str:
+    """A whole number."""
+    return MISSING if value is None or pd.isna(value) else str(int(value))
+
+
+def bracketed(value: Any, low: Any, high: Any) -> str:
+    """A value with its interval, where there is one."""
+    if pd.isna(low) or pd.isna(high):
+        return significant(value, 3)
+    return f"{significant(value, 3)} [{significant(low, 3)}, {significant(high, 3)}]"

@@ -1,0 +1,80 @@
+"""The functions in which profiled runs spend their time, in the shape of georgiou2022's Tables 5 to 8."""
+
+import pandas as pd
+
+from framewatt.profiling.frame import profiled_as
+from framewatt.tables.table import MISSING, Table, significant, text
+
+THRESHOLD_PERCENT = 1.0
+"""georgiou2022 lists functions with more than this share of a run (Section 4.3)."""
+
+NO_API_NAME = "no API name known"
+
+_COLUMNS = ["workload", "api_name", "file", "line", "function", "calls", "own_time_s", "share_percent", "type"]
+
+
+def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent: float = THRESHOLD_PERCENT) -> Table:
+    """A row a function whose own time is more than a share of its run; runs in the order of the frame.
+
+    Args:
+        frame: the functions frame.
+        framework: whose runs.
+        phase: `train` or `infer`.
+        threshold_percent: the share, in percent.
+    """
+    profiled = frame[(frame["framework"] == framework) & (frame["phase"] == phase)]
+    data = profiled.loc[profiled["share_percent"] > threshold_percent, _COLUMNS].reset_index(drop=True)
+    shown = pd.DataFrame(
+        {
+            "Workload": data["workload"],
+            "Function": data["api_name"].fillna(NO_API_NAME),
+            "Profiled as": profiled_as(data),
+            "Calls": data["calls"].map(text),
+            "Own time (s)": data["own_time_s"].map(lambda seconds: significant(seconds, 4)),
+            "Share (%)": data["share_percent"].map(lambda percent: significant(percent, 3)),
+            "Type": data["type"].fillna(MISSING),
+        }
+    )
+    runs = profiled["workload"].nunique()
+    caption = (
+        f"Functions with more than {threshold_percent:g} % of the time of a profiled run, {framework}, {phase}: "
+        f"{runs} profiled run{'' if runs == 1 else 's'}"
+    )
+    numeric = frozenset({"Calls", "Own time (s)", "Share (%)"})
+    return Table(f"functions_{framework}_{phase}", caption, data, shown, numeric)
+
+
+_SOURCES = ("recomputed", "published")
+_BESIDE = {
+    "calls": ("calls", "Calls"),
+    "own time": ("own_time_s", "Own time (s)"),
+    "share": ("share_percent", "Share (%)"),
+}
+"""Column of the comparison: column of this table's data, heading."""
+
+
+def functions_published(comparison: pd.DataFrame) -> Table:
+    """A row a function: calls, own time and share of the run beside what is published.
+
+    Args:
+        comparison: the frame of framewatt.published.georgiou2022_profiles.compare.
+    """
+    head = ["table", "row", "note"]
+    numbers = comparison[comparison["column"].isin(list(_BESIDE))]
+    wide = numbers.pivot(index=head, columns="column", values=list(_SOURCES))
+    # A pivot sorts; the comparison's order is the paper's.
+    wide = wide.reindex(pd.MultiIndex.from_frame(numbers[head].drop_duplicates()))
+    data = pd.DataFrame(
+        {f"{name}_{source}": wide[source, column] for column, (name, _) in _BESIDE.items() for source in _SOURCES}
+    ).reset_index()
+    data["calls_recomputed"] = data["calls_recomputed"].astype("Int64")
+    shown = pd.DataFrame({"Table": data["table"], "Model and function": data["row"]})
+    numeric = []
+    for name, heading in _BESIDE.values():
+        digits = {"share_percent": 3}.get(name, 4)
+        shown[heading] = data[f"{name}_recomputed"].map(lambda value, digits=digits: significant(value, digits))
+        shown[f"{heading}, published"] = data[f"{name}_published"].map(text)
+        numeric += [heading, f"{heading}, published"]
+    shown["Note"] = data["note"]
+    caption = "Tables 5 to 8 of georgiou2022 beside what its profiles give"
+    return Table("functions_published", caption, data, shown, frozenset(numeric))
