@@ -4,6 +4,7 @@
 """
 
 import json
+import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,8 @@ OPTIONS = {"period_s": 0.01}
 SEGMENT_S = 1.5
 PAIRS = 40
 PEER_PAIRS = 12
-WATCH_S = 20.0
+WATCH_S = 5.0
+WATCHES = 5
 
 
 def sampler(scratch: Path) -> Sampler:
@@ -71,22 +73,43 @@ def slowdown_row(name: str, ratio: Ratio, target: str, met: bool | None) -> dict
     }
 
 
+def watched(scratch: Path) -> list[dict]:
+    """The sampler left alone and, in turns, a loop that only wakes: no sampler can take less of a core than that."""
+    shares, late_s, waking = [], [], []
+    for _ in range(WATCHES):
+        process = sampler(scratch)
+        process.start()
+        time.sleep(WATCH_S)
+        summary = process.stop()
+        shares.append(100 * summary["core_share"])
+        late_s.append(summary["lateness_p99_s"])
+        waking.append(waking_share())
+    share, late_ms = statistics.median(shares), 1e3 * max(late_s)
+    only_waking = _plain("a loop that does nothing but wake at 10 ms: share of a core", None, "%")
+    return [
+        _plain("sampler: share of a core at 10 ms, four domains", share, "%", "<= 1", share <= 1),
+        {**only_waking, "peer": statistics.median(waking)},
+        _plain("sampler: p99 lateness at 10 ms, four domains", late_ms, "ms", "<= 2", late_ms <= 2),
+    ]
+
+
+def waking_share() -> float:
+    """Percent of a core that this machine takes for waking a process every 10 ms."""
+    started_ns, cpu_started_ns = time.monotonic_ns(), time.process_time_ns()
+    due_ns = started_ns
+    while due_ns < started_ns + WATCH_S * 1e9:
+        due_ns += round(OPTIONS["period_s"] * 1e9)
+        time.sleep(max(0, due_ns - time.monotonic_ns()) * 1e-9)
+    return 100 * (time.process_time_ns() - cpu_started_ns) / (time.monotonic_ns() - started_ns)
+
+
 def main() -> None:
     """Print the rows."""
     scratch = Path(mkdtemp())
     script = Script(watts=DOMAINS)
     tree, _ = install(script, scratch)
     tree.show(0.0)
-    rows = []
-    process = sampler(scratch)
-    process.start()
-    time.sleep(WATCH_S)
-    summary = process.stop()
-    share, late_s = summary["core_share"], summary["lateness_p99_s"]
-    rows.append(_plain("sampler: share of a core at 10 ms, four domains", 100 * share, "%", "<= 1", share <= 0.01))
-    rows.append(_plain("sampler: p99 lateness at 10 ms, four domains", 1e3 * late_s, "ms", "<= 2", late_s <= 0.002))
-    waking = _plain("a loop that does nothing but wake at 10 ms: share of a core", None, "%")
-    rows.append({**waking, "peer": waking_share()})
+    rows = watched(scratch)
     loops = Loops()
 
     def bare() -> float:
@@ -102,15 +125,6 @@ def main() -> None:
         row = slowdown_row(f"MobileNetV2 batch 1 beside {tool}", ratio, "", None)
         rows.append({**row, "peer": row["framewatt"], "framewatt": None})
     print(json.dumps(rows))
-
-
-def waking_share() -> float:
-    """Percent of a core that this machine takes for waking a process every 10 ms; no sampler can take less."""
-    started_ns, cpu_started_ns, due_ns = time.monotonic_ns(), time.process_time_ns(), time.monotonic_ns()
-    while due_ns < started_ns + WATCH_S * 1e9:
-        due_ns += 10_000_000
-        time.sleep(max(0, due_ns - time.monotonic_ns()) * 1e-9)
-    return 100 * (time.process_time_ns() - cpu_started_ns) / (time.monotonic_ns() - started_ns)
 
 
 def _plain(name: str, value: float | None, unit: str, target: str = "", met: bool | None = None) -> dict:
