@@ -13,14 +13,14 @@ from framewatt.published.georgiou2022_raw import no_raw_results, raw_results, su
 from framewatt.published.georgiou2022_spread import spread
 from framewatt.published.georgiou2022_tables import printed_models
 from framewatt.published.tables import write_plain, write_verdicts
-from framewatt.records import read_run
+from framewatt.records import read_run, record_paths
 
 given, output = snakemake.input, snakemake.output
 resources = Path(given.claims).parent
 
 raw = no_raw_results()
 if given.runs:
-    records = [Path(path) for path in given.records]
+    records = record_paths(given.records)
     watts = sums_of_watts(map(read_run, records), [path.with_name("power.parquet") for path in records])
     raw = raw_results(pd.read_parquet(given.runs), watts, printed_models(resources))
 
@@ -37,7 +37,7 @@ frames = {
     "medians": georgiou2022_beyond.medians(raw),
     "gpu_sums": georgiou2022_beyond.gpu_sums(raw),
     "spread": spread(raw),
-    "functions": compared[compared["published"].isna()].drop(columns="published"),
+    "functions": georgiou2022_beyond.left_out_functions(compared),
 }
 write_plain(frames, output)
 save(georgiou2022_figure1.draw(*georgiou2022_beyond.total_energy(raw)), map(Path, output.figure))

@@ -10,10 +10,10 @@ from framewatt.figures.save import save
 from framewatt.published import itu2023, itu2023_beyond, itu2023_figures
 from framewatt.published.itu2023_epochs import all_epochs
 from framewatt.published.tables import write_plain, write_verdicts
-from framewatt.records import read_run
+from framewatt.records import read_run, record_paths
 
 given, output = snakemake.input, snakemake.output
-records = [Path(path) for path in given.records]
+records = record_paths(given.records)
 every = [TracedRun(read_run(path), pd.read_parquet(path.with_name("power.parquet"))) for path in records]
 runs = [run for run in every if run.record["status"] == "ok"]
 epochs = all_epochs(runs)

@@ -90,6 +90,19 @@ def total_energy(raw: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     return frame, words + (f" ({' and '.join(missing)} not given)" if given and missing else "")
 
 
+def left_out_functions(compared: pd.DataFrame) -> pd.DataFrame:
+    """Functions over 1 % of a profiled run that Tables 5 to 8 leave out, a row a function, the costliest first.
+
+    Args:
+        compared: framewatt.published.georgiou2022_profiles.COMPARISON_COLUMNS.
+    """
+    long = compared[compared["published"].isna()].astype({"recomputed": "float64"})
+    wide = long.pivot(index=["table", "row"], columns="column", values="recomputed").reset_index()
+    wide = wide.reindex(columns=["table", "row", "calls", "own time", "share"]).rename_axis(columns=None)
+    renamed = wide.rename(columns={"row": "function", "own time": "own_time_s", "share": "share_percent"})
+    return renamed.sort_values(["table", "share_percent"], ascending=[True, False], ignore_index=True)
+
+
 def facts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """Sentences on the tables of this module, by the names of its functions."""
     sentences = p_value_facts(tables["p_value_variants"])
