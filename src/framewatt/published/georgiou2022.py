@@ -33,7 +33,8 @@ def recount(resources: Path, raw: pd.DataFrame, profiles: pd.DataFrame) -> pd.Da
     Returns:
         framewatt.published.verdicts.VERDICTS_COLUMNS.
     """
-    printed, recomputed = printed_means(resources), raw_means(raw)
+    printed = printed_means(resources)
+    recomputed = raw_means(raw, printed.index)
     claims = read_claims(resources / f"{STUDY}_claims.csv")
     functions = georgiou2022_claims.FUNCTIONS
     of_profiles = read_claims(resources / f"{STUDY}_profile_claims.csv")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from framewatt.published.georgiou2022_claims import FRAMEWORKS, MEANS_COLUMNS, PHASES, QUANTITIES
+from framewatt.published.georgiou2022_claims import FRAMEWORKS, MEANS_COLUMNS, PHASES, QUANTITIES, require
 from framewatt.published.rank_tests import rank_sum_p
 from framewatt.published.resources import NotGivenError, read_table
 from framewatt.published.verdicts import Answer, Recount, read_printed
@@ -51,23 +51,19 @@ def printed_means(resources: Path) -> pd.DataFrame:
     return table.set_index(["phase", "model", "quantity"])[MEANS_COLUMNS].astype("float64")
 
 
-def raw_means(raw: pd.DataFrame) -> pd.DataFrame:
-    """Means, p and A12 of the raw results, for the phases that they hold.
+def raw_means(raw: pd.DataFrame, cases: pd.MultiIndex) -> pd.DataFrame:
+    """Means, p and A12 of the raw results, NaN for cases that they do not hold.
 
     Args:
         raw: RAW_COLUMNS.
+        cases: phase, model, quantity.
     """
-    rows = {}
-    for (phase, model), _ in raw.groupby(["phase", "model"], sort=False):
-        for quantity in QUANTITIES:
-            pair = runs_of(raw, phase, model, quantity)
-            if all(values.size for values in pair):
-                rows[phase, model, quantity] = [*map(np.mean, pair), rank_sum_p(*pair), either_a12(*pair)]
-    index = pd.MultiIndex.from_tuples(rows, names=["phase", "model", "quantity"]) if rows else _NO_CASES
-    return pd.DataFrame(list(rows.values()), index=index, columns=MEANS_COLUMNS, dtype="float64")
-
-
-_NO_CASES = pd.MultiIndex.from_arrays([[], [], []], names=["phase", "model", "quantity"])
+    means = pd.DataFrame(index=cases, columns=MEANS_COLUMNS, dtype="float64")
+    for case in cases:
+        pair = runs_of(raw, *case)
+        if all(values.size for values in pair):
+            means.loc[case] = [*map(np.mean, pair), rank_sum_p(*pair), either_a12(*pair)]
+    return means
 
 
 def runs_of(raw: pd.DataFrame, phase: str, model: str, quantity: str) -> tuple[Values, Values]:
@@ -133,11 +129,11 @@ def training_means(means: pd.DataFrame, framework: str) -> pd.DataFrame:
     """A framework's training means: a row a model, a column a quantity.
 
     Raises:
-        NotGivenError: there are none.
+        NotGivenError: some are not known.
     """
-    if "train" not in means.index.get_level_values("phase"):
-        raise NotGivenError("the raw results of training are not given")
-    return means.xs("train")[framework].unstack("quantity")
+    training = means.loc[["train"]]
+    require(means, training.index)
+    return training[framework].droplevel("phase").unstack("quantity")
 
 
 def _missing(phase: str, pair: tuple[Values, Values]) -> str:
