@@ -3,6 +3,7 @@
 A study has the factors that it declares; nothing else in the project holds a list of them.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -109,11 +110,18 @@ def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:
 
 
 def rank(factor: str, levels: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Keys by which the levels of a factor sort: training before inference, else numbers and words as they do."""
+    """Keys by which the levels of a factor sort: training before inference, else numbers, also inside of words."""
     first = FIRST_LEVELS.get(factor, [])
-    if not len(levels) or not set(levels) <= set(first):
-        return levels
-    return levels.map({level: place for place, level in enumerate(first)})
+    place = {level: number for number, level in enumerate(first)}
+    ordered = sorted(levels.unique(), key=lambda level: (place.get(level, len(first)), _natural(level)))
+    return levels.map({level: number for number, level in enumerate(ordered)})
+
+
+def _natural(level: Any) -> list[tuple[int, float, str]]:
+    """ResNet-50 comes before ResNet-101."""
+    if not isinstance(level, str):
+        return [(0, float(level), "")]
+    return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in re.split(r"(\d+)", level) if part]
 
 
 def sorted_by(frame: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:

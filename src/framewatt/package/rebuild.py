@@ -13,7 +13,10 @@ from framewatt.files import read_json, sha256_of
 from framewatt.package.unpack import unpack
 
 DERIVED = ("aggregate", "statistics", "tables", "figures", "report")
-"""Folders of a results tree that follow from the others; the rules that make them have the same names."""
+"""Folders of a results tree that follow from the others."""
+
+_RULES = (*DERIVED[:-1], "write_report")
+"""The rules that make them."""
 
 _CODE = (
     *("workflow", "rules", "scripts", "src", "docs/captions", "envs/orchestrator"),
@@ -86,7 +89,7 @@ def _run(work: Path, study: str, device: str, targets: list[str]) -> None:
         [
             *(sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-triggers", "mtime"),
             *("--config", f"study={study}", *([f"device={device}"] if device else []), "environment=locked"),
-            *("--allowed-rules", *DERIVED, "--", *targets),
+            *("--allowed-rules", *_RULES, "--", *targets),
         ],
         cwd=work,
         stdout=subprocess.PIPE,
