@@ -33,6 +33,7 @@ verdicts = georgiou2022.recount(resources, raw, compared)
 write_verdicts(georgiou2022.STUDY, verdicts, map(Path, output.verdicts))
 frames = {
     "p_value_variants": georgiou2022_beyond.p_value_variants(raw, resources),
+    "figure1": georgiou2022_beyond.figure1(raw),
     "outside_of_runs": georgiou2022_beyond.outside_of_runs(raw, resources),
     "medians": georgiou2022_beyond.medians(raw),
     "gpu_sums": georgiou2022_beyond.gpu_sums(raw),

@@ -76,6 +76,16 @@ def gpu_sums(raw: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(framework=frame["framework"].map(NAMES))
 
 
+def figure1(raw: pd.DataFrame) -> pd.DataFrame:
+    """The numbers behind Figure 1: mean energy (PKG + RAM + GPU) and time, over the phases that are given."""
+    runs, phases = total_energy(raw)
+    grouped = runs.groupby(["model", "framework"], sort=False)
+    means = grouped[["energy_j", "run_time_s"]].mean().add_prefix("mean_")
+    means.insert(0, "runs", grouped.size())
+    frame = means.reset_index()
+    return frame.assign(framework=frame["framework"].map(NAMES), phases=phases)
+
+
 def total_energy(raw: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Energy and time of every run for Figure 1, over the phases that are given, and those in words.
 
@@ -126,13 +136,16 @@ def p_value_facts(found: pd.DataFrame) -> list[str]:
     only = "; no other form of the two rank tests, corrected or not, can give as many" if len(best) == 1 else ""
     uncorrected = found[(found["form"] == "exact") & (found["bonferroni_over"] == 1)]
     signed = uncorrected[uncorrected["test"] == SIGNED_RANK].iloc[0]
-    return [
+    sentences = [
         f"Of the {top.pairs} printed pairs of p and A12, ten runs can give {top.attainable} by this test: "
         f"{names}{only}.",
         "The text names the Wilcoxon signed-rank test with a Bonferroni correction. Of ten runs that test, exact and "
-        f"uncorrected, has a p of {signed.least_p:.4f} at the least, and can give {signed.attainable} of the "
+        f"uncorrected, has a p of {signed.least_p:.3g} at the least, and can give {signed.attainable} of the "
         f"{signed.pairs} printed pairs; corrected, its p would be larger still.",
     ]
+    if top.printed:
+        sentences.append(f"From the runs that are given, {names} gives {top.reproduced} of {top.printed} printed p.")
+    return sentences
 
 
 def _outside_fact(outside: pd.DataFrame) -> str:
