@@ -17,13 +17,15 @@ FUNCTION_TABLES = expand(
 def profile_dumps(wildcards):
     """The dumps of a study."""
     key = PROFILED[wildcards.study]
-    folder = Path(config[key] or ".") / "cProfile_results"
-    if not config[key] or not folder.is_dir():
+    dumps = (
+        sorted(Path(config[key]).glob("cProfile_results/*.prof")) if config[key] else []
+    )
+    if not dumps:
         sys.exit(
-            f"framewatt: {key}: found {config[key] or 'nothing'}; allowed: the folder that holds cProfile_results "
-            f"(--config {key}=…)"
+            f"framewatt: {key}: found {config[key] or 'nothing'}; allowed: a folder that holds "
+            f"cProfile_results/*.prof; name it with --config {key}=…"
         )
-    return sorted(map(str, folder.glob("*.prof")))
+    return list(map(str, dumps))
 
 
 def call_graphs(wildcards):

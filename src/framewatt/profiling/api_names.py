@@ -117,7 +117,7 @@ def _fits(pattern: re.Pattern[str] | None, text: str) -> bool:
 
 
 def _rule(row: dict[str, str], where: str) -> Rule:
-    for column in ("function", "api_name"):
+    for column in ("function", "api_name", "why"):
         if not row[column]:
             raise FramewattError(f"{where}: {column}: found nothing; allowed: a text; write it or delete the line")
 

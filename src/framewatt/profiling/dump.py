@@ -80,7 +80,7 @@ def read_profile(path: Path, trust: Trust) -> Profile:
     if not trust.every and sha256 not in trust.checksums:
         raise FramewattError(
             f"{path}: found a dump with the unknown checksum {sha256}; allowed: dumps of a known checksum, because "
-            "marshal data can harm whoever opens them; if you know who wrote it: --config trust_profiles=true"
+            "marshal data can harm whoever opens them; if you know who wrote it: --config trust_profiles=True"
         )
     python = _python(content)
     answer = _unmarshal(path, content, python)
