@@ -2,7 +2,7 @@
 checkpoint profile:
     input:
         dumps=profile_dumps,
-        checksums="resources/published/georgiou2022_profiles.sha256",
+        checksums="resources/published/georgiou2022_profiles.csv",
         names=NAMES_OF_PROFILES,
         api_names="config/api_names.csv",
         types="resources/published/georgiou2022_functions.csv",

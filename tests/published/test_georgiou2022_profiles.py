@@ -7,6 +7,7 @@ import pytest
 from checkout import ROOT
 from published_data import raw_data
 
+from framewatt import tables
 from framewatt.profiling.api_names import read_rules, read_types
 from framewatt.profiling.collection import read_names, read_profiles
 from framewatt.profiling.dump import Trust, read_checksums
@@ -23,7 +24,7 @@ Frames = tuple[pd.DataFrame, pd.DataFrame]
 def frames() -> Frames:
     """The functions frame and the record of the twelve training dumps, opened by their checksums alone."""
     folder = raw_data("prengdl", "cProfile_results") / "cProfile_results"
-    trust = Trust(read_checksums(RESOURCES / "georgiou2022_profiles.sha256"))
+    trust = Trust(read_checksums(RESOURCES / "georgiou2022_profiles.csv"))
     runs, record = read_profiles(folder.glob("*_train.prof"), NAMES, trust)
     rules = read_rules(ROOT / "config" / "api_names.csv")
     return functions_frame("georgiou2022", runs, rules, read_types(RESOURCES / "georgiou2022_functions.csv")), record
@@ -111,3 +112,11 @@ def test_what_the_tables_leave_out_is_listed(frames: Frames) -> None:
 def test_no_folder_of_the_authors_machines_is_left(frames: Frames) -> None:
     files = frames[0]["file"].drop_duplicates()
     assert not files.str.contains(r"^/|workspace|site-packages|dist-packages|python3").any()
+
+
+def test_the_documented_tables_are_what_comes_out(frames: Frames) -> None:
+    made = tables.to_markdown(tables.functions_published(compare(*frames, RESOURCES, NAMES))).splitlines()
+    documented = (ROOT / "docs" / "profiles.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in documented if line.startswith(("| Table 5", "| Table 7"))]
+    assert len(rows) == 32 + 10
+    assert set(rows) <= set(made)

@@ -49,8 +49,8 @@ def test_a_dump_of_unknown_checksum_is_never_opened(tmp_path: Path, monkeypatch:
 
 def test_a_dump_is_opened_by_its_checksum(tmp_path: Path) -> None:
     path = write_dump(tmp_path / "known.prof", statistics({F: 1.5}))
-    listed = tmp_path / "known.sha256"
-    listed.write_text(f"{sha256_of(path)}  cProfile_results/known.prof\n")
+    listed = tmp_path / "known.csv"
+    listed.write_text(f"file,sha256\nknown.prof,{sha256_of(path)}\n")
     assert read_profile(path, Trust(read_checksums(listed))).total_time_s == 1.5
 
 

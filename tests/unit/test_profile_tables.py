@@ -1,5 +1,6 @@
 """Frames, tables and call graphs of profiled runs, and a folder of dumps of which some cannot be read."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def test_a_phase_without_profiles_has_an_empty_table_that_says_so(run: ProfiledR
         assert "No rows." in tables.to_markdown(table)
 
 
+@pytest.mark.skipif(not shutil.which("dot"), reason="install Graphviz: apt install graphviz")
 def test_a_call_graph_has_the_same_bytes_again_and_no_home(run: ProfiledRun, tmp_path: Path) -> None:
     functions, calls = functions_frame("mine", [run], RULES, {}), calls_frame("mine", [run])
     pictures = []

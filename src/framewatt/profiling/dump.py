@@ -4,6 +4,7 @@ Dumps are marshal data, which can harm whoever opens them. One is opened only if
 says so, and then by another process (unmarshal.py), from which nothing comes but checked numbers and names.
 """
 
+import csv
 import hashlib
 import json
 import re
@@ -65,8 +66,9 @@ class Profile:
 
 
 def read_checksums(path: Path) -> frozenset[str]:
-    """The checksums of a file as `sha256sum` writes it."""
-    return frozenset(line.split()[0] for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+    """The checksums of known dumps, from the column sha256 of a table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return frozenset(row["sha256"] for row in csv.DictReader(file))
 
 
 def read_profile(path: Path, trust: Trust) -> Profile:
