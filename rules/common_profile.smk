@@ -32,10 +32,8 @@ def call_graphs(wildcards):
     """The call graphs that can be drawn: of the dumps that could be read, if Graphviz is there."""
     with checkpoints.profile.get(**wildcards).output.record.open() as file:
         read = [row for row in csv.DictReader(file) if row["status"] == "ok"]
-    return [
-        "results/{study}/figures/callgraph_{workload}_{framework}_{phase}.svg".format(
-            study=wildcards.study, **row
-        )
-        for row in read
-        if shutil.which("dot")
-    ]
+    return expand(
+        "results/{study}/figures/callgraph_{profile}.svg",
+        study=wildcards.study,
+        profile=[row["profile"] for row in read if shutil.which("dot")],
+    )

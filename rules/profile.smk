@@ -28,6 +28,7 @@ checkpoint profile:
 rule function_tables:
     input:
         functions=rules.profile.output.functions,
+        names=NAMES_OF_PROFILES,
         image=orchestrator_image,
     output:
         [
@@ -84,21 +85,20 @@ rule compare_profiles:
 # Graphviz is the host's: no package of an environment's lock brings it.
 rule callgraph:
     input:
+        record=rules.profile.output.record,
         functions=rules.profile.output.functions,
         calls=rules.profile.output.calls,
     output:
-        svg="results/{study}/figures/callgraph_{workload}_{framework}_{phase}.svg",
+        svg="results/{study}/figures/callgraph_{profile}.svg",
     log:
-        "logs/{study}/figures/callgraph_{workload}_{framework}_{phase}.log",
+        "logs/{study}/figures/callgraph_{profile}.log",
     wildcard_constraints:
         study="|".join(PROFILED),
-        workload="[a-z0-9_]+",
-        framework="[a-z0-9]+",
-        phase="train|infer",
+        profile="[a-z0-9_]+",
     conda:
         "../envs/orchestrator/environment.yaml"
     message:
-        "drawing the calls of {wildcards.workload}, {wildcards.framework}, {wildcards.phase}"
+        "drawing the calls of {wildcards.profile}"
     script:
         "../scripts/callgraph.py"
 

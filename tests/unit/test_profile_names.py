@@ -61,7 +61,7 @@ PACKAGES = "/usr/lib/python3/dist-packages/"
     ],
 )
 def test_names_of_pytorch(tmp_path: Path, function: Key, name: str | None) -> None:
-    assert names_of(tmp_path, "pytorch", "train", function) == name
+    assert names_of(tmp_path, "PyTorch", "train", function) == name
     assert names_of(tmp_path, "torch", "infer", function) == name
 
 
@@ -79,7 +79,7 @@ def test_names_of_pytorch(tmp_path: Path, function: Key, name: str | None) -> No
     ],
 )
 def test_names_of_tensorflow(tmp_path: Path, function: Key, name: str | None) -> None:
-    assert names_of(tmp_path, "tensorflow", "train", function) == name
+    assert names_of(tmp_path, "TensorFlow", "train", function) == name
 
 
 EXECUTE = built_in("tensorflow.python._pywrap_tfe.TFE_Py_Execute")

@@ -32,7 +32,7 @@ CALLED_BY = {CAT: MAIN, ADDMM: MAIN}
 
 @pytest.fixture
 def run(tmp_path: Path) -> ProfiledRun:
-    return ProfiledRun("ncf", "pytorch", "train", profile(tmp_path / "ncf.prof", TIMES, CALLED_BY))
+    return ProfiledRun("NCF", "PyTorch", "train", profile(tmp_path / "ncf.prof", TIMES, CALLED_BY))
 
 
 def test_shares_are_of_the_sum_of_own_times(run: ProfiledRun) -> None:
@@ -45,20 +45,20 @@ def test_shares_are_of_the_sum_of_own_times(run: ProfiledRun) -> None:
 
 def test_a_table_lists_what_is_above_the_threshold(run: ProfiledRun) -> None:
     frame = functions_frame("mine", [run], RULES, {})
-    table = tables.functions(frame, "pytorch", "train")
+    table = tables.functions(frame, "PyTorch", "train")
     assert table.name == "functions_pytorch_train"
     assert table.shown.values.tolist() == [
-        ["ncf", "no API name known", "main.py:1 main", "1", "60.00", "60.0", "n/a"],
-        ["ncf", "torch.cat", "<built-in method cat>", "1", "39.20", "39.2", "n/a"],
+        ["NCF", "no API name known", "main.py:1 main", "1", "60.00", "60.0", "n/a"],
+        ["NCF", "torch.cat", "<built-in method cat>", "1", "39.20", "39.2", "n/a"],
     ]
-    assert len(tables.functions(frame, "pytorch", "train", threshold_percent=0.5).data) == 3
-    assert len(tables.functions(frame, "pytorch", "train", threshold_percent=50).data) == 1
+    assert len(tables.functions(frame, "PyTorch", "train", threshold_percent=0.5).data) == 3
+    assert len(tables.functions(frame, "PyTorch", "train", threshold_percent=50).data) == 1
 
 
 def test_a_phase_without_profiles_has_an_empty_table_that_says_so(run: ProfiledRun) -> None:
     for runs in ([run], []):
-        table = tables.functions(functions_frame("mine", runs, RULES, {}), "tensorflow", "infer")
-        assert table.caption.endswith("tensorflow, infer: 0 profiled runs")
+        table = tables.functions(functions_frame("mine", runs, RULES, {}), "TensorFlow", "infer")
+        assert table.caption.endswith("TensorFlow, infer: 0 profiled runs")
         assert "No rows." in tables.to_markdown(table)
 
 
@@ -77,7 +77,7 @@ def test_a_call_graph_has_the_same_bytes_again_and_no_home(run: ProfiledRun, tmp
 
 
 def test_a_call_graph_of_nothing_is_refused(run: ProfiledRun, tmp_path: Path) -> None:
-    functions = of_run(functions_frame("mine", [run], RULES, {}), "ssd", "pytorch", "train")
+    functions = of_run(functions_frame("mine", [run], RULES, {}), "SSD", "PyTorch", "train")
     with pytest.raises(FramewattError, match=r"graph\.svg: found no profile of that run"):
         callgraph.draw(functions, pd.DataFrame(), "ssd", tmp_path / "graph.svg")
 
@@ -90,7 +90,7 @@ def test_without_graphviz_the_record_says_how_to_get_it(
     with pytest.raises(FramewattError, match="apt install graphviz"):
         callgraph.draw(functions, calls, "ncf", tmp_path / "graph.svg")
     assert not (tmp_path / "graph.svg").exists()
-    head = {"workload": "ncf", "framework": "pytorch", "phase": "train"}
+    head = {"profile": "ncf_pytorch_train"}
     profiles = pd.DataFrame(
         [
             {"file": "a.prof", **head, "status": "ok", "reason": None},
@@ -114,9 +114,10 @@ def test_one_bad_dump_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     (tmp_path / "ssd_tensorflow_train.prof").write_bytes(b"{")
     runs, record = read_profiles(tmp_path.glob("*.prof"), NAMES, ANY)
     assert [(r.workload, r.framework, r.phase) for r in runs] == [
-        ("ncf", "tensorflow", "train"),
-        ("resnet50", "pytorch", "infer"),
+        ("NCF", "TensorFlow", "train"),
+        ("ResNet-50", "PyTorch", "infer"),
     ]
+    assert record["profile"].tolist()[:2] == ["ncf_tensorflow_train", "transformer_xl_tensorflow_train"]
     reasons: dict[str, Any] = record.set_index("file")["reason"].to_dict()
     found = {name: reason for name, reason in reasons.items() if isinstance(reason, str)}
     assert "workload: found 'bert'; allowed: ncf, " in found.pop("bert_pytorch_train.prof")

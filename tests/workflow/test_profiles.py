@@ -42,7 +42,7 @@ def test_the_dumps_that_can_be_read_become_tables_and_graphs(checkout: Checkout)
     record = frame(checkout, "profile/profiles.csv").set_index("file")
     assert record["status"].to_dict() == {"rn50_tensorflow_infer.prof": "ok", "ssd_pytorch_train.prof": "failed"}
     assert len(frame(checkout, "tables/functions_tensorflow_infer.csv")) == 2
-    graph = checkout.root / RESULTS / "figures/callgraph_resnet50_tensorflow_infer.svg"
+    graph = checkout.root / RESULTS / "figures/callgraph_resnet_50_tensorflow_infer.svg"
     drawn = frame(checkout, "figures/callgraphs.csv").set_index("file")
     if shutil.which("dot"):
         assert "TF_SessionRun_wrapper" in graph.read_text()
@@ -62,3 +62,12 @@ def test_a_folder_without_dumps_is_one_line(checkout: Checkout, config: str, fou
     (line,) = answer.lines("framewatt: ")
     assert f"published_georgiou2022: found {found}; allowed: a folder that holds cProfile_results" in line
     assert "Traceback" not in answer.text
+
+
+def test_a_graph_of_what_cannot_be_read_is_one_line(checkout: Checkout) -> None:
+    target = f"{RESULTS}/figures/callgraph_ssd_pytorch_train.svg"
+    answer = checkout.snakemake(target, config="published_georgiou2022=raw trust_profiles=True")
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert "found no readable profile ssd_pytorch_train; allowed: resnet_50_tensorflow_infer" in line
+    assert not (checkout.root / target).exists()

@@ -21,7 +21,7 @@ class Rule:
     r"""One line of the table. A pattern has to fit the whole text; a pattern that is missing fits every text.
 
     Attributes:
-        framework: pattern of the framework's name.
+        framework: pattern of the framework's name, in upper or lower case.
         phase: pattern of the phase.
         function: pattern of `file:function`.
         through: pattern of `file:function` of a function that called it, directly or by way of others.
@@ -124,9 +124,8 @@ def _rule(row: dict[str, str], where: str) -> Rule:
     function = f"(?:{row['file'] or '~'}):(?:{row['function']})"
     try:
         re.sub(function, row["api_name"], "")
-        framework, phase, through = (
-            re.compile(row[column]) if row[column] else None for column in ("framework", "phase", "through")
-        )
+        framework = re.compile(row["framework"], re.IGNORECASE) if row["framework"] else None
+        phase, through = (re.compile(row[column]) if row[column] else None for column in ("phase", "through"))
     except (re.error, IndexError) as error:
         raise FramewattError(
             f"{where}: found a pattern or name that is none ({error}); allowed: as Python's re"

@@ -1,5 +1,6 @@
 """Profiles of several runs as frames in long form: a row a run and function, a row a run and call."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,6 +37,11 @@ class ProfiledRun:
     framework: str
     phase: str
     profile: Profile
+
+
+def file_name(*levels: str) -> str:
+    """Levels as one name that is fit for a file: `ResNet-50`, `PyTorch` and `train` are `resnet_50_pytorch_train`."""
+    return "_".join(re.sub(r"[^a-z0-9]+", "_", level.lower()).strip("_") for level in levels)
 
 
 def functions_frame(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from framewatt.profiling.frame import profiled_as
+from framewatt.profiling.frame import file_name, profiled_as
 from framewatt.tables.table import MISSING, Table, significant, text
 
 THRESHOLD_PERCENT = 1.0
@@ -57,7 +57,7 @@ def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent
         f"{runs} profiled run{'' if runs == 1 else 's'}"
     )
     numeric = frozenset({"Calls", "Own time (s)", "Share (%)"})
-    return Table(f"functions_{framework}_{phase}", caption, data, shown, numeric)
+    return Table(f"functions_{file_name(framework, phase)}", caption, data, shown, numeric)
 
 
 def functions_published(comparison: pd.DataFrame) -> Table:
