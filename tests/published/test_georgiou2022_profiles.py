@@ -48,7 +48,7 @@ def test_all_training_dumps_are_known_and_read(frames: Frames) -> None:
     assert record["status"].tolist() == ["ok"] * 12
     assert record["workload"].value_counts().tolist() == [2] * 6
     # Not one Python, and not the 3.7 that the paper names.
-    assert record["python"].value_counts().to_dict() == {"3.6": 10, "3.8": 2}
+    assert record["written_by"].value_counts().to_dict() == {"Python 3.6": 10, "Python 3.8": 2}
 
 
 def test_every_number_of_calls_is_that_of_the_paper(numbers: pd.DataFrame) -> None:
