@@ -4,13 +4,10 @@ checkpoint profile:
         dumps=profile_dumps,
         checksums="resources/published/georgiou2022_profiles.csv",
         names=NAMES_OF_PROFILES,
-        api_names="config/api_names.csv",
-        types="resources/published/georgiou2022_functions.csv",
     output:
         record="results/{study}/profile/profiles.csv",
+        functions="results/{study}/profile/functions.parquet",
         calls="results/{study}/profile/calls.parquet",
-        functions="results/{study}/aggregate/functions.parquet",
-        functions_csv="results/{study}/aggregate/functions.csv",
     log:
         "logs/{study}/profile.log",
     wildcard_constraints:
@@ -25,9 +22,33 @@ checkpoint profile:
         "../scripts/profile.py"
 
 
+rule functions:
+    input:
+        profiled=rules.profile.output.functions,
+        calls=rules.profile.output.calls,
+        api_names="config/api_names.csv",
+        types="resources/published/georgiou2022_functions.csv",
+        image=orchestrator_image,
+    output:
+        frame="results/{study}/aggregate/functions.parquet",
+        csv="results/{study}/aggregate/functions.csv",
+    log:
+        "logs/{study}/functions.log",
+    wildcard_constraints:
+        study="|".join(PROFILED),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
+    message:
+        "naming the profiled functions"
+    script:
+        "../scripts/functions.py"
+
+
 rule function_tables:
     input:
-        functions=rules.profile.output.functions,
+        functions=rules.functions.output.frame,
         names=NAMES_OF_PROFILES,
         image=orchestrator_image,
     output:
@@ -54,7 +75,7 @@ rule function_tables:
 
 rule compare_profiles:
     input:
-        functions=rules.profile.output.functions,
+        functions=rules.functions.output.frame,
         record=rules.profile.output.record,
         names=NAMES_OF_PROFILES,
         published=multiext(

@@ -2,11 +2,16 @@
 
 import cProfile
 import marshal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+from checkout import ROOT
+
+from framewatt.profiling.api_names import read_rules
 from framewatt.profiling.dump import Profile, Trust, read_profile
+from framewatt.profiling.frame import ProfiledRun, calls_frame, functions_frame, profiled_frame
 
 Key = tuple[str, int, str]
 
@@ -40,6 +45,12 @@ def write_dump(path: Path, content: Any) -> Path:
 def profile(path: Path, own_times: Mapping[Key, float], called_by: Mapping[Key, Key] | None = None) -> Profile:
     """A profile by way of a dump at `path`."""
     return read_profile(write_dump(path, statistics(own_times, called_by)), Trust(every=True))
+
+
+def functions_of(runs: Sequence[ProfiledRun], types: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """The functions frame of some runs, with framewatt's own rules of API names."""
+    rules = read_rules(ROOT / "config" / "api_names.csv")
+    return functions_frame(profiled_frame("mine", runs), calls_frame("mine", runs), rules, types or {})
 
 
 def dump_of(path: Path, function: Callable[[], object]) -> Path:

@@ -5,13 +5,13 @@ import math
 import pandas as pd
 import pytest
 from checkout import ROOT
+from profile_factory import functions_of
 from published_data import raw_data
 
 from framewatt import tables
-from framewatt.profiling.api_names import read_rules, read_types
+from framewatt.profiling.api_names import read_types
 from framewatt.profiling.collection import read_names, read_profiles
 from framewatt.profiling.dump import Trust, read_checksums
-from framewatt.profiling.frame import functions_frame
 from framewatt.published.georgiou2022_profiles import compare
 
 RESOURCES = ROOT / "resources" / "published"
@@ -26,8 +26,7 @@ def frames() -> Frames:
     folder = raw_data("prengdl", "cProfile_results") / "cProfile_results"
     trust = Trust(read_checksums(RESOURCES / "georgiou2022_profiles.csv"))
     runs, record = read_profiles(folder.glob("*_train.prof"), NAMES, trust)
-    rules = read_rules(ROOT / "config" / "api_names.csv")
-    return functions_frame("georgiou2022", runs, rules, read_types(RESOURCES / "georgiou2022_functions.csv")), record
+    return functions_of(runs, read_types(RESOURCES / "georgiou2022_functions.csv")), record
 
 
 @pytest.fixture(scope="module")

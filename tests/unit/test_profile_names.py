@@ -25,7 +25,7 @@ def names_of(path: Path, framework: str, phase: str, *way: Key) -> str | None:
     """Name of the last function of a way of calls."""
     called_by = dict(zip(way[1:], way, strict=False))
     read = profile(path / "one.prof", {key: float(i + 1) for i, key in enumerate(way)}, called_by)
-    return api_names(read, framework, phase, RULES)[0]
+    return api_names(read.functions, read.calls, framework, phase, RULES)[0]
 
 
 TENSOR = "torch._C._TensorBase"
@@ -135,8 +135,9 @@ def test_the_first_rule_that_fits_counts(tmp_path: Path) -> None:
     table = tmp_path / "rules.csv"
     table.write_text(HEADER + ",infer,,<f>,,infer.f,why\n,,,<(f|g)>,,any.\\1,why\n")
     read = profile(tmp_path / "x.prof", {builtin("<f>"): 2.0, builtin("<g>"): 1.0})
-    assert api_names(read, "torch", "infer", read_rules(table)) == ["infer.f", "any.g"]
-    assert api_names(read, "torch", "train", read_rules(table)) == ["any.f", "any.g"]
+    rules = read_rules(table)
+    assert api_names(read.functions, read.calls, "torch", "infer", rules) == ["infer.f", "any.g"]
+    assert api_names(read.functions, read.calls, "torch", "train", rules) == ["any.f", "any.g"]
 
 
 @pytest.mark.parametrize(

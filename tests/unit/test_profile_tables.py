@@ -7,18 +7,16 @@ from typing import Any
 import pandas as pd
 import pytest
 from checkout import ROOT
-from profile_factory import Key, builtin, profile, statistics, write_dump
+from profile_factory import Key, builtin, functions_of, profile, statistics, write_dump
 
 from framewatt import tables
 from framewatt.errors import FramewattError
 from framewatt.profiling import callgraph
-from framewatt.profiling.api_names import read_rules
 from framewatt.profiling.collection import read_names, read_profiles
 from framewatt.profiling.dump import Trust
-from framewatt.profiling.frame import FUNCTIONS_COLUMNS, ProfiledRun, calls_frame, functions_frame, of_run
+from framewatt.profiling.frame import FUNCTIONS_COLUMNS, ProfiledRun, calls_frame, of_run
 from framewatt.published.georgiou2022_profiles import compare
 
-RULES = read_rules(ROOT / "config" / "api_names.csv")
 RESOURCES = ROOT / "resources" / "published"
 NAMES = read_names(RESOURCES / "georgiou2022_profile_names.csv")
 ANY = Trust(every=True)
@@ -36,7 +34,7 @@ def run(tmp_path: Path) -> ProfiledRun:
 
 
 def test_shares_are_of_the_sum_of_own_times(run: ProfiledRun) -> None:
-    frame = functions_frame("mine", [run], RULES, {"torch.cat": "complex implementation"})
+    frame = functions_of([run], {"torch.cat": "complex implementation"})
     assert list(frame.columns) == FUNCTIONS_COLUMNS
     assert frame["share_percent"].tolist() == pytest.approx([60, 39.2, 0.8])
     assert frame["api_name"].fillna("-").tolist() == ["-", "torch.cat", "torch.addmm"]
@@ -44,7 +42,7 @@ def test_shares_are_of_the_sum_of_own_times(run: ProfiledRun) -> None:
 
 
 def test_a_table_lists_what_is_above_the_threshold(run: ProfiledRun) -> None:
-    frame = functions_frame("mine", [run], RULES, {})
+    frame = functions_of([run])
     table = tables.functions(frame, "PyTorch", "train")
     assert table.name == "functions_pytorch_train"
     assert table.shown.values.tolist() == [
@@ -57,14 +55,14 @@ def test_a_table_lists_what_is_above_the_threshold(run: ProfiledRun) -> None:
 
 def test_a_phase_without_profiles_has_an_empty_table_that_says_so(run: ProfiledRun) -> None:
     for runs in ([run], []):
-        table = tables.functions(functions_frame("mine", runs, RULES, {}), "TensorFlow", "infer")
+        table = tables.functions(functions_of(runs), "TensorFlow", "infer")
         assert table.caption.endswith("TensorFlow, infer: 0 profiled runs")
         assert "No rows." in tables.to_markdown(table)
 
 
 @pytest.mark.skipif(not shutil.which("dot"), reason="install Graphviz: apt install graphviz")
 def test_a_call_graph_has_the_same_bytes_again_and_no_home(run: ProfiledRun, tmp_path: Path) -> None:
-    functions, calls = functions_frame("mine", [run], RULES, {}), calls_frame("mine", [run])
+    functions, calls = functions_of([run]), calls_frame("mine", [run])
     pictures = []
     for name in ("once", "again"):
         callgraph.draw(functions, calls, "ncf, pytorch, train", tmp_path / f"{name}.svg")
@@ -77,7 +75,7 @@ def test_a_call_graph_has_the_same_bytes_again_and_no_home(run: ProfiledRun, tmp
 
 
 def test_a_call_graph_of_nothing_is_refused(run: ProfiledRun, tmp_path: Path) -> None:
-    functions = of_run(functions_frame("mine", [run], RULES, {}), "SSD", "PyTorch", "train")
+    functions = of_run(functions_of([run]), "SSD", "PyTorch", "train")
     with pytest.raises(FramewattError, match=r"graph\.svg: found no profile of that run"):
         callgraph.draw(functions, pd.DataFrame(), "ssd", tmp_path / "graph.svg")
 
@@ -86,7 +84,7 @@ def test_without_graphviz_the_record_says_how_to_get_it(
     run: ProfiledRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    functions, calls = functions_frame("mine", [run], RULES, {}), calls_frame("mine", [run])
+    functions, calls = functions_of([run]), calls_frame("mine", [run])
     with pytest.raises(FramewattError, match="apt install graphviz"):
         callgraph.draw(functions, calls, "ncf", tmp_path / "graph.svg")
     assert not (tmp_path / "graph.svg").exists()
@@ -133,7 +131,7 @@ def test_published_numbers_stand_beside_those_of_the_profile_they_are_about(tmp_
     write_dump(tmp_path / "ncf_pytorch_train.prof", statistics(TIMES, CALLED_BY))
     (tmp_path / "ssd_pytorch_train.prof").write_bytes(b"{")
     runs, record = read_profiles(tmp_path.glob("*.prof"), NAMES, ANY)
-    compared = compare(functions_frame("mine", runs, RULES, {}), record, RESOURCES, NAMES)
+    compared = compare(functions_of(runs), record, RESOURCES, NAMES)
     by_row = compared.set_index(["table", "row", "column"])
     assert by_row.loc[("Table 5", "NCF, Torch.cat", "share")].tolist() == [pytest.approx(39.2), "5.1", "%", ""]
     assert by_row.loc[("Table 5", "NCF, Torch.cat", "calls")].tolist() == [1, "3103434", "", ""]

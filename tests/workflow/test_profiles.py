@@ -1,11 +1,14 @@
 """From a folder of dumps to frames, tables and call graphs, through the real workflow."""
 
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from checkout import Checkout
 from profile_factory import builtin, statistics, write_dump
+
+from framewatt.package import rebuild
 
 RESULTS = "results/georgiou2022-published"
 
@@ -25,8 +28,8 @@ def frame(checkout: Checkout, name: str) -> pd.DataFrame:
 
 
 def test_nothing_is_opened_without_the_users_word(checkout: Checkout) -> None:
-    target = f"{RESULTS}/figures/callgraphs.csv"
-    answer = checkout.snakemake(target, config="published_georgiou2022=raw")
+    targets = [f"{RESULTS}/{name}" for name in ("figures/callgraphs.csv", "aggregate/functions.csv")]
+    answer = checkout.snakemake(*targets, config="published_georgiou2022=raw")
     assert answer.code == 0, answer.text
     assert frame(checkout, "profile/profiles.csv")["reason"].str.contains("trust_profiles=True").tolist() == [True] * 2
     assert frame(checkout, "figures/callgraphs.csv")["callgraph"].isna().all()
@@ -55,12 +58,18 @@ def test_the_dumps_that_can_be_read_become_tables_and_graphs(checkout: Checkout)
         assert not graph.exists()
 
 
-@pytest.mark.parametrize(("config", "found"), [("", "nothing"), ("published_georgiou2022=nowhere", "nowhere")])
-def test_a_folder_without_dumps_is_one_line(checkout: Checkout, config: str, found: str) -> None:
-    answer = checkout.snakemake("--dry-run", "profiles", config=config)
+@pytest.mark.parametrize(
+    ("config", "missing"),
+    [
+        ("", "--config published_georgiou2022=…/cProfile_results/*.prof"),
+        ("published_georgiou2022=nowhere", "nowhere/cProfile_results/*.prof"),
+    ],
+)
+def test_a_folder_without_dumps_is_named(tmp_path: Path, config: str, missing: str) -> None:
+    answer = Checkout(tmp_path).snakemake("--dry-run", "profiles", config=config)
     assert answer.code != 0
-    (line,) = answer.lines("framewatt: ")
-    assert f"published_georgiou2022: found {found}; allowed: a folder that holds cProfile_results" in line
+    assert "MissingInputException in rule profile" in answer.text
+    assert answer.lines(f"        {missing}")
     assert "Traceback" not in answer.text
 
 
@@ -71,3 +80,15 @@ def test_a_graph_of_what_cannot_be_read_is_one_line(checkout: Checkout) -> None:
     (line,) = answer.lines("framewatt: ")
     assert "found no readable profile ssd_pytorch_train; allowed: resnet_50_tensorflow_infer" in line
     assert not (checkout.root / target).exists()
+
+
+def test_a_rebuild_needs_no_dump(checkout: Checkout) -> None:
+    derived = ["aggregate/functions.parquet", "tables/functions_tensorflow_infer.md", "tables/functions_published.csv"]
+    paths = [checkout.root / RESULTS / name for name in derived]
+    before = [path.read_bytes() for path in paths]
+    for folder in ("aggregate", "tables"):
+        shutil.rmtree(checkout.root / RESULTS / folder)
+    targets = [f"{RESULTS}/{name}" for name in derived]
+    answer = checkout.snakemake("--rerun-triggers", "mtime", "--allowed-rules", *rebuild.RULES, "--", *targets)
+    assert answer.code == 0, answer.text
+    assert [path.read_bytes() for path in paths] == before
