@@ -90,7 +90,21 @@ def changes(root: Path) -> str | None:
     """
     try:
         answer = subprocess.run(
-            ["git", "-C", root, "diff", "HEAD", "--", "workflow", "rules", "scripts", "src", "config", "envs"],
+            [
+                "git",
+                "-C",
+                root,
+                "diff",
+                "HEAD",
+                "--",
+                "workflow",
+                "rules",
+                "scripts",
+                "src",
+                "config",
+                "envs",
+                "resources/published",
+            ],
             capture_output=True,
             text=True,
             check=True,
