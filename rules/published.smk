@@ -34,6 +34,7 @@ rule verdicts_georgiou2022:
             "results/published/tables/georgiou2022_verdicts", ".csv", ".md"
         ),
         p_value_variants="results/published/tables/georgiou2022_p_value_variants.csv",
+        spearman_variants="results/published/tables/georgiou2022_spearman_variants.csv",
         figure1="results/published/tables/georgiou2022_figure1.csv",
         outside_of_runs="results/published/tables/georgiou2022_outside_of_runs.csv",
         medians="results/published/tables/georgiou2022_medians.csv",
@@ -88,6 +89,7 @@ rule published:
         verdicts=expand("results/published/tables/{paper}_verdicts.csv", paper=PAPERS),
         tables=[
             rules.verdicts_georgiou2022.output.p_value_variants,
+            rules.verdicts_georgiou2022.output.spearman_variants,
             rules.verdicts_georgiou2022.output.figure1,
             rules.verdicts_georgiou2022.output.outside_of_runs,
             rules.verdicts_georgiou2022.output.medians,

@@ -8,10 +8,11 @@ from framewatt.figures.published import georgiou2022_figure1
 from framewatt.figures.save import save
 from framewatt.profiling.collection import read_names
 from framewatt.published import georgiou2022, georgiou2022_beyond
+from framewatt.published.georgiou2022_correlations import spearman_variants
 from framewatt.published.georgiou2022_profiles import compare, without_profiles
 from framewatt.published.georgiou2022_raw import no_raw_results, raw_results, sums_of_watts
 from framewatt.published.georgiou2022_spread import spread
-from framewatt.published.georgiou2022_tables import printed_models
+from framewatt.published.georgiou2022_tables import printed_means, printed_models
 from framewatt.published.tables import write_plain, write_verdicts
 from framewatt.records import read_run, record_paths
 
@@ -33,6 +34,7 @@ verdicts = georgiou2022.recount(resources, raw, compared)
 write_verdicts(georgiou2022.STUDY, verdicts, map(Path, output.verdicts))
 frames = {
     "p_value_variants": georgiou2022_beyond.p_value_variants(raw, resources),
+    "spearman_variants": spearman_variants(printed_means(resources), raw, resources),
     "figure1": georgiou2022_beyond.figure1(raw),
     "outside_of_runs": georgiou2022_beyond.outside_of_runs(raw, resources),
     "medians": georgiou2022_beyond.medians(raw),

@@ -8,7 +8,9 @@ from framewatt.errors import FramewattError
 from framewatt.figures.published import georgiou2022_figure1
 from framewatt.figures.save import save
 from framewatt.published import alizadeh2024, beyond
+from framewatt.published.georgiou2022_correlations import VARIANTS_COLUMNS
 from framewatt.published.page import Material, build_page
+from framewatt.published.printed import Answer
 from framewatt.published.rank_tests import variants
 from framewatt.published.tables import (
     LARGEST_SHOWN,
@@ -18,7 +20,7 @@ from framewatt.published.tables import (
     to_readable_markdown,
     write_verdicts,
 )
-from framewatt.published.verdicts import Answer, Recount, verdicts
+from framewatt.published.verdicts import Recount, verdicts
 from framewatt.published.words import summary
 
 
@@ -80,6 +82,7 @@ def test_the_summary_says_why_numbers_cannot_be_recomputed():
 def test_facts_name_the_test_that_gives_the_printed_p():
     pairs = [("0.48", "0.6"), ("< 0.001", "1")]
     empty = dict.fromkeys(["outside_of_runs", "medians", "gpu_sums", "spread"], pd.DataFrame())
+    empty["spearman_variants"] = pd.DataFrame(columns=VARIANTS_COLUMNS)
     facts = beyond.FACTS["georgiou2022"]({"p_value_variants": variants([], pairs, [1, 24], 10), **empty})
     assert facts[0] == (
         "Of the 2 printed pairs of p and A12, ten runs can give 2 by this test: rank-sum (Mann-Whitney), exact, "

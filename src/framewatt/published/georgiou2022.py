@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 
 from framewatt.published import georgiou2022_claims, georgiou2022_profile_claims
+from framewatt.published.georgiou2022_correlations import recount_correlations
 from framewatt.published.georgiou2022_tables import (
     printed_means,
     raw_means,
-    recount_correlations,
     recount_means,
 )
 from framewatt.published.resources import read_claims, recount_claims

@@ -36,7 +36,7 @@ def outside_of_runs(raw: pd.DataFrame, resources: Path) -> pd.DataFrame:
                 mean = float(printed[f"{framework}_mean"])
                 # A printed mean may have lost less than 1 of its unit.
                 if values.size and not values.min() - 1 <= mean <= values.max():
-                    name = printed["quantity"].replace("_", " ")
+                    name = QUANTITIES[printed["quantity"]]
                     found = [values.size, values.min(), values.mean(), values.max()]
                     rows.append([phase, printed["model"], NAMES[framework], name, mean, *found])
     columns = ["phase", "model", "framework", "quantity", "published_mean", "runs", "least", "mean", "largest"]
@@ -47,12 +47,12 @@ def medians(raw: pd.DataFrame) -> pd.DataFrame:
     """TensorFlow over PyTorch by means and by medians, a row a case."""
     rows = []
     for (phase, model), _ in raw.groupby(["phase", "model"], sort=False):
-        for quantity in QUANTITIES:
+        for quantity, name in QUANTITIES.items():
             a, b = runs_of(raw, phase, model, quantity)
             if a.size and b.size:
                 by_mean, by_median = float(b.mean() / a.mean()), float(np.median(b) / np.median(a))
                 cheaper = ["TensorFlow" if ratio < 1 else "PyTorch" for ratio in (by_mean, by_median)]
-                row = [phase, model, quantity.replace("_", " "), by_mean, by_median, 100 * (by_median / by_mean - 1)]
+                row = [phase, model, name, by_mean, by_median, 100 * (by_median / by_mean - 1)]
                 rows.append([*row, *cheaper])
     columns = ["phase", "model", "quantity", "ratio_of_means", "ratio_of_medians", "difference_percent"]
     return pd.DataFrame(rows, columns=[*columns, "cheaper_by_means", "cheaper_by_medians"])
@@ -115,7 +115,7 @@ def left_out_functions(compared: pd.DataFrame) -> pd.DataFrame:
 
 def facts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """Sentences on the tables of this module, by the names of its functions."""
-    sentences = p_value_facts(tables["p_value_variants"])
+    sentences = [*p_value_facts(tables["p_value_variants"]), *_spearman_facts(tables["spearman_variants"])]
     outside, by_median, gpu = (tables[name] for name in ("outside_of_runs", "medians", "gpu_sums"))
     if len(by_median):
         sentences += [_outside_fact(outside), _median_fact(by_median)]
@@ -146,6 +146,17 @@ def p_value_facts(found: pd.DataFrame) -> list[str]:
     if top.printed:
         sentences.append(f"From the runs that are given, {names} gives {top.reproduced} of {top.printed} printed p.")
     return sentences
+
+
+def _spearman_facts(found: pd.DataFrame) -> list[str]:
+    by_choice = found.groupby("numbers", sort=False)[["reproduced", "printed"]].sum()
+    if by_choice.empty:
+        return []
+    best = by_choice[by_choice["reproduced"] == by_choice["reproduced"].max()]
+    return [
+        f"Of the {by_choice['printed'].max()} rho of Table 4, {best['reproduced'].max()} come out of these numbers, "
+        f"and more of no others that were tried: {'; '.join(best.index)}."
+    ]
 
 
 def _outside_fact(outside: pd.DataFrame) -> str:

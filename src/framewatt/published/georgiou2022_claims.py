@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from framewatt.published.printed import Answer
 from framewatt.published.resources import NotGivenError
-from framewatt.published.verdicts import Answer
 
 FRAMEWORKS = ("pytorch", "tensorflow")
-ENERGIES = ("pkg_energy", "ram_energy", "gpu_energy")
-QUANTITIES = (*ENERGIES, "run_time")
+ENERGIES = {"pkg_energy": "PKG energy", "ram_energy": "RAM energy", "gpu_energy": "GPU energy"}
+QUANTITIES = {**ENERGIES, "run_time": "run time"}
 PHASES = {"train": "training", "infer": "inference"}
 
 MEANS_COLUMNS = ["pytorch", "tensorflow", "p", "a12"]

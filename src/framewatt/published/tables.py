@@ -7,7 +7,8 @@ import pandas as pd
 
 from framewatt.errors import FramewattError
 from framewatt.files import write_text
-from framewatt.published.verdicts import DEVIATES, REPRODUCED, VERDICTS, counts
+from framewatt.published.printed import DEVIATES, REPRODUCED, VERDICTS
+from framewatt.published.verdicts import counts
 from framewatt.tables.table import MISSING, Table, significant, text, to_csv, to_markdown
 
 LARGEST_SHOWN = 500

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from framewatt.published.verdicts import CUT_OFF, DEVIATES, REPRODUCED, UNKNOWN
+from framewatt.published.printed import CUT_OFF, DEVIATES, REPRODUCED, UNKNOWN
 
 CITATIONS = {
     "georgiou2022": "S. Georgiou, M. Kechagia, T. Sharma, F. Sarro and Y. Zou: Green AI: Do Deep Learning Frameworks "
