@@ -1,7 +1,7 @@
 rule pack:
     input:
         study=lambda wc: str(STUDIES[wc.study].path),
-        report=rules.report.output.page,
+        report=rules.write_report.output.page,
         records=run_records,
         environments=environments,
         image=orchestrator_image,

@@ -246,5 +246,5 @@ def measure_job(wildcards):
 def final_outputs():
     """What `snakemake` makes when no target is named."""
     return expand(
-        [rules.report.output.page, rules.complete.output.done], study=STUDY.name
+        [rules.write_report.output.page, rules.complete.output.done], study=STUDY.name
     )

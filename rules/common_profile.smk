@@ -15,25 +15,22 @@ FUNCTION_TABLES = expand(
 
 
 def profile_dumps(wildcards):
-    """The dumps of a study."""
+    """The dumps of a study.
+
+    Where there are none it is a file that is not there: snakemake names it if it needs the dumps, and does without if
+    what was made of them is there, as in a package.
+    """
     key = PROFILED[wildcards.study]
-    folder = Path(config[key] or ".") / "cProfile_results"
-    if not config[key] or not folder.is_dir():
-        sys.exit(
-            f"framewatt: {key}: found {config[key] or 'nothing'}; allowed: the folder that holds cProfile_results "
-            f"(--config {key}=…)"
-        )
-    return sorted(map(str, folder.glob("*.prof")))
+    folder = Path(config[key] or f"--config {key}=…") / "cProfile_results"
+    return sorted(map(str, folder.glob("*.prof"))) or [str(folder / "*.prof")]
 
 
 def call_graphs(wildcards):
     """The call graphs that can be drawn: of the dumps that could be read, if Graphviz is there."""
     with checkpoints.profile.get(**wildcards).output.record.open() as file:
         read = [row for row in csv.DictReader(file) if row["status"] == "ok"]
-    return [
-        "results/{study}/figures/callgraph_{workload}_{framework}_{phase}.svg".format(
-            study=wildcards.study, **row
-        )
-        for row in read
-        if shutil.which("dot")
-    ]
+    return expand(
+        "results/{study}/figures/callgraph_{profile}.svg",
+        study=wildcards.study,
+        profile=[row["profile"] for row in read if shutil.which("dot")],
+    )

@@ -9,6 +9,11 @@ def raw_folder(paper):
     return Path(folder) if folder else None
 
 
+def given(paper):
+    """Whether a paper's raw results are given."""
+    return f"{paper}-published" in STUDIES
+
+
 def printed_tables(paper):
     """The tables of a paper, as it prints them."""
     return sorted(map(str, Path("resources/published").glob(f"{paper}_table*.csv")))
@@ -16,21 +21,19 @@ def printed_tables(paper):
 
 def imported_runs(paper):
     """The runs frame of a paper's raw results; nothing where none are given."""
-    return (
-        f"results/{paper}-published/aggregate/runs.parquet" if raw_folder(paper) else []
-    )
+    return f"results/{paper}-published/aggregate/runs.parquet" if given(paper) else []
 
 
 def imported_records(paper):
-    """The records of a paper's raw results; nothing where none are given."""
-    return []
+    """The folder of the records of a paper's raw results; nothing where none are given."""
+    return f"results/{paper}-published/measure" if given(paper) else []
 
 
 def read_profiles(path):
     """A file made of georgiou2022's profiles; nothing where none are given."""
     folder = raw_folder("georgiou2022")
-    given = folder and any(folder.glob("cProfile_results/*.prof"))
-    return f"results/georgiou2022-published/{path}" if given else []
+    dumps = folder and any(folder.glob("cProfile_results/*.prof"))
+    return f"results/georgiou2022-published/{path}" if dumps else []
 
 
 def authors_tables(wildcards):
@@ -42,7 +45,7 @@ def authors_tables(wildcards):
 def raw_results_given(wildcards):
     """Which raw results the page is made of, in words; paths are the machine's own business."""
     return {
-        f"published_{paper}": "given" if raw_folder(paper) else "not given"
+        f"published_{paper}": "given" if given(paper) else "not given"
         for paper in PAPERS
         if paper != "alizadeh2024"
     } | {"alizadeh2024": "no raw results are public"}

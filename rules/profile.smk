@@ -2,15 +2,12 @@
 checkpoint profile:
     input:
         dumps=profile_dumps,
-        checksums="resources/published/georgiou2022_profiles.sha256",
+        checksums="resources/published/georgiou2022_profiles.csv",
         names=NAMES_OF_PROFILES,
-        api_names="config/api_names.csv",
-        types="resources/published/georgiou2022_functions.csv",
     output:
         record="results/{study}/profile/profiles.csv",
+        functions="results/{study}/profile/functions.parquet",
         calls="results/{study}/profile/calls.parquet",
-        functions="results/{study}/aggregate/functions.parquet",
-        functions_csv="results/{study}/aggregate/functions.csv",
     log:
         "logs/{study}/profile.log",
     wildcard_constraints:
@@ -25,9 +22,34 @@ checkpoint profile:
         "../scripts/profile.py"
 
 
+rule functions:
+    input:
+        profiled=rules.profile.output.functions,
+        calls=rules.profile.output.calls,
+        api_names="config/api_names.csv",
+        types="resources/published/georgiou2022_functions.csv",
+        image=orchestrator_image,
+    output:
+        frame="results/{study}/aggregate/functions.parquet",
+        csv="results/{study}/aggregate/functions.csv",
+    log:
+        "logs/{study}/functions.log",
+    wildcard_constraints:
+        study="|".join(PROFILED),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
+    message:
+        "naming the profiled functions"
+    script:
+        "../scripts/functions.py"
+
+
 rule function_tables:
     input:
-        functions=rules.profile.output.functions,
+        functions=rules.functions.output.frame,
+        names=NAMES_OF_PROFILES,
         image=orchestrator_image,
     output:
         [
@@ -53,7 +75,7 @@ rule function_tables:
 
 rule compare_profiles:
     input:
-        functions=rules.profile.output.functions,
+        functions=rules.functions.output.frame,
         record=rules.profile.output.record,
         names=NAMES_OF_PROFILES,
         published=multiext(
@@ -84,21 +106,20 @@ rule compare_profiles:
 # Graphviz is the host's: no package of an environment's lock brings it.
 rule callgraph:
     input:
+        record=rules.profile.output.record,
         functions=rules.profile.output.functions,
         calls=rules.profile.output.calls,
     output:
-        svg="results/{study}/figures/callgraph_{workload}_{framework}_{phase}.svg",
+        svg="results/{study}/figures/callgraph_{profile}.svg",
     log:
-        "logs/{study}/figures/callgraph_{workload}_{framework}_{phase}.log",
+        "logs/{study}/figures/callgraph_{profile}.log",
     wildcard_constraints:
         study="|".join(PROFILED),
-        workload="[a-z0-9_]+",
-        framework="[a-z0-9]+",
-        phase="train|infer",
+        profile="[a-z0-9_]+",
     conda:
         "../envs/orchestrator/environment.yaml"
     message:
-        "drawing the calls of {wildcards.workload}, {wildcards.framework}, {wildcards.phase}"
+        "drawing the calls of {wildcards.profile}"
     script:
         "../scripts/callgraph.py"
 

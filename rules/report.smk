@@ -1,4 +1,4 @@
-rule report:
+rule write_report:
     input:
         plan=rules.plan.output.record,
         idle=idle_records,
@@ -42,7 +42,7 @@ rule report:
 
 rule complete:
     input:
-        report=rules.report.output.page,
+        report=rules.write_report.output.page,
         records=run_records,
         environments=environments,
         image=orchestrator_image,
@@ -58,3 +58,8 @@ rule complete:
         "looking for what is missing"
     script:
         "../scripts/complete.py"
+
+
+rule report:
+    input:
+        expand(rules.write_report.output.page, study=STUDY.name),

@@ -4,12 +4,25 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.cli import run
+from framewatt.errors import FramewattError
 from framewatt.profiling.callgraph import draw
+from framewatt.profiling.collection import FIELDS
 
-wanted = snakemake.wildcards
-run = {"workload": wanted.workload, "framework": wanted.framework, "phase": wanted.phase}
-filters = [(field, "==", level) for field, level in run.items()]
-functions, calls = (
-    pd.read_parquet(path, filters=filters) for path in (snakemake.input.functions, snakemake.input.calls)
-)
-draw(functions, calls, ", ".join(run.values()), Path(snakemake.output.svg))
+
+def main() -> None:
+    """Find the run and draw it."""
+    name, profiles = snakemake.wildcards.profile, pd.read_csv(snakemake.input.record)
+    readable = profiles[profiles["status"] == "ok"].set_index("profile")
+    if name not in readable.index:
+        known = ", ".join(readable.index) or "none"
+        raise FramewattError(f"call graph: found no readable profile {name}; allowed: {known}")
+    levels = readable.loc[name, list(FIELDS)]
+    filters = [(field, "==", level) for field, level in levels.items()]
+    functions, calls = (
+        pd.read_parquet(path, filters=filters) for path in (snakemake.input.functions, snakemake.input.calls)
+    )
+    draw(functions, calls, ", ".join(levels), Path(snakemake.output.svg))
+
+
+run(main)

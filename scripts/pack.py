@@ -6,10 +6,11 @@ from pathlib import Path
 from framewatt.cli import run
 from framewatt.identity import ROOT, code_identity
 from framewatt.machine import describe_machine
-from framewatt.package.contents import changes, environment_texts, project_files, study_files
+from framewatt.package.contents import changes, environment_texts, project_files, source_files, study_files
 from framewatt.package.write import write_package
 from framewatt.privacy import Secrets
 from framewatt.records import read_run, record_paths
+from framewatt.setup import load_setup, without_roots
 
 
 def main() -> None:
@@ -18,8 +19,9 @@ def main() -> None:
     study, name = Path(snakemake.input.study), snakemake.params.settings["study"]
     files = project_files(ROOT, study, name, snakemake.params.environments)
     files |= study_files(package.parents[1])
+    files |= source_files(load_setup(snakemake.config, ROOT).studies[name])
     secrets = Secrets.of_this_machine(harmless=snakemake.params.settings["archive"]["harmless"])
-    identity = {"code": code_identity(), "config": snakemake.config, "machine": describe_machine()}
+    identity = {"code": code_identity(), "config": without_roots(snakemake.config), "machine": describe_machine()}
     texts = {"identity.json": secrets.redact(json.dumps(identity, indent=1, sort_keys=True)) + "\n"}
     texts |= environment_texts(map(Path, snakemake.input.environments), secrets)
     if difference := changes(ROOT):

@@ -2,20 +2,16 @@
 
 from pathlib import Path
 
-import pandas as pd
-
-from framewatt.figures.power_traces import TracedRun
 from framewatt.figures.published import itu2023_figure1, itu2023_levels
 from framewatt.figures.save import save
 from framewatt.published import itu2023, itu2023_beyond, itu2023_figures
 from framewatt.published.itu2023_epochs import all_epochs
+from framewatt.published.itu2023_raw import read_runs
 from framewatt.published.tables import write_plain, write_verdicts
-from framewatt.records import read_run
+from framewatt.records import record_paths
 
 given, output = snakemake.input, snakemake.output
-records = [Path(path) for path in given.records]
-every = [TracedRun(read_run(path), pd.read_parquet(path.with_name("power.parquet"))) for path in records]
-runs = [run for run in every if run.record["status"] == "ok"]
+runs = read_runs(record_paths(given.records))
 epochs = all_epochs(runs)
 
 verdicts = itu2023.recount(Path(given.claims).parent, epochs, map(Path, given.authors))

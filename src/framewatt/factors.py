@@ -3,11 +3,14 @@
 A study has the factors that it declares; nothing else in the project holds a list of them.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import pandas as pd
+if TYPE_CHECKING:
+    # Study files are read where pandas is not, and sooner without it.
+    import pandas as pd
 
 NATIVE = "native"
 """Provider of a runtime that brings its own kernels."""
@@ -17,6 +20,17 @@ COMPARED = ("runtime", "provider")
 
 FIRST_LEVELS = {"phase": ["train", "infer"]}
 """Levels that come before others of their factor, wherever levels are in order."""
+
+RESERVED = frozenset(
+    """accuracy bimodal bimodality_coefficient block cell counts cv_percent device domain drift_p drift_rho duration_s
+    energy_cv_percent energy_estimated energy_flags energy_gross_j energy_idle_j energy_net_j energy_net_uncertainty_j
+    energy_per_sample_j energy_uncertainty_j epoch estimated f1_macro flags high instrument label largest_gap_s
+    latency_p50_s latency_p95_s latency_p99_s left_out left_out_reasons loss_mean low max mean mean_high mean_low
+    mean_power_w median min n outlier_repetitions outliers parts position precision_macro quantity reasons recall_macro
+    repetition samples samples_processed sd shapiro_p started_utc status study throughput_per_s time_per_sample_s valid
+    why_not window""".split()  # noqa: SIM905  # sixty lines of a set are no better to read
+)
+"""Names of other columns, which no factor may have."""
 
 _KNOWN = ("phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision")
 _READING_ORDER = ("phase", "workload", "dataset", "batch_size", "precision")
@@ -57,7 +71,7 @@ class PlainCell:
         return dict(self.levels)
 
 
-def factors_of(frame: pd.DataFrame) -> list[str]:
+def factors_of(frame: "pd.DataFrame") -> list[str]:
     """The factors of a frame of runs, epochs or cells: its columns between `cell` and `device` or `quantity`."""
     columns = [str(column) for column in frame.columns]
     start = columns.index("cell") + 1
@@ -109,14 +123,21 @@ def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:
 
 
 def rank(factor: str, levels: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Keys by which the levels of a factor sort: training before inference, else numbers and words as they do."""
+    """Keys by which the levels of a factor sort: training before inference, else numbers, also inside of words."""
     first = FIRST_LEVELS.get(factor, [])
-    if not len(levels) or not set(levels) <= set(first):
-        return levels
-    return levels.map({level: place for place, level in enumerate(first)})
+    place = {level: number for number, level in enumerate(first)}
+    ordered = sorted(levels.unique(), key=lambda level: (place.get(level, len(first)), natural(level)))
+    return levels.map({level: number for number, level in enumerate(ordered)})
 
 
-def sorted_by(frame: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:
+def natural(level: Any) -> list[tuple[int, float, str]]:
+    """Key by which numbers sort as such, also inside of words: ResNet-50 comes before ResNet-101."""
+    if not isinstance(level, str):
+        return [(0, float(level), "")]
+    return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in re.split(r"(\d+)", level) if part]
+
+
+def sorted_by(frame: "pd.DataFrame", factors: Sequence[str]) -> "pd.DataFrame":
     """Rows in order of the levels of some columns, as a reader looks them up."""
     if not factors:
         return frame.reset_index(drop=True)

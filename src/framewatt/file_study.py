@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, Never
 
 from framewatt.errors import FramewattError
-from framewatt.factors import PlainCell
-from framewatt.sources import READERS
+from framewatt.factors import RESERVED, PlainCell
 from framewatt.sources.collect import FileRun, collect
 from framewatt.sources.contract import Options
 from framewatt.validation import validate
@@ -48,7 +47,7 @@ class FileStudy:
 
     @property
     def cells(self) -> tuple[PlainCell, ...]:
-        """Every configuration, by name."""
+        """Every configuration, in order of its levels."""
         return tuple({run.cell.id: run.cell for run in self.found}.values())
 
     @property
@@ -58,7 +57,7 @@ class FileStudy:
 
     def runs(self) -> list[FileRun]:
         """Every run, repetition by repetition."""
-        return sorted(self.found, key=lambda run: (run.repetition, run.cell.id))
+        return sorted(self.found, key=lambda run: run.repetition)
 
     def options(self, log: int) -> Options:
         """How the files of an entry of `files.logs` are read."""
@@ -114,14 +113,12 @@ def load_file_study(
         if (results / settings["study"] / "plan" / "plan.json").is_file():
             return FileStudy(path, settings, None, ())
         raise FramewattError(f"{path}: files.root: {_how_to_name(root, settings['files'])}")
-    for number, log in enumerate(settings["files"]["logs"]):
-        if log["reader"] not in READERS:
-            allowed = ", ".join(READERS)
-            raise FramewattError(f"{path}: files.logs.{number}.reader: found {log['reader']!r}; allowed: {allowed}")
     found = collect(settings["files"], root, str(path))
     if not found:
         raise FramewattError(f"{path}: files.logs: found no file below {root}; allowed: at least one")
     factors = found[0].cell.to_dict()
+    if taken := sorted(set(factors) & RESERVED):
+        raise FramewattError(f"{path}: files.logs: found a factor {taken[0]}, which is a result; allowed: others")
     for factor in settings["statistics"]["compare"]:
         if factor not in factors:
             raise FramewattError(

@@ -24,11 +24,6 @@ class Headline:
         """Energy, then time."""
         return [self.energy, self.time]
 
-    @property
-    def of(self) -> str:
-        """`a sample`, or `a run`."""
-        return f"a {self.per}"
-
 
 PER_SAMPLE = Headline("energy_per_sample_j", "time_per_sample_s", "sample")
 """An inference window spans at least one pass and a minimum time, so its joules and seconds grow with the window; those

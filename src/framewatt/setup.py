@@ -61,6 +61,11 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     return Setup(study, {**_studies_with_root(config, schema), study.name: study}, datasets)
 
 
+def without_roots(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration without where files of studies lie, which is nobody's business."""
+    return {key: "<folder>" if key.startswith("published_") and value else value for key, value in config.items()}
+
+
 def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, AnyStudy]:
     """The studies in config/studies whose files the configuration says where they are."""
     roots = [key for key in schema["properties"]["files"]["properties"]["root_config"]["enum"] if config.get(key)]

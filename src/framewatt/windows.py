@@ -94,7 +94,12 @@ def counter_energy(
     energy = float(at_end - at_start)
     # An edge falls anywhere between two updates, or two readings, so its joules are uncertain by their power x period.
     power_w = steps[edges] / np.maximum(widths_s, 1e-9)
-    widths_j = [*(power_w * np.maximum(update_period_s, widths_s)), resolution_j, resolution_j]
+    unsure_s = np.maximum(update_period_s, widths_s)
+    if start_ns == t[0] and end_ns == t[-1]:
+        # Both edges are readings, as those of a total are: only the counter's own update is left.
+        power_w = steps[[0, -1]] / np.maximum(np.diff(t)[[0, -1]] * 1e-9, 1e-9)
+        unsure_s = np.full(2, update_period_s)
+    widths_j = [*(power_w * unsure_s), resolution_j, resolution_j]
     uncertainty = float(np.linalg.norm(np.array(widths_j) * _UNIFORM))
     return _result(energy, uncertainty, start_ns, end_ns, inside, failed, gap_s, update_period_s, flags)
 

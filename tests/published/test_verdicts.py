@@ -4,20 +4,8 @@ import pandas as pd
 import pytest
 
 from framewatt.errors import FramewattError
-from framewatt.published.verdicts import (
-    CUT_OFF,
-    DEVIATES,
-    OF_ROUNDED,
-    REPRODUCED,
-    UNKNOWN,
-    VERDICTS_COLUMNS,
-    Answer,
-    Recount,
-    counts,
-    judge,
-    read_printed,
-    verdicts,
-)
+from framewatt.published.printed import CUT_OFF, DEVIATES, OF_ROUNDED, REPRODUCED, UNKNOWN, Answer, judge, read_printed
+from framewatt.published.verdicts import VERDICTS_COLUMNS, Recount, counts, verdicts
 
 
 @pytest.mark.parametrize(

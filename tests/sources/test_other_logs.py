@@ -7,8 +7,8 @@ import pytest
 from published_data import raw_data
 
 from framewatt.errors import FramewattError
-from framewatt.sources import READERS
 from framewatt.sources.contract import Log, Options
+from framewatt.sources.readers import READERS
 
 PERF = """
  Performance counter stats for 'system wide':

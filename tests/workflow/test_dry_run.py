@@ -70,7 +70,7 @@ def test_a_wrong_study_is_one_line_and_nothing_happens(checkout: Checkout, chang
             "stduy=demo",
             "stduy: found an unknown key; "
             "allowed: container_base, device, environment, host_python, published_georgiou2022, published_itu2023, "
-            "study (did you mean study?)",
+            "study, trust_profiles (did you mean study?)",
         ),
     ],
 )

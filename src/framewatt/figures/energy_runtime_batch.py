@@ -12,7 +12,7 @@ from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, labelled, panels, with_intervals
 from framewatt.headline import headline_of_runs
 
-TITLE = "Energy {of} by {compared}"
+TITLE = "Energy per {per} by {compared}"
 _SPREAD = 0.5
 """Share of a label's row over which its repetitions are spread, in the order in which they ran."""
 _MOST_IN_A_COLUMN = 8
@@ -28,7 +28,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
         compared: the factors in which cells are compared.
     """
     head = headline_of_runs(runs)
-    title = TITLE.format(of=head.of, compared=" and ".join(compared).replace("_", " "))
+    title = TITLE.format(per=head.per, compared=" and ".join(compared).replace("_", " "))
     rows = labelled(notes.usable(runs, [head.energy]), compared)
     if rows.empty:
         return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])

@@ -13,10 +13,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from framewatt.factors import COMPARED, label
+from framewatt.factors import COMPARED, label, shared
 from framewatt.figures import notes, style
 
-TITLE = "Power over one run of each runtime"
+TITLE = "Power over one run of each {compared}"
 SHORTEST_STEP_S = 0.1
 """Power from a counter is drawn over steps of at least this long: shorter ones show the counter's digits."""
 
@@ -100,8 +100,9 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str
         runs: the runs frame, for the note of what failed.
         compared: the factors in which cells are compared.
     """
+    title = TITLE.format(compared=compared[0].replace("_", " "))
     if not traced:
-        return notes.empty(TITLE, "No valid run has a power trace.", [notes.left_out(runs)])
+        return notes.empty(title, "No valid run has a power trace.", [notes.left_out(runs)])
     columns = min(_COLUMNS, len(traced))
     rows = -(-len(traced) // columns)
     figure = Figure(figsize=(0.8 + 4.2 * columns, 1.3 + 1.75 * rows), layout="constrained")
@@ -124,7 +125,15 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str
         for energy in window["domains"].values()
     ]
     estimate = notes.estimate_words(estimated).replace("Energy", "Power")
-    return notes.finish(figure, TITLE, estimate, [notes.left_out(runs)])
+    return notes.finish(figure, title, estimate, [notes.left_out(runs)])
+
+
+def _title(levels: Mapping[str, Any], compared: Sequence[str]) -> str:
+    """`train: torch, batch 16, resnet50, digits`."""
+    rest = [name for name in shared(levels, compared) if name not in ("phase", "batch_size", "precision")]
+    batch = [f"batch {levels['batch_size']}"] if "batch_size" in levels else []
+    words = ", ".join([label(levels, compared), *batch, *(str(levels[name]) for name in rest)])
+    return f"{levels['phase']}: {words}" if "phase" in levels else words
 
 
 def _series(traced: Iterable[TracedRun]) -> list[tuple[str, str]]:
@@ -134,10 +143,7 @@ def _series(traced: Iterable[TracedRun]) -> list[tuple[str, str]]:
 
 
 def _panel(axes: Axes, run: TracedRun, colours: Mapping[tuple[str, str], str], compared: Sequence[str]) -> None:
-    cell = run.record["cell"]
-    batch = f"batch {cell['batch_size']}" if "batch_size" in cell else ""
-    words = ", ".join(filter(None, [label(cell, compared), batch]))
-    axes.set_title(": ".join(filter(None, [cell.get("phase", ""), words])))
+    axes.set_title(_title(run.record["cell"], compared))
     axes.set(xlabel="seconds", ylabel="W")
     origin_ns = int(run.power["monotonic_ns"].min()) if len(run.power) else 0
     top = 0.0
@@ -147,6 +153,9 @@ def _panel(axes: Axes, run: TracedRun, colours: Mapping[tuple[str, str], str], c
         time_ns, power_w = series["monotonic_ns"].to_numpy(np.int64), series["value"].to_numpy(np.float64)
         if quantity == COUNTER_QUANTITY:
             time_ns, power_w = counter_power(time_ns, power_w)
+        if len(power_w) == 1:
+            # A counter of two readings tells the mean alone.
+            axes.axhline(power_w[0], color=paint, lw=0.9, ls="--", label="_power")
         axes.plot((time_ns - origin_ns) * 1e-9, power_w, color=paint, lw=0.9, label="_power")
         top = max([top, *power_w[np.isfinite(power_w)]])
     axes.set_ylim(0, top * 1.2 or 1)
@@ -165,6 +174,7 @@ def _shade(axes: Axes, windows: Mapping[str, Any], origin_ns: int) -> None:
     for name, start_ns, end_ns in spans:
         start, end = (start_ns - origin_ns) * 1e-9, (end_ns - origin_ns) * 1e-9
         axes.axvspan(start, end, color=_SHADES[_kind(name)], lw=0, zorder=0, label=f"_{name}")
+        axes.axvline(end, color="white", lw=0.8, zorder=0.5, label="_edge")
         if (end - start) / (last - first) > _SHARE_PER_LETTER * len(name):
             axes.text(
                 (start + end) / 2, 0.97, name, ha="center", va="top", fontsize=6.5, transform=axes.get_xaxis_transform()

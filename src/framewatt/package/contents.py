@@ -4,7 +4,9 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from framewatt.file_study import FileStudy
 from framewatt.privacy import Secrets
+from framewatt.study import Study
 
 _LEFT_OUT = ("weights.pt", "weights.weights.h5", "weights.params", "model.onnx", "model.onnx.data", "reference.npy")
 """Large things that the workflow makes again from what is in the package; their hashes are in the records."""
@@ -58,6 +60,18 @@ def project_files(root: Path, study: Path, name: str, environments: Iterable[str
     return {**files, f"config/studies/{name}.yaml": study}
 
 
+def source_files(study: Study | FileStudy) -> dict[str, Path]:
+    """The logs that a study's runs were read from, by name in the package; none unless the study says that they may.
+
+    Args:
+        study: measured, or of files.
+    """
+    if not isinstance(study, FileStudy) or study.root is None or study.settings["files"]["archive"] != "files":
+        return {}
+    paths = [file.path for run in study.found for file in run.files]
+    return {f"logs/{study.name}/{path}": study.root / path for path in sorted(paths)}
+
+
 def environment_texts(records: Iterable[Path], secrets: Secrets) -> dict[str, str]:
     """Records of the environments, by name in the package, without this machine's paths.
 
@@ -76,7 +90,21 @@ def changes(root: Path) -> str | None:
     """
     try:
         answer = subprocess.run(
-            ["git", "-C", root, "diff", "HEAD", "--", "workflow", "rules", "scripts", "src", "config", "envs"],
+            [
+                "git",
+                "-C",
+                root,
+                "diff",
+                "HEAD",
+                "--",
+                "workflow",
+                "rules",
+                "scripts",
+                "src",
+                "config",
+                "envs",
+                "resources/published",
+            ],
             capture_output=True,
             text=True,
             check=True,

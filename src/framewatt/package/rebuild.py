@@ -13,13 +13,17 @@ from framewatt.files import read_json, sha256_of
 from framewatt.package.unpack import unpack
 
 DERIVED = ("aggregate", "statistics", "tables", "figures", "report")
-"""Folders of a results tree that follow from the others; the rules that make them have the same names."""
+"""Folders of a results tree that follow from the others."""
+
+RULES = (*DERIVED[:-1], "write_report", "functions", "function_tables", "compare_profiles")
+"""The rules that make them."""
 
 _CODE = (
     *("workflow", "rules", "scripts", "src", "docs/captions", "envs/orchestrator"),
-    *("config/schemas", "config/config.yaml", "config/datasets.yaml"),
+    *("config/schemas", "config/config.yaml", "config/datasets.yaml", "config/api_names.csv", "resources/published"),
 )
-_NOT_COMPARED = ("complete.txt",)
+_NOT_COMPARED = ("complete.txt", "callgraph*")
+"""Names of files, as patterns. Graphviz draws call graphs; another version of it draws them otherwise."""
 
 
 def rebuild(package: Path, target: Path, root: Path) -> list[str]:
@@ -45,7 +49,7 @@ def rebuild(package: Path, target: Path, root: Path) -> list[str]:
     work = target / "rebuilt"
     _lay_out(root, data, results, work)
     derived = [path for folder in DERIVED for path in sorted((results / folder).rglob("*")) if path.is_file()]
-    wanted = [path for path in derived if path.name not in _NOT_COMPARED]
+    wanted = [path for path in derived if not any(path.match(pattern) for pattern in _NOT_COMPARED)]
     targets = [path.relative_to(data).as_posix() for path in wanted]
     _run(work, results.name, str(plan["device"]), targets)
     differences = []
@@ -86,7 +90,7 @@ def _run(work: Path, study: str, device: str, targets: list[str]) -> None:
         [
             *(sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-triggers", "mtime"),
             *("--config", f"study={study}", *([f"device={device}"] if device else []), "environment=locked"),
-            *("--allowed-rules", *DERIVED, "--", *targets),
+            *("--allowed-rules", *RULES, "--", *targets),
         ],
         cwd=work,
         stdout=subprocess.PIPE,

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
+
 from framewatt.errors import FramewattError
-from framewatt.profiling.dump import Profile
 
 _COLUMNS = ["framework", "phase", "file", "function", "through", "api_name", "why"]
 
@@ -21,7 +22,7 @@ class Rule:
     r"""One line of the table. A pattern has to fit the whole text; a pattern that is missing fits every text.
 
     Attributes:
-        framework: pattern of the framework's name.
+        framework: pattern of the framework's name, in upper or lower case.
         phase: pattern of the phase.
         function: pattern of `file:function`.
         through: pattern of `file:function` of a function that called it, directly or by way of others.
@@ -54,22 +55,25 @@ def read_types(path: Path) -> dict[str, str]:
         return {row["api_name"]: row["type"] for row in csv.DictReader(file) if row["type"]}
 
 
-def api_names(profile: Profile, framework: str, phase: str, rules: Sequence[Rule]) -> list[str | None]:
-    """A name for each function of a profile, None where no rule knows one.
+def api_names(
+    functions: pd.DataFrame, calls: pd.DataFrame, framework: str, phase: str, rules: Sequence[Rule]
+) -> list[str | None]:
+    """A name for each function of a profiled run, None where no rule knows one.
 
     Args:
-        profile: the profiled run.
+        functions: Profile.functions, in order of rank.
+        calls: Profile.calls.
         framework: the framework that ran, as the rules call it.
         phase: `train` or `infer`.
         rules: what read_rules gave, in order.
     """
     fitting = [rule for rule in rules if _fits(rule.framework, framework) and _fits(rule.phase, phase)]
     if not fitting:
-        return [None] * len(profile.functions)
+        return [None] * len(functions)
     # Nearly all functions have no rule, and one look tells.
     any_of_them = re.compile("|".join(f"(?:{rule.function.pattern})" for rule in fitting))
-    keys = (profile.functions["file"] + ":" + profile.functions["function"]).tolist()
-    callers = _Callers(profile, keys)
+    keys = (functions["file"] + ":" + functions["function"]).tolist()
+    callers = _Callers(calls, keys)
     return [
         next((name for rule in fitting if (name := _name(rule, rank, key, callers))), None)
         if any_of_them.fullmatch(key)
@@ -82,13 +86,13 @@ class _Callers:
     """Who called whom in a profile, asked upwards.
 
     Args:
-        profile: the profiled run.
+        calls: Profile.calls.
         keys: `file:function` by rank.
     """
 
-    def __init__(self, profile: Profile, keys: Sequence[str]) -> None:
+    def __init__(self, calls: pd.DataFrame, keys: Sequence[str]) -> None:
         self._keys = keys
-        self._direct = profile.calls.groupby("callee_rank")["caller_rank"].agg(list).to_dict()
+        self._direct = calls.groupby("callee_rank")["caller_rank"].agg(list).to_dict()
 
     def any(self, rank: int, wanted: re.Pattern[str]) -> bool:
         """Whether a function that fits lies on a way of calls to the function of that rank."""
@@ -117,16 +121,15 @@ def _fits(pattern: re.Pattern[str] | None, text: str) -> bool:
 
 
 def _rule(row: dict[str, str], where: str) -> Rule:
-    for column in ("function", "api_name"):
+    for column in ("function", "api_name", "why"):
         if not row[column]:
             raise FramewattError(f"{where}: {column}: found nothing; allowed: a text; write it or delete the line")
 
     function = f"(?:{row['file'] or '~'}):(?:{row['function']})"
     try:
         re.sub(function, row["api_name"], "")
-        framework, phase, through = (
-            re.compile(row[column]) if row[column] else None for column in ("framework", "phase", "through")
-        )
+        framework = re.compile(row["framework"], re.IGNORECASE) if row["framework"] else None
+        phase, through = (re.compile(row[column]) if row[column] else None for column in ("phase", "through"))
     except (re.error, IndexError) as error:
         raise FramewattError(
             f"{where}: found a pattern or name that is none ({error}); allowed: as Python's re"

@@ -72,7 +72,7 @@ def drawings(profiles: pd.DataFrame, drawn: Collection[str]) -> pd.DataFrame:
     """
     rows = []
     for dump in profiles.to_dict("records"):
-        name = f"callgraph_{dump['workload']}_{dump['framework']}_{dump['phase']}.svg"
+        name = f"callgraph_{dump['profile']}.svg"
         reason = None
         if dump["status"] != "ok":
             reason = f"the profile was not read: {dump['reason']}"

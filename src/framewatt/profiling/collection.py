@@ -11,15 +11,16 @@ import pandas as pd
 
 from framewatt.errors import FramewattError
 from framewatt.profiling.dump import Trust, read_profile
-from framewatt.profiling.frame import ProfiledRun
+from framewatt.profiling.frame import ProfiledRun, file_name
 
 FIELDS = ("workload", "framework", "phase")
 _FILE_NAME = re.compile(r"(?P<workload>.+)_(?P<framework>[^_]+)_(?P<phase>[^_]+)\.prof")
 
-PROFILES_COLUMNS = ["file", *FIELDS, "status", "reason", "sha256", "python", "functions", "total_time_s"]
+PROFILES_COLUMNS = ["file", "profile", *FIELDS, "status", "reason", "sha256", "written_by", "functions", "total_time_s"]
 """Columns of the record of a collection: a row a file.
 
-`status` is ok or failed, with the reason; `python` is the version that wrote the dump, `total_time_s` the run's length.
+`profile` is the run's name, made of its levels; `status` is ok or failed, with the reason; `written_by` is the Python
+that wrote the dump, `total_time_s` the run's length.
 """
 
 
@@ -78,7 +79,7 @@ def read_profiles(files: Iterable[Path], names: Names, trust: Trust) -> tuple[li
         row: dict[str, Any] = {"file": file.name, "status": "failed"}
         try:
             levels = _levels(file, names)
-            row |= levels
+            row |= levels | {"profile": file_name(*levels.values())}
             _refuse_second(file, files, names)
             profile = read_profile(file, trust)
         except FramewattError as error:
@@ -86,7 +87,7 @@ def read_profiles(files: Iterable[Path], names: Names, trust: Trust) -> tuple[li
             rows.append(row | {"reason": str(error).replace(str(file), file.name)})
             continue
         runs.append(ProfiledRun(**levels, profile=profile))
-        row |= {"status": "ok", "sha256": profile.sha256, "python": profile.python}
+        row |= {"status": "ok", "sha256": profile.sha256, "written_by": profile.python and f"Python {profile.python}"}
         rows.append(row | {"functions": len(profile.functions), "total_time_s": profile.total_time_s})
     runs.sort(key=lambda run: _place(names, run.workload, run.framework, run.phase))
     rows.sort(key=lambda row: _place(names, *(row.get(field) for field in FIELDS)))

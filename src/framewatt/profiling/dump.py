@@ -4,6 +4,7 @@ Dumps are marshal data, which can harm whoever opens them. One is opened only if
 says so, and then by another process (unmarshal.py), from which nothing comes but checked numbers and names.
 """
 
+import csv
 import hashlib
 import json
 import re
@@ -65,8 +66,9 @@ class Profile:
 
 
 def read_checksums(path: Path) -> frozenset[str]:
-    """The checksums of a file as `sha256sum` writes it."""
-    return frozenset(line.split()[0] for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+    """The checksums of known dumps, from the column sha256 of a table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return frozenset(row["sha256"] for row in csv.DictReader(file))
 
 
 def read_profile(path: Path, trust: Trust) -> Profile:
@@ -80,7 +82,7 @@ def read_profile(path: Path, trust: Trust) -> Profile:
     if not trust.every and sha256 not in trust.checksums:
         raise FramewattError(
             f"{path}: found a dump with the unknown checksum {sha256}; allowed: dumps of a known checksum, because "
-            "marshal data can harm whoever opens them; if you know who wrote it: --config trust_profiles=true"
+            "marshal data can harm whoever opens them; if you know who wrote it: --config trust_profiles=True"
         )
     python = _python(content)
     answer = _unmarshal(path, content, python)

@@ -1,5 +1,6 @@
 """Profiles of several runs as frames in long form: a row a run and function, a row a run and call."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,16 +9,20 @@ import pandas as pd
 from framewatt.profiling.api_names import Rule, api_names
 from framewatt.profiling.dump import CALL_COLUMNS, FUNCTION_COLUMNS, Profile
 
-_RUN = ["study", "workload", "framework", "phase"]
+RUN_COLUMNS = ["study", "workload", "framework", "phase"]
+"""Which run a row of these frames is of."""
 
-FUNCTIONS_COLUMNS = [*_RUN, *FUNCTION_COLUMNS, "share_percent", "api_name", "type"]
+PROFILED_COLUMNS = [*RUN_COLUMNS, *FUNCTION_COLUMNS, "share_percent"]
+"""Columns of the profiled functions: what Profile.functions has, and the own time's share of the run's total time."""
+
+FUNCTIONS_COLUMNS = [*PROFILED_COLUMNS, "api_name", "type"]
 """Columns of the functions frame.
 
-Beside what Profile.functions has: `share_percent` is the function's own time in the run's total time, `api_name` the
-name by which the framework's users know it, and `type` what makes it costly, both missing where no table tells.
+`api_name` is the name by which the framework's users know a profiled function, and `type` what makes it costly; both
+are missing where no table tells.
 """
 
-CALLS_COLUMNS = [*_RUN, *CALL_COLUMNS]
+CALLS_COLUMNS = [*RUN_COLUMNS, *CALL_COLUMNS]
 """Columns of the calls frame; functions are named by their rank in the same run."""
 
 
@@ -38,32 +43,44 @@ class ProfiledRun:
     profile: Profile
 
 
-def functions_frame(
-    study: str, runs: Iterable[ProfiledRun], rules: Sequence[Rule], types: Mapping[str, str]
-) -> pd.DataFrame:
-    """The functions frame: FUNCTIONS_COLUMNS, runs in their order, functions by own time.
+def file_name(*levels: str) -> str:
+    """Levels as one name that is fit for a file: `ResNet-50`, `PyTorch` and `train` are `resnet_50_pytorch_train`."""
+    return "_".join(re.sub(r"[^a-z0-9]+", "_", level.lower()).strip("_") for level in levels)
 
-    Args:
-        study: name of the study.
-        runs: profiled runs.
-        rules: of API names.
-        types: API name -> type; a name that is not there has none.
-    """
-    frames = [pd.DataFrame(columns=FUNCTIONS_COLUMNS)]
+
+def profiled_frame(study: str, runs: Iterable[ProfiledRun]) -> pd.DataFrame:
+    """The profiled functions: PROFILED_COLUMNS, runs in their order, functions by own time."""
+    frames = []
     for run in runs:
-        names = api_names(run.profile, run.framework, run.phase, rules)
-        frame = _with_run(run.profile.functions, study, run)
-        frame["share_percent"] = 100 * frame["own_time_s"] / run.profile.total_time_s
-        frame["api_name"] = pd.Series(names, dtype="str")
-        frame["type"] = pd.Series([types.get(name or "") for name in names], dtype="str")
-        frames.append(frame)
-    return _joined(frames, FUNCTIONS_COLUMNS)
+        share = 100 * run.profile.functions["own_time_s"] / run.profile.total_time_s
+        frames.append(_with_run(run.profile.functions, study, run).assign(share_percent=share))
+    return _joined(frames, PROFILED_COLUMNS)
 
 
 def calls_frame(study: str, runs: Iterable[ProfiledRun]) -> pd.DataFrame:
     """The calls frame: CALLS_COLUMNS, runs in their order."""
-    frames = [pd.DataFrame(columns=CALLS_COLUMNS)]
-    return _joined(frames + [_with_run(run.profile.calls, study, run) for run in runs], CALLS_COLUMNS)
+    return _joined([_with_run(run.profile.calls, study, run) for run in runs], CALLS_COLUMNS)
+
+
+def functions_frame(
+    profiled: pd.DataFrame, calls: pd.DataFrame, rules: Sequence[Rule], types: Mapping[str, str]
+) -> pd.DataFrame:
+    """The functions frame: FUNCTIONS_COLUMNS, rows as those of the profiled functions.
+
+    Args:
+        profiled: the profiled functions.
+        calls: the calls frame, of the same runs.
+        rules: of API names.
+        types: API name -> type; a name that is not there has none.
+    """
+    names: list[str | None] = []
+    for (workload, framework, phase), functions in profiled.groupby(RUN_COLUMNS[1:], sort=False):
+        names += api_names(functions, of_run(calls, workload, framework, phase), framework, phase, rules)
+    named = profiled.assign(
+        api_name=pd.Series(names, profiled.index, dtype="str"),
+        type=pd.Series([types.get(name or "") for name in names], profiled.index, dtype="str"),
+    )
+    return named[FUNCTIONS_COLUMNS]
 
 
 def of_run(frame: pd.DataFrame, workload: str, framework: str, phase: str) -> pd.DataFrame:
@@ -83,6 +100,7 @@ def _with_run(frame: pd.DataFrame, study: str, run: ProfiledRun) -> pd.DataFrame
 
 
 def _joined(frames: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-    """All rows, types of columns as those of the frames that have rows."""
-    filled = [frame for frame in frames if len(frame)] or list(frames)
-    return pd.concat(filled, ignore_index=True)[list(columns)]
+    """All rows; where there are none, the columns alone."""
+    if not frames:
+        return pd.DataFrame(columns=list(columns))
+    return pd.concat(frames, ignore_index=True)[list(columns)]

@@ -36,7 +36,7 @@ def short_names(files: Iterable[str]) -> dict[str, str]:
 
 def _shortest_ends(files: list[str]) -> dict[str, str]:
     """The shortest end of every path, counted in folders, that no other path shares."""
-    parts = {file: _HOME.sub("", file.replace("\\", "/")).removeprefix("./").split("/") for file in files}
+    parts = {file: _HOME.sub("", file.replace("\\", "/")).removeprefix("./").lstrip("/").split("/") for file in files}
     names: dict[str, str] = {}
     length = 1
     while parts:

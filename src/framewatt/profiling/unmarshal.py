@@ -56,8 +56,10 @@ def checked(statistics: Any) -> dict[str, list[list[Any]]]:
     Raises:
         Malformed: anything else.
     """
-    if type(statistics) is not dict or not statistics:
+    if type(statistics) is not dict:
         raise Malformed(f"a {type(statistics).__name__} where cProfile writes a dictionary of functions")
+    if not statistics:
+        raise Malformed("no functions")
     places = {key: place for place, key in enumerate(statistics)}
     functions, calls = [], []
     for key, value in statistics.items():

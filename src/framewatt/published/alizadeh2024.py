@@ -7,8 +7,9 @@ import pandas as pd
 
 from framewatt.published import alizadeh2024_claims as claims
 from framewatt.published.alizadeh2024_claims import EXECUTION_PROVIDERS, INFERENCE, Tables
+from framewatt.published.printed import Answer
 from framewatt.published.resources import numbers, read_claims, read_table, recount_claims
-from framewatt.published.verdicts import Answer, Recount, verdicts
+from framewatt.published.verdicts import Recount, verdicts
 
 STUDY = "alizadeh2024"
 

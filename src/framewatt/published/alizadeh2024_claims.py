@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from framewatt.published.verdicts import Answer
+from framewatt.published.printed import Answer
 from framewatt.statistics.cells import outliers as tukey_outliers
 from framewatt.statistics.correlation import spearman
 

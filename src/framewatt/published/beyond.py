@@ -10,6 +10,9 @@ CAPTIONS: dict[str, dict[str, str]] = {
     "georgiou2022": {
         "p_value_variants": "Which test gives the printed p: how many of all printed pairs of p and A12 ten runs a "
         "framework can give, and how many p come out of the runs that are given",
+        "spearman_variants": "Table 4: Spearman's rho of energy and run time over which numbers, and how many of a "
+        "framework's three printed rho it gives",
+        "figure1": "The numbers behind Figure 1: mean energy (PKG + RAM + GPU) and run time",
         "outside_of_runs": "Printed means that lie outside the range of the runs that are given (J, s)",
         "medians": "TensorFlow over PyTorch by means and by medians",
         "gpu_sums": "GPU joules: the sum of one reading a second against the integral over the run",

@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 
 from framewatt.published import georgiou2022_claims, georgiou2022_profile_claims
+from framewatt.published.georgiou2022_correlations import recount_correlations
 from framewatt.published.georgiou2022_tables import (
     printed_means,
     raw_means,
-    recount_correlations,
     recount_means,
 )
 from framewatt.published.resources import read_claims, recount_claims
@@ -33,7 +33,8 @@ def recount(resources: Path, raw: pd.DataFrame, profiles: pd.DataFrame) -> pd.Da
     Returns:
         framewatt.published.verdicts.VERDICTS_COLUMNS.
     """
-    printed, recomputed = printed_means(resources), raw_means(raw)
+    printed = printed_means(resources)
+    recomputed = raw_means(raw, printed.index)
     claims = read_claims(resources / f"{STUDY}_claims.csv")
     functions = georgiou2022_claims.FUNCTIONS
     of_profiles = read_claims(resources / f"{STUDY}_profile_claims.csv")

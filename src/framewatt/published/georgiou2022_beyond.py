@@ -36,7 +36,7 @@ def outside_of_runs(raw: pd.DataFrame, resources: Path) -> pd.DataFrame:
                 mean = float(printed[f"{framework}_mean"])
                 # A printed mean may have lost less than 1 of its unit.
                 if values.size and not values.min() - 1 <= mean <= values.max():
-                    name = printed["quantity"].replace("_", " ")
+                    name = QUANTITIES[printed["quantity"]]
                     found = [values.size, values.min(), values.mean(), values.max()]
                     rows.append([phase, printed["model"], NAMES[framework], name, mean, *found])
     columns = ["phase", "model", "framework", "quantity", "published_mean", "runs", "least", "mean", "largest"]
@@ -47,12 +47,12 @@ def medians(raw: pd.DataFrame) -> pd.DataFrame:
     """TensorFlow over PyTorch by means and by medians, a row a case."""
     rows = []
     for (phase, model), _ in raw.groupby(["phase", "model"], sort=False):
-        for quantity in QUANTITIES:
+        for quantity, name in QUANTITIES.items():
             a, b = runs_of(raw, phase, model, quantity)
             if a.size and b.size:
                 by_mean, by_median = float(b.mean() / a.mean()), float(np.median(b) / np.median(a))
                 cheaper = ["TensorFlow" if ratio < 1 else "PyTorch" for ratio in (by_mean, by_median)]
-                row = [phase, model, quantity.replace("_", " "), by_mean, by_median, 100 * (by_median / by_mean - 1)]
+                row = [phase, model, name, by_mean, by_median, 100 * (by_median / by_mean - 1)]
                 rows.append([*row, *cheaper])
     columns = ["phase", "model", "quantity", "ratio_of_means", "ratio_of_medians", "difference_percent"]
     return pd.DataFrame(rows, columns=[*columns, "cheaper_by_means", "cheaper_by_medians"])
@@ -76,6 +76,16 @@ def gpu_sums(raw: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(framework=frame["framework"].map(NAMES))
 
 
+def figure1(raw: pd.DataFrame) -> pd.DataFrame:
+    """The numbers behind Figure 1: mean energy (PKG + RAM + GPU) and time, over the phases that are given."""
+    runs, phases = total_energy(raw)
+    grouped = runs.groupby(["model", "framework"], sort=False)
+    means = grouped[["energy_j", "run_time_s"]].mean().add_prefix("mean_")
+    means.insert(0, "runs", grouped.size())
+    frame = means.reset_index()
+    return frame.assign(framework=frame["framework"].map(NAMES), phases=phases)
+
+
 def total_energy(raw: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Energy and time of every run for Figure 1, over the phases that are given, and those in words.
 
@@ -90,9 +100,22 @@ def total_energy(raw: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     return frame, words + (f" ({' and '.join(missing)} not given)" if given and missing else "")
 
 
+def left_out_functions(compared: pd.DataFrame) -> pd.DataFrame:
+    """Functions over 1 % of a profiled run that Tables 5 to 8 leave out, a row a function, the costliest first.
+
+    Args:
+        compared: framewatt.published.georgiou2022_profiles.COMPARISON_COLUMNS.
+    """
+    long = compared[compared["published"].isna()].astype({"recomputed": "float64"})
+    wide = long.pivot(index=["table", "row"], columns="column", values="recomputed").reset_index()
+    wide = wide.reindex(columns=["table", "row", "calls", "own time", "share"]).rename_axis(columns=None)
+    renamed = wide.rename(columns={"row": "function", "own time": "own_time_s", "share": "share_percent"})
+    return renamed.sort_values(["table", "share_percent"], ascending=[True, False], ignore_index=True)
+
+
 def facts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """Sentences on the tables of this module, by the names of its functions."""
-    sentences = p_value_facts(tables["p_value_variants"])
+    sentences = [*p_value_facts(tables["p_value_variants"]), *_spearman_facts(tables["spearman_variants"])]
     outside, by_median, gpu = (tables[name] for name in ("outside_of_runs", "medians", "gpu_sums"))
     if len(by_median):
         sentences += [_outside_fact(outside), _median_fact(by_median)]
@@ -113,12 +136,26 @@ def p_value_facts(found: pd.DataFrame) -> list[str]:
     only = "; no other form of the two rank tests, corrected or not, can give as many" if len(best) == 1 else ""
     uncorrected = found[(found["form"] == "exact") & (found["bonferroni_over"] == 1)]
     signed = uncorrected[uncorrected["test"] == SIGNED_RANK].iloc[0]
-    return [
+    sentences = [
         f"Of the {top.pairs} printed pairs of p and A12, ten runs can give {top.attainable} by this test: "
         f"{names}{only}.",
         "The text names the Wilcoxon signed-rank test with a Bonferroni correction. Of ten runs that test, exact and "
-        f"uncorrected, has a p of {signed.least_p:.4f} at the least, and can give {signed.attainable} of the "
+        f"uncorrected, has a p of {signed.least_p:.3g} at the least, and can give {signed.attainable} of the "
         f"{signed.pairs} printed pairs; corrected, its p would be larger still.",
+    ]
+    if top.printed:
+        sentences.append(f"From the runs that are given, {names} gives {top.reproduced} of {top.printed} printed p.")
+    return sentences
+
+
+def _spearman_facts(found: pd.DataFrame) -> list[str]:
+    by_choice = found.groupby("numbers", sort=False)[["reproduced", "printed"]].sum()
+    if by_choice.empty:
+        return []
+    best = by_choice[by_choice["reproduced"] == by_choice["reproduced"].max()]
+    return [
+        f"Of the {by_choice['printed'].max()} rho of Table 4, {best['reproduced'].max()} come out of these numbers, "
+        f"and more of no others that were tried: {'; '.join(best.index)}."
     ]
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from framewatt.published.printed import Answer
 from framewatt.published.resources import NotGivenError
-from framewatt.published.verdicts import Answer
 
 FRAMEWORKS = ("pytorch", "tensorflow")
-ENERGIES = ("pkg_energy", "ram_energy", "gpu_energy")
-QUANTITIES = (*ENERGIES, "run_time")
+ENERGIES = {"pkg_energy": "PKG energy", "ram_energy": "RAM energy", "gpu_energy": "GPU energy"}
+QUANTITIES = {**ENERGIES, "run_time": "run time"}
 PHASES = {"train": "training", "infer": "inference"}
 
 MEANS_COLUMNS = ["pytorch", "tensorflow", "p", "a12"]
@@ -83,17 +83,28 @@ FUNCTIONS: dict[str, Callable[..., Answer]] = {
 
 
 def _cases(means: pd.DataFrame, phases: str, models: str = "") -> pd.DataFrame:
-    """The cases of phases and models, whose names are written without spaces.
+    """The cases of phases and models, whose names are written without spaces; all of them known, or NotGivenError."""
+    cases = means.loc[phases.split()]
+    if models:
+        cases = cases[cases.index.get_level_values("model").str.replace(" ", "").isin(models.split())]
+    require(means, cases.index)
+    return cases
+
+
+def require(means: pd.DataFrame, cases: pd.MultiIndex) -> None:
+    """Make sure that some cases are known.
 
     Raises:
-        NotGivenError: the means do not hold them all.
+        NotGivenError: some are not, and which.
     """
-    for phase in phases.split():
-        if phase not in means.index.get_level_values("phase"):
-            raise NotGivenError(f"the raw results of {PHASES[phase]} are not given")
-    cases = means.loc[phases.split()]
-    names = cases.index.get_level_values("model").str.replace(" ", "")
-    return cases[names.isin(models.split())] if models else cases
+    known = means.notna().all(axis=1)
+    missing = known.index[~known & known.index.isin(cases)].droplevel("quantity").unique()
+    named = []
+    for phase in missing.unique("phase"):
+        models = ", ".join(model for of, model in missing if of == phase)
+        named.append(f"{models} ({PHASES[phase]})" if known[phase].any() else PHASES[phase])
+    if named:
+        raise NotGivenError(f"the raw results of {' and '.join(named)} are not given")
 
 
 def _ratio(row: pd.Series, cheaper: str) -> float:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.published.printed import Answer
 from framewatt.published.resources import read_table
-from framewatt.published.verdicts import Answer
 
 _TABLES = {
     "5": "georgiou2022_table5_pytorch_training.csv",

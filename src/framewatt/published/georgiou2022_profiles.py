@@ -42,20 +42,18 @@ class PublishedFunction:
     Attributes:
         api_name: as framewatt writes it.
         profiled_as: description in the profile, where the row's numbers belong to another function than its name says.
-        source: where its type is from, and what else is to be said.
+        note: what else is to be said.
     """
 
     api_name: str
     profiled_as: str
-    source: str
+    note: str
 
 
 def read_functions(path: Path) -> dict[str, PublishedFunction]:
     """The table of published function names (resources/published/georgiou2022_functions.csv)."""
     rows = _read(path).to_dict("records")
-    return {
-        row["published_name"]: PublishedFunction(row["api_name"], row["profiled_as"], row["source"]) for row in rows
-    }
+    return {row["published_name"]: PublishedFunction(row["api_name"], row["profiled_as"], row["note"]) for row in rows}
 
 
 def compare(functions: pd.DataFrame, profiles: pd.DataFrame, resources: Path, names: Names) -> pd.DataFrame:
@@ -112,7 +110,7 @@ def _why_missing(profiles: pd.DataFrame, run: Mapping[str, str]) -> str:
 def _find(profiled: pd.DataFrame, wanted: PublishedFunction, reason: str) -> tuple[Mapping[Any, Any] | None, str]:
     """The profiled function that a published name means, and what is to be said of it."""
     if wanted.profiled_as:
-        found, note = profiled[profiled["function"] == wanted.profiled_as], wanted.source
+        found, note = profiled[profiled["function"] == wanted.profiled_as], wanted.note
     else:
         found, note = profiled[profiled["api_name"] == wanted.api_name], ""
     if found.empty:

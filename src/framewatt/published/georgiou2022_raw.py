@@ -38,7 +38,7 @@ def raw_results(runs: pd.DataFrame, watts: pd.DataFrame, models: Iterable[str]) 
         {
             "phase": heads["phase"],
             "model": heads["workload"].map(lambda name: by_letters.get(_letters(name), name)),
-            "framework": heads["framework"],
+            "framework": heads["framework"].str.lower(),
             **{name: energy.get(domain) for name, domain in _DOMAINS.items()},
             "gpu_energy": watts.set_index(_RUN)["gpu_energy"],
             "gpu_integral": energy.get(GPU),

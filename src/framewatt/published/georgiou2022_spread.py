@@ -50,11 +50,11 @@ def spread(raw: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for (phase, model, framework), runs in raw.groupby(["phase", "model", "framework"], sort=False):
-        for quantity in QUANTITIES:
+        for quantity, name in QUANTITIES.items():
             known = runs.dropna(subset=[quantity]).sort_values("repetition")
             if len(known):
                 head = {"phase": phase, "model": model, "framework": NAMES[framework]}
-                head["quantity"] = quantity.replace("_", " ")
+                head["quantity"] = name
                 rows.append(head | _row(known[quantity].to_numpy(), known["repetition"].to_numpy(), [*head.values()]))
     return pd.DataFrame(rows, columns=SPREAD_COLUMNS)
 

@@ -1,4 +1,4 @@
-"""Tables 2, 3 and 4 of georgiou2022: printed, and recounted from the raw results."""
+"""Tables 2 and 3 of georgiou2022: printed, and recounted from the raw results."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from framewatt.published.georgiou2022_claims import FRAMEWORKS, MEANS_COLUMNS, PHASES, QUANTITIES
+from framewatt.published.printed import Answer, read_printed
 from framewatt.published.rank_tests import rank_sum_p
-from framewatt.published.resources import NotGivenError, read_table
-from framewatt.published.verdicts import Answer, Recount, read_printed
-from framewatt.statistics.correlation import spearman
+from framewatt.published.resources import read_table
+from framewatt.published.verdicts import Recount
 from framewatt.statistics.effect_size import a12
 from framewatt.statistics.intervals import Values
 
@@ -51,23 +51,19 @@ def printed_means(resources: Path) -> pd.DataFrame:
     return table.set_index(["phase", "model", "quantity"])[MEANS_COLUMNS].astype("float64")
 
 
-def raw_means(raw: pd.DataFrame) -> pd.DataFrame:
-    """Means, p and A12 of the raw results, for the phases that they hold.
+def raw_means(raw: pd.DataFrame, cases: pd.MultiIndex) -> pd.DataFrame:
+    """Means, p and A12 of the raw results, NaN for cases that they do not hold.
 
     Args:
         raw: RAW_COLUMNS.
+        cases: phase, model, quantity.
     """
-    rows = {}
-    for (phase, model), _ in raw.groupby(["phase", "model"], sort=False):
-        for quantity in QUANTITIES:
-            pair = runs_of(raw, phase, model, quantity)
-            if all(values.size for values in pair):
-                rows[phase, model, quantity] = [*map(np.mean, pair), rank_sum_p(*pair), either_a12(*pair)]
-    index = pd.MultiIndex.from_tuples(rows, names=["phase", "model", "quantity"]) if rows else _NO_CASES
-    return pd.DataFrame(list(rows.values()), index=index, columns=MEANS_COLUMNS, dtype="float64")
-
-
-_NO_CASES = pd.MultiIndex.from_arrays([[], [], []], names=["phase", "model", "quantity"])
+    means = pd.DataFrame(index=cases, columns=MEANS_COLUMNS, dtype="float64")
+    for case in cases:
+        pair = runs_of(raw, *case)
+        if all(values.size for values in pair):
+            means.loc[case] = [*map(np.mean, pair), rank_sum_p(*pair), either_a12(*pair)]
+    return means
 
 
 def runs_of(raw: pd.DataFrame, phase: str, model: str, quantity: str) -> tuple[Values, Values]:
@@ -88,7 +84,7 @@ def recount_means(phase: str, raw: pd.DataFrame, resources: Path) -> Iterator[Re
     title = _TABLES[phase][0]
     for printed in read_printed_table(resources, phase).to_dict("records"):
         pair = runs_of(raw, phase, printed["model"], printed["quantity"])
-        row = f"{printed['model']}, {printed['quantity'].replace('_', ' ')}"
+        row = f"{printed['model']}, {QUANTITIES[printed['quantity']]}"
         missing = _missing(phase, pair)
         for framework, values in zip(FRAMEWORKS, pair, strict=True):
             answer = Answer(None, missing) if missing else Answer(float(values.mean()), _count_note(values))
@@ -101,43 +97,6 @@ def recount_means(phase: str, raw: pd.DataFrame, resources: Path) -> Iterator[Re
         effect = Answer(None, missing) if missing else Answer(either_a12(*pair))
         how = "A12 of the framework that costs more: the printed 1 is the dearer one's in both directions"
         yield Recount(title, row, "A12", printed["a12"], "", effect, how)
-
-
-def recount_correlations(printed: pd.DataFrame, raw: pd.DataFrame, resources: Path) -> Iterator[Recount]:
-    """Table 4 from the means of training: as Table 2 prints them, and from the raw results."""
-    for row in read_table(resources / "georgiou2022_table4_spearman.csv").to_dict("records"):
-        quantity = f"{row['pair'].split()[0].lower()}_energy"
-        for framework in FRAMEWORKS:
-            for basis, means in (("printed means", printed), ("raw results", raw)):
-                yield Recount(
-                    "Table 4",
-                    row["pair"],
-                    f"{NAMES[framework]}, from the {basis}",
-                    row[f"{framework}_rho"],
-                    "rho",
-                    _rho(means, framework, quantity),
-                    "Spearman's rho over the training means of the six models",
-                )
-
-
-def _rho(means: pd.DataFrame, framework: str, quantity: str) -> Answer:
-    try:
-        training = training_means(means, framework)
-    except NotGivenError as missing:
-        return Answer(None, str(missing))
-    rho, p = spearman(training[quantity], training["run_time"])
-    return Answer(rho, f"n = {len(training)}, exact p = {p:.2g}" if p is not None else "no rho")
-
-
-def training_means(means: pd.DataFrame, framework: str) -> pd.DataFrame:
-    """A framework's training means: a row a model, a column a quantity.
-
-    Raises:
-        NotGivenError: there are none.
-    """
-    if "train" not in means.index.get_level_values("phase"):
-        raise NotGivenError("the raw results of training are not given")
-    return means.xs("train")[framework].unstack("quantity")
 
 
 def _missing(phase: str, pair: tuple[Values, Values]) -> str:

@@ -7,8 +7,9 @@ import pandas as pd
 
 from framewatt.published import itu2023_claims
 from framewatt.published.itu2023_epochs import DIGITS, GAUGES, KEYS, METRICS, UNITS, as_published
+from framewatt.published.printed import Answer
 from framewatt.published.resources import read_claims, read_table, recount_claims
-from framewatt.published.verdicts import Answer, Recount, verdicts
+from framewatt.published.verdicts import Recount, verdicts
 
 STUDY = "itu2023"
 

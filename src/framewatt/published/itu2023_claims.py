@@ -11,8 +11,8 @@ from collections.abc import Callable
 import pandas as pd
 
 from framewatt.published.itu2023_epochs import FACTORS
+from framewatt.published.printed import Answer
 from framewatt.published.resources import NotGivenError
-from framewatt.published.verdicts import Answer
 
 COMBINATION = ["dataset", "model", "batch_size"]
 

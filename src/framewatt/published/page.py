@@ -9,8 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from framewatt.published import words
-from framewatt.published.tables import counts_table, readable, verdicts_table
-from framewatt.published.verdicts import DEVIATES
+from framewatt.published.tables import counts_table, deviating_table, readable, verdicts_table
 from framewatt.report import page as report_page
 from framewatt.report.page import PageFigure
 from framewatt.report.svg import inline
@@ -82,14 +81,13 @@ def build_page(materials: Iterable[Material], given: Mapping[str, str]) -> str:
 
 def _section(material: Material) -> Section:
     study, verdicts = material.study, material.verdicts
-    deviating = verdicts_table(f"{study}_deviating", verdicts[verdicts["verdict"] == DEVIATES])
     shown, left_out = readable(verdicts)
     return Section(
         study,
         words.CITATIONS[study],
         words.summary(verdicts),
         replace(of_table(counts_table(study, verdicts)), source=None),
-        replace(of_table(deviating), caption=f"{study}: where the recount gives another number", source=None),
+        replace(of_table(deviating_table(study, verdicts)), source=None),
         of_table(verdicts_table(study, shown)),
         left_out,
         material.facts,

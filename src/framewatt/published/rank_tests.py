@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from framewatt.published.verdicts import REPRODUCED, Answer, judge
+from framewatt.published.printed import REPRODUCED, Answer, judge
 from framewatt.statistics.intervals import Values
 
 RANK_SUM, SIGNED_RANK = "rank-sum (Mann-Whitney)", "signed-rank (Wilcoxon)"

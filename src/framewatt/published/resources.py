@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from framewatt.errors import FramewattError
-from framewatt.published.verdicts import Answer, Recount
+from framewatt.published.printed import Answer
+from framewatt.published.verdicts import Recount
 
 CLAIMS_COLUMNS = ["id", "where", "claim", "value", "unit", "how", "arguments"]
 """Columns of a file of claims: `value` is the number as printed, `how` a function of the paper's module that recounts

@@ -7,7 +7,8 @@ import pandas as pd
 
 from framewatt.errors import FramewattError
 from framewatt.files import write_text
-from framewatt.published.verdicts import REPRODUCED, VERDICTS, counts
+from framewatt.published.printed import DEVIATES, REPRODUCED, VERDICTS
+from framewatt.published.verdicts import counts
 from framewatt.tables.table import MISSING, Table, significant, text, to_csv, to_markdown
 
 LARGEST_SHOWN = 500
@@ -57,6 +58,14 @@ def verdicts_table(study: str, verdicts: pd.DataFrame) -> Table:
     )
     numeric = frozenset({"Recomputed", "Published", "Deviation (%)"})
     return Table(f"{study}_verdicts", f"{study}: every number and its verdict", verdicts, shown, numeric)
+
+
+def deviating_table(study: str, verdicts: pd.DataFrame) -> Table:
+    """The numbers for which the recount gives another; how is told in the table of all."""
+    table = verdicts_table(study, verdicts[verdicts["verdict"] == DEVIATES])
+    shown = table.shown.drop(columns=["Verdict", "How"])
+    caption = f"{study}: where the recount gives another number"
+    return Table(f"{study}_deviating", caption, table.data, shown, table.numeric)
 
 
 def readable(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, str]:

@@ -1,21 +1,12 @@
-"""Verdicts: a number as it was printed, the number that a recount gives, and whether they agree."""
+"""Verdicts: a row a published number, with its recount and whether they agree."""
 
-import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pandas as pd
 
-from framewatt.errors import FramewattError
-
-REPRODUCED = "reproduced"
-DEVIATES = "deviates"
-UNKNOWN = "cannot be recomputed"
-
-VERDICTS = (REPRODUCED, DEVIATES, UNKNOWN)
+from framewatt.published.printed import VERDICTS, Answer, judge, read_printed
 
 VERDICTS_COLUMNS = [
     "study",
@@ -36,47 +27,6 @@ VERDICTS_COLUMNS = [
 `table` is the table or section of the paper, `row` and `column` say which number of it; `recomputed` is in `unit`, in
 full; `published` is text, as printed; `deviation` is recomputed less published. Unknown numbers are missing.
 """
-
-CUT_OFF = "digits are cut off, not rounded"
-OF_ROUNDED = "within the rounding of the printed numbers that it follows from"
-
-_PRINTED = re.compile(r"(?P<sign>[<>~]?)\s*(?P<number>[-+]?[\d.]+(?:e[-+]?\d+)?)", re.IGNORECASE)
-_SLACK = 1e-9
-"""Share of a number by which floating-point arithmetic may miss it."""
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A number as it stands in a paper.
-
-    Attributes:
-        text: what is printed.
-        value: the number.
-        unit: one unit of its last digit.
-        sign: `<` or `>` for a bound, `~` where the paper says "about", else empty.
-    """
-
-    text: str
-    value: float
-    unit: float
-    sign: str
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a recount gives.
-
-    Attributes:
-        value: the number, or a word where words are compared; None where it cannot be had, with the reason in `note`.
-        note: what a reader should know of it.
-        low: least value that the rounding of what it follows from allows; None where that rounding does not matter.
-        high: the largest such value.
-    """
-
-    value: float | str | None
-    note: str = ""
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -102,51 +52,6 @@ class Recount:
     answer: Answer
     how: str
     decimals: int | None = None
-
-
-def read_printed(text: str, decimals: int | None = None) -> Printed | None:
-    """Read a number as it is printed; None where the text is no number.
-
-    Args:
-        text: `0.60`, `6.54e-27`, `< 0.001`, `~13`; the last digit says how it was rounded.
-        decimals: digits behind the point, where trailing zeros are dropped in print.
-    """
-    match = _PRINTED.fullmatch(text.strip().replace(",", ""))
-    if not match:
-        return None
-    try:
-        number = Decimal(match["number"])
-    except InvalidOperation:
-        return None
-    exponent = number.as_tuple().exponent if decimals is None else -decimals
-    return Printed(text, float(number), float(Decimal(1).scaleb(int(exponent))), match["sign"])
-
-
-def judge(answer: Answer, text: str, decimals: int | None = None) -> tuple[str, str]:
-    """The verdict of one number, and the note that goes with it.
-
-    A number is reproduced where it rounds to what is printed, where cutting digits off gives what is printed, where it
-    lies within a printed bound, or within a whole unit of the last digit of a number that the paper calls approximate.
-
-    Args:
-        answer: of the recount.
-        text: as printed.
-        decimals: see Recount.
-
-    Raises:
-        FramewattError: a number is to be compared with words.
-    """
-    if answer.value is None:
-        return UNKNOWN, answer.note
-    printed = read_printed(text, decimals)
-    if isinstance(answer.value, str):
-        return (REPRODUCED if answer.value == text else DEVIATES), answer.note
-    if printed is None:
-        raise FramewattError(f"published number: found {text!r}; allowed: a number, as 0.60, < 0.001 or ~13")
-    found = _agreement(answer, answer.value, printed)
-    if found is None:
-        return DEVIATES, answer.note
-    return REPRODUCED, "; ".join(filter(None, [found, answer.note]))
 
 
 def verdicts(study: str, recounts: Iterable[Recount]) -> pd.DataFrame:
@@ -181,25 +86,6 @@ def from_frame(frame: pd.DataFrame, how: str) -> list[Recount]:
         how: how the numbers were made.
     """
     return [_of_row(row, how) for row in frame.to_dict("records")]
-
-
-def _agreement(answer: Answer, value: float, printed: Printed) -> str | None:
-    """How a number agrees with the printed one ("" without further words), or None where it does not."""
-    slack = _SLACK * max(abs(value), abs(printed.value))
-    if printed.sign == "<":
-        return "" if value < printed.value else None
-    if printed.sign == ">":
-        return "" if value > printed.value else None
-    reach = printed.unit if printed.sign == "~" else printed.unit / 2
-    if abs(value - printed.value) <= reach + slack:
-        return ""
-    further = (abs(value) - abs(printed.value)) * (1 if value * printed.value >= 0 else math.inf)
-    if -slack <= further < printed.unit - slack:
-        return CUT_OFF
-    if answer.low is not None and answer.high is not None:
-        overlap = answer.low <= printed.value + reach + slack and answer.high >= printed.value - reach - slack
-        return OF_ROUNDED if overlap else None
-    return None
 
 
 def _row(study: str, recount: Recount) -> dict[str, Any]:

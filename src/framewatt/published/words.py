@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from framewatt.published.verdicts import CUT_OFF, DEVIATES, REPRODUCED, UNKNOWN
+from framewatt.published.printed import CUT_OFF, DEVIATES, REPRODUCED, UNKNOWN
 
 CITATIONS = {
     "georgiou2022": "S. Georgiou, M. Kechagia, T. Sharma, F. Sarro and Y. Zou: Green AI: Do Deep Learning Frameworks "
@@ -26,12 +26,12 @@ def summary(frame: pd.DataFrame) -> list[str]:
     sentences = [f"{len(frame)} numbers: {_counted(frame)}."]
     cut = frame["note"].fillna("").str.contains(CUT_OFF, regex=False).sum()
     if cut:
-        sentences.append(f"{cut} of the reproduced numbers were printed with their last digits cut off, not rounded.")
+        sentences.append(f"Reproduced, but printed with the last digits cut off, not rounded: {cut}.")
     reasons = frame.loc[frame["verdict"] == UNKNOWN, "note"].value_counts()
-    sentences += [f"{count} cannot be recomputed: {reason}." for reason, count in reasons.items()]
+    sentences += [f"Cannot be recomputed: {count}, since {reason}." for reason, count in reasons.items()]
     return sentences
 
 
 def _counted(frame: pd.DataFrame) -> str:
     found = {verdict: int((frame["verdict"] == verdict).sum()) for verdict in (REPRODUCED, DEVIATES, UNKNOWN)}
-    return f"{found[REPRODUCED]} are reproduced, {found[DEVIATES]} deviate, {found[UNKNOWN]} cannot be recomputed"
+    return f"{found[REPRODUCED]} reproduced, {found[DEVIATES]} deviating, {found[UNKNOWN]} that cannot be recomputed"

@@ -102,6 +102,8 @@ def instruments(material: Material) -> Table:
         powers = [si(power.get(name), "W") for power in (idle, after) for name in ("mean_power_w", "sd_power_w")]
         rows.append([domain, instrument, source, "estimated" if estimated else "measured", *powers])
     header = ["domain", "instrument", "quantity read", "measured or estimated"]
+    if material.imported:
+        return Table("instruments", "Domains, and what read them", header, [row[: len(header)] for row in rows])
     header += ["idle power before", "its standard deviation", "idle power after", "its standard deviation"]
     return Table("instruments", "Domains, what reads them, and their power at rest", header, rows)
 

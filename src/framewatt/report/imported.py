@@ -36,13 +36,18 @@ def how_sampled(material: Material) -> Facts:
     unknown: Counter[tuple[str, str]] = Counter()
     for record in material.records:
         unknown.update(record.get("unknown", {}).items())
-    told = [f"{name.removesuffix('_s').replace('_', ' ')} ({reason})" for name, reason in sorted(unknown)]
+    told = [f"{_words(name)} ({reason})" for name, reason in sorted(unknown)]
     return [*facts, ("Unknown", "; ".join(told) or "nothing")]
 
 
 def _watts(power: dict[str, Any]) -> str:
     spread = power["sd_power_w"]
     return f"{power['mean_power_w']:g} W" + ("" if spread is None else f" ± {spread:g} W") + ", stated by the study"
+
+
+def _words(field: str) -> str:
+    """A field of a record in words, without its unit."""
+    return field.removesuffix("_per_s").removesuffix("_s").replace("_", " ")
 
 
 def _folder(path: str) -> str:

@@ -71,6 +71,7 @@ def build_report(material: Material, figures: Path) -> str:
         sampling=facts.sampling(material),
         answers=words.answers(material),
         per=material.headline.per,
+        imported=material.imported,
         root=_root(material),
         figures=_figures(figures),
         tables=study_tables(material),

@@ -82,7 +82,7 @@ def assemble(logs: Sequence[Log]) -> Assembled:
     ends = [end - (begin_ns if log.dated else 0) for log, (_, end) in known if paced or not log.paced]
     if not ends or min(ends) <= 0:
         raise FramewattError("found no time that all logs span by good readings; allowed: logs of the same run")
-    flags = [flag for log in logs for flag in log.flags]
+    flags = [flag for log in logs for flag in (*log.flags, *_failed_at_edges(log))]
     traces = []
     for log in logs:
         trace, told = _spread(log.trace, min(ends)) if log.paced else (_moved(log, begin_ns), [])
@@ -106,6 +106,16 @@ def _extent(log: Log) -> tuple[int, int] | None:
             firsts.append(int(good[0]))
             lasts.append(int(good[-1]))
     return (max(firsts), min(lasts)) if firsts else None
+
+
+def _failed_at_edges(log: Log) -> list[str]:
+    """Readings that failed before the first or after the last good one of their channel, which no window holds."""
+    flags = []
+    for domain, index in energy_channels(log.trace.channels).items():
+        good = np.flatnonzero(np.isfinite(log.trace.of(index)[1]))
+        count = len(log.trace.of(index)[1]) - (good[-1] - good[0] + 1) if len(good) else 0
+        flags += [f"{domain}: {count} readings failed before the first or after the last good one"] if count else []
+    return flags
 
 
 def _moved(log: Log, begin_ns: int) -> Trace:

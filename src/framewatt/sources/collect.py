@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.errors import FramewattError
-from framewatt.factors import PlainCell, in_order
+from framewatt.factors import PlainCell, in_order, natural
 from framewatt.sources.pattern import Pattern, parse_pattern
 
 Levels = tuple[tuple[str, Any], ...]
@@ -147,7 +147,7 @@ def _with_numbers(cells: Mapping[Levels, _Found]) -> dict[Levels, _Found]:
 
 
 def _named(cells: Mapping[Levels, _Found], where: str) -> list[tuple[PlainCell, _Found]]:
-    """The cells with their names, by name."""
+    """The cells with their names, in order of their levels."""
     named: dict[str, tuple[PlainCell, _Found]] = {}
     for levels, found in cells.items():
         parts = [f"{name[0]}{level}" if isinstance(level, int) else _slug(str(level)) for name, level in levels]
@@ -157,7 +157,7 @@ def _named(cells: Mapping[Levels, _Found], where: str) -> list[tuple[PlainCell, 
                 f"{where}: files: found two cells that are both called {cell.id}; allowed: other levels"
             )
         named[cell.id] = cell, found
-    return [named[name] for name in sorted(named)]
+    return sorted(named.values(), key=lambda pair: [natural(level) for _, level in pair[0].levels])
 
 
 def _slug(text: str) -> str:

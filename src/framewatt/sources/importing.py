@@ -11,10 +11,10 @@ from framewatt.errors import FramewattError
 from framewatt.file_study import FILES, FileStudy
 from framewatt.files import sha256_of
 from framewatt.records import SCHEMA_VERSION, Clock
-from framewatt.sources import READERS
 from framewatt.sources.assemble import Assembled, assemble
 from framewatt.sources.collect import FileRun, SourceFile
 from framewatt.sources.contract import NO_READINGS, Log
+from framewatt.sources.readers import READERS
 from framewatt.trace import Trace
 from framewatt.verdict import FAILED, OK, told_of
 

@@ -1,8 +1,10 @@
 """The functions in which profiled runs spend their time, in the shape of georgiou2022's Tables 5 to 8."""
 
+from collections.abc import Callable
+
 import pandas as pd
 
-from framewatt.profiling.frame import profiled_as
+from framewatt.profiling.frame import file_name, profiled_as
 from framewatt.tables.table import MISSING, Table, significant, text
 
 THRESHOLD_PERCENT = 1.0
@@ -11,6 +13,20 @@ THRESHOLD_PERCENT = 1.0
 NO_API_NAME = "no API name known"
 
 _COLUMNS = ["workload", "api_name", "file", "line", "function", "calls", "own_time_s", "share_percent", "type"]
+
+_SHOWN: dict[str, Callable[[float], str]] = {
+    "calls": text,
+    "own_time_s": lambda seconds: significant(seconds, 4),
+    "share_percent": lambda percent: significant(percent, 3),
+}
+
+_SOURCES = ("recomputed", "published")
+_BESIDE = {
+    "calls": ("calls", "Calls"),
+    "own time": ("own_time_s", "Own time (s)"),
+    "share": ("share_percent", "Share (%)"),
+}
+"""Column of the comparison: column of this table's data, heading."""
 
 
 def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent: float = THRESHOLD_PERCENT) -> Table:
@@ -29,9 +45,9 @@ def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent
             "Workload": data["workload"],
             "Function": data["api_name"].fillna(NO_API_NAME),
             "Profiled as": profiled_as(data),
-            "Calls": data["calls"].map(text),
-            "Own time (s)": data["own_time_s"].map(lambda seconds: significant(seconds, 4)),
-            "Share (%)": data["share_percent"].map(lambda percent: significant(percent, 3)),
+            "Calls": data["calls"].map(_SHOWN["calls"]),
+            "Own time (s)": data["own_time_s"].map(_SHOWN["own_time_s"]),
+            "Share (%)": data["share_percent"].map(_SHOWN["share_percent"]),
             "Type": data["type"].fillna(MISSING),
         }
     )
@@ -41,16 +57,7 @@ def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent
         f"{runs} profiled run{'' if runs == 1 else 's'}"
     )
     numeric = frozenset({"Calls", "Own time (s)", "Share (%)"})
-    return Table(f"functions_{framework}_{phase}", caption, data, shown, numeric)
-
-
-_SOURCES = ("recomputed", "published")
-_BESIDE = {
-    "calls": ("calls", "Calls"),
-    "own time": ("own_time_s", "Own time (s)"),
-    "share": ("share_percent", "Share (%)"),
-}
-"""Column of the comparison: column of this table's data, heading."""
+    return Table(f"functions_{file_name(framework, phase)}", caption, data, shown, numeric)
 
 
 def functions_published(comparison: pd.DataFrame) -> Table:
@@ -71,8 +78,7 @@ def functions_published(comparison: pd.DataFrame) -> Table:
     shown = pd.DataFrame({"Table": data["table"], "Model and function": data["row"]})
     numeric = []
     for name, heading in _BESIDE.values():
-        digits = {"share_percent": 3}.get(name, 4)
-        shown[heading] = data[f"{name}_recomputed"].map(lambda value, digits=digits: significant(value, digits))
+        shown[heading] = data[f"{name}_recomputed"].map(_SHOWN[name])
         shown[f"{heading}, published"] = data[f"{name}_published"].map(text)
         numeric += [heading, f"{heading}, published"]
     shown["Note"] = data["note"]

@@ -7,17 +7,9 @@ from matplotlib.lines import Line2D
 from framewatt.figures import style
 
 NAMES = {"pytorch": "PyTorch", "tensorflow": "TensorFlow"}
-_RUNTIMES = {"pytorch": "torch"}
 
-
-def colour(framework: str) -> str:
-    """The colour of the runtime of that name in the project's own figures."""
-    return style.colour(_RUNTIMES.get(framework, framework))
-
-
-def marker(framework: str) -> str:
-    """The marker of the runtime of that name in the project's own figures."""
-    return style.marker(_RUNTIMES.get(framework, framework), "native")
+LOOKS = style.looks(NAMES)
+"""Framework -> its colour and marker, those of the project's own figures."""
 
 
 def handles(frameworks: Iterable[str], shape: str = "") -> list[Line2D]:
@@ -28,6 +20,6 @@ def handles(frameworks: Iterable[str], shape: str = "") -> list[Line2D]:
         shape: marker of all of them; empty for each its own.
     """
     return [
-        Line2D([], [], color=colour(name), marker=shape or marker(name), ms=5, ls="", label=NAMES.get(name, name))
+        Line2D([], [], color=LOOKS[name].colour, marker=shape or LOOKS[name].marker, ms=5, ls="", label=NAMES[name])
         for name in frameworks
     ]

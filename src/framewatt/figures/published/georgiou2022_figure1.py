@@ -50,7 +50,7 @@ def draw(runs: pd.DataFrame, phases: str) -> Figure:
 
 def _cell(axes: Axes, place: int, framework: str, cell: pd.DataFrame, largest_s: float) -> None:
     x = place + _OFFSETS.get(framework, 0.0)
-    look = frameworks.colour(framework)
+    look = frameworks.LOOKS[framework].colour
     mean_j, mean_s = cell["energy_j"].mean(), cell["run_time_s"].mean()
     area = _LARGEST_PT2 * mean_s / largest_s
     axes.scatter(x, mean_j, s=area, color=look, alpha=0.55, linewidths=0.8, edgecolor=look)

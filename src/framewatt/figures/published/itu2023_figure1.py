@@ -55,7 +55,7 @@ def _line(axes: Axes, run: TracedRun, quantity: str, dash: object) -> None:
     own = run.power[run.power["quantity"] == quantity]
     start_ns = int(run.power["monotonic_ns"].min())
     seconds = (own["monotonic_ns"].to_numpy() - start_ns) * 1e-9
-    look = frameworks.colour(run.record["cell"]["framework"])
+    look = frameworks.LOOKS[run.record["cell"]["framework"]].colour
     axes.plot(seconds, np.asarray(own["value"], dtype=float) * _ROWS[quantity][1], color=look, lw=0.9, ls=dash)
     for epoch in run.record["epochs"]:
         end_ns = run.record["windows"][f"epoch-{epoch['epoch']}"]["end_monotonic_ns"]

@@ -85,7 +85,7 @@ def _panel(axes: Axes, values: pd.DataFrame) -> None:
     batches = sorted(values["batch_size"].unique())
     places = {batch: place for place, batch in enumerate(batches)}
     for (framework, part), cell in values.groupby(["framework", "part"]):
-        look, shape = frameworks.colour(framework), frameworks.marker(framework)
+        look, shape = frameworks.LOOKS[framework].colour, frameworks.LOOKS[framework].marker
         face = "white" if part == _FIRST else look
         shift = _SHIFT.get(framework, 0.0)
         means = cell.groupby("batch_size")["value"].mean()

@@ -1,0 +1,22 @@
+"""Rule functions: profiled functions get the names and types of their framework's API."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from framewatt.cli import run
+from framewatt.files import write_atomically
+from framewatt.profiling.api_names import read_rules, read_types
+from framewatt.profiling.frame import functions_frame
+
+
+def main() -> None:
+    """Read, name, write."""
+    given, output = snakemake.input, snakemake.output
+    rules, types = read_rules(Path(given.api_names)), read_types(Path(given.types))
+    frame = functions_frame(pd.read_parquet(given.profiled), pd.read_parquet(given.calls), rules, types)
+    write_atomically(Path(output.frame), lambda path: frame.to_parquet(path, index=False))
+    write_atomically(Path(output.csv), lambda path: frame.to_csv(path, index=False, lineterminator="\n"))
+
+
+run(main)

@@ -1,0 +1,94 @@
+"""From a folder of dumps to frames, tables and call graphs, through the real workflow."""
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from checkout import Checkout
+from profile_factory import builtin, statistics, write_dump
+
+from framewatt.package import rebuild
+
+RESULTS = "results/georgiou2022-published"
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    checkout = Checkout(tmp_path_factory.mktemp("checkout"))
+    dumps = checkout.root / "raw" / "cProfile_results"
+    main, run = ("/home/ann/main.py", 1, "main"), builtin("<built-in method a.TF_SessionRun_wrapper>")
+    write_dump(dumps / "rn50_tensorflow_infer.prof", statistics({main: 1.0, run: 9.0}, {run: main}))
+    (dumps / "ssd_pytorch_train.prof").write_bytes(b"not marshal data")
+    return checkout
+
+
+def frame(checkout: Checkout, name: str) -> pd.DataFrame:
+    return pd.read_csv(checkout.root / RESULTS / name)
+
+
+def test_nothing_is_opened_without_the_users_word(checkout: Checkout) -> None:
+    targets = [f"{RESULTS}/{name}" for name in ("figures/callgraphs.csv", "aggregate/functions.csv")]
+    answer = checkout.snakemake(*targets, config="published_georgiou2022=raw")
+    assert answer.code == 0, answer.text
+    assert frame(checkout, "profile/profiles.csv")["reason"].str.contains("trust_profiles=True").tolist() == [True] * 2
+    assert frame(checkout, "figures/callgraphs.csv")["callgraph"].isna().all()
+    assert frame(checkout, "aggregate/functions.csv").empty
+
+
+def test_the_dumps_that_can_be_read_become_tables_and_graphs(checkout: Checkout) -> None:
+    answer = checkout.snakemake("profiles", config="published_georgiou2022=raw trust_profiles=True")
+    assert answer.code == 0, answer.text
+    functions = frame(checkout, "aggregate/functions.csv")
+    assert functions["api_name"].fillna("-").tolist() == ["TensorFlow.Session.run", "-"]
+    assert functions["share_percent"].tolist() == [90, 10]
+    record = frame(checkout, "profile/profiles.csv").set_index("file")
+    assert record["status"].to_dict() == {"rn50_tensorflow_infer.prof": "ok", "ssd_pytorch_train.prof": "failed"}
+    assert len(frame(checkout, "tables/functions_tensorflow_infer.csv")) == 2
+    graph = checkout.root / RESULTS / "figures/callgraph_resnet_50_tensorflow_infer.svg"
+    drawn = frame(checkout, "figures/callgraphs.csv").set_index("file")
+    if shutil.which("dot"):
+        assert "TF_SessionRun_wrapper" in graph.read_text()
+        assert drawn["reason"].notna().to_dict() == {
+            "rn50_tensorflow_infer.prof": False,
+            "ssd_pytorch_train.prof": True,
+        }
+    else:
+        assert "apt install graphviz" in drawn.loc["rn50_tensorflow_infer.prof", "reason"]
+        assert not graph.exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "missing"),
+    [
+        ("", "--config published_georgiou2022=…/cProfile_results/*.prof"),
+        ("published_georgiou2022=nowhere", "nowhere/cProfile_results/*.prof"),
+    ],
+)
+def test_a_folder_without_dumps_is_named(tmp_path: Path, config: str, missing: str) -> None:
+    answer = Checkout(tmp_path).snakemake("--dry-run", "profiles", config=config)
+    assert answer.code != 0
+    assert "MissingInputException in rule profile" in answer.text
+    assert answer.lines(f"        {missing}")
+    assert "Traceback" not in answer.text
+
+
+def test_a_graph_of_what_cannot_be_read_is_one_line(checkout: Checkout) -> None:
+    target = f"{RESULTS}/figures/callgraph_ssd_pytorch_train.svg"
+    answer = checkout.snakemake(target, config="published_georgiou2022=raw trust_profiles=True")
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert "found no readable profile ssd_pytorch_train; allowed: resnet_50_tensorflow_infer" in line
+    assert not (checkout.root / target).exists()
+
+
+def test_a_rebuild_needs_no_dump(checkout: Checkout) -> None:
+    derived = ["aggregate/functions.parquet", "tables/functions_tensorflow_infer.md", "tables/functions_published.csv"]
+    paths = [checkout.root / RESULTS / name for name in derived]
+    before = [path.read_bytes() for path in paths]
+    for folder in ("aggregate", "tables"):
+        shutil.rmtree(checkout.root / RESULTS / folder)
+    targets = [f"{RESULTS}/{name}" for name in derived]
+    answer = checkout.snakemake("--rerun-triggers", "mtime", "--allowed-rules", *rebuild.RULES, "--", *targets)
+    assert answer.code == 0, answer.text
+    assert [path.read_bytes() for path in paths] == before
