@@ -17,14 +17,16 @@ _HEADINGS = {
     "table": "Where",
     "row": "Row or claim",
     "column": "Column",
-    "recomputed": "Recomputed",
     "published": "Published",
+    "recomputed": "Recomputed",
     "unit": "Unit",
-    "deviation_percent": "Deviation (%)",
     "verdict": "Verdict",
+    "deviation_percent": "Deviation (%)",
     "note": "Note",
     "how": "How",
 }
+
+_UNITS = {"j": "J", "s": "s", "w": "W", "mib": "MiB", "percent": "%"}
 
 
 def plain_table(name: str, caption: str, data: pd.DataFrame) -> Table:
@@ -80,7 +82,8 @@ def to_readable_markdown(study: str, verdicts: pd.DataFrame) -> str:
 
 
 def _heading(name: str) -> str:
-    return name.replace("_", " ")
+    words, _, unit = name.rpartition("_")
+    return f"{words.replace('_', ' ')} ({_UNITS[unit]})" if unit in _UNITS else name.replace("_", " ")
 
 
 def _number(value: object) -> str:
