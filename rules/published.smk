@@ -116,6 +116,7 @@ rule published:
         image=orchestrator_image,
     output:
         page="results/published/report/report.html",
+        summary="results/published/report/summary.md",
     log:
         "logs/published/published.log",
     conda:

@@ -6,8 +6,9 @@ import pandas as pd
 
 from framewatt.files import write_text
 from framewatt.published import beyond
-from framewatt.published.page import Material, build_page
-from framewatt.published.tables import plain_table, read_verdicts
+from framewatt.published.page import Material, build_page, build_summary
+from framewatt.published.tables import plain_table
+from framewatt.published.written import read_verdicts
 
 folder = Path(snakemake.input.verdicts[0]).parent
 frames = {Path(path).stem: pd.read_csv(path) for path in snakemake.input.tables}
@@ -20,3 +21,4 @@ for study in snakemake.params.papers:
     verdicts = read_verdicts(folder / f"{study}_verdicts.csv")
     materials.append(Material(study, verdicts, beyond.FACTS[study](own), tables, figures))
 write_text(Path(snakemake.output.page), build_page(materials, snakemake.params.given))
+write_text(Path(snakemake.output.summary), build_summary(materials))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from framewatt.published import alizadeh2024
-from framewatt.published.tables import write_verdicts
+from framewatt.published.written import write_verdicts
 
 verdicts = alizadeh2024.recount(Path(snakemake.input.claims).parent)
 write_verdicts(alizadeh2024.STUDY, verdicts, map(Path, snakemake.output.verdicts))

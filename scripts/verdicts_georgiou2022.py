@@ -13,7 +13,7 @@ from framewatt.published.georgiou2022_profiles import compare, without_profiles
 from framewatt.published.georgiou2022_raw import no_raw_results, raw_results, sums_of_watts
 from framewatt.published.georgiou2022_spread import spread
 from framewatt.published.georgiou2022_tables import printed_means, printed_models
-from framewatt.published.tables import write_plain, write_verdicts
+from framewatt.published.written import write_plain, write_verdicts
 from framewatt.records import read_run, record_paths
 
 given, output = snakemake.input, snakemake.output

@@ -90,6 +90,13 @@ def test_a_sentence_on_a_phase_that_is_not_given_cannot_be_recomputed_from_raw_r
     assert (row["verdict"], row["note"]) == ("cannot be recomputed", "the raw results of inference are not given")
 
 
+def test_what_can_be_counted_on_one_half_alone_is_said():
+    frame = georgiou2022.recount(RESOURCES, made_up(), NO_PROFILES)
+    row = claim(frame, "abstract-significant, from the raw results")
+    assert row["verdict"] == "cannot be recomputed"
+    assert row["note"] == "the raw results of inference are not given; training alone: 24 of 24"
+
+
 def test_the_inference_half_works_unseen():
     frame = georgiou2022.recount(RESOURCES, made_up(phases=("train", "infer")), NO_PROFILES)
     assert cell(frame, "Table 3", "NCF, run time", "PyTorch")["recomputed"] == pytest.approx(104.5)

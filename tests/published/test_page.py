@@ -15,13 +15,12 @@ from framewatt.published.rank_tests import variants
 from framewatt.published.tables import (
     LARGEST_SHOWN,
     plain_table,
-    read_verdicts,
     readable,
     to_readable_markdown,
-    write_verdicts,
 )
 from framewatt.published.verdicts import Recount, verdicts
 from framewatt.published.words import summary
+from framewatt.published.written import read_verdicts, write_verdicts
 
 
 @pytest.fixture(scope="module")

@@ -90,6 +90,19 @@ def test_names_of_tensorflow(tmp_path: Path, function: Key, name: str | None) ->
     assert names_of(tmp_path, "TensorFlow", "train", function) == name
 
 
+ASNUMPY = (f"{PACKAGES}mxnet/ndarray/ndarray.py", 2568, "asnumpy")
+RUN = built_in("onnxruntime.capi.onnxruntime_pybind11_state.run")
+
+
+@pytest.mark.parametrize(
+    ("framework", "function", "name"),
+    [("mxnet", ASNUMPY, "mxnet.nd.NDArray.asnumpy"), ("onnxruntime", RUN, "onnxruntime.InferenceSession.run")],
+)
+def test_names_of_other_runtimes(tmp_path: Path, framework: str, function: Key, name: str) -> None:
+    assert names_of(tmp_path, framework, "infer", function) == name
+    assert names_of(tmp_path, "torch", "infer", function) is None
+
+
 EXECUTE = built_in("tensorflow.python._pywrap_tfe.TFE_Py_Execute")
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from checkout import Checkout
+from checkout import ROOT, Checkout
 from published_data import raw_data
 
 PAPERS = ("georgiou2022", "itu2023", "alizadeh2024")
@@ -44,3 +44,5 @@ def test_raw_results_go_through_the_workflow_into_the_verdicts(checkout: Checkou
     page = (checkout.root / "results/published/report/report.html").read_text()
     assert str(georgiou) not in page
     assert 'id="figure-itu2023_figure5"' in page
+    summary = (checkout.root / "results/published/report/summary.md").read_text()
+    assert summary in (ROOT / "docs/published.md").read_text(), "docs/published.md ends with an older summary"

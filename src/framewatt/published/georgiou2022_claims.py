@@ -25,7 +25,14 @@ _RUNS = 10
 
 def significant(means: pd.DataFrame, phases: str, give: str, least_a12: str = "0", alpha: str = "0.05") -> Answer:
     """Cases with p at most alpha and an effect size of at least that given."""
-    cases = _cases(means, phases)
+    try:
+        cases = _cases(means, phases)
+    except NotGivenError as missing:
+        given = [phase for phase in phases.split() if means.loc[phase].notna().all(axis=None)]
+        if not given:
+            raise
+        alone = significant(means, " ".join(given), give, least_a12, alpha)
+        raise NotGivenError(f"{missing}; {PHASES[given[0]]} alone: {alone.note}") from missing
     return _counted((cases["p"] <= float(alpha)) & (cases["a12"] >= float(least_a12)), len(cases), give)
 
 

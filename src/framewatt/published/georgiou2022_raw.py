@@ -28,7 +28,7 @@ def raw_results(runs: pd.DataFrame, watts: pd.DataFrame, models: Iterable[str]) 
         models: names of the models in the paper's tables; a workload is the model whose letters and digits it has.
 
     Returns:
-        RAW_COLUMNS and gpu_integral, a row a run with what is known of it.
+        RAW_COLUMNS and gpu_integral, a row a run with what is known of it, in the order of the models.
     """
     by_letters = {_letters(model): model for model in models}
     ok = runs[runs["status"] == "ok"]
@@ -47,6 +47,8 @@ def raw_results(runs: pd.DataFrame, watts: pd.DataFrame, models: Iterable[str]) 
         index=heads.index,
     )
     raw = raw.reset_index("repetition").reset_index(drop=True)[[*RAW_COLUMNS, "gpu_integral"]]
+    place = {model: number for number, model in enumerate(by_letters.values())}
+    raw = raw.sort_values("model", kind="stable", ignore_index=True, key=lambda names: names.map(place))
     return raw.astype(dict.fromkeys(raw.columns[4:], "float64"))
 
 

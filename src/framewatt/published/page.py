@@ -15,6 +15,7 @@ from framewatt.report.page import PageFigure
 from framewatt.report.svg import inline
 from framewatt.report.tables import Table, of_table
 from framewatt.tables import Table as StudyTable
+from framewatt.tables import to_markdown
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,17 @@ def build_page(materials: Iterable[Material], given: Mapping[str, str]) -> str:
         given=list(given.items()),
         sections=[_section(material) for material in materials],
     )
+
+
+def build_summary(materials: Iterable[Material]) -> str:
+    """What the page says, without its long tables and figures, as Markdown."""
+    parts = []
+    for material in materials:
+        study, frame = material.study, material.verdicts
+        sentences = [*words.summary(frame), *material.facts]
+        parts += [f"### {study}", f"{words.CITATIONS[study]}.", "\n".join(f"- {sentence}" for sentence in sentences)]
+        parts += [to_markdown(counts_table(study, frame)).rstrip(), to_markdown(deviating_table(study, frame)).rstrip()]
+    return "\n\n".join(parts) + "\n"
 
 
 def _section(material: Material) -> Section:

@@ -1,15 +1,13 @@
 """Verdicts and what goes with them as tables for readers."""
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
-from framewatt.errors import FramewattError
-from framewatt.files import write_text
 from framewatt.published.printed import DEVIATES, REPRODUCED, VERDICTS
 from framewatt.published.verdicts import counts
-from framewatt.tables.table import MISSING, Table, significant, text, to_csv, to_markdown
+from framewatt.tables.table import MISSING, Table, significant, text, to_markdown
 
 LARGEST_SHOWN = 500
 """Rows of a published table beyond which those that are reproduced are left to the CSV file."""
@@ -19,14 +17,16 @@ _HEADINGS = {
     "table": "Where",
     "row": "Row or claim",
     "column": "Column",
-    "recomputed": "Recomputed",
     "published": "Published",
+    "recomputed": "Recomputed",
     "unit": "Unit",
-    "deviation_percent": "Deviation (%)",
     "verdict": "Verdict",
+    "deviation_percent": "Deviation (%)",
     "note": "Note",
     "how": "How",
 }
+
+_UNITS = {"j": "J", "s": "s", "w": "W", "mib": "MiB", "percent": "%"}
 
 
 def plain_table(name: str, caption: str, data: pd.DataFrame) -> Table:
@@ -51,10 +51,7 @@ def counts_table(study: str, verdicts: pd.DataFrame) -> Table:
 def verdicts_table(study: str, verdicts: pd.DataFrame) -> Table:
     """Every verdict."""
     shown = pd.DataFrame(
-        {
-            heading: verdicts[column].map(_number if column in ("recomputed", "deviation_percent") else _words)
-            for column, heading in _HEADINGS.items()
-        }
+        {heading: verdicts[column].map(_SHOWN.get(column, _words)) for column, heading in _HEADINGS.items()}
     )
     numeric = frozenset({"Recomputed", "Published", "Deviation (%)"})
     return Table(f"{study}_verdicts", f"{study}: every number and its verdict", verdicts, shown, numeric)
@@ -85,47 +82,25 @@ def to_readable_markdown(study: str, verdicts: pd.DataFrame) -> str:
 
 
 def _heading(name: str) -> str:
-    return name.replace("_", " ")
+    words, _, unit = name.rpartition("_")
+    return f"{words.replace('_', ' ')} ({_UNITS[unit]})" if unit in _UNITS else name.replace("_", " ")
 
 
 def _number(value: object) -> str:
     if isinstance(value, str):
         return value
-    return significant(float(value), _DIGITS) if isinstance(value, int | float) and not pd.isna(value) else MISSING
+    if not isinstance(value, int | float) or pd.isna(value):
+        return MISSING
+    return str(int(value)) if float(value).is_integer() else significant(value, _DIGITS)
+
+
+def _percent(value: float) -> str:
+    return significant(value, 3)
 
 
 def _words(value: object) -> str:
     return "" if text(value) == MISSING else text(value)
 
 
-def read_verdicts(path: Path) -> pd.DataFrame:
-    """Read the CSV file of `write_verdicts`; numbers as printed stay text."""
-    return pd.read_csv(path, dtype={"published": str, "note": str, "unit": str, "column": str})
-
-
-def write_verdicts(study: str, verdicts: pd.DataFrame, paths: Iterable[Path]) -> None:
-    """Write all verdicts as .csv, and those that a reader can go through as .md.
-
-    Raises:
-        FramewattError: a path ends in something else.
-    """
-    for path in paths:
-        if path.suffix == ".csv":
-            write_text(path, to_csv(verdicts_table(study, verdicts)))
-        elif path.suffix == ".md":
-            write_text(path, to_readable_markdown(study, verdicts))
-        else:
-            raise FramewattError(f"{path}: found suffix {path.suffix!r}; allowed: .csv, .md")
-
-
-def write_plain(frames: Mapping[str, pd.DataFrame], paths: Mapping[str, str]) -> None:
-    """Write frames as CSV files, numbers to twelve digits.
-
-    Beyond them lies what one machine's mathematical library makes of a function and another's does not.
-
-    Args:
-        frames: by name.
-        paths: of the files, by the same names.
-    """
-    for name, frame in frames.items():
-        write_text(Path(paths[name]), frame.to_csv(index=False, lineterminator="\n", float_format="%.12g"))
+_SHOWN: dict[str, Callable[[Any], str]] = {"recomputed": _number, "deviation_percent": _percent}
+"""How the columns that are no words are shown."""
