@@ -87,6 +87,17 @@ def test_two_readings_of_one_instant_both_count():
     assert epochs_of(run)["power"].tolist() == [30]
 
 
+def test_tables_are_read_from_shallow_to_deep():
+    runs = [
+        made_up([10, 10], [2], batch_size=batch, model=model)
+        for batch in (32, 64)
+        for model in ("resnet152", "resnet101", "resnet50")
+    ]
+    ways = itu2023_beyond.two_ways(all_epochs(runs))
+    assert ways["model"].tolist() == ["resnet50"] * 2 + ["resnet101"] * 2 + ["resnet152"] * 2
+    assert ways["batch_size"].tolist() == [32, 64] * 3
+
+
 def test_levels_are_written_as_in_the_names_of_the_authors_files():
     cell = {"framework": "TensorFlow", "workload": "ResNet-152", "dataset": "SVHN", "batch_size": "64"}
     assert authors_levels(cell) == {
