@@ -60,7 +60,7 @@ wildcard_constraints:
     study="|".join(STUDIES),
     mode="locked|host|container",
     environment="[a-z0-9]+(/[a-z0-9]+)?",
-    cell="[a-z0-9_.-]+",
+    cell="|".join(CELLS) or "none",
     model="[a-z0-9_-]+",
     repetition="[1-9][0-9]*",
     table="|".join(TABLES),
@@ -180,9 +180,8 @@ def idle_records(wildcards):
 
 
 def source_files(wildcards):
-    """The files that a study's runs are read from."""
-    study = STUDIES[wildcards.study]
-    return [study.root / file.path for run in study.found for file in run.files]
+    """The files that a study's runs are read from; none where they are measured."""
+    return STUDIES[wildcards.study].source_files()
 
 
 def artefacts(wildcards):

@@ -12,6 +12,7 @@ rule plan:
         ORCHESTRATOR
     params:
         settings=settings(),
+        files=lambda wc: [str(path) for path in source_files(wc)],
         device=lambda wc: STUDIES[wc.study].device,
     message:
         "planning the study"

@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.meters.contract import COUNTER, GAUGE, Channel
+from framewatt.gauges import summaries
+from framewatt.meters.contract import COUNTER, Channel
 from framewatt.throttling import THROTTLE_REASONS, throttled_shares
 from framewatt.trace import Trace
 from framewatt.windows import WindowEnergy, combine, counter_energy, gauge_energy
+from framewatt.windows_at_once import gauge_energies
 
 Spans = list[tuple[int, int]]
 """Start and end of each part of a window, CLOCK_MONOTONIC nanoseconds."""
@@ -74,29 +76,58 @@ def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
     return spans
 
 
-def window_of(spans: Spans, trace: Trace, idle: Mapping[str, Any]) -> dict[str, Any]:
-    """A window as the run record holds it, but for its times of day.
+def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The windows of a run as its record holds them, but for their times of day.
 
     Args:
-        spans: the window's parts, at least one.
-        trace: raw readings that should span it.
+        windows: the parts of each, at least one.
+        trace: raw readings that should span them.
         idle: the calibration, see calibration.measure_idle.
 
     Returns:
-        edges, `duration_s`, energy by domain, and mean and maximum of every other gauge by domain and quantity.
+        by window: edges, `duration_s`, energy by domain, and mean and maximum of every other gauge by domain and
+        quantity.
     """
+    every = list(dict.fromkeys(span for spans in windows.values() for span in spans))
+    series = [trace.of(index) for index in range(len(trace.channels))]
+    accounts = {
+        index: dict(zip(every, _energies(channel, *series[index], every), strict=True))
+        for index, channel in enumerate(trace.channels)
+        if channel.quantity in ("energy_j", *_POWER)
+    }
+    gauges = summaries(trace.channels, series, windows, leave_out=(*_POWER, THROTTLE_REASONS))
+    return {name: _window(spans, trace, idle, accounts) | {"gauges": gauges[name]} for name, spans in windows.items()}
+
+
+def window_of(spans: Spans, trace: Trace, idle: Mapping[str, Any]) -> dict[str, Any]:
+    """One window, see `windows_of`."""
+    return windows_of({"": spans}, trace, idle)[""]
+
+
+Accounts = Mapping[int, Mapping[tuple[int, int], WindowEnergy]]
+"""Energy of every span from every channel that tells of energy, by the channel's number."""
+
+
+def _energies(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> list[WindowEnergy]:
+    """Energy of every span from one channel."""
+    if channel.kind == COUNTER:
+        return [energy_of(channel, time_ns, value, start, end) for start, end in spans]
+    return gauge_energies(time_ns, value, spans, update_period_s=channel.update_period_s, period_s=channel.period_s)
+
+
+def _window(spans: Spans, trace: Trace, idle: Mapping[str, Any], accounts: Accounts) -> dict[str, Any]:
+    """Edges of a window and its energy by domain."""
     duration_s = sum(end - start for start, end in spans) * 1e-9
     domains = {}
     for domain, index in energy_channels(trace.channels).items():
         channel = trace.channels[index]
-        energy = _energy_over(trace, index, spans, duration_s)
         found: dict[str, Any] = {
             "instrument": channel.instrument,
             "source": channel.quantity,
             "estimated": channel.estimated,
-            **_net_of(energy, idle["domains"].get(domain), duration_s),
+            **_net_of(_over(accounts[index], spans, duration_s), idle["domains"].get(domain), duration_s),
         }
-        found["cross_checks"], flags = _cross_checks(found, trace, domain, index, spans)
+        found["cross_checks"], flags = _cross_checks(found, trace, index, spans, accounts)
         found["flags"] += [channel.note] if channel.note else []
         found["flags"] += flags + _throttling(trace, domain, spans)
         domains[domain] = found
@@ -106,19 +137,17 @@ def window_of(spans: Spans, trace: Trace, idle: Mapping[str, Any]) -> dict[str, 
         "duration_s": duration_s,
         "spans_monotonic_ns": [list(span) for span in spans],
         "domains": domains,
-        "gauges": _gauges(spans, trace),
     }
 
 
-def _energy_over(trace: Trace, index: int, spans: Spans, duration_s: float) -> WindowEnergy:
+def _over(energies: Mapping[tuple[int, int], WindowEnergy], spans: Spans, duration_s: float) -> WindowEnergy:
     """Energy of one channel over all parts of a window."""
-    time_ns, value = trace.of(index)
-    parts = [energy_of(trace.channels[index], time_ns, value, start, end) for start, end in spans]
+    parts = [energies[span] for span in spans]
     return parts[0] if len(parts) == 1 else combine(parts, duration_s)
 
 
 def _cross_checks(
-    found: Mapping[str, Any], trace: Trace, domain: str, chosen: int, spans: Spans
+    found: Mapping[str, Any], trace: Trace, chosen: int, spans: Spans, accounts: Accounts
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Every other account of a domain's energy beside the chosen one, and flags where they part (design, 5.5).
 
@@ -126,10 +155,11 @@ def _cross_checks(
     """
     duration_s = sum(end - start for start, end in spans) * 1e-9
     checks, flags = [], []
-    for index, channel in enumerate(trace.channels):
-        if index == chosen or channel.domain != domain or channel.quantity not in ("energy_j", *_POWER):
+    for index, energies in accounts.items():
+        channel = trace.channels[index]
+        if index == chosen or channel.domain != trace.channels[chosen].domain:
             continue
-        other = _energy_over(trace, index, spans, duration_s)
+        other = _over(energies, spans, duration_s)
         check: dict[str, Any] = {
             "instrument": channel.instrument,
             "source": channel.quantity,
@@ -164,19 +194,6 @@ def _inside(trace: Trace, index: int, spans: Spans) -> Any:
     for start_ns, end_ns in spans:
         inside |= (time_ns >= start_ns) & (time_ns <= end_ns)
     return value[inside & np.isfinite(value)]
-
-
-def _gauges(spans: Spans, trace: Trace) -> dict[str, dict[str, dict[str, float]]]:
-    """Mean and maximum of everything sampled that is not power or energy: utilisation, memory, temperature, clocks."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for index, channel in enumerate(trace.channels):
-        if channel.kind != GAUGE or channel.quantity in (*_POWER, THROTTLE_REASONS):
-            continue
-        good = _inside(trace, index, spans)
-        quantities = found.setdefault(channel.domain, {})
-        if len(good) and channel.quantity not in quantities:
-            quantities[channel.quantity] = {"mean": float(good.mean()), "max": float(good.max())}
-    return {domain: quantities for domain, quantities in found.items() if quantities}
 
 
 def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:

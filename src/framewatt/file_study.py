@@ -56,8 +56,18 @@ class FileStudy:
         return ()
 
     def runs(self) -> list[FileRun]:
-        """Every run, repetition by repetition."""
+        """Every run, repetition by repetition.
+
+        Raises:
+            FramewattError: the files are not here.
+        """
+        if self.root is None:
+            raise FramewattError(f"{self.path}: files.root: {_how_to_name(None, self.settings['files'])}")
         return sorted(self.found, key=lambda run: run.repetition)
+
+    def source_files(self) -> list[Path]:
+        """Files that its runs are read from."""
+        return [self.root / file.path for run in self.found for file in run.files] if self.root else []
 
     def options(self, log: int) -> Options:
         """How the files of an entry of `files.logs` are read."""

@@ -89,7 +89,7 @@ def runs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """
     records = list(records)
     rows = [row for record in records for row in _run_rows(record)]
-    frame = pd.DataFrame(rows, columns=runs_columns(_factors(records)))
+    frame = _frame(rows, runs_columns(_factors(records)))
     return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
 
 
@@ -97,7 +97,7 @@ def epochs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """The epochs frame, in measured order; failed runs have no row."""
     records = sorted(records, key=lambda r: r["position"])
     rows = [row for record in records for row in _epoch_rows(record)]
-    return pd.DataFrame(rows, columns=epochs_columns(_factors(records)))
+    return _frame(rows, epochs_columns(_factors(records)))
 
 
 def runs_columns(factors: Iterable[str]) -> list[str]:
@@ -108,6 +108,11 @@ def runs_columns(factors: Iterable[str]) -> list[str]:
 def epochs_columns(factors: Iterable[str]) -> list[str]:
     """Columns of the epochs frame of a study with these factors."""
     return [*_HEAD, *factors, *_EPOCHS]
+
+
+def _frame(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
+    """Rows as a frame. Column by column it is several times as quick to make as row by row."""
+    return pd.DataFrame({name: [row.get(name) for row in rows] for name in columns}, columns=columns)
 
 
 def _factors(records: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -190,6 +195,8 @@ def _parts(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _total(domains: list[dict[str, Any]]) -> dict[str, Any]:
     """Sum of the domains that do not overlap."""
     parts = _parts(domains)
+    if len(parts) == 1:
+        return parts[0] | {"domain": TOTAL}
     total: dict[str, Any] = {
         "domain": TOTAL,
         "parts": " + ".join(d["domain"] for d in parts),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from framewatt import __version__
-from framewatt.accounting import spans_of, window_of
+from framewatt.accounting import spans_of, windows_of
 from framewatt.cooldown import wait_for_idle
 from framewatt.files import read_json
 from framewatt.machine import describe_machine
@@ -145,7 +145,7 @@ def _record(
     result: Mapping[str, Any] | None,
     around: dict[str, Any],
 ) -> dict[str, Any]:
-    windows = {name: window_of(spans, trace, idle) for name, spans in spans_of(events).items()}
+    windows = windows_of(spans_of(events), trace, idle)
     primary = windows.get(result["primary_window"]) if result else None
     verdict = judge(job, outcome, result, primary, around)
     duration_s = primary["duration_s"] if primary else None

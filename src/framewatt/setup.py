@@ -58,7 +58,8 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         known = {"dataset": list(datasets), **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
         wanted = config["device"] or content.get("device", "cpu")
         study = load_study(path, content, schema, known, resolve_device(wanted))
-    return Setup(study, {**_studies_with_root(config, schema), study.name: study}, datasets)
+    others = _studies_with_root(config, schema, but=path)
+    return Setup(study, {**others, study.name: study}, datasets)
 
 
 def without_roots(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,11 +67,11 @@ def without_roots(config: Mapping[str, Any]) -> dict[str, Any]:
     return {key: "<folder>" if key.startswith("published_") and value else value for key, value in config.items()}
 
 
-def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, AnyStudy]:
-    """The studies in config/studies whose files the configuration says where they are."""
+def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but: Path) -> dict[str, AnyStudy]:
+    """The studies in config/studies whose files the configuration says where they are, but for one that is loaded."""
     roots = [key for key in schema["properties"]["files"]["properties"]["root_config"]["enum"] if config.get(key)]
     found: dict[str, AnyStudy] = {}
-    for path in sorted(STUDIES.glob("*.yaml")) if roots else []:
+    for path in sorted(set(STUDIES.glob("*.yaml")) - {but}) if roots else []:
         content = load_yaml(path)
         if is_file_study(content) and (content.get("files") or {}).get("root_config") in roots:
             study = load_file_study(path, content, schema, config, RESULTS)

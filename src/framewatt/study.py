@@ -122,6 +122,10 @@ class Study:
         """The cells that are measured here: all of them."""
         return self.cells
 
+    def source_files(self) -> list[Path]:
+        """Files that its runs are read from: none."""
+        return []
+
     def runs(self) -> list[Run]:
         """Every run in measured order: blocks one after the other, cells shuffled inside each.
 

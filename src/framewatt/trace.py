@@ -24,5 +24,7 @@ class Trace:
 
     def of(self, index: int) -> tuple[Any, Any]:
         """Times and values of one channel."""
+        if len(self.channels) == 1:
+            return self.monotonic_ns, self.value
         mask = self.channel == index
         return self.monotonic_ns[mask], self.value[mask]

@@ -15,7 +15,7 @@ from framewatt.coverage import LONG_GAP_PERIODS, Nanoseconds, Values, coverage, 
 SHORTEST_WINDOW_PERIODS = 20
 """A window of fewer update periods of its meter is flagged (design, section 5.7)."""
 
-_UNIFORM = 12**-0.5
+UNIFORM = 12**-0.5
 """Standard deviation of a uniform distribution, as a share of its width (JCGM 100:2008, 4.3.7)."""
 
 
@@ -100,7 +100,7 @@ def counter_energy(
         power_w = steps[[0, -1]] / np.maximum(np.diff(t)[[0, -1]] * 1e-9, 1e-9)
         unsure_s = np.full(2, update_period_s)
     widths_j = [*(power_w * unsure_s), resolution_j, resolution_j]
-    uncertainty = float(np.linalg.norm(np.array(widths_j) * _UNIFORM))
+    uncertainty = float(np.linalg.norm(np.array(widths_j) * UNIFORM))
     return _result(energy, uncertainty, start_ns, end_ns, inside, failed, gap_s, update_period_s, flags)
 
 
@@ -146,7 +146,7 @@ def gauge_energy(
     # been whatever it was in the rest of the window.
     swing_w = np.where(widths_s > LONG_GAP_PERIODS * period_s, np.ptp(nodes_w), np.abs(np.diff(nodes_w)))
     edge_widths = nodes_w[[0, -1]] * update_period_s
-    uncertainty = float(np.hypot(np.linalg.norm(swing_w * widths_s), np.linalg.norm(edge_widths)) * _UNIFORM)
+    uncertainty = float(np.hypot(np.linalg.norm(swing_w * widths_s), np.linalg.norm(edge_widths)) * UNIFORM)
     return _result(energy, uncertainty, start_ns, end_ns, inside, failed, gap_s, update_period_s, flags)
 
 

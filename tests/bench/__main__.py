@@ -17,6 +17,7 @@ from pathlib import Path
 from hardware.case import play_cases
 from hardware.cases import CASES
 
+from bench.importing import import_ratios
 from bench.own_time import own_seconds
 from bench.paired import PEERS, ROOT, Loops, Ratio, compare
 from bench.table import cases_table, cost_table
@@ -32,7 +33,7 @@ OWN_RUNS = 7
 def main() -> None:
     """Measure, write and print."""
     OUT.mkdir(parents=True, exist_ok=True)
-    rows = [*_sampling(), *_loops(), _own_time()]
+    rows = [*_sampling(), *_loops(), _own_time(), *import_ratios()]
     _write(OUT / "bench.csv", COLUMNS, rows)
     (OUT / "bench.md").write_text(cost_table(rows))
     cases = _cases()
@@ -42,7 +43,8 @@ def main() -> None:
     for row in rows:
         met = {True: "met", False: "MISSED", None: "no target"}[row["met"]]
         value = row["framewatt"] if row["framewatt"] is not None else row["peer"]
-        print(f"{row['name']}: {value:.3g} {row['unit']} (target {row['target'] or 'none'}: {met})")
+        beside = f", {row['ratio']:.1f} times as quick" if "times" in (row["target"] or "") else ""
+        print(f"{row['name']}: {value:.3g} {row['unit']}{beside} (target {row['target'] or 'none'}: {met})")
     for meter in dict.fromkeys(row["meter"] for row in cases):
         verdicts = [row["verdict"] for row in cases if row["meter"] == meter]
         print(f"{meter}: " + ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts)))

@@ -73,6 +73,31 @@ def test_precision_recall_and_f1_are_rounded_before_the_mean_and_accuracy_is_not
     assert table["accuracy"].iloc[0] == 0.25
 
 
+def test_a_metric_that_a_run_does_not_tell_is_unknown_and_not_zero():
+    run = made_up([10, 10], [2])
+    run.record["epochs"][0]["metrics"] = METRICS | {"f1_macro": None}
+    table = as_published(all_epochs([run]))
+    assert np.isnan(table["f1"].iloc[0])
+    assert table["accuracy"].iloc[0] == 0.25
+
+
+def test_two_readings_of_one_instant_both_count():
+    run = made_up([10, 20, 60], [4])
+    run.power.loc[run.power["monotonic_ns"] == S // 2 + S, "monotonic_ns"] = S // 2
+    assert epochs_of(run)["power"].tolist() == [30]
+
+
+def test_tables_are_read_from_shallow_to_deep():
+    runs = [
+        made_up([10, 10], [2], batch_size=batch, model=model)
+        for batch in (32, 64)
+        for model in ("resnet152", "resnet101", "resnet50")
+    ]
+    ways = itu2023_beyond.two_ways(all_epochs(runs))
+    assert ways["model"].tolist() == ["resnet50"] * 2 + ["resnet101"] * 2 + ["resnet152"] * 2
+    assert ways["batch_size"].tolist() == [32, 64] * 3
+
+
 def test_levels_are_written_as_in_the_names_of_the_authors_files():
     cell = {"framework": "TensorFlow", "workload": "ResNet-152", "dataset": "SVHN", "batch_size": "64"}
     assert authors_levels(cell) == {

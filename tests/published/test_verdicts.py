@@ -83,6 +83,10 @@ def test_what_is_not_known_cannot_be_recomputed_and_says_why():
     assert judge(Answer(None, "raw data not given"), "12") == (UNKNOWN, "raw data not given")
 
 
+def test_no_number_is_no_agreement():
+    assert judge(Answer(float("nan")), "12") == (UNKNOWN, "the recount gives no number")
+
+
 def test_a_number_is_not_compared_with_words():
     with pytest.raises(FramewattError, match="published number: found 'about ten'; allowed: a number"):
         judge(Answer(10.0), "about ten")

@@ -10,6 +10,7 @@ from framewatt.errors import FramewattError
 from framewatt.factors import RESERVED
 from framewatt.file_study import FileStudy, load_file_study
 from framewatt.frames import epochs_columns, runs_columns
+from framewatt.package.contents import source_files
 from framewatt.statistics import cells_columns
 from framewatt.validation import load_yaml
 
@@ -156,3 +157,18 @@ def test_a_study_of_files_says_nothing_about_measuring(tmp_path: Path, load) -> 
 
 def test_no_factor_has_the_name_of_a_result() -> None:
     assert {*runs_columns([]), *epochs_columns([]), *cells_columns([])} <= RESERVED
+
+
+def test_logs_go_into_the_package_only_where_the_study_says_that_they_may(load, tmp_path: Path) -> None:
+    assert source_files(load("m/gpu-1.csv")) == {}
+    path = tmp_path / "m" / "gpu-1.csv"
+    assert source_files(load(archive="files")) == {"logs/trial/m/gpu-1.csv": path}
+
+
+def test_a_study_without_its_files_can_go_on_from_its_results_and_reads_nothing(load, tmp_path: Path) -> None:
+    (tmp_path / "results" / "trial" / "plan").mkdir(parents=True)
+    (tmp_path / "results" / "trial" / "plan" / "plan.json").write_text("{}")
+    study = load(root="nowhere")
+    assert study.source_files() == []
+    with pytest.raises(FramewattError, match=r"files\.root: found nothing; allowed: a folder"):
+        study.runs()

@@ -1,5 +1,6 @@
 """`snakemake published`, with and without the authors' raw results."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -35,6 +36,8 @@ def test_raw_results_go_through_the_workflow_into_the_verdicts(checkout: Checkou
     georgiou, itu = raw_data("prengdl", "measurements_train"), raw_data("itu", "experiments")
     answer = checkout.snakemake("published", config=f"published_georgiou2022={georgiou} published_itu2023={itu}")
     assert answer.code == 0, answer.text
+    plan = json.loads((checkout.root / "results/georgiou2022-published/plan/plan.json").read_text())
+    assert plan["study"] == "georgiou2022-published", "not the study that the config is about"
     assert verdicts(checkout, "itu2023")["reproduced"] > 480 * 11
     frame = pd.read_csv(checkout.root / "results/published/tables/georgiou2022_verdicts.csv")
     means = frame[(frame["table"] == "Table 2") & frame["column"].isin(["PyTorch", "TensorFlow"])]

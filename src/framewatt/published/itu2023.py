@@ -68,5 +68,7 @@ def _answer(row: dict[str, float] | None, column: str) -> Answer:
     if row is None:
         return Answer(None, "the raw results of these levels are not given")
     runs = int(row["runs"])
+    if pd.isna(row[column]):
+        return Answer(None, "the raw results do not hold it")
     note = "" if runs == RUNS else f"{runs} of {RUNS} runs"
     return Answer(float(row[column]), note, row.get(f"{column}_low"), row.get(f"{column}_high"))

@@ -45,7 +45,7 @@ def two_ways(epochs: pd.DataFrame) -> pd.DataFrame:
     frame["averaging_percent"] = 100 * (frame["authors_j"] / frame["mean_of_products_j"] - 1)
     frame["readings_percent"] = 100 * (frame["mean_of_products_j"] / frame["integrated_j"] - 1)
     frame["difference_percent"] = 100 * (frame["authors_j"] / frame["integrated_j"] - 1)
-    return frame.reset_index()
+    return _as_read(frame)
 
 
 def repetitions(epochs: pd.DataFrame) -> pd.DataFrame:
@@ -58,7 +58,7 @@ def repetitions(epochs: pd.DataFrame) -> pd.DataFrame:
             values = wide.get((column, repetition))
             frame[f"{name}_run{repetition}_{unit}"] = float("nan") if values is None else values
         frame[f"{name}_difference_percent"] = 100 * (frame[f"{name}_run2_{unit}"] / frame[f"{name}_run1_{unit}"] - 1)
-    return frame.reset_index()
+    return _as_read(frame)
 
 
 def extremes(runs: Iterable[TracedRun]) -> pd.DataFrame:
@@ -110,6 +110,19 @@ def facts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
         f"Readings go on for {', '.join(behind)} behind the last epoch on average and belong to none; epoch 1 holds "
         "everything from the first reading on.",
     ]
+
+
+def _as_read(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows by data set, model (the shallowest first), batch size and framework, which become the first columns."""
+    levels = ["dataset", "model", "batch_size", "framework"]
+    frame = frame.reset_index()
+    ordered = frame.sort_values(levels, ignore_index=True, key=_depth)
+    return ordered[[*levels, *(column for column in frame.columns if column not in levels)]]
+
+
+def _depth(column: pd.Series) -> pd.Series:
+    """Numbers of layers for names of models, other levels as they are."""
+    return column.str.extract(r"(\d+)", expand=False).astype("float64") if column.name == "model" else column
 
 
 def _range(values: pd.Series) -> str:

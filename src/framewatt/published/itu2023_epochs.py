@@ -73,7 +73,7 @@ def epochs_of(run: TracedRun) -> pd.DataFrame:
         **{column: [epoch["metrics"].get(name) for epoch in record["epochs"]] for column, name in METRICS.items()},
         **_integrated(record),
     )
-    return frame.reset_index(drop=True)
+    return frame.reset_index(drop=True).astype(dict.fromkeys([*METRICS, "energy_integrated"], "float64"))
 
 
 def as_published(epochs: pd.DataFrame) -> pd.DataFrame:
@@ -109,14 +109,15 @@ _COLUMNS = [*GAUGES, *FACTORS, "epoch_number", "repetition", "total_time", *METR
 
 def _readings(run: TracedRun) -> tuple[NDArray[np.int64], pd.DataFrame]:
     """Times of the readings, and a column a gauge."""
-    wide = run.power.pivot(index="monotonic_ns", columns="quantity", values="value")
-    missing = [quantity for quantity in GAUGES.values() if quantity not in wide]
+    of = {str(quantity): part for quantity, part in run.power.groupby("quantity", observed=True)}
+    missing = [quantity for quantity in GAUGES.values() if quantity not in of]
     if missing:
-        found = ", ".join(map(str, wide.columns))
+        found = ", ".join(of)
         raise FramewattError(f"{run.record['cell_id']}: found {found}; allowed: a trace with {', '.join(missing)}")
-    readings = pd.DataFrame({name: wide[quantity].to_numpy() for name, quantity in GAUGES.items()})
+    # A line of nvidia-smi holds every quantity, so that all have the times of power.
+    readings = pd.DataFrame({name: of[quantity]["value"].to_numpy() for name, quantity in GAUGES.items()})
     readings["mem_used"] /= _MIB
-    return wide.index.to_numpy(), readings
+    return of[GAUGES["power"]]["monotonic_ns"].to_numpy(), readings
 
 
 def _integrated(record: Mapping[str, Any]) -> dict[str, list[float | None]]:

@@ -87,8 +87,8 @@ def judge(answer: Answer, text: str, decimals: int | None = None) -> tuple[str, 
     Raises:
         FramewattError: a number is to be compared with words.
     """
-    if answer.value is None:
-        return UNKNOWN, answer.note
+    if answer.value is None or (isinstance(answer.value, float) and math.isnan(answer.value)):
+        return UNKNOWN, answer.note or "the recount gives no number"
     printed = read_printed(text, decimals)
     if isinstance(answer.value, str):
         return (REPRODUCED if answer.value == text else DEVIATES), answer.note

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from framewatt import __version__
-from framewatt.accounting import spans_of, window_of
+from framewatt.accounting import spans_of, windows_of
 from framewatt.errors import FramewattError
 from framewatt.file_study import FILES, FileStudy
 from framewatt.files import sha256_of
@@ -130,7 +130,7 @@ def _failed(reason: str) -> dict[str, Any]:
 
 def _succeeded(study: FileStudy, assembled: Assembled) -> dict[str, Any]:
     idle = {"domains": study.settings["files"]["baseline"]}
-    windows = {name: window_of(spans, assembled.trace, idle) for name, spans in spans_of(assembled.events).items()}
+    windows = windows_of(spans_of(assembled.events), assembled.trace, idle)
     clock = None if assembled.origin_ns is None else Clock(0, _utc(assembled.origin_ns))
     for window in windows.values():
         window["start_utc"] = clock.utc(window["start_monotonic_ns"]) if clock else None

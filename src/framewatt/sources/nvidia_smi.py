@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 from numpy.typing import NDArray
 
 from framewatt.errors import FramewattError
@@ -46,44 +44,61 @@ def _quickly(text: Text, layout: Layout) -> Columns | None:
         return None
     suffixes = [cell.rpartition(" ")[2] if unit_of(cell) else "" for cell in cells]
     units = {field: suffixes[layout.place[field]] or layout.unit[field] for field in layout.fields}
-    table = _bare_numbers(text, layout, suffixes)
-    if table is None or any(layout.unit[field] not in (None, unit) for field, unit in units.items()):
+    columns = _bare_cells(text, suffixes)
+    if columns is None or any(layout.unit[field] not in (None, unit) for field, unit in units.items()):
         return None
+    try:
+        time_ns = _times(columns[layout.place[TIME]]) if TIME in layout.place else None
+        numbers = [_numbers(columns[layout.place[field]]) for field in layout.fields]
+        gpu = np.zeros(len(numbers[0]), np.int64)
+        if INDEX in layout.place:
+            gpu = _numbers(columns[layout.place[INDEX]]).astype(np.int64)
+    except pa.ArrowInvalid:
+        return None
+    value = np.stack([n * factor(f, units[f]) for n, f in zip(numbers, layout.fields, strict=True)])
+    fine = np.isfinite(value).all() and not _steps_back(time_ns, gpu)
+    return Columns(time_ns, gpu, value) if fine else None
 
-    def column(field: str) -> Any:
-        return table[f"f{layout.place[field]}"].to_numpy()
 
-    time_ns = column(TIME).view(np.int64) if TIME in layout.place else None
-    gpu = column(INDEX).astype(np.int64) if INDEX in layout.place else np.zeros(table.num_rows, np.int64)
-    value = np.stack([column(field) * factor(field, units[field]) for field in layout.fields])
-    return Columns(time_ns, gpu, value) if np.isfinite(value).all() and not _steps_back(time_ns, gpu) else None
-
-
-def _bare_numbers(text: Text, layout: Layout, suffixes: Sequence[str]) -> Any:
-    """The wanted columns (`f0`, `f1`, …) without their units; None where a cell is not what its column's first is.
+def _bare_cells(text: Text, suffixes: Sequence[str]) -> list[list[bytes]] | None:
+    """The cells of every column without their units; None where a line has other cells than the first.
 
     Args:
         text: lines below the header.
-        layout: what the columns are.
         suffixes: unit behind the number in every cell of the first line, empty where there is none.
     """
-    data, rows = text.data, text.data.count(b"\n")
+    data, rows, width = text.data, text.data.count(b"\n"), len(suffixes)
     for suffix in {suffix for suffix in suffixes if suffix}:
         if data.count(f" {suffix}".encode()) != rows * suffixes.count(suffix):
             return None
         data = data.replace(f" {suffix}".encode(), b"")
-    kinds = {f"f{index}": pa.float64() for index in layout.place.values()}
-    if TIME in layout.place:
-        kinds[f"f{layout.place[TIME]}"] = pa.timestamp("ns")
-        data = data.replace(b"/", b"-")
-    try:
-        return pa.csv.read_csv(
-            pa.BufferReader(data.replace(b", ", b",")),
-            read_options=pa.csv.ReadOptions(autogenerate_column_names=True, use_threads=False),
-            convert_options=pa.csv.ConvertOptions(column_types=kinds, include_columns=list(kinds), null_values=[]),
-        )
-    except (pa.ArrowInvalid, KeyError):
+    data = data.replace(b", ", b",").replace(b"/", b"-")
+    # A mark at the end of every line shows that no line is longer or shorter than the others.
+    cells = data.replace(b"\n", b",\0,").split(b",")
+    ends = cells[width :: width + 1]
+    if len(cells) != rows * (width + 1) + 1 or ends.count(b"\0") != rows:
         return None
+    return [cells[index : -1 : width + 1] for index in range(width)]
+
+
+def _numbers(cells: Sequence[bytes]) -> NDArray[np.float64]:
+    """Cells as numbers.
+
+    Raises:
+        ArrowInvalid: one is none.
+    """
+    found: NDArray[np.float64] = pa.array(cells, pa.string()).cast(pa.float64()).to_numpy()
+    return found
+
+
+def _times(cells: Sequence[bytes]) -> NDArray[np.int64]:
+    """Nanoseconds since 1970 of cells that are dates and times without a zone.
+
+    Raises:
+        ArrowInvalid: one is no such time.
+    """
+    found: NDArray[np.int64] = pa.array(cells, pa.string()).cast(pa.timestamp("ns")).to_numpy().view(np.int64)
+    return found
 
 
 def _steps_back(time_ns: NDArray[np.int64] | None, gpu: NDArray[np.int64]) -> bool:

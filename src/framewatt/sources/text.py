@@ -35,8 +35,10 @@ class Text:
 
     def from_line(self, number: int) -> "Text":
         """The lines from a number on."""
-        skipped = b"".join(self.data.splitlines(keepends=True)[: number - self.first])
-        return Text(self.path, self.data[len(skipped) :], number)
+        at = 0
+        for _ in range(number - self.first):
+            at = self.data.find(b"\n", at) + 1 or len(self.data)
+        return Text(self.path, self.data[at:], number)
 
     def dropped(self, options: Options) -> "Text":
         """The lines without those that the study drops at head and tail."""

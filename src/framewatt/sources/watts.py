@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from framewatt.errors import FramewattError
@@ -42,19 +42,16 @@ def _quickly(text: Text) -> NDArray[np.float64] | None:
     """The values of a file in which every line is a number with one and the same unit; None for any other."""
     data = text.data
     unit = next((u for u in _POWERS if u and data.split(b"\n", 1)[0].rstrip().endswith(f" {u}".encode())), "")
-    numbers = data.replace(f" {unit}".encode(), b"") if unit else data
-    if unit and data.count(f" {unit}".encode()) != data.count(b"\n") + (text.last is not None):
+    lines = data.count(b"\n")
+    if text.last is not None or (unit and data.count(f" {unit}\n".encode()) != lines):
         return None
+    numbers = data.replace(f" {unit}".encode(), b"") if unit else data
     try:
-        table = pa.csv.read_csv(
-            pa.BufferReader(numbers),
-            read_options=pa.csv.ReadOptions(column_names=["power"], use_threads=False),
-            convert_options=pa.csv.ConvertOptions(column_types={"power": pa.float64()}, null_values=[]),
-        )
+        cells = pc.split_pattern(pa.array([numbers[:-1]], pa.string()), "\n").values
+        value: NDArray[np.float64] = cells.cast(pa.float64()).to_numpy() * UNITS[unit]
     except pa.ArrowInvalid:
         return None
-    value: NDArray[np.float64] = table["power"].to_numpy() * UNITS[unit]
-    return value if text.last is None and np.isfinite(value).all() else None
+    return value if np.isfinite(value).all() else None
 
 
 def _line_by_line(text: Text) -> tuple[NDArray[np.float64], tuple[str, ...]]:
