@@ -7,6 +7,6 @@ from framewatt.identity import ROOT
 from framewatt.plan import plan_of
 from framewatt.setup import load_setup
 
-plan = plan_of(load_setup(snakemake.config, ROOT).study)
+plan = plan_of(load_setup(snakemake.config, ROOT).studies[snakemake.wildcards.study])
 write_json(Path(snakemake.output.record), plan)
 print(f"{plan['study']}: {len(plan['order'])} runs of {len(plan['cells'])} cells. {plan['significance']['sentence']}")
