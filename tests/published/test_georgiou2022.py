@@ -107,6 +107,8 @@ def test_a_sentence_on_models_that_are_not_all_given_names_those_that_are_not():
     frame = georgiou2022.recount(RESOURCES, made_up(models=("NCF", "GNMT")), NO_PROFILES)
     row = claim(frame, "introduction-nlp-time, from the raw results")
     assert row["note"] == "the raw results of Transformer-xl (training) are not given"
+    in_table = cell(frame, "Table 2", "SSD, run time", "PyTorch")
+    assert in_table["note"] == "the raw results of training do not hold SSD in both frameworks"
     assert claim(frame, "training-ncf-time, from the raw results")["recomputed"] == pytest.approx(0.5)
 
 

@@ -1,5 +1,6 @@
 """Logs that other tools took become a report and a package: docs/your-measurements.md, run as it stands."""
 
+import itertools
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -163,3 +164,20 @@ def test_a_pattern_that_matches_nothing_is_one_line(checkout: Checkout) -> None:
     assert told.code != 0
     (line,) = told.lines("framewatt: ")
     assert "none.yaml: files.logs.0.pattern: '{model}/cpu-{run}.csv' matches no file" in line
+
+
+def test_a_study_whose_files_the_configuration_names_is_made_beside_another(checkout: Checkout, tmp_path: Path) -> None:
+    folder = tmp_path / "measurements_inference"
+    folder.mkdir()
+    perf = "1.00 Joules power/energy-pkg/\n2.00 Joules power/energy-ram/\n10.0 seconds time elapsed\n"
+    for run, framework in itertools.product((1, 2), ("PyTorch", "TensorFlow")):
+        (folder / f"ncf_{framework}_perf_{run}.txt").write_text(perf)
+        (folder / f"ncf_{framework}_nvidia_smi_{run}.txt").write_text("5.00 W\n" * 11)
+    runs = "results/georgiou2022-published/aggregate/runs.csv"
+    told = checkout.snakemake(runs, config=f"study=my-gpu published_georgiou2022={tmp_path}")
+    assert told.code == 0, told.text
+    frame = pd.read_csv(checkout.root / runs)
+    assert set(frame["study"]) == {"georgiou2022-published"}
+    assert frame.loc[frame["domain"] == "total", "energy_gross_j"].dropna().tolist() == pytest.approx([53.0] * 4)
+    plan = json.loads((checkout.root / "results/georgiou2022-published/plan/plan.json").read_text())
+    assert plan["study"] == "georgiou2022-published"

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from framewatt.figures.published.frameworks import NAMES
 from framewatt.published import georgiou2022_spread
 from framewatt.published.georgiou2022_claims import ENERGIES, FRAMEWORKS, PHASES, QUANTITIES
-from framewatt.published.georgiou2022_tables import NAMES, RUNS, read_printed_table, runs_of
+from framewatt.published.georgiou2022_tables import RUNS, read_printed_table, runs_of
 from framewatt.published.rank_tests import SIGNED_RANK, variants
 
 FAMILIES = (1, 4, 6, 24, 48)

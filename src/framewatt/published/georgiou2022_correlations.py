@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.figures.published.frameworks import NAMES
 from framewatt.published.georgiou2022_claims import FRAMEWORKS, PHASES, QUANTITIES, require
-from framewatt.published.georgiou2022_tables import NAMES
 from framewatt.published.printed import REPRODUCED, Answer, judge
 from framewatt.published.resources import NotGivenError, read_table
 from framewatt.published.verdicts import Recount

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from framewatt.figures.published.frameworks import NAMES
 from framewatt.published.georgiou2022_claims import QUANTITIES
-from framewatt.published.georgiou2022_tables import NAMES
 from framewatt.statistics.cells import bimodality_coefficient, outliers
 from framewatt.statistics.correlation import spearman
 from framewatt.statistics.intervals import generator, is_constant, mean_interval

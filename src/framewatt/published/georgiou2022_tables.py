@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from framewatt.figures.published.frameworks import NAMES
 from framewatt.published.georgiou2022_claims import FRAMEWORKS, MEANS_COLUMNS, PHASES, QUANTITIES
 from framewatt.published.printed import Answer, read_printed
 from framewatt.published.rank_tests import rank_sum_p
@@ -20,8 +21,6 @@ second."""
 
 RUNS = 10
 """Repetitions of everything, says the paper."""
-
-NAMES = {"pytorch": "PyTorch", "tensorflow": "TensorFlow"}
 
 _TABLES = {"train": ("Table 2", "georgiou2022_table2_training"), "infer": ("Table 3", "georgiou2022_table3_inference")}
 
@@ -85,7 +84,7 @@ def recount_means(phase: str, raw: pd.DataFrame, resources: Path) -> Iterator[Re
     for printed in read_printed_table(resources, phase).to_dict("records"):
         pair = runs_of(raw, phase, printed["model"], printed["quantity"])
         row = f"{printed['model']}, {QUANTITIES[printed['quantity']]}"
-        missing = _missing(phase, pair)
+        missing = "" if all(values.size for values in pair) else _missing(phase, printed["model"], raw)
         for framework, values in zip(FRAMEWORKS, pair, strict=True):
             answer = Answer(None, missing) if missing else Answer(float(values.mean()), _count_note(values))
             text = printed[f"{framework}_mean"]
@@ -99,9 +98,9 @@ def recount_means(phase: str, raw: pd.DataFrame, resources: Path) -> Iterator[Re
         yield Recount(title, row, "A12", printed["a12"], "", effect, how)
 
 
-def _missing(phase: str, pair: tuple[Values, Values]) -> str:
-    if all(values.size for values in pair):
-        return ""
+def _missing(phase: str, model: str, raw: pd.DataFrame) -> str:
+    if (raw["phase"] == phase).any():
+        return f"the raw results of {PHASES[phase]} do not hold {model} in both frameworks"
     folder = {"train": "measurements_train", "infer": "measurements_inference"}[phase]
     return f"the raw results of {PHASES[phase]} are not given (folder {folder})"
 
