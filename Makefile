@@ -6,7 +6,7 @@ UV_VERSION := $(shell sed -n 's/^uv==\([0-9.]*\).*/\1/p' envs/orchestrator/requi
 CHECKED := src scripts tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-containers lint format preflight bench images verify rebuild deposit lock clean
+.PHONY: help setup demo test test-containers lint format preflight bench images verify rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -55,6 +55,9 @@ rebuild: $(VENV)/ready ## make a package's tables, figures and report again from
 deposit: $(VENV)/ready ## upload a package to Zenodo's sandbox (ARCHIVE=x.zip SERVER=… CONFIRM=1; else a dry run)
 	PYTHONPATH=src $(BIN)/python -P scripts/deposit.py --archive $(ARCHIVE) \
 		$(if $(SERVER),--server $(SERVER)) $(if $(CONFIRM),--confirm)
+
+fetch: $(VENV)/ready ## download a paper's raw results by checksum (PAPER=itu2023 URL=… CHECKSUM=sha256:… SIZE_B=…)
+	PYTHONPATH=src $(BIN)/python -P scripts/fetch.py --paper $(PAPER) --url $(URL) --checksum $(CHECKSUM) --size-b $(SIZE_B)
 
 lock: $(VENV)/ready ## compile every environment's requirements.txt from its pyproject.toml
 	PATH=$(abspath $(BIN)):$$PATH envs/lock.sh

@@ -2,6 +2,7 @@
 
 import gzip
 import tarfile
+import zipfile
 from io import BytesIO
 from pathlib import Path
 
@@ -70,3 +71,35 @@ def test_an_archive_that_is_cut_short_is_told(tmp_path: Path) -> None:
     (tmp_path / "x.tar.gz").write_bytes(gzip.compress(b"no tar file" * 100))
     with pytest.raises(FramewattError, match=r"x.tar.gz: found no readable archive"):
         unpack_archive(tmp_path / "x.tar.gz", tmp_path / "target")
+
+
+def zip_of(path: Path, *entries: tuple[str, bytes, int]) -> Path:
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, content, mode in entries:
+            info = zipfile.ZipInfo(name)
+            info.external_attr = mode << 16
+            packed.writestr(info, content)
+    return path
+
+
+def test_a_zip_is_unpacked_too(tmp_path: Path) -> None:
+    archive = zip_of(tmp_path / "x.zip", ("raw/", b"", 0o40755), ("raw/a", b"first", 0o100644), ("raw/b", b"second", 0))
+    unpack_archive(archive, tmp_path / "target")
+    assert [(tmp_path / "target/raw" / name).read_bytes() for name in "ab"] == [b"first", b"second"]
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "found"),
+    [
+        ("../evil", 0o100644, "a name that leaves its folder"),
+        ("/evil", 0o100644, "an absolute name"),
+        ("link", 0o120777, "something other than a plain file"),
+        ("large", 0o100644, "too many bytes"),
+    ],
+)
+def test_a_hostile_zip_is_refused(tmp_path: Path, name: str, mode: int, found: str) -> None:
+    archive = zip_of(tmp_path / "x.zip", ("fine", b"x", 0o100644), (name, bytes(200), mode))
+    with pytest.raises(FramewattError, match=f"{name}.*found {found}"):
+        unpack_archive(archive, tmp_path / "target", largest_b=100 if name == "large" else 1000)
+    assert not (tmp_path / "target").exists()
+    assert not (tmp_path / "evil").exists()

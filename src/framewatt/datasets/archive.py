@@ -1,25 +1,47 @@
 """Unpacks the archives in which data sets are published; what is not plainly files in folders is refused."""
 
 import shutil
+import stat
 import tarfile
+import zipfile
 import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from framewatt.entries import problem_of_name, write_entry
 from framewatt.errors import FramewattError
 
-ENDINGS = (".tar.gz", ".tgz")
+ENDINGS = (".tar.gz", ".tgz", ".zip")
 """How the names of such archives end."""
 
 LARGEST_B = 200 * 2**30
 """Bytes that an archive may unpack to."""
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """An entry of an archive.
+
+    Attributes:
+        name: as the archive has it.
+        size_b: bytes that it unpacks to, as the archive says.
+        folder: whether it is one.
+        content: its bytes; None where it is neither a plain file nor a folder.
+    """
+
+    name: str
+    size_b: int
+    folder: bool
+    content: IO[bytes] | None
+
+
 def unpack_archive(archive: Path, target: Path, largest_b: int = LARGEST_B) -> None:
     """Unpack an archive below a folder.
 
     Args:
-        archive: a compressed tar file.
+        archive: a compressed tar file, or a zip.
         target: an empty folder, or one that is not there yet.
         largest_b: bytes that it may unpack to.
 
@@ -27,16 +49,16 @@ def unpack_archive(archive: Path, target: Path, largest_b: int = LARGEST_B) -> N
         FramewattError: it is damaged, or an entry leaves the folder, is a link or a device, is there twice, or all
             unpack to more than is sane. Nothing is left in the target then.
     """
+    entries = _zip_entries(archive) if archive.name.endswith(".zip") else _tar_entries(archive)
     try:
-        with tarfile.open(archive, "r:gz") as tar:
-            for entry in tar:
-                largest_b -= entry.size
-                problem = "too many bytes" if largest_b < 0 else _unpack_entry(tar, entry, target)
-                if problem:
-                    raise FramewattError(
-                        f"{archive}: {entry.name!r}: found {problem}; allowed: plain files in folders; get it again"
-                    )
-    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+        for entry in entries:
+            largest_b -= entry.size_b
+            problem = "too many bytes" if largest_b < 0 else _unpack_entry(entry, target)
+            if problem:
+                raise FramewattError(
+                    f"{archive}: {entry.name!r}: found {problem}; allowed: plain files in folders; get it again"
+                )
+    except (tarfile.TarError, zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, OSError) as error:
         shutil.rmtree(target, ignore_errors=True)
         raise FramewattError(f"{archive}: found no readable archive: {error}; get it again") from error
     except BaseException:
@@ -44,15 +66,32 @@ def unpack_archive(archive: Path, target: Path, largest_b: int = LARGEST_B) -> N
         raise
 
 
-def _unpack_entry(tar: tarfile.TarFile, entry: tarfile.TarInfo, target: Path) -> str | None:
+def _tar_entries(archive: Path) -> Iterator[_Entry]:
+    with tarfile.open(archive, "r:gz") as tar:
+        for entry in tar:
+            content = tar.extractfile(entry) if entry.isreg() else None
+            yield _Entry(entry.name, entry.size, entry.isdir(), content)
+
+
+def _zip_entries(archive: Path) -> Iterator[_Entry]:
+    with zipfile.ZipFile(archive) as packed:
+        for entry in packed.infolist():
+            kind = stat.S_IFMT(entry.external_attr >> 16)
+            if entry.is_dir() or kind not in (0, stat.S_IFREG):
+                yield _Entry(entry.filename, entry.file_size, entry.is_dir(), None)
+                continue
+            with packed.open(entry) as content:
+                yield _Entry(entry.filename, entry.file_size, False, content)
+
+
+def _unpack_entry(entry: _Entry, target: Path) -> str | None:
     """Write an entry; or what is wrong with it."""
     path = target / entry.name
     problem = problem_of_name(entry.name)
-    if problem or entry.isdir():
+    if problem or entry.folder:
         return problem
-    source = tar.extractfile(entry) if entry.isreg() else None
-    if source is None:
+    if entry.content is None:
         return "something other than a plain file"
     if path.exists():
         return "the name twice"
-    return None if write_entry(source, path, entry.size) else "more bytes than it says"
+    return None if write_entry(entry.content, path, entry.size_b) else "more bytes than it says"

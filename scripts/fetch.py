@@ -1,0 +1,36 @@
+"""`make fetch PAPER=… URL=… CHECKSUM=… SIZE_B=…`: raw results that a paper's authors published, by their checksum."""
+
+import argparse
+from pathlib import Path
+
+from framewatt.cli import run
+from framewatt.datasets.sources import fetch_source
+from framewatt.errors import FramewattError
+
+TELLING = {"georgiou2022": ("measurements_*", "cProfile_results"), "itu2023": ("experiments",)}
+"""Names of folders by which the one that the configuration wants, above them, is known."""
+
+
+def main() -> None:
+    """Download, check, unpack, and say how to go on."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--paper", choices=TELLING, required=True)
+    parser.add_argument("--url", required=True, help="of a .zip, .tar.gz or .tgz")
+    parser.add_argument("--checksum", required=True, help="sha256:<hexadecimal>, as the record that has the file says")
+    parser.add_argument("--size-b", type=int, required=True, help="bytes of the file")
+    args = parser.parse_args()
+    if not args.checksum.startswith(("sha256:", "md5:")):
+        raise FramewattError(f"CHECKSUM: found {args.checksum!r}; allowed: sha256:<hexadecimal>, or md5:<hexadecimal>")
+    folder = Path("resources/raw") / args.paper
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    file = {"url": args.url, "checksum": args.checksum, "size_b": args.size_b}
+    fetch_source(args.paper, {"page": args.url, "files": [file]}, folder)
+    found = {path.parent for name in TELLING[args.paper] for path in folder.rglob(name) if path.is_dir()}
+    if not found:
+        raise FramewattError(f"{args.url}: found no folder {', '.join(TELLING[args.paper])}; allowed: raw results")
+    shallowest = min(found, key=lambda path: (len(path.parts), path))
+    print(f"fetched; now: snakemake --cores 1 published --config published_{args.paper}={shallowest}")
+
+
+if __name__ == "__main__":
+    run(main)
