@@ -40,7 +40,7 @@ def test_the_page_counts_names_and_shows(frame, tmp_path):
     )
     page = build_page([material], {"published_itu2023": "not given"})
     counted = frame["verdict"].value_counts()
-    assert f"{counted['reproduced']} reproduced, {counted['deviates']} deviating, 0 that cannot be recomputed" in page
+    assert f"{counted['reproduced']} reproduced, {counted['deviates']} deviating, 1 that cannot be recomputed" in page
     assert "A fact with &lt;brackets&gt;." in page
     assert 'id="table-alizadeh2024_facts"' in page
     assert 'id="figure-alizadeh2024_figure1"' in page

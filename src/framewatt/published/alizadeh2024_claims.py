@@ -119,6 +119,11 @@ def most_accurate(tables: Tables, framework: str, models: str) -> Answer:
     return _counted(int((best == framework).sum()), [f"{m}: {best[m]}" for m in best.index if best[m] != framework])
 
 
+def not_printed(tables: Tables, what: str) -> Answer:
+    """Not recounted: no table prints what it follows from."""
+    return Answer(None, f"{what} are not printed")
+
+
 def tensorrt_lower(tables: Tables, quantity: str) -> Answer:
     """For how many exports of Table 3 TensorRT has the smaller number than CUDA."""
     by_provider = _by_provider(tables, quantity)
@@ -150,6 +155,7 @@ FUNCTIONS: dict[str, Callable[..., Answer]] = {
         accuracy_difference,
         accuracy_percent_less,
         most_accurate,
+        not_printed,
         tensorrt_lower,
         tensorrt_percent,
     )
