@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.errors import FramewattError
-from framewatt.file_study import FileStudy, is_file_study, load_file_study
+from framewatt.file_study import is_file_study, load_file_study
+from framewatt.jobs import AnyStudy
 from framewatt.meters.nvml import Nvml
-from framewatt.study import Study, load_study
+from framewatt.study import load_study
 from framewatt.validation import load_yaml, validate
 from framewatt.workloads import FRAMEWORKS, registered_models
-
-AnyStudy = Study | FileStudy
 
 STUDIES, RESULTS = Path("config/studies"), Path("results")
 """Where study files and results are, below the working directory."""

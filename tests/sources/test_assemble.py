@@ -75,6 +75,22 @@ def test_readings_that_do_not_fill_the_run_are_not_stretched() -> None:
     assert window["domains"]["cpu:package"]["valid"]
 
 
+def test_a_log_that_ends_too_soon_does_not_shorten_a_run_whose_length_is_known() -> None:
+    made = assemble([total(500, 100.0), gauge([50.0] * 51)])
+    window = window_of(spans_of(made.events)["process"], made.trace, {"domains": {}})
+    assert window["duration_s"] == 100
+    assert window["domains"]["cpu:package"]["energy_gross_j"] == pytest.approx(500)
+    assert window["domains"]["gpu:0"]["reasons"] == ["trace ends 50 s before the window"]
+
+
+def test_a_log_with_a_clock_lies_over_a_total_without_one() -> None:
+    # The last of 100 readings comes up to a second before the end.
+    assert energies(total(500, 100.0), gauge([50.0] * 100)) == {
+        "cpu:package": pytest.approx(500),
+        "gpu:0": pytest.approx(5000),
+    }
+
+
 def test_a_pace_that_is_off_is_told() -> None:
     made = assemble([total(500, 200.0), gauge([50.0] * 194, dated=False)])
     assert made.flags == ("gpu:0: readings came +3.6 % off the stated interval, to fill the run",)

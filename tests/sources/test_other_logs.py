@@ -139,6 +139,12 @@ def test_one_row_of_codecarbon_is_one_run(tmp_path: Path) -> None:
     assert counters(read(tmp_path, "codecarbon", two, drop_head=1))["gpu:all"][1] == pytest.approx(14400)
 
 
+def test_epochs_at_whole_seconds_are_told(tmp_path: Path) -> None:
+    told_of = ("epochs end at whole seconds, so that their edges may be up to a second off",)
+    assert read(tmp_path, "epochs", EPOCHS, columns=NAMES).flags == told_of
+    assert read(tmp_path, "epochs", EPOCHS.replace(":30", ":30.5"), columns=NAMES).flags == ()
+
+
 def test_epochs_end_and_have_metrics(tmp_path: Path) -> None:
     log = read(tmp_path, "epochs", EPOCHS, columns=NAMES)
     assert [e.end_ns for e in log.epochs] == [1_767_225_620_000_000_000, 1_767_225_630_000_000_000]

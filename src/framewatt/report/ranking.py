@@ -47,7 +47,8 @@ class Ranking:
         rest = ", ".join(str(group[name]) for name in group if name not in ("phase", "batch_size", "precision"))
         if not front:
             return rest or "All cells"
-        return ", ".join(front) + (f" ({rest})" if rest else "")
+        words = ", ".join(front) + (f" ({rest})" if rest else "")
+        return words[:1].upper() + words[1:]
 
     def label(self, row: "pd.Series[Any]") -> str:
         """What tells a cell of the group from the others."""

@@ -61,9 +61,10 @@ class Assembled:
 def assemble(logs: Sequence[Log]) -> Assembled:
     """Put the logs of a run together.
 
-    The run is what all of its logs with a clock span by good readings, or as long as a log says that it took. Readings
-    without a clock are spread over the run where they fit it to within LARGEST_STRETCH of the stated interval: then
-    they were taken from its beginning to its end at a pace that was not quite the stated one.
+    The run is as long as a log says that it took; where none does, it is what all logs span by good readings. Readings
+    that share no clock with the log that sets the run's length are spread over it where they fit it to within
+    LARGEST_STRETCH and two intervals: they were taken from its beginning to its end, at a pace that was not quite the
+    stated one. Others stay where they are, and do not cover the run.
 
     Args:
         logs: at least one.
@@ -71,29 +72,43 @@ def assemble(logs: Sequence[Log]) -> Assembled:
     Raises:
         FramewattError: no log has two good readings, or logs do not overlap.
     """
-    extents = [_extent(log) for log in logs]
-    dated = [extent for log, extent in zip(logs, extents, strict=True) if log.dated and extent]
-    origin_ns = max((start for start, _ in dated), default=None)
-    if origin_ns is None and any(log.epochs for log in logs):
+    known = [(log, extent) for log in logs if (extent := _extent(log))]
+    dated = any(log.dated for log, _ in known)
+    if not dated and any(log.epochs for log in logs):
         raise FramewattError("epochs have times of day, and no log of power has any; allowed: a log with a clock")
-    begin_ns = origin_ns or 0
-    known = [(log, extent) for log, extent in zip(logs, extents, strict=True) if extent]
-    paced = all(log.paced for log, _ in known)
-    ends = [end - (begin_ns if log.dated else 0) for log, (_, end) in known if paced or not log.paced]
-    if not ends or min(ends) <= 0:
+    begin_ns, end_ns = _span(known)
+    if end_ns <= 0:
         raise FramewattError("found no time that all logs span by good readings; allowed: logs of the same run")
+    total_without_clock = any(log.duration_s and not log.dated for log, _ in known)
     flags = [flag for log in logs for flag in (*log.flags, *_failed_at_edges(log))]
     traces = []
     for log in logs:
-        trace, told = _spread(log.trace, min(ends)) if log.paced else (_moved(log, begin_ns), [])
+        trace = _moved(log, begin_ns)
+        if log.paced or (log.dated and total_without_clock and not log.duration_s):
+            trace, told = _spread(trace, end_ns)
+            flags += told
         traces.append(trace)
-        flags += told
     epochs = tuple(Epoch(epoch.end_ns - begin_ns, epoch.metrics) for log in logs for epoch in log.epochs)
     if epochs and epochs[0].end_ns <= 0:
         raise FramewattError("epoch 1 ends before the first reading of power; allowed: logs of the same run")
     if epochs:
         flags.append("epoch 1 begins with the log, so that setting up is in it")
-    return Assembled(_together(traces), min(ends), epochs, origin_ns, tuple(flags))
+    return Assembled(_together(traces), end_ns, epochs, begin_ns if dated else None, tuple(flags))
+
+
+def _span(known: Sequence[tuple[Log, tuple[int, int]]]) -> tuple[int, int]:
+    """When a run began, on the clock of its logs (0 where they have none), and how long it took.
+
+    Args:
+        known: logs that tell of power or energy, and from when until when.
+    """
+    stated = [(log, extent) for log, extent in known if log.duration_s]
+    with_clock = [extent for log, extent in stated or known if log.dated] or [e for log, e in known if log.dated]
+    begin_ns = max((start for start, _ in with_clock), default=0)
+    if stated:
+        return begin_ns, max(round((log.duration_s or 0) * 1e9) for log, _ in stated)
+    sampled = [pair for pair in known if not pair[0].paced] or known
+    return begin_ns, min((end - (begin_ns if log.dated else 0) for log, (_, end) in sampled), default=0)
 
 
 def _extent(log: Log) -> tuple[int, int] | None:
@@ -125,20 +140,20 @@ def _moved(log: Log, begin_ns: int) -> Trace:
 
 
 def _spread(trace: Trace, end_ns: int) -> tuple[Trace, list[str]]:
-    """Readings without a clock from the run's beginning to its end, if they fit it, and what to tell of that."""
-    last_ns = int(trace.monotonic_ns.max()) if len(trace.value) else 0
-    interval_ns = round(trace.channels[0].period_s * 1e9)
-    if not last_ns or last_ns == end_ns:
+    """Readings from the run's beginning to its end, if they fit it, and what to tell of that."""
+    last_ns = int(trace.monotonic_ns.max(initial=0))
+    if not last_ns:
         return trace, []
-    if abs(last_ns - end_ns) > LARGEST_STRETCH * end_ns + 2 * interval_ns:
+    off_ns, interval_ns = abs(last_ns - end_ns), round(trace.channels[0].period_s * 1e9)
+    if off_ns > LARGEST_STRETCH * end_ns + 2 * interval_ns:
         return trace, []
-    slower = end_ns / last_ns - 1
     time_ns = np.rint(trace.monotonic_ns * (end_ns / last_ns)).astype(np.int64)
-    flag = f"{trace.channels[0].domain}: readings came {100 * slower:+.1f} % off the stated interval, to fill the run"
-    return (
-        Trace(trace.channels, time_ns, trace.channel, trace.value),
-        [flag] if abs(last_ns - end_ns) > _WORTH_TELLING * end_ns + 2 * interval_ns else [],
-    )
+    spread = Trace(trace.channels, time_ns, trace.channel, trace.value)
+    if off_ns <= _WORTH_TELLING * end_ns + 2 * interval_ns:
+        return spread, []
+    slower = end_ns / last_ns - 1
+    domain = trace.channels[0].domain
+    return spread, [f"{domain}: readings came {100 * slower:+.1f} % off the stated interval, to fill the run"]
 
 
 def _together(traces: Sequence[Trace]) -> Trace:

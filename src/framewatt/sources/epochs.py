@@ -47,6 +47,8 @@ def read(path: Path, options: Options) -> Log:
         epochs.append(epoch)
     if not epochs:
         raise FramewattError(f"{path}: found no epoch below the header; allowed: a row an epoch")
+    if all(epoch.end_ns % 1_000_000_000 == 0 for epoch in epochs):
+        flags += ("epochs end at whole seconds, so that their edges may be up to a second off",)
     return Log(NO_READINGS, dated=True, epochs=tuple(epochs), flags=flags)
 
 
