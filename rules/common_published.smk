@@ -11,7 +11,8 @@ def raw_folder(paper):
 
 def given(paper):
     """Whether a paper's raw results are given."""
-    return f"{paper}-published" in STUDIES
+    study = STUDIES.get(f"{paper}-published")
+    return study is not None and bool(study.cells)
 
 
 def printed_tables(paper):

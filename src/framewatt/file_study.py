@@ -27,7 +27,7 @@ class FileStudy:
         path: the study file.
         settings: what it says, with defaults filled in.
         root: the folder of the files; None where they are not here, as beside an unpacked package.
-        found: its runs, cell by cell; none where `root` is None.
+        found: its runs, cell by cell; none where `root` is None or holds no such file.
     """
 
     path: Path
@@ -63,6 +63,8 @@ class FileStudy:
         """
         if self.root is None:
             raise FramewattError(f"{self.path}: files.root: {_how_to_name(None, self.settings['files'])}")
+        if not self.found:
+            raise FramewattError(f"{self.path}: files.logs: found no file below {self.root}; allowed: at least one")
         return sorted(self.found, key=lambda run: run.repetition)
 
     def source_files(self) -> list[Path]:
@@ -125,7 +127,7 @@ def load_file_study(
         raise FramewattError(f"{path}: files.root: {_how_to_name(root, settings['files'])}")
     found = collect(settings["files"], root, str(path))
     if not found:
-        raise FramewattError(f"{path}: files.logs: found no file below {root}; allowed: at least one")
+        return FileStudy(path, settings, root, ())
     factors = found[0].cell.to_dict()
     if taken := sorted(set(factors) & RESERVED):
         raise FramewattError(f"{path}: files.logs: found a factor {taken[0]}, which is a result; allowed: others")

@@ -53,6 +53,9 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     study: AnyStudy
     if is_file_study(content):
         study = load_file_study(path, content, schema, config, RESULTS)
+        if study.root is not None:
+            # What the study asked for lacks is told now; one beside it may be there for its profiles alone.
+            study.runs()
     else:
         known = {"dataset": list(datasets), **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
         wanted = config["device"] or content.get("device", "cpu")

@@ -62,15 +62,24 @@ def test_the_dumps_that_can_be_read_become_tables_and_graphs(checkout: Checkout)
     ("config", "missing"),
     [
         ("", "--config published_georgiou2022=…/cProfile_results/*.prof"),
-        ("published_georgiou2022=nowhere", "nowhere/cProfile_results/*.prof"),
+        ("published_georgiou2022=empty", "empty/cProfile_results/*.prof"),
     ],
 )
 def test_a_folder_without_dumps_is_named(tmp_path: Path, config: str, missing: str) -> None:
-    answer = Checkout(tmp_path).snakemake("--dry-run", "profiles", config=config)
+    checkout = Checkout(tmp_path)
+    (tmp_path / "empty").mkdir()
+    answer = checkout.snakemake("--dry-run", "profiles", config=config)
     assert answer.code != 0
     assert "MissingInputException in rule profile" in answer.text
     assert answer.lines(f"        {missing}")
     assert "Traceback" not in answer.text
+
+
+def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    answer = Checkout(tmp_path).snakemake("--dry-run", "profiles", config="published_georgiou2022=nowhere")
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert "files.root: found 'nowhere', which is no folder; allowed: a folder, given as --config" in line
 
 
 def test_a_graph_of_what_cannot_be_read_is_one_line(checkout: Checkout) -> None:
