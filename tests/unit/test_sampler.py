@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from framewatt.errors import FramewattError
@@ -53,6 +54,9 @@ def test_a_sampler_stopped_for_a_while_shows_the_gap(sampler: Sampler) -> None:
     sampler.start()
     time.sleep(0.3)
     os.kill(sampler.pid, signal.SIGSTOP)
+    # On a busy virtual machine the process was seen to go on for half a second.
+    while psutil.Process(sampler.pid).status() != psutil.STATUS_STOPPED:
+        time.sleep(0.01)
     time.sleep(1)
     os.kill(sampler.pid, signal.SIGCONT)
     time.sleep(0.3)

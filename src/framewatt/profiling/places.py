@@ -7,7 +7,7 @@ from collections.abc import Iterable
 _PACKAGES = re.compile(r".*/(?:site|dist)-packages/(?:[^/]+\.egg/)?|.*/lib/python\d(?:\.\d+)?/")
 """What comes before an installed package or a module of the standard library."""
 
-_HOME = re.compile(r"^(?:[A-Za-z]:)?/(?:home|Users)/[^/]+/|^/root/")
+_HOME = re.compile(r"^(?:[A-Za-z]:)?/(?:(?:home|Users)/[^/]+|root)/")
 """A home folder, which names its owner."""
 
 
