@@ -2,11 +2,11 @@
 
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from framewatt.datasets.catalogue import Catalogue, load_catalogue
 from framewatt.errors import FramewattError
 from framewatt.meters.nvml import Nvml
 from framewatt.study import Study, load_study
@@ -19,7 +19,7 @@ class Setup:
     """A study on this machine, and the data sets that exist."""
 
     study: Study
-    datasets: Mapping[str, Any]
+    datasets: Catalogue
 
 
 def load_setup(config: dict[str, Any], root: Path) -> Setup:
@@ -34,11 +34,14 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     """
     schemas = root / "config" / "schemas"
     config.update(validate(config, load_yaml(schemas / "config.schema.yaml"), "config/config.yaml or --config"))
-    datasets = load_yaml(root / "config" / "datasets.yaml")
-    known = {"dataset": list(datasets), **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
+    datasets = load_catalogue(root / "config" / "datasets.yaml", schemas / "datasets.schema.yaml")
+    known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
     path = study_path(config["study"])
     wanted = config["device"] or load_yaml(path).get("device", "cpu")
-    return Setup(load_study(path, schemas / "study.schema.yaml", known, resolve_device(wanted)), datasets)
+    study = load_study(path, schemas / "study.schema.yaml", known, resolve_device(wanted))
+    for cell in study.cells:
+        datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
+    return Setup(study, datasets)
 
 
 def share_interpreter(root: Path) -> None:
