@@ -7,6 +7,7 @@ rule archive:
             for run in RUNS
         ],
         environments=environments,
+        data=data_records,
         image=orchestrator_image,
     output:
         package=ARCHIVE,

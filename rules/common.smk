@@ -145,6 +145,11 @@ def data_files(cell):
     return multiext(f"resources/data/{arrays}", ".npz", ".json")
 
 
+def data_records(wildcards):
+    """Records of all data sets that the study reads."""
+    return sorted({data_files(cell)[1] for cell in CELLS.values()})
+
+
 def model_data(wildcards):
     """The data that a model is trained on."""
     return data_files(MODELS[wildcards.model])

@@ -18,6 +18,7 @@ def main() -> None:
     study, name = Path(snakemake.input.study), snakemake.params.settings["study"]
     files = project_files(ROOT, study, name, snakemake.params.environments)
     files |= study_files(package.parents[1])
+    files |= {path: Path(path) for path in snakemake.input.data}
     secrets = Secrets.of_this_machine(harmless=snakemake.params.settings["archive"]["harmless"])
     identity = {"code": code_identity(), "config": snakemake.config, "machine": describe_machine()}
     texts = {"identity.json": secrets.redact(json.dumps(identity, indent=1, sort_keys=True)) + "\n"}
