@@ -212,6 +212,7 @@ def test_the_package_holds_raw_data_results_and_code(package: Path, records: lis
     assert {
         *("results/smoke/report/report.html", "config/studies/smoke.yaml", "envs/torch/requirements.txt"),
         *("resources/environments/locked/torch/environment.json", "CITATION.cff", ".zenodo.json", "identity.json"),
+        "resources/data/digits-few.json",
     } <= names
 
 

@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from framewatt.entries import problem_of_name, write_entry
 from framewatt.errors import FramewattError
 
 _SUFFIXES = {
@@ -19,7 +20,6 @@ LARGEST_B = 20 * 2**30
 
 _LARGEST_RATIO = 200
 _RATIO_FROM_B = 2**20
-_CHUNK_B = 2**20
 
 _UNREADABLE = (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
 """What zipfile raises: for a damaged file and its streams, for a way of packing that it does not know, and for an
@@ -86,23 +86,15 @@ def _problem(entry: zipfile.ZipInfo, name: PurePosixPath) -> str | None:
     kind = stat.S_IFMT(entry.external_attr >> 16)
     swollen = entry.file_size > max(_RATIO_FROM_B, _LARGEST_RATIO * entry.compress_size)
     wrong = (
-        (name.is_absolute() or "\\" in entry.filename or ":" in entry.filename, "an absolute name"),
-        (".." in name.parts or "\0" in entry.filename, "a name that leaves its folder"),
         (kind not in (0, stat.S_IFREG), "something other than a plain file"),
         (entry.is_dir() or not name.parts, "a folder of its own"),
         (name.suffix.lower() not in _SUFFIXES, f"a file of a kind that no package holds ({name.suffix})"),
         (swollen, f"{entry.file_size} bytes packed into {entry.compress_size}"),
     )
-    return next((problem for is_wrong, problem in wrong if is_wrong), None)
+    return problem_of_name(entry.filename) or next((problem for is_wrong, problem in wrong if is_wrong), None)
 
 
 def _write(package: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> None:
-    path = target / entry.filename
-    path.parent.mkdir(parents=True, exist_ok=True)
-    left_b = entry.file_size
-    with archive.open(entry) as source, path.open("xb") as file:
-        while chunk := source.read(_CHUNK_B):
-            left_b -= len(chunk)
-            if left_b < 0:
-                raise FramewattError(f"{package}: {entry.filename!r}: found more bytes than it says; allowed: as many")
-            file.write(chunk)
+    with archive.open(entry) as source:
+        if not write_entry(source, target / entry.filename, entry.file_size):
+            raise FramewattError(f"{package}: {entry.filename!r}: found more bytes than it says; allowed: as many")

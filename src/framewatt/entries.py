@@ -1,0 +1,38 @@
+"""What archives from outside may hold: names that stay in their folder, and no more bytes than they say."""
+
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+_CHUNK_B = 2**20
+
+
+def problem_of_name(name: str) -> str | None:
+    """What is wrong with the name of an archive's entry; None where it stays below the folder it is unpacked to."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or "\\" in name or ":" in name:
+        return "an absolute name"
+    if ".." in path.parts or "\0" in name:
+        return "a name that leaves its folder"
+    return None
+
+
+def write_entry(source: IO[bytes], path: Path, size_b: int) -> bool:
+    """Write an entry to a new file.
+
+    Args:
+        source: the entry, open for reading.
+        path: the file, which is not there yet; its folders are made.
+        size_b: bytes that the archive says the entry has.
+
+    Returns:
+        whether it has at most as many; where not, reading stopped there.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    left_b = size_b
+    with path.open("xb") as file:
+        while chunk := source.read(_CHUNK_B):
+            left_b -= len(chunk)
+            if left_b < 0:
+                return False
+            file.write(chunk)
+    return True

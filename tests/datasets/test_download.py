@@ -1,0 +1,197 @@
+"""Downloads from a server on this machine that loses connections, sends something else, or is not there."""
+
+import hashlib
+import re
+import tarfile
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from framewatt.datasets.download import Checksum, download
+from framewatt.datasets.sources import fetch_source
+from framewatt.errors import FramewattError
+from framewatt.files import read_json
+
+CONTENT = bytes(range(256)) * 4096
+
+
+class Server:
+    """Serves files; `drops` lists after how many bytes each answer breaks off, None is never."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {"file.bin": CONTENT}
+        self.drops: list[int | None] = []
+        self.ranges: list[str | None] = []
+        self.status: list[int] = []
+        self.understands_ranges = True
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:  # the name is the library's
+                server.answer(self)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.http.serve_forever)
+        self.thread.start()
+
+    def url(self, name: str = "file.bin") -> str:
+        return f"http://127.0.0.1:{self.http.server_port}/{name}"
+
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        asked = request.headers.get("Range")
+        self.ranges.append(asked)
+        status = self.status.pop(0) if self.status else 200
+        content = self.files.get(request.path[1:])
+        if content is None or status != 200:
+            request.send_error(404 if content is None else status)
+            return
+        start = int(re.fullmatch(r"bytes=(\d+)-", asked).group(1)) if asked and self.understands_ranges else 0
+        request.send_response(206 if start else 200)
+        if start:
+            request.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        request.send_header("Content-Length", str(len(content) - start))
+        request.end_headers()
+        drop = self.drops.pop(0) if self.drops else None
+        request.wfile.write(content[start:] if drop is None else content[start : start + drop])
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.thread.join()
+        self.http.server_close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.close()
+
+
+def checksum_of(content: bytes, algorithm: str = "sha256") -> Checksum:
+    return Checksum(algorithm, hashlib.new(algorithm, content).hexdigest())
+
+
+def get(server: Server, target: Path, *, right: bytes = CONTENT, **options: float) -> None:
+    download(server.url(), target, checksum_of(right), len(right), **{"attempts": 3, "pause_s": 0.01, **options})
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_lost_connection_goes_on_where_it_stopped(server: Server, tmp_path: Path) -> None:
+    server.drops = [20 * 2**14, 10 * 2**14]
+    get(server, tmp_path / "file.bin")
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+    assert server.ranges == [None, "bytes=327680-", "bytes=491520-"]
+    assert names_in(tmp_path) == ["file.bin"]
+
+
+def test_the_next_call_goes_on_where_the_last_one_gave_up(server: Server, tmp_path: Path) -> None:
+    server.drops = [20 * 2**14, 0, 0]
+    with pytest.raises(FramewattError, match=r"found no connection that lasts .*; 327680 of 1048576 bytes are kept"):
+        get(server, tmp_path / "file.bin")
+    assert names_in(tmp_path) == [".file.bin.partial"]
+    get(server, tmp_path / "file.bin")
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+    assert server.ranges[-1] == "bytes=327680-"
+
+
+def test_a_server_that_cannot_go_on_starts_over(server: Server, tmp_path: Path) -> None:
+    server.drops, server.understands_ranges = [20 * 2**14], False
+    get(server, tmp_path / "file.bin")
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+def test_a_server_that_is_busy_is_asked_again(server: Server, tmp_path: Path) -> None:
+    server.status = [503]
+    get(server, tmp_path / "file.bin")
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("sent", [CONTENT[:-1] + b"!", CONTENT + b"more"])
+def test_another_file_is_refused_and_nothing_of_it_is_left(server: Server, tmp_path: Path, sent: bytes) -> None:
+    server.files["file.bin"] = sent
+    with pytest.raises(FramewattError, match=f"found sha256:[0-9a-f]{{64}} .*; allowed: {checksum_of(CONTENT)}"):
+        get(server, tmp_path / "file.bin")
+    assert names_in(tmp_path) == []
+
+
+def test_no_more_is_read_than_the_file_has(server: Server, tmp_path: Path) -> None:
+    server.files["file.bin"] = bytes(20_000_000)
+    with pytest.raises(FramewattError, match=r"\((\d+) bytes\); allowed") as told:
+        get(server, tmp_path / "file.bin")
+    assert int(re.search(r"\((\d+) bytes\)", str(told.value)).group(1)) <= len(CONTENT) + 2**20
+
+
+def test_a_file_that_is_not_there_is_told_at_once(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(FramewattError, match=r"none.bin: found status 404"):
+        download(server.url("none.bin"), tmp_path / "none.bin", checksum_of(CONTENT), len(CONTENT))
+    assert len(server.ranges) == 1
+    server.close()
+    with pytest.raises(FramewattError, match="found no connection that lasts"):
+        get(server, tmp_path / "file.bin", attempts=2)
+
+
+def test_md5_serves_where_it_is_all_that_is_published(server: Server, tmp_path: Path) -> None:
+    download(server.url(), tmp_path / "file.bin", checksum_of(CONTENT, "md5"), len(CONTENT))
+    assert names_in(tmp_path) == ["file.bin"]
+
+
+def packed(**files: bytes) -> bytes:
+    """A .tar.gz with these files in one folder."""
+    packed = BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(f"batches/{name}")
+            entry.size = len(content)
+            tar.addfile(entry, BytesIO(content))
+    return packed.getvalue()
+
+
+def source_of(server: Server, *names: str) -> dict:
+    files = [
+        {"url": server.url(name), "checksum": str(checksum_of(server.files[name])), "size_b": len(server.files[name])}
+        for name in names
+    ]
+    return {"title": "Some", "page": "https://example.org/some", "files": files}
+
+
+def test_a_source_is_its_files_its_unpacked_archives_and_a_record(server: Server, tmp_path: Path) -> None:
+    server.files["batches.tar.gz"] = packed(one=b"1", two=b"2")
+    source = source_of(server, "file.bin", "batches.tar.gz")
+    folder = tmp_path / "sources" / "some"
+    folder.parent.mkdir()
+    fetch_source("some", source, folder)
+    assert names_in(folder) == ["batches", "file.bin", "source.json"]
+    assert (folder / "batches" / "two").read_bytes() == b"2"
+    assert read_json(folder / "source.json") == {"source": "some", **source}
+    assert names_in(folder.parent) == ["some"]
+
+
+def test_a_source_is_there_whole_or_not_at_all(server: Server, tmp_path: Path) -> None:
+    server.files["batches.tar.gz"] = packed(one=b"1")
+    source = source_of(server, "file.bin", "batches.tar.gz")
+    server.files["batches.tar.gz"] = packed(one=b"changed")
+    with pytest.raises(FramewattError, match=r"batches.tar.gz: found sha256"):
+        fetch_source("some", source, tmp_path / "some")
+    assert not (tmp_path / "some").exists()
+    server.files["batches.tar.gz"] = packed(one=b"1")
+    fetch_source("some", source_of(server, "file.bin", "batches.tar.gz"), tmp_path / "some")
+    # What had come whole before was not asked for again.
+    assert len(server.ranges) == 3
+
+
+def test_what_cannot_be_downloaded_says_where_it_is_got(tmp_path: Path) -> None:
+    source = {"title": "Some", "page": "https://example.org/some", "files": []}
+    with pytest.raises(
+        FramewattError, match=r"some: found no data; allowed: --config data_some=<folder>; get them from"
+    ):
+        fetch_source("some", source, tmp_path / "some")
