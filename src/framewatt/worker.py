@@ -90,7 +90,7 @@ def infer(workload: Inference, data: Arrays, window: Mapping[str, Any], events: 
         synchronize()
         end_ns = now_ns()
         stamps.append(end_ns)
-        samples += len(batch)
+        samples += len(batch[0])
     events.mark("steady", "end", end_ns)
     with events.window("evaluate"):
         metrics = classification_metrics(np.concatenate(outputs), data.y_test)

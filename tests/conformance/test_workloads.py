@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from checkout import ROOT, run_snakemake
@@ -26,25 +27,37 @@ PARAMETERS = {
     ("tensorflow", "mobilenetv2"): 2_236_682,
     # The first block expands 32 channels to 32, with their normalisation, and the head has no bias.
     ("mxnet", "mobilenetv2"): 2_236_682 + 32 * 32 + 2 * 32 - 10,
+    # BERT without the heads of its pre-training, and a head of 10 classes; the pooler is there in all of them.
+    **{(framework, "bert_base"): 109_482_240 + 10 * (768 + 1) for framework in FRAMEWORKS},
+    **{(framework, "bert_tiny"): 4_385_920 + 10 * (128 + 1) for framework in FRAMEWORKS},
 }
 
 
-@pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("data") / "digits.npz"
-    few = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
-    save_arrays(path, make_arrays({**few, "train_samples": 20, "test_samples": 10}))
-    return path
+DIGITS = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
+TEXTS = {"module": "synthetic", "shape": [16], "vocabulary": 30522, "classes": 10, "seed": 0}
+MODELS = ["bert_base", "bert_tiny", "mobilenetv2", "resnet50"]
 
 
 @pytest.fixture(scope="session")
-def trained(data: Path, tmp_path_factory: pytest.TempPathFactory):
+def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """20 training and 10 test samples for each model."""
+    folder = tmp_path_factory.mktemp("data")
+    for definition in (DIGITS, TEXTS):
+        few = {**definition, "train_samples": 20, "test_samples": 10}
+        save_arrays(folder / f"{definition['module']}.npz", make_arrays(few))
+    return {model: folder / f"{'synthetic' if model.startswith('bert') else 'digits'}.npz" for model in MODELS}
+
+
+@pytest.fixture(scope="session")
+def trained(data: dict[str, Path]):
     """Findings of the check, by framework and model; each runs once."""
     found: dict[tuple[str, str], dict] = {}
 
     def check(framework: str, model: str) -> dict:
         if (framework, model) not in found:
-            found[framework, model] = _check(framework, model, data, tmp_path_factory.mktemp(f"{framework}-{model}"))
+            # Weights of hundreds of megabytes are not kept, as pytest's own folders would be.
+            with TemporaryDirectory() as folder:
+                found[framework, model] = _check(framework, model, data[model], Path(folder))
         return found[framework, model]
 
     return check
@@ -67,7 +80,7 @@ def _check(framework: str, model: str, data: Path, folder: Path) -> dict:
 
 
 def test_every_framework_has_the_same_models() -> None:
-    assert [registered_models(framework) for framework in FRAMEWORKS] == [["mobilenetv2", "resnet50"]] * 3
+    assert [registered_models(framework) for framework in FRAMEWORKS] == [MODELS] * 3
 
 
 @pytest.mark.parametrize(("framework", "model"), REGISTERED)
@@ -98,7 +111,7 @@ class TestWorkload:
 
     def test_facts_say_what_the_model_is(self, trained, framework: str, model: str) -> None:
         facts = trained(framework, model)["facts"]
-        assert sorted(facts["input_shape"]) == [3, 32, 32]
+        assert sorted(facts["input_shape"]) == ([16] if model.startswith("bert") else [3, 32, 32])
         assert facts["libraries"]
         assert facts["flops"] or facts["flops_reason"]
 

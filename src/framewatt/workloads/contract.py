@@ -16,6 +16,14 @@ from framewatt.datasets.contract import Arrays
 
 Scores = NDArray[np.float32]
 
+Inputs = tuple[Any, ...]
+"""What a model takes at once: an array for each of the data set's inputs, in their order, as the framework has them."""
+
+
+def example_inputs(data: Arrays, samples: int) -> tuple[NDArray[Any], ...]:
+    """A batch to trace a model or to count its work with: the first test sample, so often."""
+    return tuple(np.repeat(values[:1], samples, axis=0) for values in data.inputs_test.values())
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -55,7 +63,7 @@ class Workload(ABC):
 
     @abstractmethod
     def batches(self, epoch: int = 0) -> Iterator[Any]:
-        """Ready batches of one pass over the data, as the framework takes them.
+        """Ready batches of one pass over the data: `Inputs` for inference, `(Inputs, labels)` for training.
 
         Inference passes over the test set in its order; training over the training set, shuffled alike in every
         framework by `seed` and `epoch`, without the last incomplete batch.

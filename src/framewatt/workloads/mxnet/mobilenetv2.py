@@ -1,4 +1,4 @@
-"""MobileNetV2 (width 1.0) as Gluon's model zoo ships it: its first block has an expansion, of 1, and its head no bias."""
+"""MobileNetV2 (width 1.0) as Gluon's model zoo ships it: the first block has an expansion, the head no bias."""
 
 from mxnet.gluon import HybridBlock
 from mxnet.gluon.model_zoo import vision

@@ -1,4 +1,4 @@
-"""MobileNetV2 (width 1.0) as keras.applications ships it: the first block has no expansion, strided ones pad unevenly."""
+"""MobileNetV2 (width 1.0) as keras.applications ships it: no expansion in the first block, uneven padding."""
 
 import keras
 
