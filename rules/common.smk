@@ -56,6 +56,7 @@ ARCHIVE = f"results/{{study}}/archive/framewatt-{{study}}-{__version__}.zip"
 TABLES = [
     "energy_time",
     "accuracy",
+    "fairness",
     "export_agreement",
     "comparisons",
     "epochs",
@@ -179,8 +180,9 @@ def checked_exports(wildcards):
 
 
 def trained_models(wildcards):
-    """Folders of all trained weights."""
-    return expand("results/{study}/train/{model}", study=wildcards.study, model=MODELS)
+    """Folders of all weights that inference and export use."""
+    models = jobs.models_of(STUDIES[wildcards.study])
+    return expand("results/{study}/train/{model}", study=wildcards.study, model=models)
 
 
 def run_records(wildcards):

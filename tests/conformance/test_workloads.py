@@ -79,6 +79,23 @@ def _check(framework: str, model: str, data: Path, folder: Path) -> dict:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+STRIDED = {
+    # torchvision's v1.5 has the stride of a block in its 3x3 convolution, v1 in the first 1x1; shortcuts are 1x1.
+    ("torch", "resnet50"): {"1x1": 3, "3x3": 3, "7x7": 1},
+    ("tensorflow", "resnet50"): {"1x1": 6, "7x7": 1},
+    ("mxnet", "resnet50"): {"1x1": 6, "7x7": 1},
+    **{(framework, "mobilenetv2"): {"3x3": 5} for framework in FRAMEWORKS},
+    **{(framework, bert): {} for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
+}
+EPSILONS = {
+    **{(framework, "resnet50"): [1e-5] for framework in FRAMEWORKS},
+    **{(framework, "mobilenetv2"): [1e-5] for framework in FRAMEWORKS},
+    ("tensorflow", "resnet50"): [1.001e-5],
+    ("tensorflow", "mobilenetv2"): [1e-3],
+    **{(framework, bert): [1e-12] for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
+}
+
+
 def test_every_framework_has_the_same_models() -> None:
     assert [registered_models(framework) for framework in FRAMEWORKS] == [MODELS] * 3
 
@@ -117,3 +134,8 @@ class TestWorkload:
 
     def test_the_model_has_the_size_that_its_name_promises(self, trained, framework: str, model: str) -> None:
         assert trained(framework, model)["facts"]["parameters"] == PARAMETERS[framework, model]
+
+    def test_the_zoos_differ_where_the_fairness_sheet_says(self, trained, framework: str, model: str) -> None:
+        structure = trained(framework, model)["facts"]["structure"]
+        assert structure["strided_convolutions"] == STRIDED[framework, model]
+        assert structure["epsilons"] == EPSILONS[framework, model]

@@ -13,6 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
+from framewatt.errors import FramewattError
+
+SEEDED = "seeded"
+"""Weights that are random, as a model has them before it is trained."""
 
 Scores = NDArray[np.float32]
 
@@ -125,8 +129,13 @@ class Training(Workload):
 
         Yields:
             shape (batch,), indices into the training set.
+
+        Raises:
+            FramewattError: there is nothing to train on.
         """
         count = len(self.data.x_train)
+        if not count:
+            raise FramewattError("data set: found no training samples; allowed: some, or a study with weights: seeded")
         order = np.random.default_rng([self.spec.seed, epoch]).permutation(count)
         size = min(self.spec.batch_size, count)
         for start in range(0, count - size + 1, size):

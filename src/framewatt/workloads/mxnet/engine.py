@@ -11,6 +11,7 @@ from mxnet import autograd, gluon
 
 from framewatt.datasets.contract import Arrays
 from framewatt.workloads.contract import Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.mxnet._structure import structure
 
 WEIGHTS = "weights.params"
 
@@ -43,6 +44,7 @@ class _MxnetModel:
             "flops_reason": "MXNet has no counter",
             "input_shape": list(self.data.input_shape),
             "input_layout": "NCHW" if len(self.data.input_shape) == 3 else "NL",
+            "structure": structure(self.model),
             "libraries": {"mxnet": mx.__version__},
         }
 
@@ -85,8 +87,9 @@ class MxnetTraining(_MxnetModel, Training):
             kvstore=None,
         )
         self._loss = gluon.loss.SoftmaxCrossEntropyLoss()
-        self._inputs = self.arrays(self.data.inputs_train.values())
-        self._labels = mx.nd.array(self.data.y_train, ctx=self.context)
+        if len(self.data.y_train):  # MXNet has no arrays of nothing
+            self._inputs = self.arrays(self.data.inputs_train.values())
+            self._labels = mx.nd.array(self.data.y_train, ctx=self.context)
 
     def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, mx.nd.NDArray]]:
         """Shuffled inputs and labels."""

@@ -91,7 +91,11 @@ class OnnxRuntimeInference(Inference):
 
     def run(self, batch: Inputs) -> Scores:
         """Scores of a batch on the host."""
-        return self.session.run(None, dict(zip(self._names, batch, strict=True)))[0]  # type: ignore[no-any-return]  # not installed where mypy runs
+        return self.session.run(None, self.feed(batch))[0]  # type: ignore[no-any-return]  # not installed where mypy runs
+
+    def feed(self, batch: Inputs) -> dict[str, Any]:
+        """A batch by the names that the graph has for its inputs."""
+        return dict(zip(self._names, batch, strict=True))
 
     def synchronize(self) -> None:
         """Nothing to wait for: `run` returns when the outputs are on the host."""

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from framewatt.datasets.contract import Arrays
 from framewatt.workloads.contract import Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.tensorflow._structure import structure
 
 WEIGHTS = "weights.weights.h5"
 
@@ -63,6 +64,7 @@ class _TensorFlowModel:
             "flops_reason": "TensorFlow 2 has no supported counter",
             "input_shape": list(self.input_shape),
             "input_layout": "NHWC" if len(self.input_shape) == 3 else "NL",
+            "structure": structure(self.model),
             "libraries": {"tensorflow": tf.__version__, "keras": keras.__version__},
         }
 

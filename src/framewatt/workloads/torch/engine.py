@@ -12,6 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from framewatt.datasets.contract import Arrays
 from framewatt.workloads.contract import Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.torch._structure import structure
 
 WEIGHTS = "weights.pt"
 
@@ -49,6 +50,7 @@ class _TorchModel:
             "flops": counter.get_total_flops(),
             "input_shape": list(self.data.input_shape),
             "input_layout": "NCHW" if len(self.data.input_shape) == 3 else "NL",
+            "structure": structure(self.model),
             "libraries": {"torch": torch.__version__, "torchvision": torchvision.__version__},
         }
 
