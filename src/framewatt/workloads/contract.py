@@ -117,8 +117,13 @@ class Training(Workload):
 
         Yields:
             shape (batch,), indices into the training set.
+
+        Raises:
+            ValueError: the data set has no training samples.
         """
         count = len(self.data.x_train)
+        if count == 0:
+            raise ValueError("training set: found no samples, this data set is for inference alone; allowed: some")
         order = np.random.default_rng([self.spec.seed, epoch]).permutation(count)
         size = min(self.spec.batch_size, count)
         for start in range(0, count - size + 1, size):
