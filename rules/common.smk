@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from snakemake.settings.types import DeploymentMethod
 
 from framewatt import __version__, jobs
-from framewatt.datasets.sources import config_key
+from framewatt.datasets.sources import config_key, folder_of
 from framewatt.errors import FramewattError
 from framewatt.images import BOOTSTRAP, apptainer
 from framewatt.setup import load_setup, share_interpreter
@@ -149,10 +149,10 @@ def framework_environment(wildcards):
 def source_folders(wildcards):
     """Where the original files of a data set lie: the user's folder, or what is downloaded."""
     sources = DATASETS.definitions[wildcards.dataset].get("sources", {})
-    return [
-        config[config_key(source)] or f"resources/sources/{source}"
-        for source in sources.values()
-    ]
+    try:
+        return [folder_of(source, config) for source in sources.values()]
+    except FramewattError as error:
+        sys.exit(f"framewatt: {error}")
 
 
 def data_files(cell):

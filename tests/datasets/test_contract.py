@@ -1,6 +1,7 @@
 """Arrays: one contract for images and texts, in a file without code."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
 from framewatt.datasets.record import origin_of, record_of
 from framewatt.errors import FramewattError
 from framewatt.files import sha256_of, write_json
+from framewatt.workloads.contract import Training
 
 IMAGES = np.zeros((2, 3, 4, 4), np.float32)
 IDS = np.ones((2, 5), np.int64)
@@ -37,6 +39,13 @@ def test_classes_are_counted_unless_they_are_known() -> None:
     assert Arrays(IMAGES, LABELS, IMAGES, LABELS).classes == 2
     assert Arrays(IMAGES, LABELS, IMAGES, LABELS, class_count=1000).classes == 1000
     assert Arrays(IMAGES[:0], LABELS[:0], IMAGES, LABELS).classes == 2
+
+
+def test_a_data_set_for_inference_alone_says_so_to_who_trains_on_it() -> None:
+    data = Arrays(IMAGES[:0], LABELS[:0], IMAGES, LABELS)
+    workload = SimpleNamespace(data=data, spec=SimpleNamespace(seed=0, batch_size=1))
+    with pytest.raises(ValueError, match="training set: found no samples"):
+        next(Training.shuffled(workload, epoch=1))
 
 
 @pytest.mark.parametrize(

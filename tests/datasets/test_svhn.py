@@ -36,6 +36,13 @@ def test_the_split_of_itu2023_does_not_touch_the_published_test_set(tmp_path: Pa
     assert (arrays.y_train.tolist(), arrays.y_test.tolist()) == ([1, 0], [9])
 
 
+def test_extra_images_come_after_the_training_set() -> None:
+    arrays = make(folder=sample("svhn-tiny"), extra=True)
+    assert arrays.y_train.tolist() == [1, 9, 2, 3, 2, 5, 4, 7, 8, 7, 1, 1, 7, 4]
+    assert len(arrays.x_train) == 14
+    assert arrays.y_test.tolist() == [5, 2, 1, 0, 6]
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -20,7 +20,9 @@ def test_the_same_seed_gives_the_same_samples_and_another_seed_others(options: d
 
 @pytest.mark.parametrize("options", [IMAGES, TEXTS])
 def test_it_says_that_it_is_synthetic(options: dict) -> None:
-    assert make(**options).about["synthetic"] is True
+    says = make(**options).about
+    assert (says["synthetic"], says["original_files"]) == (True, 0)
+    assert says["original_files_sha256_reason"] == "made without files of a source"
 
 
 def test_images_have_the_shape_and_the_classes() -> None:

@@ -42,6 +42,15 @@ def test_a_damaged_original_is_one_line_and_leaves_nothing(checkout: Checkout) -
     assert not list((checkout.root / "resources").rglob("*svhn*"))
 
 
+def test_a_folder_that_is_not_there_is_one_line(checkout: Checkout) -> None:
+    answer = checkout.snakemake("resources/data/svhn.npz", config="data_svhn=nowhere")
+    assert answer.code != 0
+    assert answer.lines("framewatt: ") == [
+        "framewatt: data_svhn: found no folder nowhere; allowed: the folder of the original files"
+    ]
+    assert "Traceback" not in answer.text
+
+
 def test_data_that_cannot_be_downloaded_say_where_they_are_got(checkout: Checkout) -> None:
     answer = checkout.snakemake("resources/data/imagenet-val-few-torch.npz")
     assert answer.code != 0

@@ -44,8 +44,9 @@ def about(
     return {
         "synthetic": synthetic,
         "preprocessing": preprocessing,
-        "original_files": len(files) or None,
+        "original_files": len(files),
         "original_files_sha256": sha256_of_files(files, root) if files and root else None,
+        "original_files_sha256_reason": None if files else "made without files of a source",
         "left_out": [{"file": one.file, "reason": one.reason} for one in left_out],
         **details,
     }

@@ -15,7 +15,7 @@ from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.plain_pickle import read_plain_pickle
 from framewatt.datasets.preprocessing import unit_range
-from framewatt.datasets.selection import Labelled, first, first_share_trains
+from framewatt.datasets.selection import Labelled, first, first_share_trains, joined
 from framewatt.errors import FramewattError
 
 _IMAGE = (3, 32, 32)
@@ -75,7 +75,7 @@ def make(
     sizes = {len(batch[1]) for batch in batches}
     if len(sizes) > 1:
         raise FramewattError(f"{root}: found batches of {sorted(sizes)} images; allowed: one size; get the files again")
-    train, used = _join(batches), list(layout.train)
+    train, used = joined(batches), list(layout.train)
     if train_share is None:
         test = _read(root / layout.test, version, labels, layout)
         used.append(layout.test)
@@ -149,7 +149,3 @@ def _read_binary(path: Path, version: int, labels: str) -> tuple[NDArray[Any], N
         )
     records = content.reshape(-1, record_b)
     return records[:, label_bytes:], records[:, 0 if labels == "coarse" else label_bytes - 1]
-
-
-def _join(parts: list[Labelled]) -> Labelled:
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])

@@ -23,6 +23,7 @@ _FOLDER = "aclImdb"
 _CLASSES = ("neg", "pos")
 _WRONG_ENCODING = ("error", "leave_out", "replace")
 _VOCABULARY = "vocab.txt"
+_PORTION = 500
 
 
 @dataclass(frozen=True)
@@ -129,12 +130,16 @@ def _encoded(
     reviews: Sequence[_Review], tokenizer: Any, length: int
 ) -> tuple[NDArray[np.int64], dict[str, NDArray[np.int64]], int]:
     """Ids, what goes with them, and how many reviews were cut."""
-    encodings = tokenizer.encode_batch([review.text for review in reviews])
-    ids, mask, types = (
-        np.array([getattr(encoding, name) for encoding in encodings], np.int64).reshape(len(reviews), length)
-        for name in ("ids", "attention_mask", "type_ids")
-    )
-    cut = sum(bool(encoding.overflowing) for encoding in encodings)
+    ids, mask, types = (np.empty((len(reviews), length), np.int64) for _ in range(3))
+    cut = 0
+    # In portions, since an encoding takes far more memory than the numbers that are kept of it.
+    for start in range(0, len(reviews), _PORTION):
+        encodings = tokenizer.encode_batch([review.text for review in reviews[start : start + _PORTION]])
+        place = slice(start, start + len(encodings))
+        ids[place] = [encoding.ids for encoding in encodings]
+        mask[place] = [encoding.attention_mask for encoding in encodings]
+        types[place] = [encoding.type_ids for encoding in encodings]
+        cut += sum(bool(encoding.overflowing) for encoding in encodings)
     return ids, {"attention_mask": mask, "token_type_ids": types}, cut
 
 

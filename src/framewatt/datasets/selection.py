@@ -1,5 +1,6 @@
 """Which samples of a data set are used, and which of them train."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,11 @@ def first(data: Labelled, samples: int | None, what: str) -> Labelled:
     """The first samples and their labels (see `chosen`)."""
     indices = slice(len(chosen(len(data[1]), samples, what)))
     return data[0][indices], data[1][indices]
+
+
+def joined(parts: Sequence[Labelled]) -> Labelled:
+    """Samples and labels of several files, one after the other."""
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
 def first_share_trains(data: Labelled, train_share: float) -> tuple[Labelled, Labelled]:

@@ -11,7 +11,7 @@ import numpy as np
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.preprocessing import unit_range
-from framewatt.datasets.selection import Labelled, first, first_share_trains
+from framewatt.datasets.selection import Labelled, first, first_share_trains, joined
 from framewatt.errors import FramewattError
 
 _IMAGE = (32, 32, 3)
@@ -22,6 +22,7 @@ _ZERO = 10
 def make(
     *,
     folder: Path,
+    extra: bool = False,
     train_share: float | None = None,
     train_samples: int | None = None,
     test_samples: int | None = None,
@@ -30,6 +31,7 @@ def make(
 
     Args:
         folder: holds train_32x32.mat and test_32x32.mat.
+        extra: whether the easier images of extra_32x32.mat come after the training set's.
         train_share: None takes the published test set; a share takes that beginning of the published training set to
             train and its end to test, as itu2023 did with 0.9.
         train_samples: keep only that many training images; None keeps all.
@@ -38,10 +40,13 @@ def make(
     Raises:
         FramewattError: a file is missing, damaged or holds something else.
     """
-    paths = [folder / f"{part}_32x32.mat" for part in ("train", "test")]
-    used = paths[:1] if train_share is not None else paths
+    names = ["train", *(["extra"] if extra else []), *(["test"] if train_share is None else [])]
+    used = [folder / f"{name}_32x32.mat" for name in names]
     parts = [_read(path) for path in used]
-    train, test = first_share_trains(parts[0], train_share) if train_share is not None else parts
+    if train_share is None:
+        train, test = joined(parts[:-1]), parts[-1]
+    else:
+        train, test = first_share_trains(joined(parts), train_share)
     train = first(train, train_samples, "train_samples of SVHN")
     test = first(test, test_samples, "test_samples of SVHN")
     return Arrays(
