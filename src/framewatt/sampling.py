@@ -8,6 +8,7 @@ sampler.py for who starts and stops it.
 import dataclasses
 import gc
 import json
+import math
 import select
 import sys
 import time
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from framewatt.coverage import LONG_GAP_PERIODS
 from framewatt.errors import FramewattError
 from framewatt.meters import make_meter
 from framewatt.meters.contract import Channel, Meter, Polled, Streamed
@@ -26,7 +28,7 @@ _FLUSH_S = 0.5
 _LONGEST_WAIT_NS = 10**9
 
 
-class _OnTime:
+class OnTime:
     """Reads a meter at fixed times. A late reading does not shift the later ones; periods slept through are missed.
 
     Args:
@@ -47,6 +49,9 @@ class _OnTime:
         before_ns = time.monotonic_ns()
         values = self.meter.values()
         after_ns = time.monotonic_ns()
+        if after_ns - before_ns >= LONG_GAP_PERIODS * self._period_ns:
+            # The process was held up in the middle, and nobody knows on which side of that it read.
+            values = [math.nan] * len(values)
         # The reading happened somewhere between the two stamps; the middle is the best guess.
         self.file.append((before_ns + after_ns) // 2, values)
         self.lateness_ns.append(before_ns - self.due_ns)
@@ -89,7 +94,7 @@ class _WhenReady:
         self.file.close()
 
 
-_Task = _OnTime | _WhenReady
+_Task = OnTime | _WhenReady
 
 
 class _Flush:
@@ -133,7 +138,7 @@ def _open(meters: Sequence[Meter], path: Path) -> tuple[list[Channel], list[_Tas
         first = len(channels)
         channels += [dataclasses.replace(channel, period_s=meter.period_s) for channel in meter.open()]
         if isinstance(meter, Polled):
-            tasks.append(_OnTime(meter, RawRows(path, first, len(channels) - first)))
+            tasks.append(OnTime(meter, RawRows(path, first, len(channels) - first)))
         elif isinstance(meter, Streamed):
             tasks.append(_WhenReady(meter, RawReadings(path, first)))
     return channels, tasks
@@ -170,13 +175,13 @@ def _sample(tasks: Sequence[_Task]) -> dict[str, Any]:
             if task.due_ns <= now_ns:
                 task.turn()
             next_ns = min(next_ns, task.due_ns)
-    summary = _summary([task for task in tasks if isinstance(task, _OnTime)], started_ns, cpu_started_ns)
+    summary = _summary([task for task in tasks if isinstance(task, OnTime)], started_ns, cpu_started_ns)
     for task in tasks:
         task.finish()
     return summary
 
 
-def _summary(tasks: Sequence[_OnTime], started_ns: int, cpu_started_ns: int) -> dict[str, Any]:
+def _summary(tasks: Sequence[OnTime], started_ns: int, cpu_started_ns: int) -> dict[str, Any]:
     """How the sampler did: reads, share of a core, lateness against the schedule in seconds, missed reads."""
     elapsed_ns = max(time.monotonic_ns() - started_ns, 1)
     lateness_ns = [late for task in tasks for late in task.lateness_ns]
