@@ -44,7 +44,7 @@ def test_classes_are_counted_unless_they_are_known() -> None:
 def test_a_data_set_for_inference_alone_says_so_to_who_trains_on_it() -> None:
     data = Arrays(IMAGES[:0], LABELS[:0], IMAGES, LABELS)
     workload = SimpleNamespace(data=data, spec=SimpleNamespace(seed=0, batch_size=1))
-    with pytest.raises(ValueError, match="training set: found no samples"):
+    with pytest.raises(FramewattError, match="data set: found no training samples"):
         next(Training.shuffled(workload, epoch=1))
 
 

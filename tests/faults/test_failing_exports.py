@@ -80,6 +80,13 @@ def test_other_scores_than_the_source_gave_deviate(check) -> None:
     assert found["max_abs_difference"] > 0.5
 
 
+def test_scores_near_nothing_deviate_as_others_do(check) -> None:
+    run, folder = check
+    reference = np.load(folder / "reference.npy")
+    np.save(folder / "reference.npy", np.zeros_like(reference) + 1e-9)
+    assert run()["reason"].endswith("over 1e-12")
+
+
 def test_a_file_cut_short_is_invalid(check) -> None:
     run, folder = check
     model = (folder / "model.onnx").read_bytes()
