@@ -23,7 +23,7 @@ from hardware.script import VARIABLE, Script
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 METERS = ("rapl", "perf", "pyrapl", "nvml", "nvidia-smi", "external", "estimate")
-_AT_A_TIME = 5
+_AT_A_TIME = 2
 _TIMEOUT_S = 120
 LOGGER_AHEAD_S = 1234.5
 """The wall meter's clock is wrong by that much, and the study says so."""
@@ -69,7 +69,7 @@ def play_cases(names: Sequence[str], peers_python: str = "") -> dict[str, dict]:
     def play(name: str) -> dict:
         return play_case(name, peers_python)
 
-    with ThreadPoolExecutor(_AT_A_TIME if not peers_python else _AT_A_TIME // 2) as pool:
+    with ThreadPoolExecutor(_AT_A_TIME) as pool:
         played = dict(zip(together, pool.map(play, together), strict=True))
     return played | {name: play(name) for name in alone}
 
