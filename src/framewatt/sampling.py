@@ -46,15 +46,19 @@ class OnTime:
 
     def turn(self) -> None:
         """Read now."""
-        before_ns = time.monotonic_ns()
+        began_ns = before_ns = time.monotonic_ns()
         values = self.meter.values()
         after_ns = time.monotonic_ns()
+        if after_ns - before_ns > self._period_ns:
+            # The process was held up in the middle, and nobody knows on which side of that it read: read again.
+            before_ns = after_ns
+            values = self.meter.values()
+            after_ns = time.monotonic_ns()
         if after_ns - before_ns >= LONG_GAP_PERIODS * self._period_ns:
-            # The process was held up in the middle, and nobody knows on which side of that it read.
             values = [math.nan] * len(values)
         # The reading happened somewhere between the two stamps; the middle is the best guess.
         self.file.append((before_ns + after_ns) // 2, values)
-        self.lateness_ns.append(before_ns - self.due_ns)
+        self.lateness_ns.append(began_ns - self.due_ns)
         self.due_ns += self._period_ns
         if self.due_ns < after_ns:
             behind = (after_ns - self.due_ns) // self._period_ns + 1

@@ -80,7 +80,7 @@ def counter_energy(
     gap_s, inside, reasons = coverage(t, start_ns, end_ns)
     if reasons:
         return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
-    steps, reasons = _steps(t, value, update_period_s, wrap_j, max_power_w)
+    steps, reasons = _steps(t, value, update_period_s + period_s, wrap_j, max_power_w)
     if wrap_j is not None and max_power_w and gap_s is not None and gap_s * max_power_w >= wrap_j:
         reasons += (f"more than one wrap possible in a gap of {gap_s:.3g} s",)
     edges = sorted({segment(t, start_ns), segment(t, end_ns)})
@@ -177,9 +177,13 @@ def combine(parts: Sequence[WindowEnergy], duration_s: float) -> WindowEnergy:
 
 
 def _steps(
-    t: Nanoseconds, value: Values, update_period_s: float, wrap_j: float | None, max_power_w: float | None
+    t: Nanoseconds, value: Values, unsure_s: float, wrap_j: float | None, max_power_w: float | None
 ) -> tuple[Values, tuple[str, ...]]:
-    """Joules between neighbouring readings, a wrap undone, and why they cannot be right, if so."""
+    """Joules between neighbouring readings, a wrap undone, and why they cannot be right, if so.
+
+    The time between two readings may differ by `unsure_s` from that between what they show: a counter is up to an
+    update old, and a reading's time is known to within half a planned period (sampling.OnTime).
+    """
     steps = np.diff(value)
     backwards = steps < 0
     if backwards.any() and (wrap_j is None or (value > wrap_j).any()):
@@ -187,8 +191,7 @@ def _steps(
     if wrap_j is not None:
         steps = np.where(backwards, steps + wrap_j, steps)
     if max_power_w:
-        # A counter shows up to one update period's joules too many or too few at each reading.
-        most = max_power_w * (np.diff(t) * 1e-9 + update_period_s)
+        most = max_power_w * (np.diff(t) * 1e-9 + unsure_s)
         if (steps[backwards] > most[backwards]).any():
             return steps, ("counter went back by other than a wrap: it was reset",)
         if (steps > most).any():

@@ -15,6 +15,9 @@ from hardware.script import Script, load
 STEP_S = 0.004
 """How often the counters move on."""
 
+HELD_UP = "held_up_s"
+"""Name of the file that tells the longest time in which they did not."""
+
 _CLASS = Path("/sys/class")
 _EVENTS = Path("/sys/bus/event_source/devices")
 _TOPOLOGY = Path("/sys/devices/system/cpu")
@@ -110,15 +113,23 @@ def stat_line(busy_s: float) -> str:
 
 
 def play(tree: Tree, stat: Path, script: Path) -> None:
-    """Follow the script for ever. Its start is read from the file once that names one."""
+    """Follow the script for ever, and keep in `held_up_s` beside it how long the counters once stood still.
+
+    The script's start is read from its file once that names one.
+    """
     while (known := load(script)).start_ns == 0:
         time.sleep(0.001)
     tree.script = known
     file = os.open(stat, os.O_WRONLY)
     domain = "cpu:package-0"
-    due_s = known.now_s()
+    due_s = shown_s = known.now_s()
+    held_up_s = 0.0
     while True:
         now_s = known.now_s()
+        if now_s - shown_s > held_up_s:
+            held_up_s = now_s - shown_s
+            (script.parent / HELD_UP).write_text(str(held_up_s))
+        shown_s = now_s
         tree.show(now_s)
         # A joule of the script is a second of work, so that an estimate of 1 W a busy processor finds its joules.
         os.pwrite(file, stat_line(known.joules(domain, 0, now_s)).encode(), 0)

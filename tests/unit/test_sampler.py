@@ -108,24 +108,41 @@ def test_rows_and_single_readings_are_one_trace(tmp_path: Path) -> None:
 
 
 class HeldUp:
-    """A meter whose second reading takes long, as it does where the process is stopped in the middle of it."""
+    """A meter of which every reading shows its number, and takes as long as it is told.
+
+    Args:
+        pauses_s: how long each reading takes, as it does where the process is stopped in the middle of it.
+    """
 
     name = "held-up"
     period_s = 0.02
 
-    def __init__(self) -> None:
-        self.pauses_s = [0.0, 0.25, 0.1]
+    def __init__(self, pauses_s: list[float]) -> None:
+        self.pauses_s = pauses_s
+        self.readings = 0
 
     def values(self) -> list[float]:
-        time.sleep(self.pauses_s.pop(0))
-        return [7.0]
+        time.sleep(self.pauses_s[self.readings])
+        self.readings += 1
+        return [float(self.readings)]
 
 
-def test_a_reading_whose_time_is_not_known_is_a_failed_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("pauses_s", "values"),
+    [
+        pytest.param([0.0, 0.01, 0.0], [1.0, 2.0, 3.0], id="in time"),
+        pytest.param([0.0, 0.1, 0.0, 0.0], [1.0, 3.0, 4.0], id="held up once: read again"),
+        pytest.param([0.0, 0.3, 0.3, 0.0], [1.0, math.nan, 4.0], id="held up again: a failed one"),
+        pytest.param([0.0, 0.03, 0.03, 0.0], [1.0, 3.0, 4.0], id="slow by itself"),
+    ],
+)
+def test_a_reading_whose_time_is_not_known_does_not_count(
+    tmp_path: Path, pauses_s: list[float], values: list[float]
+) -> None:
     file = RawRows(tmp_path / "trace.bin", 0, 1)
-    reads = OnTime(HeldUp(), file)
+    reads = OnTime(HeldUp(pauses_s), file)
     for _ in range(3):
         reads.turn()
     file.close()
     channels = (Channel("held-up", "cpu:package-0", "energy_j", COUNTER, 0.001),)
-    assert np.array_equal(read_raw(tmp_path / "trace.bin", channels).value, [7.0, math.nan, 7.0], equal_nan=True)
+    assert np.array_equal(read_raw(tmp_path / "trace.bin", channels).value, values, equal_nan=True)

@@ -108,6 +108,12 @@ def test_a_counter_that_goes_up_faster_than_the_domain_can_draw_is_invalid() -> 
     assert found.reasons == ("counter went up by more than 200 W can: it was reset, or wrapped unseen",)
 
 
+def test_two_late_readings_close_together_are_not_a_counter_that_jumps() -> None:
+    t, joules = times(0, 0.01, 0.0101, 0.02), np.array([0.0, 1, 4, 5])
+    assert counter(t, joules, 0, 0.02, planned_s=0.0, max_power_w=400).energy_j is None
+    assert counter(t, joules, 0, 0.02, planned_s=0.01, max_power_w=400).energy_j == pytest.approx(5)
+
+
 def test_a_counter_goes_on_through_a_gap_inside_the_window() -> None:
     t = np.concatenate((every(0.01, 4), every(0.01, 4) + 6 * S))
     found = counter(t, 100 * t / S, 1, 9, planned_s=0.01)
