@@ -63,7 +63,7 @@ lock: $(VENV)/ready ## compile every environment's requirements.txt from its pyp
 	PATH=$(abspath $(BIN)):$$PATH envs/lock.sh
 
 clean: ## remove environments and everything downloaded or built, but no results
-	rm -rf $(VENV) resources/environments resources/data .snakemake
+	rm -rf $(VENV) resources/environments resources/data resources/sources .snakemake
 
 $(VENV)/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

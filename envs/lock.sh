@@ -26,6 +26,8 @@ done
 # The same lock for Apptainer. The base is a build argument; packages bound to /mnt are taken before any index.
 find . -name requirements.txt | while read -r lock; do
     folder=${lock%/requirements.txt}
+    # GluonNLP has no wheel, and an extension in C.
+    compiler=$(grep -q '^gluonnlp==' "$lock" && echo " gcc libc6-dev" || true)
     cat >"$folder/container.def" <<END
 Bootstrap: {{ bootstrap }}
 From: {{ from }}
@@ -41,8 +43,8 @@ From: {{ from }}
     requirements.txt /opt/framewatt/requirements.txt
 
 %post
-    # System libraries that wheels expect to be there.
-    for library in libgomp1 libquadmath0; do
+    # What wheels expect to be there, and what builds packages without one.
+    for library in libgomp1 libquadmath0$compiler; do
         dpkg -s \$library >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq \$library; }
     done
     python3 -m venv /opt/framewatt/environment

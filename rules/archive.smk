@@ -4,6 +4,7 @@ rule pack:
         report=rules.write_report.output.page,
         records=run_records,
         environments=environments,
+        data=data_records,
         image=orchestrator_image,
     output:
         package=ARCHIVE,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from snakemake.settings.types import DeploymentMethod
 
 from framewatt import __version__, jobs
+from framewatt.datasets.sources import config_key, folder_of
 from framewatt.errors import FramewattError
 from framewatt.images import BOOTSTRAP, apptainer
 from framewatt.setup import load_setup, share_interpreter
@@ -39,6 +41,12 @@ BASE_IMAGE = (
     "resources/images/base.sif" if config["container_base"] == BOOTSTRAP else []
 )
 DATASETS = SETUP.datasets
+if CONTAINERS:
+    # The user's folders are to be seen inside, at the same path.
+    for folder in filter(None, (config[config_key(name)] for name in DATASETS.sources)):
+        workflow.deployment_settings.apptainer_args += (
+            f" --bind {shlex.quote(str(Path(folder).resolve()))}"
+        )
 RUNS = [] if STUDY.imported else STUDY.runs()
 CELLS = {cell.id: cell for cell in STUDY.measured_cells}
 MODELS = jobs.models_of(STUDY)
@@ -48,6 +56,7 @@ ARCHIVE = f"results/{{study}}/archive/framewatt-{{study}}-{__version__}.zip"
 TABLES = [
     "energy_time",
     "accuracy",
+    "fairness",
     "export_agreement",
     "comparisons",
     "epochs",
@@ -62,6 +71,8 @@ wildcard_constraints:
     environment="[a-z0-9]+(/[a-z0-9]+)?",
     cell="|".join(CELLS) or "none",
     model="[a-z0-9_-]+",
+    dataset="|".join(DATASETS.definitions),
+    source="|".join(DATASETS.sources),
     repetition="[1-9][0-9]*",
     table="|".join(TABLES),
     figure="|".join(FIGURES),
@@ -135,14 +146,29 @@ def framework_environment(wildcards):
     return environment_record(framework_of(wildcards))
 
 
-def data_files(dataset):
-    """A data set's arrays and the record of what they are."""
-    return multiext(f"resources/data/{dataset}", ".npz", ".json")
+def source_folders(wildcards):
+    """Where the original files of a data set lie: the user's folder, or what is downloaded."""
+    sources = DATASETS.definitions[wildcards.dataset].get("sources", {})
+    try:
+        return [folder_of(source, config) for source in sources.values()]
+    except FramewattError as error:
+        sys.exit(f"framewatt: {error}")
+
+
+def data_files(cell):
+    """The arrays that a cell's model reads, and the record of what they are."""
+    arrays = DATASETS.arrays_of(cell.dataset, cell.framework, cell.workload)
+    return multiext(f"resources/data/{arrays}", ".npz", ".json")
+
+
+def data_records(wildcards):
+    """Records of all data sets that the study reads."""
+    return sorted({data_files(cell)[1] for cell in CELLS.values()})
 
 
 def model_data(wildcards):
     """The data that a model is trained on."""
-    return data_files(MODELS[wildcards.model].dataset)
+    return data_files(MODELS[wildcards.model])
 
 
 def checked_exports(wildcards):
@@ -154,8 +180,9 @@ def checked_exports(wildcards):
 
 
 def trained_models(wildcards):
-    """Folders of all trained weights."""
-    return expand("results/{study}/train/{model}", study=wildcards.study, model=MODELS)
+    """Folders of all weights that inference and export use."""
+    models = jobs.models_of(STUDIES[wildcards.study])
+    return expand("results/{study}/train/{model}", study=wildcards.study, model=models)
 
 
 def run_records(wildcards):
@@ -197,7 +224,7 @@ def artefacts(wildcards):
     elif cell.phase == "infer":
         model = f"results/{wildcards.study}/train/{cell.model}"
     return {
-        "data": data_files(cell.dataset),
+        "data": data_files(cell),
         "environment": environment_record(engine_of(wildcards)),
         "model": model,
         "check": check,

@@ -1,6 +1,26 @@
+rule source:
+    input:
+        image=orchestrator_image,
+    output:
+        folder=directory("resources/sources/{source}"),
+    log:
+        "logs/sources/{source}.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
+    params:
+        definition=lambda wc: DATASETS.sources[wc.source],
+    message:
+        "downloading {wildcards.source}"
+    script:
+        "../scripts/source.py"
+
+
 rule data:
     input:
         image=orchestrator_image,
+        folders=source_folders,
     output:
         arrays="resources/data/{dataset}.npz",
         record="resources/data/{dataset}.json",
@@ -11,7 +31,7 @@ rule data:
     container:
         ORCHESTRATOR
     params:
-        definition=lambda wc: DATASETS[wc.dataset],
+        definition=lambda wc: DATASETS.definitions[wc.dataset],
     message:
         "making the data set {wildcards.dataset}"
     script:

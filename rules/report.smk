@@ -9,6 +9,7 @@ rule write_report:
         comparisons=rules.statistics.output.comparisons,
         correlations=rules.statistics.output.correlations,
         omnibus=rules.statistics.output.omnibus,
+        models=trained_models,
         exports=checked_exports,
         environments=environments,
         tables=rules.tables.output,

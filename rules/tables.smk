@@ -4,6 +4,7 @@ rule tables:
         epochs=rules.aggregate.output.epochs,
         cells=rules.statistics.output.cells,
         comparisons=rules.statistics.output.comparisons,
+        models=trained_models,
         exports=checked_exports,
         image=orchestrator_image,
     output:

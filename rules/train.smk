@@ -15,7 +15,7 @@ rule train:
     params:
         job=train_job,
     message:
-        "training the weights of {wildcards.model}"
+        "making the weights of {wildcards.model}"
     shell:
         "python -P scripts/train.py --job {params.job:q} --data {input.data[0]} --environment {input.environment}"
         " --folder {output.folder} --log {log} 2>> {log}"

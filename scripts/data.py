@@ -2,20 +2,23 @@
 
 from pathlib import Path
 
+from framewatt.cli import run
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
+from framewatt.datasets.record import origin_of, record_of
 from framewatt.files import sha256_of, write_json
 
-arrays = make_arrays(snakemake.params.definition)
-path = Path(snakemake.output.arrays)
-save_arrays(path, arrays)
-record = {
-    "dataset": snakemake.wildcards.dataset,
-    "definition": dict(snakemake.params.definition),
-    "sha256": sha256_of(path),
-    "input_shape": list(arrays.input_shape),
-    "classes": arrays.classes,
-    "train_samples": len(arrays.x_train),
-    "test_samples": len(arrays.x_test),
-}
-write_json(Path(snakemake.output.record), record)
+
+def main() -> None:
+    """Make the arrays from the folders of their sources, which come in the order of the definition."""
+    definition, path = snakemake.params.definition, Path(snakemake.output.arrays)
+    sources = definition.get("sources", {})
+    folders = dict(zip(sources, map(Path, snakemake.input.folders), strict=True))
+    arrays = make_arrays(definition, folders)
+    save_arrays(path, arrays)
+    origins = [origin_of(source, folders[argument]) for argument, source in sources.items()]
+    record = record_of(snakemake.wildcards.dataset, definition, sha256_of(path), arrays, origins)
+    write_json(Path(snakemake.output.record), record)
+
+
+run(main)

@@ -20,6 +20,7 @@ def main() -> None:
     files = project_files(ROOT, study, name, snakemake.params.environments)
     files |= study_files(package.parents[1])
     files |= source_files(load_setup(snakemake.config, ROOT).studies[name])
+    files |= {path: Path(path) for path in snakemake.input.data}
     secrets = Secrets.of_this_machine(harmless=snakemake.params.settings["archive"]["harmless"])
     identity = {"code": code_identity(), "config": without_roots(snakemake.config), "machine": describe_machine()}
     texts = {"identity.json": secrets.redact(json.dumps(identity, indent=1, sort_keys=True)) + "\n"}

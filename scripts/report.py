@@ -15,7 +15,8 @@ material = Material(
     records=[read_run(path) for path in record_paths(snakemake.input.records)],
     idle=idle[0] if idle else {},
     idle_after=idle[1] if idle else {},
-    # export/<model>/check/check.json
+    # train/<model>/train.json, export/<model>/check/check.json
+    models=[{"model": Path(path).name, **read_json(Path(path) / "train.json")} for path in snakemake.input.models],
     exports=[
         {"model": Path(path).parent.name, **read_json(Path(path) / "check.json")} for path in snakemake.input.exports
     ],

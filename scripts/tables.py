@@ -8,12 +8,16 @@ from framewatt import tables
 from framewatt.errors import FramewattError
 from framewatt.exporters.contract import CHECK_RECORD
 from framewatt.files import read_json
+from framewatt.training import RECORD as TRAIN_RECORD
 
+models = [{"model": Path(folder).name, **read_json(Path(folder) / TRAIN_RECORD)} for folder in snakemake.input.models]
+exports = [read_json(Path(folder) / CHECK_RECORD) for folder in snakemake.input.exports]
 runs = pd.read_parquet(snakemake.input.runs)
 made = [
     tables.energy_time(pd.read_csv(snakemake.input.cells)),
     tables.accuracy(runs),
-    tables.export_agreement(read_json(Path(folder) / CHECK_RECORD) for folder in snakemake.input.exports),
+    tables.fairness(models, exports),
+    tables.export_agreement(exports),
     tables.comparisons(pd.read_csv(snakemake.input.comparisons)),
     tables.epochs(pd.read_parquet(snakemake.input.epochs), runs),
     tables.failures(runs),

@@ -1,4 +1,7 @@
-"""Rule train: the weights that inference and export use."""
+"""Rule train: the weights that inference and export use, trained or random."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from framewatt.cli import arguments, run
 from framewatt.files import read_json
@@ -7,7 +10,7 @@ from framewatt.training import RECORD
 
 
 def main() -> None:
-    """Train in the framework's environment; a failure becomes the record."""
+    """Make them in the framework's environment; a failure becomes the record."""
     args = arguments(__doc__, "job", "data", "environment", "folder", "log")
     job = {**args.job, "data": str(args.data), "missing": None}
     record = run_stage(
@@ -19,8 +22,15 @@ def main() -> None:
         log=args.log,
         repeat_failures=True,
     )
-    accuracy = record["epochs"][-1]["metrics"]["accuracy"] if record["status"] == "ok" else None
-    print(f"trained {args.folder.name}: {record['reason'] or f'accuracy {accuracy:.3f}'}", flush=True)
+    print(f"weights of {args.folder.name}: {record['reason'] or outcome(record)}", flush=True)
+
+
+def outcome(record: Mapping[str, Any]) -> str:
+    """How good the weights are, as far as anyone knows."""
+    if not record["epochs"]:
+        return record["weights"]
+    accuracy = record["epochs"][-1]["metrics"]["accuracy"]
+    return f"accuracy {accuracy:.3f}" if accuracy is not None else "outputs are not numbers"
 
 
 if __name__ == "__main__":

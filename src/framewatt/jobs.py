@@ -43,6 +43,7 @@ def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
         "seed": study.settings["seed"],
         "batch_size": study.settings["training"]["batch_size"],
         "training": study.settings["training"],
+        "weights": study.settings["weights"],
         "attempt": attempt,
     }
 
@@ -71,9 +72,9 @@ def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
 def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict[str, Any]:
     """One measured run."""
     settings = study.settings
-    phase = {"window": settings["window"], "training": {}}
+    phase = {"window": settings["window"], "training": {}, "weights": settings["weights"]}
     if cell.phase == "train":
-        phase = {"window": {}, "training": settings["training"]}
+        phase = {"window": {}, "training": settings["training"], "weights": None}
     return {
         "study": study.name,
         "cell_id": cell.id,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from framewatt.datasets.catalogue import Catalogue, load_catalogue
 from framewatt.errors import FramewattError
 from framewatt.file_study import is_file_study, load_file_study
 from framewatt.jobs import AnyStudy
@@ -31,7 +32,7 @@ class Setup:
 
     study: AnyStudy
     studies: Mapping[str, AnyStudy]
-    datasets: Mapping[str, Any]
+    datasets: Catalogue
 
 
 def load_setup(config: dict[str, Any], root: Path) -> Setup:
@@ -46,7 +47,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     """
     schemas = root / "config" / "schemas"
     config.update(validate(config, load_yaml(schemas / "config.schema.yaml"), "config/config.yaml or --config"))
-    datasets = load_yaml(root / "config" / "datasets.yaml")
+    datasets = load_catalogue(root / "config" / "datasets.yaml", schemas / "datasets.schema.yaml")
     schema = load_yaml(schemas / "study.schema.yaml")
     path = study_path(config["study"])
     content = load_yaml(path)
@@ -57,16 +58,19 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
             # What the study asked for lacks is told now; one beside it may be there for its profiles alone.
             study.runs()
     else:
-        known = {"dataset": list(datasets), **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
+        known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
         wanted = config["device"] or content.get("device", "cpu")
         study = load_study(path, content, schema, known, resolve_device(wanted))
+        for cell in study.cells:
+            datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
     others = _studies_with_root(config, schema, but=path)
     return Setup(study, {**others, study.name: study}, datasets)
 
 
 def without_roots(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration without where files of studies lie, which is nobody's business."""
-    return {key: "<folder>" if key.startswith("published_") and value else value for key, value in config.items()}
+    """The configuration without where files of studies and data sets lie, which is nobody's business."""
+    private = ("published_", "data_")
+    return {key: "<folder>" if key.startswith(private) and value else value for key, value in config.items()}
 
 
 def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but: Path) -> dict[str, AnyStudy]:

@@ -93,6 +93,6 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
         return flags
     if result["workload"].get("all_nodes_on_provider") is False:
         flags.append(f"some nodes ran outside {result['workload']['execution_provider']}")
-    if any(value is None for value in result["metrics"].values()):
-        flags.append("outputs are not numbers, so accuracy is unknown")
+    if result["metrics_unknown"]:
+        flags.append(f"{result['metrics_unknown']}, so accuracy is unknown")
     return flags

@@ -19,7 +19,7 @@ from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.files import read_json, write_json
 from framewatt.metrics import classification_metrics
 from framewatt.workloads import make_inference, make_training
-from framewatt.workloads.contract import Inference, Spec, Training
+from framewatt.workloads.contract import SEEDED, Inference, Spec, Training
 
 
 class Events:
@@ -90,7 +90,7 @@ def infer(workload: Inference, data: Arrays, window: Mapping[str, Any], events: 
         synchronize()
         end_ns = now_ns()
         stamps.append(end_ns)
-        samples += len(batch)
+        samples += len(batch[0])
     events.mark("steady", "end", end_ns)
     with events.window("evaluate"):
         metrics = classification_metrics(np.concatenate(outputs), data.y_test)
@@ -99,6 +99,7 @@ def infer(workload: Inference, data: Arrays, window: Mapping[str, Any], events: 
         "samples_processed": samples,
         "latency": _latency(stamps),
         "metrics": metrics,
+        "metrics_unknown": _why_unknown(metrics),
         "epochs": [],
     }
 
@@ -107,7 +108,7 @@ def train(workload: Training, data: Arrays, epochs: int, events: Events) -> dict
     """Time each epoch; the test set is scored between them, outside the timed windows."""
     with events.window("setup"):
         workload.setup()
-    rows = []
+    rows: list[dict[str, Any]] = []
     for epoch in range(1, epochs + 1):
         batches = list(workload.batches(epoch))
         steps = []
@@ -135,6 +136,7 @@ def train(workload: Training, data: Arrays, epochs: int, events: Events) -> dict
         "samples_processed": sum(row["samples_processed"] for row in rows),
         "latency": None,
         "metrics": rows[-1]["metrics"],
+        "metrics_unknown": _why_unknown(rows[-1]["metrics"]),
         "epochs": rows,
     }
 
@@ -153,9 +155,21 @@ def main(job_path: str) -> None:
         else:
             inference = make_inference(job["engine"], spec_of(job), data)
             result = infer(inference, data, job["window"], events)
+            if job["weights"] == SEEDED:
+                result = without_metrics(result, "weights are random")
             result["workload"] = inference.facts()
             inference.close()
     write_json(Path(job["result"]), result)
+
+
+def without_metrics(result: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """A result whose metrics are unknown, since they would say nothing."""
+    unknown = result["metrics_unknown"] or why
+    return {**result, "metrics": dict.fromkeys(result["metrics"]), "metrics_unknown": unknown}
+
+
+def _why_unknown(metrics: Mapping[str, float | None]) -> str | None:
+    return "outputs are not numbers" if None in metrics.values() else None
 
 
 def _latency(stamps: list[int]) -> dict[str, Any]:

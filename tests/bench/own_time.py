@@ -22,7 +22,8 @@ with open(job["events"], "w") as events:
         events.write(json.dumps(line) + "\\n")
         time.sleep(pause)
 json.dump({{"primary_window": "steady", "samples_processed": 5, "latency": None, "epochs": [],
-           "metrics": {{"accuracy": 0.5}}, "workload": {{"parameters": 1}}}}, open(job["result"], "w"))
+           "metrics": {{"accuracy": 0.5}}, "metrics_unknown": None, "workload": {{"parameters": 1}}}},
+          open(job["result"], "w"))
 """
 
 

@@ -41,8 +41,8 @@ def main(framework: str, model: str, data_path: str, folder: str) -> None:
     scores = by_four.evaluate()
     by_one = inference(1)
     found = {
-        "inference_batch_sizes": [len(batch) for batch in ready],
-        "training_batch_sizes": [len(images) for images, _ in batches],
+        "inference_batch_sizes": [len(inputs[0]) for inputs in ready],
+        "training_batch_sizes": [len(labels) for _, labels in batches],
         "scores_type": type(scores).__name__,
         "scores_shape": list(scores.shape),
         "difference_across_batch_sizes": float(np.abs(scores - by_one.evaluate()).max()),

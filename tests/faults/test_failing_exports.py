@@ -63,6 +63,12 @@ def test_a_true_export_is_ok(check) -> None:
     assert found["max_abs_difference"] < 1e-6
 
 
+def test_the_work_of_a_sample_is_two_operations_a_product(check) -> None:
+    run, _ = check
+    # A row of 3 means times a matrix of 3 x 3, whatever the batch; averaging is not counted.
+    assert run()["flops"] == 2 * 3 * 3
+
+
 def test_other_scores_than_the_source_gave_deviate(check) -> None:
     run, folder = check
     reference = np.load(folder / "reference.npy")
@@ -72,6 +78,13 @@ def test_other_scores_than_the_source_gave_deviate(check) -> None:
     assert found["status"] == "deviates"
     assert found["reason"].startswith("scores differ by up to ")
     assert found["max_abs_difference"] > 0.5
+
+
+def test_scores_near_nothing_deviate_as_others_do(check) -> None:
+    run, folder = check
+    reference = np.load(folder / "reference.npy")
+    np.save(folder / "reference.npy", np.zeros_like(reference) + 1e-9)
+    assert run()["reason"].endswith("over 1e-12")
 
 
 def test_a_file_cut_short_is_invalid(check) -> None:

@@ -28,7 +28,7 @@ STATISTICS = {
     "resamples": 199,
 }
 FIGURES = ("energy_time", "energy_runtime_batch", "epochs")
-TABLES = ("energy_time", "accuracy", "export_agreement", "comparisons", "epochs", "failures")
+TABLES = ("energy_time", "accuracy", "fairness", "export_agreement", "comparisons", "epochs", "failures")
 FAILURE = "took longer than timeout_s"
 
 
@@ -98,6 +98,7 @@ def material(
     settings = {
         "window": {"warm_up_batches": 5, "minimum_s": 3},
         "training": {"epochs": 3},
+        "weights": "trained",
         "statistics": STATISTICS,
         "cool_down": {"rest_s": 0.5, "idle_band": None, "timeout_s": 300},
         "instruments": {"period_s": 0.01},
@@ -123,6 +124,7 @@ def material(
         records=[run_record(row) for row in totals.to_dict("records")],
         idle={"duration_s": 10.0, "domains": {"cpu:package-0": idle}},
         idle_after={"duration_s": 10.0, "domains": {"cpu:package-0": idle | {"mean_power_w": idle_after_w}}},
+        models=[{"model": "resnet50-digits-torch", "status": "failed", "reason": "out of memory"}],
         exports=[
             model | {"status": "ok", "reason": None, "max_abs_difference": 2e-6, "tolerance": 1e-3},
             model | {"model": "resnet50-digits-mxnet", "status": "invalid", "reason": "ONNX Runtime: no kernel"},

@@ -24,7 +24,8 @@ def mark(window, edge):
     events.write(json.dumps({{"window": window, "edge": edge, "monotonic_ns": time.monotonic_ns()}}) + "\\n")
     events.flush()
 result = {{"primary_window": "steady", "samples_processed": 50, "latency": None, "epochs": [],
-          "metrics": {{"accuracy": 0.5}}, "workload": {{"parameters": 1}}}}
+          "metrics": {{"accuracy": 0.5}}, "metrics_unknown": None,
+          "workload": {{"parameters": 1}}}}
 def finish():
     json.dump(result, open(job["result"], "w"))
 {body}
@@ -135,7 +136,9 @@ def test_an_environment_that_is_missing_is_the_reason(run) -> None:
 
 
 def test_scores_that_are_not_numbers_are_flagged_and_the_run_kept(run) -> None:
-    record, _ = run('result["metrics"]["accuracy"] = None\n' + STEADY)
+    record, _ = run(
+        'result |= {"metrics": {"accuracy": None}, "metrics_unknown": "outputs are not numbers"}\n' + STEADY
+    )
     assert (record["status"], record["valid"]) == ("ok", True)
     assert record["flags"] == ["outputs are not numbers, so accuracy is unknown"]
 

@@ -204,6 +204,7 @@ def test_a_study_in_which_everything_failed_still_has_its_tables() -> None:
     made = [
         tables.energy_time(summarise_cells(runs, SETTINGS, 1)),
         tables.accuracy(runs),
+        tables.fairness([], []),
         tables.export_agreement([]),
         tables.comparisons(compare_cells(runs, SETTINGS, 1)),
         tables.epochs(epochs_frame([]), runs),
@@ -213,6 +214,7 @@ def test_a_study_in_which_everything_failed_still_has_its_tables() -> None:
     assert rows == {
         "energy_time": 2,
         "accuracy": 2,
+        "fairness": 0,
         "export_agreement": 0,
         "comparisons": 2,
         "epochs": 0,

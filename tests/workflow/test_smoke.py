@@ -157,7 +157,7 @@ def test_the_report_holds_every_table_and_figure_and_needs_nothing_else(page: Be
     assert all(figure.find("svg") for figure in page.find_all("figure"))
     tables = {table.get("id") for table in page.find_all("table")}
     assert {
-        f"table-{name}" for name in ("energy_time", "accuracy", "export_agreement", "comparisons", "epochs")
+        f"table-{name}" for name in ("energy_time", "accuracy", "fairness", "export_agreement", "comparisons", "epochs")
     } <= tables
     assert not page.find_all(["link", "script", "img", "iframe"])
 
@@ -212,6 +212,7 @@ def test_the_package_holds_raw_data_results_and_code(package: Path, records: lis
     assert {
         *("results/smoke/report/report.html", "config/studies/smoke.yaml", "envs/torch/requirements.txt"),
         *("resources/environments/locked/torch/environment.json", "CITATION.cff", ".zenodo.json", "identity.json"),
+        "resources/data/digits-few.json",
     } <= names
 
 

@@ -1,6 +1,9 @@
 """Data sets as canonical arrays: the same numbers for every framework, in a file that holds no code."""
 
-from dataclasses import dataclass
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,41 +14,104 @@ from framewatt.errors import FramewattError
 from framewatt.files import write_atomically
 
 _NAMES = ("x_train", "y_train", "x_test", "y_test")
+_MORE = ("more_train", "more_test")
+
+IMAGES = "images"
+TOKENS = "input_ids"
 
 
 @dataclass(frozen=True)
 class Arrays:
-    """A classification data set.
+    """A classification data set: images, or texts as tokens.
 
     Attributes:
-        x_train: shape (n, channels, height, width), float32, ready for a model.
+        x_train: images of shape (n, channels, height, width), float32, ready for a model; or token ids of shape
+            (n, length), int64. There may be none of them (n = 0) where a data set only tests.
         y_train: shape (n,), int64, class from 0.
-        x_test: shape (m, channels, height, width), float32.
+        x_test: as `x_train`, m samples.
         y_test: shape (m,), int64.
+        more_train: what goes with token ids, by the name that models give it (`attention_mask`, `token_type_ids`), in
+            the order in which they take it; each of shape (n, length), int64. Empty for images.
+        more_test: the same for `x_test`.
+        class_count: number of classes; None counts them in the labels, which a part of a data set may not do.
+        about: what the data record says beyond shapes (see `framewatt.datasets.about`), values of JSON.
+
+    Raises:
+        FramewattError: the arrays do not fit together.
     """
 
-    x_train: NDArray[np.float32]
+    x_train: NDArray[Any]
     y_train: NDArray[np.int64]
-    x_test: NDArray[np.float32]
+    x_test: NDArray[Any]
     y_test: NDArray[np.int64]
+    more_train: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    more_test: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    class_count: int | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        problem = next(_problems(self), None)
+        if problem:
+            raise FramewattError(f"data set: found {problem}")
 
     @property
     def classes(self) -> int:
         """Number of classes."""
-        return int(max(self.y_train.max(), self.y_test.max())) + 1
+        if self.class_count is not None:
+            return self.class_count
+        return int(max(labels.max() for labels in (self.y_train, self.y_test) if len(labels))) + 1
 
     @property
     def input_shape(self) -> tuple[int, ...]:
-        """Shape of one sample: (channels, height, width)."""
+        """Shape of one sample: (channels, height, width) of an image, (length,) of a text."""
         return tuple(self.x_test.shape[1:])
+
+    @property
+    def inputs_train(self) -> dict[str, NDArray[Any]]:
+        """All inputs of the training set by name: `images`, or `input_ids` and then what goes with them."""
+        return {self._main_input: self.x_train, **self.more_train}
+
+    @property
+    def inputs_test(self) -> dict[str, NDArray[Any]]:
+        """All inputs of the test set, as `inputs_train`."""
+        return {self._main_input: self.x_test, **self.more_test}
+
+    @property
+    def _main_input(self) -> str:
+        return IMAGES if self.x_test.dtype == np.float32 else TOKENS
+
+
+def _problems(arrays: Arrays) -> Iterator[str]:
+    """What does not fit, and what would."""
+    x, shape = arrays.x_test, arrays.input_shape
+    if f"{x.dtype}, {x.ndim}" not in ("float32, 4", "int64, 2"):
+        yield f"samples of shape {x.shape}, {x.dtype}; allowed: (n, channels, height, width) float32, (n, length) int64"
+    if len(x) == 0:
+        yield "no test sample; allowed: at least one"
+    if arrays.x_train.dtype != x.dtype or arrays.x_train.shape[1:] != shape:
+        yield f"training samples of shape {arrays.x_train.shape[1:]} beside test samples of shape {shape}; allowed: one"
+    if list(arrays.more_train) != list(arrays.more_test):
+        yield f"inputs {list(arrays.more_train)} to train and {list(arrays.more_test)} to test; allowed: the same"
+    for inputs, labels in ((arrays.inputs_train, arrays.y_train), (arrays.inputs_test, arrays.y_test)):
+        if labels.dtype != np.int64 or labels.ndim != 1:
+            yield f"labels of shape {labels.shape}, {labels.dtype}; allowed: (n,) int64"
+        for name, values in inputs.items():
+            if len(values) != len(labels):
+                yield f"{len(values)} samples of {name} and {len(labels)} labels; allowed: one label a sample"
+        if len(labels) and not 0 <= labels.min() <= labels.max() < arrays.classes:
+            yield f"labels {labels.min()} to {labels.max()}; allowed: 0 to {arrays.classes - 1}"
 
 
 def save_arrays(path: Path, arrays: Arrays) -> None:
-    """Write the arrays as an uncompressed .npz, atomically."""
+    """Write the arrays as an uncompressed .npz, atomically; the same arrays are the same bytes."""
+    content: dict[str, Any] = {name: getattr(arrays, name) for name in _NAMES}
+    for group in _MORE:
+        content |= {f"{group}/{name}": values for name, values in getattr(arrays, group).items()}
+    content["class_count"] = np.int64(arrays.classes)
+    content["about"] = np.array(json.dumps(dict(arrays.about), sort_keys=True))
 
     def write(partial: Path) -> None:
         with partial.open("wb") as file:
-            content: dict[str, Any] = {name: getattr(arrays, name) for name in _NAMES}
             np.savez(file, **content)
 
     write_atomically(path, write)
@@ -59,6 +125,15 @@ def load_arrays(path: Path) -> Arrays:
     """
     try:
         with np.load(path, allow_pickle=False) as content:
-            return Arrays(**{name: content[name] for name in _NAMES})
-    except (OSError, ValueError, KeyError, EOFError) as error:
+            more: dict[str, Any] = {
+                group: {name.partition("/")[2]: content[name] for name in content.files if name.startswith(f"{group}/")}
+                for group in _MORE
+            }
+            return Arrays(
+                **{name: content[name] for name in _NAMES},
+                **more,
+                class_count=int(content["class_count"]),
+                about=json.loads(str(content["about"])),
+            )
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, FramewattError) as error:
         raise FramewattError(f"{path}: found no data set: {error}; remove the file and run snakemake again") from error

@@ -6,7 +6,10 @@ Source: E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UC
 
 import numpy as np
 
+from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.selection import first
+from framewatt.errors import FramewattError
 
 _GREY_LEVELS = 16
 
@@ -29,14 +32,14 @@ def make(
         test_samples: keep only that many test images; None keeps all.
 
     Raises:
-        ValueError: `image_size` is not a multiple of 8.
+        FramewattError: `image_size` is not a multiple of 8, or there are not as many images.
     """
     # Imported here because only the rule that makes the data has scikit-learn.
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
     if image_size % 8:
-        raise ValueError(f"image_size: found {image_size}; allowed: a multiple of 8")
+        raise FramewattError(f"image_size: found {image_size}; allowed: a multiple of 8")
     digits = load_digits()
     scale = image_size // 8
     grey = np.kron(digits.images / _GREY_LEVELS, np.ones((scale, scale)))
@@ -44,4 +47,9 @@ def make(
     x_train, x_test, y_train, y_test = train_test_split(
         images, digits.target.astype(np.int64), test_size=test_fraction, random_state=seed, stratify=digits.target
     )
-    return Arrays(x_train[:train_samples], y_train[:train_samples], x_test[:test_samples], y_test[:test_samples])
+    return Arrays(
+        *first((x_train, y_train), train_samples, "train_samples of the digits"),
+        *first((x_test, y_test), test_samples, "test_samples of the digits"),
+        class_count=len(digits.target_names),
+        about=about(f"grey from 0 to 1 in three channels, each pixel a square of {scale}x{scale}"),
+    )

@@ -122,5 +122,5 @@ def _write(answer: requests.Response, partial: Path, start_b: int, size_b: int) 
             start_b += len(chunk)
             file.write(chunk)
             if start_b > size_b:
-                # Another file; its checksum will say so.
+                # Another file, as its checksum will tell.
                 return

@@ -12,11 +12,30 @@ from framewatt.errors import FramewattError
 from framewatt.files import write_json
 
 RECORD = "source.json"
+_DOWNLOADED = "resources/sources"
 
 
 def config_key(source: str) -> str:
     """The configuration's key for the user's own folder of a source."""
     return f"data_{source}"
+
+
+def folder_of(source: str, config: Mapping[str, Any]) -> str:
+    """Where a source's original files lie: the user's folder, or the one that downloads go to.
+
+    Args:
+        source: its name.
+        config: the configuration.
+
+    Raises:
+        FramewattError: the user's folder is not there.
+    """
+    folder = str(config[config_key(source)])
+    if folder and not Path(folder).is_dir():
+        raise FramewattError(
+            f"{config_key(source)}: found no folder {folder}; allowed: the folder of the original files"
+        )
+    return folder or f"{_DOWNLOADED}/{source}"
 
 
 def fetch_source(name: str, source: Mapping[str, Any], folder: Path) -> None:

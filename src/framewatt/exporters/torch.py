@@ -8,15 +8,21 @@ from typing import Any
 import torch
 
 from framewatt.exporters.contract import export
-from framewatt.workloads.contract import Inference
+from framewatt.workloads.contract import Inference, example_inputs
 
 
 def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
     """Write the model; torch.export specialises a batch of 1, so the example holds 2."""
     model = workload.model  # type: ignore[attr-defined]  # every torch workload has one
-    example = torch.zeros(2, *workload.data.input_shape, device=workload.device)  # type: ignore[attr-defined]  # as above
+    example = workload.tensors(example_inputs(workload.data, 2))  # type: ignore[attr-defined]  # as above
+    batch = torch.export.Dim("batch", min=1)
     program = torch.onnx.export(
-        model, (example,), dynamo=True, dynamic_shapes=({0: torch.export.Dim("batch", min=1)},), external_data=False
+        model,
+        example,
+        input_names=list(workload.data.inputs_test),
+        dynamo=True,
+        dynamic_shapes=tuple({0: batch} for _ in example),
+        external_data=False,
     )
     assert program is not None
     program.save(str(path), external_data=False)

@@ -11,6 +11,11 @@ from framewatt.report.material import Material
 from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
 from framewatt.report.tables import Table
 
+_WEIGHTS = {
+    "trained": "trained in this workflow, unmeasured",
+    "seeded": "random, so that accuracy says nothing and is not reported",
+}
+
 _DRIFT_SPREADS = 3.0
 """Combined standard deviations by which idle power may change before the report says so."""
 
@@ -47,6 +52,7 @@ def _blocks_and_windows(material: Material) -> Facts:
                 f"after {plural(window['warm_up_batches'], 'warm-up batch').replace('batchs', 'batches')}",
             )
         )
+        facts.append(("Weights in inference", _WEIGHTS[settings["weights"]]))
     if any(cell["phase"] == "train" for cell in plan["cells"]):
         facts.append(
             ("Timed in training", f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation")

@@ -21,6 +21,7 @@ class Material:
         records: run records, in any order.
         idle: calibrate/idle.json, taken before the runs; empty for runs that were not measured here.
         idle_after: calibrate/idle_after.json, the same after them.
+        models: records of the weights that were made: model, framework, status, reason, workload.
         exports: records of exports and of their checks: model or framework, status, reason, max_abs_difference.
         environments: records of environments: name, status, reason, lock_sha256.
         runs: the runs frame.
@@ -35,6 +36,7 @@ class Material:
     records: Sequence[Mapping[str, Any]]
     idle: Mapping[str, Any]
     idle_after: Mapping[str, Any]
+    models: Sequence[Mapping[str, Any]]
     exports: Sequence[Mapping[str, Any]]
     environments: Sequence[Mapping[str, Any]]
     runs: pd.DataFrame

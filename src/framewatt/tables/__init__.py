@@ -1,5 +1,6 @@
 """The tables of a study, and their files as CSV, Markdown and LaTeX."""
 
+from framewatt.tables.fairness import fairness
 from framewatt.tables.functions import functions, functions_published
 from framewatt.tables.study import (
     accuracy,
@@ -19,6 +20,7 @@ __all__ = [
     "epochs",
     "export_agreement",
     "failures",
+    "fairness",
     "functions",
     "functions_published",
     "to_csv",

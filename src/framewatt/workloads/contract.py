@@ -13,8 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
+from framewatt.errors import FramewattError
+
+SEEDED = "seeded"
+"""Weights that are random, as a model has them before it is trained."""
 
 Scores = NDArray[np.float32]
+
+Inputs = tuple[Any, ...]
+"""What a model takes at once: an array for each of the data set's inputs, in their order, as the framework has them."""
+
+
+def example_inputs(data: Arrays, samples: int) -> tuple[NDArray[Any], ...]:
+    """A batch to trace a model or to count its work with: the first test sample, so often."""
+    return tuple(np.repeat(values[:1], samples, axis=0) for values in data.inputs_test.values())
 
 
 @dataclass(frozen=True)
@@ -55,7 +67,7 @@ class Workload(ABC):
 
     @abstractmethod
     def batches(self, epoch: int = 0) -> Iterator[Any]:
-        """Ready batches of one pass over the data, as the framework takes them.
+        """Ready batches of one pass over the data: `Inputs` for inference, `(Inputs, labels)` for training.
 
         Inference passes over the test set in its order; training over the training set, shuffled alike in every
         framework by `seed` and `epoch`, without the last incomplete batch.
@@ -117,8 +129,13 @@ class Training(Workload):
 
         Yields:
             shape (batch,), indices into the training set.
+
+        Raises:
+            FramewattError: there is nothing to train on.
         """
         count = len(self.data.x_train)
+        if not count:
+            raise FramewattError("data set: found no training samples; allowed: some, or a study with weights: seeded")
         order = np.random.default_rng([self.spec.seed, epoch]).permutation(count)
         size = min(self.spec.batch_size, count)
         for start in range(0, count - size + 1, size):

@@ -1,7 +1,7 @@
 """Inference and training in MXNet, with Gluon models compiled by `hybridize`."""
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ import numpy as np
 from mxnet import autograd, gluon
 
 from framewatt.datasets.contract import Arrays
-from framewatt.workloads.contract import Inference, Scores, Spec, Training
+from framewatt.workloads.contract import Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.mxnet._structure import structure
 
 WEIGHTS = "weights.params"
 
@@ -29,6 +30,9 @@ class _MxnetModel:
         builder = importlib.import_module(f"framewatt.workloads.mxnet.{self.spec.model}")
         self.model = builder.build(self.data.classes, self.data.input_shape)
 
+    def arrays(self, arrays: Iterable[Any]) -> Inputs:
+        return tuple(mx.nd.array(array, ctx=self.context, dtype=array.dtype) for array in arrays)
+
     def synchronize(self) -> None:
         mx.nd.waitall()
 
@@ -39,7 +43,8 @@ class _MxnetModel:
             "flops": None,
             "flops_reason": "MXNet has no counter",
             "input_shape": list(self.data.input_shape),
-            "input_layout": "NCHW",
+            "input_layout": "NCHW" if len(self.data.input_shape) == 3 else "NL",
+            "structure": structure(self.model),
             "libraries": {"mxnet": mx.__version__},
         }
 
@@ -53,16 +58,16 @@ class MxnetInference(_MxnetModel, Inference):
         assert self.spec.artefact is not None
         self.model.load_parameters(str(self.spec.artefact / WEIGHTS), ctx=self.context)
         self.model.hybridize(static_alloc=True, static_shape=True)
-        self._inputs = mx.nd.array(self.data.x_test, ctx=self.context)
+        self._inputs = self.arrays(self.data.inputs_test.values())
 
-    def batches(self, epoch: int = 0) -> Iterator[mx.nd.NDArray]:
+    def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set."""
         for start in range(0, len(self.data.x_test), self.spec.batch_size):
-            yield self._inputs[start : start + self.spec.batch_size]
+            yield tuple(values[start : start + self.spec.batch_size] for values in self._inputs)
 
-    def run(self, batch: mx.nd.NDArray) -> Scores:
+    def run(self, batch: Inputs) -> Scores:
         """Scores of a batch on the host; MXNet is asynchronous and waits here."""
-        return self.model(batch).asnumpy()  # type: ignore[no-any-return]  # mxnet is not installed where mypy runs
+        return self.model(*batch).asnumpy()  # type: ignore[no-any-return]  # mxnet is not installed where mypy runs
 
 
 class MxnetTraining(_MxnetModel, Training):
@@ -72,7 +77,7 @@ class MxnetTraining(_MxnetModel, Training):
         """Xavier weights (Gluon has no default that trains this depth), the training set in the context."""
         self.build()
         self.model.initialize(mx.init.Xavier(), ctx=self.context)
-        self.model(mx.nd.zeros((1, *self.data.input_shape), ctx=self.context)).wait_to_read()
+        self.model(*self.arrays(example_inputs(self.data, 1))).wait_to_read()
         self.model.hybridize(static_alloc=True, static_shape=True)
         settings = self.spec.training
         self._trainer = gluon.Trainer(
@@ -82,22 +87,23 @@ class MxnetTraining(_MxnetModel, Training):
             kvstore=None,
         )
         self._loss = gluon.loss.SoftmaxCrossEntropyLoss()
-        self._inputs = mx.nd.array(self.data.x_train, ctx=self.context)
-        self._labels = mx.nd.array(self.data.y_train, ctx=self.context)
+        if len(self.data.y_train):  # MXNet has no arrays of nothing
+            self._inputs = self.arrays(self.data.inputs_train.values())
+            self._labels = mx.nd.array(self.data.y_train, ctx=self.context)
 
-    def batches(self, epoch: int = 0) -> Iterator[tuple[mx.nd.NDArray, mx.nd.NDArray]]:
-        """Shuffled images and labels."""
+    def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, mx.nd.NDArray]]:
+        """Shuffled inputs and labels."""
         for indices in self.shuffled(epoch):
             chosen = mx.nd.array(indices, ctx=self.context, dtype="int32")
-            yield self._inputs.take(chosen), self._labels.take(chosen)
+            yield tuple(values.take(chosen) for values in self._inputs), self._labels.take(chosen)
 
-    def run(self, batch: tuple[mx.nd.NDArray, mx.nd.NDArray]) -> mx.nd.NDArray:
+    def run(self, batch: tuple[Inputs, mx.nd.NDArray]) -> mx.nd.NDArray:
         """One step, handed to MXNet's engine; the loss of each sample stays on the device."""
-        images, labels = batch
+        inputs, labels = batch
         with autograd.record():
-            loss = self._loss(self.model(images), labels)
+            loss = self._loss(self.model(*inputs), labels)
         loss.backward()
-        self._trainer.step(len(images))
+        self._trainer.step(len(labels))
         return loss
 
     def loss_of(self, step: mx.nd.NDArray) -> float:
@@ -106,9 +112,9 @@ class MxnetTraining(_MxnetModel, Training):
 
     def evaluate(self) -> Scores:
         """Class scores of the test set; outside `autograd.record` the model is in evaluation mode."""
-        images = self.data.x_test
-        batches = (mx.nd.array(images[i : i + 64], ctx=self.context) for i in range(0, len(images), 64))
-        return np.concatenate([self.model(batch).asnumpy() for batch in batches])
+        inputs = self.data.inputs_test.values()
+        parts = (self.arrays(values[i : i + 64] for values in inputs) for i in range(0, len(self.data.x_test), 64))
+        return np.concatenate([self.model(*part).asnumpy() for part in parts])
 
     def save(self, folder: Path) -> None:
         """Write the parameters in MXNet's own format."""

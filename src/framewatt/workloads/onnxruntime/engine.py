@@ -7,7 +7,7 @@ import numpy as np
 import onnxruntime as ort
 
 from framewatt.datasets.contract import Arrays
-from framewatt.workloads.contract import Inference, Scores, Spec
+from framewatt.workloads.contract import Inference, Inputs, Scores, Spec
 
 PROVIDERS = {
     "cpu": "CPUExecutionProvider",
@@ -15,6 +15,9 @@ PROVIDERS = {
     "cuda": "CUDAExecutionProvider",
 }
 MODEL = "model.onnx"
+
+_TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
+"""Input types of exported models; keras-hub's take int32 tokens."""
 
 
 class OnnxRuntimeInference(Inference):
@@ -37,13 +40,27 @@ class OnnxRuntimeInference(Inference):
         self.session, self._all_nodes_on_provider = self._open(provider)
         if self.session.get_providers()[0] != provider:
             raise RuntimeError(f"provider: found {self.session.get_providers()[0]} in the place of {provider}")
-        (entry,) = self.session.get_inputs()
-        self._name = entry.name
-        images = self.data.x_test
-        if entry.shape[1] != images.shape[1]:
-            images = np.moveaxis(images, 1, -1)
-        self._layout = "NCHW" if images is self.data.x_test else "NHWC"
-        self._inputs = np.ascontiguousarray(images)
+        entries = self.session.get_inputs()
+        self._names = [entry.name for entry in entries]
+        self._layout = "NL" if len(entries[0].shape) == 2 else "NCHW"
+        self._inputs = tuple(self._ready(entry, alone=len(entries) == 1) for entry in entries)
+
+    def _ready(self, entry: Any, *, alone: bool) -> Any:
+        """The test set's array for an input of the graph, in its layout and type.
+
+        Raises:
+            RuntimeError: one of several inputs has a name that the data set does not have.
+        """
+        arrays = self.data.inputs_test
+        if alone:
+            values = self.data.x_test
+        elif entry.name in arrays:
+            values = arrays[entry.name]
+        else:
+            raise RuntimeError(f"model: found an input {entry.name!r}; allowed: {', '.join(arrays)}")
+        if values.ndim == 4 and entry.shape[1] != values.shape[1]:
+            values, self._layout = np.moveaxis(values, 1, -1), "NHWC"
+        return np.ascontiguousarray(values, _TYPES[entry.type])
 
     def _open(self, provider: str) -> tuple[ort.InferenceSession, bool]:
         """A session, and whether every node of the model sits on `provider`."""
@@ -67,14 +84,18 @@ class OnnxRuntimeInference(Inference):
                     raise
         raise AssertionError("the loop returns or raises")
 
-    def batches(self, epoch: int = 0) -> Iterator[Any]:
+    def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set, in the layout that the exported model takes."""
-        for start in range(0, len(self._inputs), self.spec.batch_size):
-            yield self._inputs[start : start + self.spec.batch_size]
+        for start in range(0, len(self.data.x_test), self.spec.batch_size):
+            yield tuple(values[start : start + self.spec.batch_size] for values in self._inputs)
 
-    def run(self, batch: Any) -> Scores:
+    def run(self, batch: Inputs) -> Scores:
         """Scores of a batch on the host."""
-        return self.session.run(None, {self._name: batch})[0]  # type: ignore[no-any-return]  # not installed where mypy runs
+        return self.session.run(None, self.feed(batch))[0]  # type: ignore[no-any-return]  # not installed where mypy runs
+
+    def feed(self, batch: Inputs) -> dict[str, Any]:
+        """A batch by the names that the graph has for its inputs."""
+        return dict(zip(self._names, batch, strict=True))
 
     def synchronize(self) -> None:
         """Nothing to wait for: `run` returns when the outputs are on the host."""
@@ -91,7 +112,7 @@ class OnnxRuntimeInference(Inference):
             "initializer_elements": int(sum(np.prod(t.dims) for t in model.graph.initializer)),
             "flops": None,
             "flops_reason": "ONNX Runtime has no counter",
-            "input_shape": list(self._inputs.shape[1:]),
+            "input_shape": list(self._inputs[0].shape[1:]),
             "input_layout": self._layout,
             "opset": model.opset_import[0].version,
             "execution_provider": PROVIDERS[self.spec.provider],

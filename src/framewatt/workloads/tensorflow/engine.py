@@ -1,7 +1,7 @@
 """Inference and training in TensorFlow, with Keras models. Images are (height, width, channels)."""
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,25 @@ import numpy as np
 import tensorflow as tf
 
 from framewatt.datasets.contract import Arrays
-from framewatt.workloads.contract import Inference, Scores, Spec, Training
+from framewatt.workloads.contract import Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.tensorflow._structure import structure
 
 WEIGHTS = "weights.weights.h5"
 
 
-def channels_last(images: Any) -> Any:
-    """(n, channels, height, width) as contiguous (n, height, width, channels)."""
-    return np.ascontiguousarray(np.moveaxis(images, 1, -1))
+def channels_last(values: Any) -> Any:
+    """Images (n, channels, height, width) as contiguous (n, height, width, channels); tokens as they are."""
+    return np.ascontiguousarray(np.moveaxis(values, 1, -1)) if values.ndim == 4 else values
+
+
+def packed(inputs: Inputs) -> Any:
+    """Inputs as a Keras model takes them: one alone, or several in a list."""
+    return inputs[0] if len(inputs) == 1 else list(inputs)
+
+
+def tensors(arrays: Iterable[Any]) -> Inputs:
+    """Arrays of a data set, in TensorFlow's layout."""
+    return tuple(tf.constant(channels_last(array)) for array in arrays)
 
 
 class _TensorFlowModel:
@@ -36,10 +47,11 @@ class _TensorFlowModel:
             raise RuntimeError("device: found no GPU that TensorFlow can use; allowed: cpu, or a machine with one")
         keras.utils.set_random_seed(self.spec.seed)
         builder = importlib.import_module(f"framewatt.workloads.tensorflow.{self.spec.model}")
-        self.input_shape = channels_last(self.data.x_test[:1]).shape[1:]
+        example = tensors(example_inputs(self.data, 1))
+        self.input_shape = tuple(example[0].shape[1:])
         self.model = builder.build(self.data.classes, self.input_shape)
-        signature = [tf.TensorSpec((None, *self.input_shape), tf.float32)]
-        self.forward = tf.function(lambda images: self.model(images, training=False), input_signature=signature)
+        signature = [tf.TensorSpec((None, *values.shape[1:]), values.dtype) for values in example]
+        self.forward = tf.function(lambda *inputs: self.model(packed(inputs), training=False), signature)
 
     def synchronize(self) -> None:
         if self.spec.device == "cuda":
@@ -51,7 +63,8 @@ class _TensorFlowModel:
             "flops": None,
             "flops_reason": "TensorFlow 2 has no supported counter",
             "input_shape": list(self.input_shape),
-            "input_layout": "NHWC",
+            "input_layout": "NHWC" if len(self.input_shape) == 3 else "NL",
+            "structure": structure(self.model),
             "libraries": {"tensorflow": tf.__version__, "keras": keras.__version__},
         }
 
@@ -64,16 +77,16 @@ class TensorFlowInference(_TensorFlowModel, Inference):
         self.build()
         assert self.spec.artefact is not None
         self.model.load_weights(self.spec.artefact / WEIGHTS)
-        self._inputs = tf.constant(channels_last(self.data.x_test))
+        self._inputs = tensors(self.data.inputs_test.values())
 
-    def batches(self, epoch: int = 0) -> Iterator[tf.Tensor]:
+    def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set."""
         for start in range(0, len(self.data.x_test), self.spec.batch_size):
-            yield self._inputs[start : start + self.spec.batch_size]
+            yield tuple(values[start : start + self.spec.batch_size] for values in self._inputs)
 
-    def run(self, batch: tf.Tensor) -> Scores:
+    def run(self, batch: Inputs) -> Scores:
         """Scores of a batch on the host."""
-        return self.forward(batch).numpy()  # type: ignore[no-any-return]  # tensorflow is not installed where mypy runs
+        return self.forward(*batch).numpy()  # type: ignore[no-any-return]  # tensorflow is not installed where mypy runs
 
 
 class TensorFlowTraining(_TensorFlowModel, Training):
@@ -88,23 +101,23 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         loss_function = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
         @tf.function  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
-        def step(images: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        def step(inputs: Inputs, labels: tf.Tensor) -> tf.Tensor:
             with tf.GradientTape() as tape:
-                loss = loss_function(labels, self.model(images, training=True))
+                loss = loss_function(labels, self.model(packed(inputs), training=True))
             variables = self.model.trainable_variables
             optimizer.apply(tape.gradient(loss, variables), variables)
             return loss
 
         self._step = step
-        self._inputs = tf.constant(channels_last(self.data.x_train))
+        self._inputs = tensors(self.data.inputs_train.values())
         self._labels = tf.constant(self.data.y_train)
 
-    def batches(self, epoch: int = 0) -> Iterator[tuple[tf.Tensor, tf.Tensor]]:
-        """Shuffled images and labels."""
+    def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, tf.Tensor]]:
+        """Shuffled inputs and labels."""
         for indices in self.shuffled(epoch):
-            yield tf.gather(self._inputs, indices), tf.gather(self._labels, indices)
+            yield tuple(tf.gather(values, indices) for values in self._inputs), tf.gather(self._labels, indices)
 
-    def run(self, batch: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
+    def run(self, batch: tuple[Inputs, tf.Tensor]) -> tf.Tensor:
         """One step; the loss stays on the device."""
         return self._step(*batch)
 
@@ -114,8 +127,9 @@ class TensorFlowTraining(_TensorFlowModel, Training):
 
     def evaluate(self) -> Scores:
         """Class scores of the test set, in evaluation mode."""
-        images = channels_last(self.data.x_test)
-        return np.concatenate([self.forward(images[i : i + 64]).numpy() for i in range(0, len(images), 64)])
+        inputs = self.data.inputs_test.values()
+        parts = (tensors(values[i : i + 64] for values in inputs) for i in range(0, len(self.data.x_test), 64))
+        return np.concatenate([self.forward(*part).numpy() for part in parts])
 
     def save(self, folder: Path) -> None:
         """Write the weights as HDF5."""

@@ -1,7 +1,7 @@
 """Inference and training in PyTorch."""
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ import torchvision
 from torch.utils.flop_counter import FlopCounterMode
 
 from framewatt.datasets.contract import Arrays
-from framewatt.workloads.contract import Inference, Scores, Spec, Training
+from framewatt.workloads.contract import Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.torch._structure import structure
 
 WEIGHTS = "weights.pt"
 
@@ -30,6 +31,9 @@ class _TorchModel:
         builder = importlib.import_module(f"framewatt.workloads.torch.{self.spec.model}")
         self.model = builder.build(self.data.classes, self.data.input_shape).to(self.device)
 
+    def tensors(self, arrays: Iterable[Any]) -> Inputs:
+        return tuple(torch.from_numpy(array).to(self.device) for array in arrays)
+
     def synchronize(self) -> None:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
@@ -39,13 +43,14 @@ class _TorchModel:
         self.model.eval()
         counter = FlopCounterMode(display=False)
         with torch.inference_mode(), counter:
-            self.model(torch.zeros(1, *self.data.input_shape, device=self.device))
+            self.model(*self.tensors(example_inputs(self.data, 1)))
         self.model.train(was_training)
         return {
             "parameters": sum(p.numel() for p in self.model.parameters()),
             "flops": counter.get_total_flops(),
             "input_shape": list(self.data.input_shape),
-            "input_layout": "NCHW",
+            "input_layout": "NCHW" if len(self.data.input_shape) == 3 else "NL",
+            "structure": structure(self.model),
             "libraries": {"torch": torch.__version__, "torchvision": torchvision.__version__},
         }
 
@@ -60,16 +65,16 @@ class TorchInference(_TorchModel, Inference):
         state = torch.load(self.spec.artefact / WEIGHTS, map_location=self.device, weights_only=True)
         self.model.load_state_dict(state)
         self.model.eval()
-        self._inputs = torch.from_numpy(self.data.x_test).to(self.device)
+        self._inputs = self.tensors(self.data.inputs_test.values())
 
-    def batches(self, epoch: int = 0) -> Iterator[torch.Tensor]:
+    def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set."""
-        yield from torch.split(self._inputs, self.spec.batch_size)
+        yield from zip(*(torch.split(values, self.spec.batch_size) for values in self._inputs), strict=True)
 
-    def run(self, batch: torch.Tensor) -> Scores:
+    def run(self, batch: Inputs) -> Scores:
         """Scores of a batch on the host."""
         with torch.inference_mode():
-            return self.model(batch).cpu().numpy()  # type: ignore[no-any-return]  # torch is not installed where mypy runs
+            return self.model(*batch).cpu().numpy()  # type: ignore[no-any-return]  # torch is not installed where mypy runs
 
 
 class TorchTraining(_TorchModel, Training):
@@ -82,21 +87,21 @@ class TorchTraining(_TorchModel, Training):
         self._optimizer = torch.optim.SGD(
             self.model.parameters(), lr=settings["learning_rate"], momentum=settings["momentum"]
         )
-        self._inputs = torch.from_numpy(self.data.x_train).to(self.device)
+        self._inputs = self.tensors(self.data.inputs_train.values())
         self._labels = torch.from_numpy(self.data.y_train).to(self.device)
         self.model.train()
 
-    def batches(self, epoch: int = 0) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """Shuffled images and labels."""
+    def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, torch.Tensor]]:
+        """Shuffled inputs and labels."""
         for indices in self.shuffled(epoch):
             chosen = torch.from_numpy(indices).to(self.device)
-            yield self._inputs[chosen], self._labels[chosen]
+            yield tuple(values[chosen] for values in self._inputs), self._labels[chosen]
 
-    def run(self, batch: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+    def run(self, batch: tuple[Inputs, torch.Tensor]) -> torch.Tensor:
         """One step; the loss stays on the device."""
-        images, labels = batch
+        inputs, labels = batch
         self._optimizer.zero_grad(set_to_none=True)
-        loss = torch.nn.functional.cross_entropy(self.model(images), labels)
+        loss = torch.nn.functional.cross_entropy(self.model(*inputs), labels)
         loss.backward()
         self._optimizer.step()
         return loss.detach()
@@ -109,8 +114,9 @@ class TorchTraining(_TorchModel, Training):
         """Class scores of the test set, in evaluation mode."""
         self.model.eval()
         with torch.inference_mode():
-            inputs = torch.from_numpy(self.data.x_test)
-            scores = [self.model(batch.to(self.device)).cpu().numpy() for batch in torch.split(inputs, 64)]
+            inputs = [torch.split(torch.from_numpy(values), 64) for values in self.data.inputs_test.values()]
+            batches = ([part.to(self.device) for part in parts] for parts in zip(*inputs, strict=True))
+            scores = [self.model(*batch).cpu().numpy() for batch in batches]
         self.model.train()
         return np.concatenate(scores)
 

@@ -1,0 +1,52 @@
+"""What a data set says of itself: it travels with the arrays and ends up in the data record."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.files import sha256_of_files
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A sample that is not as its original, or not in the arrays.
+
+    Attributes:
+        file: its name in the source's folder.
+        reason: what was wrong with it.
+    """
+
+    file: str
+    reason: str
+
+
+def about(
+    preprocessing: str,
+    *,
+    read: Iterable[Path] = (),
+    root: Path | None = None,
+    synthetic: bool = False,
+    left_out: Sequence[LeftOut] = (),
+    **details: Any,
+) -> dict[str, Any]:
+    """What the record says of a data set beyond its shapes.
+
+    Args:
+        preprocessing: what was done to the original values, in words.
+        read: the original files.
+        root: the folder that their names are relative to.
+        synthetic: whether the samples are random numbers and stand for no real data.
+        left_out: samples that are not in the arrays.
+        **details: values of JSON that only this kind of data set has.
+    """
+    files = list(read)
+    return {
+        "synthetic": synthetic,
+        "preprocessing": preprocessing,
+        "original_files": len(files),
+        "original_files_sha256": sha256_of_files(files, root) if files and root else None,
+        "original_files_sha256_reason": None if files else "made without files of a source",
+        "left_out": [{"file": one.file, "reason": one.reason} for one in left_out],
+        **details,
+    }

@@ -1,0 +1,90 @@
+"""config/datasets.yaml: the data sets that a study may name, and the sources of their original files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.errors import FramewattError
+from framewatt.validation import load_yaml, validate
+
+_SYNTHETIC = "synthetic"
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The data sets of a project.
+
+    Attributes:
+        sources: where original files come from, by name.
+        definitions: what makes each file of arrays (`module`, `sources` and options), by the arrays' name.
+        variants: for a data set whose weights want it preprocessed in several ways, the name of the arrays by who reads
+            them: `<framework>` or `<framework>/<workload>`.
+    """
+
+    sources: Mapping[str, Any]
+    definitions: Mapping[str, Mapping[str, Any]]
+    variants: Mapping[str, Mapping[str, str]]
+
+    @property
+    def names(self) -> list[str]:
+        """What a study may name."""
+        return [*self.definitions, *self.variants]
+
+    def arrays_of(self, dataset: str, framework: str, workload: str) -> str:
+        """Name of the arrays that a model of a framework reads.
+
+        Raises:
+            FramewattError: no variant of the data set is for that model.
+        """
+        if dataset in self.definitions:
+            return dataset
+        readers = self.variants[dataset]
+        for reader in (f"{framework}/{workload}", framework):
+            if reader in readers:
+                return readers[reader]
+        raise FramewattError(
+            f"config/datasets.yaml: {dataset}: found no variant for {framework}/{workload}; "
+            f"allowed: {', '.join(readers)}"
+        )
+
+
+def load_catalogue(path: Path, schema: Path) -> Catalogue:
+    """Read and check the data sets.
+
+    Args:
+        path: config/datasets.yaml.
+        schema: its JSON schema.
+
+    Raises:
+        FramewattError: the file is wrong, names a source that it does not have, or calls random data by a real name.
+    """
+    content = validate(load_yaml(path), load_yaml(schema), str(path))
+    definitions: dict[str, Mapping[str, Any]] = {}
+    variants: dict[str, dict[str, str]] = {}
+    for name, entry in content["datasets"].items():
+        common = {key: value for key, value in entry.items() if key != "variants"}
+        if "variants" not in entry:
+            definitions[name] = common
+            continue
+        variants[name] = {}
+        for variant, own in entry["variants"].items():
+            arrays = f"{name}-{variant}"
+            if arrays in content["datasets"]:
+                raise FramewattError(f"{path}: {name}: found the name of its variant, {arrays}, twice; allowed: once")
+            definitions[arrays] = {**common, **{key: value for key, value in own.items() if key != "for"}}
+            variants[name] |= dict.fromkeys(own["for"], arrays)
+    for name, definition in definitions.items():
+        _check(path, name, definition, content["sources"])
+    return Catalogue(content["sources"], definitions, variants)
+
+
+def _check(path: Path, name: str, definition: Mapping[str, Any], sources: Mapping[str, Any]) -> None:
+    unknown = next((source for source in definition.get("sources", {}).values() if source not in sources), None)
+    if unknown:
+        raise FramewattError(f"{path}: {name}: found the source {unknown}; allowed: {', '.join(sources)}")
+    if (definition["module"] == _SYNTHETIC) != name.startswith(_SYNTHETIC):
+        raise FramewattError(
+            f"{path}: {name}: found the module {definition['module']}; allowed: random data, and nothing else, is "
+            f"called {_SYNTHETIC}…, so that tables and figures say what it is"
+        )

@@ -1,0 +1,151 @@
+"""CIFAR-10 and CIFAR-100 from their original files, the Python version or the binary one.
+
+Source: A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009; the layouts are described on
+https://www.cs.toronto.edu/~kriz/cifar.html.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.datasets.about import about
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.plain_pickle import read_plain_pickle
+from framewatt.datasets.preprocessing import unit_range
+from framewatt.datasets.selection import Labelled, first, first_share_trains, joined
+from framewatt.errors import FramewattError
+
+_IMAGE = (3, 32, 32)
+_IMAGE_B = 3072
+_BATCHES = [f"data_batch_{number}" for number in range(1, 6)]
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """One of the ways in which the files are published: the archive's folder, and the files in it."""
+
+    folder: str
+    train: list[str]
+    test: str
+    binary: bool
+
+
+_LAYOUTS = {
+    10: [
+        _Layout("cifar-10-batches-py", _BATCHES, "test_batch", binary=False),
+        _Layout("cifar-10-batches-bin", [f"{name}.bin" for name in _BATCHES], "test_batch.bin", binary=True),
+    ],
+    100: [
+        _Layout("cifar-100-python", ["train"], "test", binary=False),
+        _Layout("cifar-100-binary", ["train.bin"], "test.bin", binary=True),
+    ],
+}
+
+
+def make(
+    *,
+    folder: Path,
+    version: int,
+    labels: str = "fine",
+    train_share: float | None = None,
+    train_samples: int | None = None,
+    test_samples: int | None = None,
+) -> Arrays:
+    """CIFAR as RGB images of 32x32 pixels from 0 to 1, in the order of the files.
+
+    Args:
+        folder: holds the files, or the folder that the archive unpacks to.
+        version: 10 or 100.
+        labels: `fine`, or `coarse` for the 20 superclasses of CIFAR-100.
+        train_share: None takes the published test set; a share takes that beginning of the published training set to
+            train and its end to test, as itu2023 did with 0.9.
+        train_samples: keep only that many training images; None keeps all.
+        test_samples: keep only that many test images; None keeps all.
+
+    Raises:
+        FramewattError: a file is missing, cut short, holds other images, or its pickle holds code.
+    """
+    if version not in _LAYOUTS or labels not in (("fine",) if version == 10 else ("fine", "coarse")):
+        raise FramewattError(f"cifar: found version {version} with {labels} labels; allowed: 10, 100, 100 with coarse")
+    layout, root = _locate(folder, _LAYOUTS[version])
+    batches = [_read(root / name, version, labels, layout) for name in layout.train]
+    sizes = {len(batch[1]) for batch in batches}
+    if len(sizes) > 1:
+        raise FramewattError(f"{root}: found batches of {sorted(sizes)} images; allowed: one size; get the files again")
+    train, used = joined(batches), list(layout.train)
+    if train_share is None:
+        test = _read(root / layout.test, version, labels, layout)
+        used.append(layout.test)
+    else:
+        train, test = first_share_trains(train, train_share)
+    train = first(train, train_samples, "train_samples of CIFAR")
+    test = first(test, test_samples, "test_samples of CIFAR")
+    return Arrays(
+        unit_range(train[0]),
+        train[1],
+        unit_range(test[0]),
+        test[1],
+        class_count=20 if labels == "coarse" else version,
+        about=about("RGB from 0 to 1", read=[root / name for name in used], root=root, layout=layout.folder),
+    )
+
+
+def _locate(folder: Path, layouts: list[_Layout]) -> tuple[_Layout, Path]:
+    """The layout that lies there, and the folder of its files; every file of it is there."""
+    for layout in layouts:
+        for root in (folder, folder / layout.folder):
+            names = [*layout.train, layout.test]
+            missing = [name for name in names if not (root / name).is_file()]
+            if not missing:
+                return layout, root
+            if len(missing) < len(names):
+                raise FramewattError(f"{root}: found no {', '.join(missing)}; allowed: all of {', '.join(names)}")
+    known = " or ".join(layout.folder for layout in layouts)
+    raise FramewattError(f"{folder}: found no CIFAR in it; allowed: the folder that holds {known}")
+
+
+def _read(path: Path, version: int, labels: str, layout: _Layout) -> Labelled:
+    """Images of one file, shape (n, 3, 32, 32), uint8, and their classes, shape (n,), int64."""
+    read = _read_binary if layout.binary else _read_python
+    pixels, classes = read(path, version, labels)
+    if pixels.dtype != np.uint8 or pixels.ndim != 2 or pixels.shape[1] != _IMAGE_B:
+        raise FramewattError(
+            f"{path}: found images of shape {pixels.shape[1:]}, {pixels.dtype}; "
+            f"allowed: {_IMAGE_B} bytes, which are 3 colours of 32x32 pixels"
+        )
+    if len(pixels) != len(classes):
+        raise FramewattError(f"{path}: found {len(pixels)} images and {len(classes)} labels; allowed: as many")
+    return pixels.reshape(-1, *_IMAGE), classes.astype(np.int64)
+
+
+def _read_python(path: Path, version: int, labels: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A pickled batch; its keys are bytes or text, depending on who wrote it."""
+    content = read_plain_pickle(path)
+    if not isinstance(content, dict):
+        raise FramewattError(f"{path}: found {type(content).__name__} in it; allowed: a batch of CIFAR")
+    batch = {key.decode() if isinstance(key, bytes) else key: value for key, value in content.items()}
+    wanted = "labels" if version == 10 else f"{labels}_labels"
+    if "data" not in batch or wanted not in batch:
+        raise FramewattError(f"{path}: found the keys {', '.join(map(str, batch))}; allowed: data and {wanted}")
+    try:
+        return np.asarray(batch["data"]), np.asarray(batch[wanted], dtype=np.int64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FramewattError(
+            f"{path}: found no arrays of images and labels: {error}; allowed: a batch of CIFAR"
+        ) from error
+
+
+def _read_binary(path: Path, version: int, labels: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Records of labels (CIFAR-100: the coarse one, then the fine one), a byte each, and an image."""
+    label_bytes = 1 if version == 10 else 2
+    content = np.fromfile(path, dtype=np.uint8)
+    record_b = label_bytes + _IMAGE_B
+    if len(content) == 0 or len(content) % record_b:
+        raise FramewattError(
+            f"{path}: found {len(content)} bytes; allowed: whole images of {record_b} bytes; get the file again"
+        )
+    records = content.reshape(-1, record_b)
+    return records[:, label_bytes:], records[:, 0 if labels == "coarse" else label_bytes - 1]

@@ -1,0 +1,56 @@
+"""The data record: what a file of arrays holds and where it comes from."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.sources import RECORD
+from framewatt.files import read_json
+
+
+def origin_of(source: str, folder: Path) -> dict[str, Any]:
+    """Where a source's original files come from; a user's folder is not named, since the record is published.
+
+    Args:
+        source: its name.
+        folder: its files.
+    """
+    record = folder / RECORD
+    if record.is_file():
+        return {"from": "download", **read_json(record)}
+    return {"from": "local folder", "source": source, "files": None, "files_reason": "handed over by the user"}
+
+
+def record_of(
+    name: str, definition: Mapping[str, Any], sha256: str, arrays: Arrays, origins: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The record of a data set.
+
+    Args:
+        name: of the arrays.
+        definition: what made them.
+        sha256: of their file.
+        arrays: the arrays.
+        origins: of each source (see `origin_of`).
+    """
+    return {
+        "dataset": name,
+        "definition": dict(definition),
+        "sha256": sha256,
+        "input_shape": list(arrays.input_shape),
+        "inputs": {name: str(values.dtype) for name, values in arrays.inputs_test.items()},
+        "classes": arrays.classes,
+        "train_samples": len(arrays.x_train),
+        "test_samples": len(arrays.x_test),
+        "train_samples_per_class": _per_class(arrays.y_train, arrays.classes),
+        "test_samples_per_class": _per_class(arrays.y_test, arrays.classes),
+        **arrays.about,
+        "origins": [dict(origin) for origin in origins],
+    }
+
+
+def _per_class(labels: np.ndarray, classes: int) -> list[int]:
+    return [int(count) for count in np.bincount(labels, minlength=classes)]

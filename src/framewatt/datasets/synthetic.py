@@ -1,0 +1,69 @@
+"""Random samples of a stated shape, for machines without the real data: energy and time count, accuracy says nothing.
+
+Its data sets must be named `synthetic…` in config/datasets.yaml, so that every table and figure says what they are.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.datasets.about import about
+from framewatt.datasets.contract import Arrays
+from framewatt.errors import FramewattError
+
+_Inputs = tuple[NDArray[Any], dict[str, NDArray[np.int64]]]
+
+_SHORTEST_SHARE = 0.1
+_SPECIAL_TOKENS = 1
+"""Id 0 is padding, as in BERT's vocabulary."""
+
+
+def make(
+    *,
+    shape: list[int],
+    classes: int,
+    train_samples: int,
+    test_samples: int,
+    seed: int,
+    vocabulary: int | None = None,
+) -> Arrays:
+    """Samples and labels drawn evenly and independently, so that nothing can be learned.
+
+    Args:
+        shape: of one sample: [channels, height, width] of an image with values from 0 to 1, or [length] of a text.
+        classes: number of classes.
+        train_samples: number of training samples.
+        test_samples: number of test samples.
+        seed: of all of it.
+        vocabulary: number of token ids of a text, 0 of which is padding; None makes images. Lengths of texts are drawn
+            evenly from a tenth of `shape` to all of it.
+
+    Raises:
+        FramewattError: the shape is neither an image's nor a text's.
+    """
+    if len(shape) != (3 if vocabulary is None else 1):
+        raise FramewattError(f"shape: found {shape}; allowed: [channels, height, width], or [length] with a vocabulary")
+    random = np.random.default_rng(seed)
+
+    def samples(count: int) -> _Inputs:
+        if vocabulary is None:
+            return random.random((count, *shape), np.float32), {}
+        return _texts(random, count, shape[0], vocabulary)
+
+    x_train, more_train = samples(train_samples)
+    x_test, more_test = samples(test_samples)
+    y_train, y_test = (random.integers(classes, size=count) for count in (train_samples, test_samples))
+    what = "random values from 0 to 1"
+    if vocabulary is not None:
+        what = f"random token ids below {vocabulary}, then padding with 0"
+    says = about(what, synthetic=True, seed=seed)
+    return Arrays(x_train, y_train, x_test, y_test, more_train, more_test, classes, says)
+
+
+def _texts(random: np.random.Generator, count: int, length: int, vocabulary: int) -> _Inputs:
+    """Token ids and what goes with them."""
+    lengths = random.integers(max(1, round(_SHORTEST_SHARE * length)), length, size=count, endpoint=True)
+    mask = (np.arange(length) < lengths[:, None]).astype(np.int64)
+    ids = random.integers(_SPECIAL_TOKENS, vocabulary, size=(count, length)) * mask
+    return ids, {"attention_mask": mask, "token_type_ids": np.zeros_like(ids)}

@@ -1,0 +1,9 @@
+"""MobileNetV2 (width 1.0) as Gluon's model zoo ships it: the first block has an expansion, the head no bias."""
+
+from mxnet.gluon import HybridBlock
+from mxnet.gluon.model_zoo import vision
+
+
+def build(classes: int, input_shape: tuple[int, ...]) -> HybridBlock:
+    """The model, its weights not yet initialised; Gluon infers shapes from the first batch."""
+    return vision.mobilenet_v2_1_0(classes=classes)

@@ -1,0 +1,40 @@
+"""What a Keras model is made of."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import keras
+
+from framewatt.workloads.structure import Convolution, structure_of
+
+_CONVOLUTIONS = (keras.layers.Conv2D, keras.layers.DepthwiseConv2D)
+
+
+def structure(model: keras.Model) -> dict[str, Any]:
+    """Facts of the model (see `structure_of`)."""
+    # Keras tells the layers inside of a layer by this function alone.
+    layers = list(model._flatten_layers())
+    return structure_of(
+        _convolutions(layers),
+        [layer.epsilon for layer in layers if hasattr(layer, "epsilon")],
+        [name for layer in layers if (name := _activation(layer))],
+    )
+
+
+def _convolutions(layers: list[Any]) -> Iterator[Convolution]:
+    for before, layer in itertools.pairwise([None, *layers]):
+        if isinstance(layer, _CONVOLUTIONS):
+            padding = layer.padding
+            if isinstance(before, keras.layers.ZeroPadding2D):
+                (top, bottom), (left, right) = before.padding
+                padding = f"{top} above, {bottom} below, {left} left, {right} right"
+            yield Convolution(layer.kernel_size, layer.strides, padding, layer.use_bias)
+
+
+def _activation(layer: Any) -> str | None:
+    """An activation's name: of a layer that is one, or of a function that a layer applies."""
+    if isinstance(layer, keras.layers.ReLU):
+        return "ReLU" if layer.max_value is None else f"ReLU{layer.max_value:g}"
+    name = getattr(getattr(layer, "activation", None), "__name__", None)
+    return None if name == "linear" else name

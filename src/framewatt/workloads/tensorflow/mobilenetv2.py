@@ -1,0 +1,10 @@
+"""MobileNetV2 (width 1.0) as keras.applications ships it: no expansion in the first block, uneven padding."""
+
+import keras
+
+
+def build(classes: int, input_shape: tuple[int, ...]) -> keras.Model:
+    """The model with random weights and without a softmax, for images of (height, width, channels)."""
+    return keras.applications.MobileNetV2(
+        weights=None, input_shape=input_shape, classes=classes, classifier_activation=None
+    )

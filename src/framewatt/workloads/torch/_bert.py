@@ -1,0 +1,38 @@
+"""BERT as transformers ships it, with a head for classes on its pooled output."""
+
+from typing import Any
+
+import torch
+from transformers import BertConfig, BertForSequenceClassification
+
+from framewatt.workloads.bert import Dimensions
+
+
+class _Scores(BertForSequenceClassification):
+    """Gives scores alone, where transformers gives a structure around them."""
+
+    def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+        return super().forward(input_ids, attention_mask, token_type_ids).logits
+
+
+def build_bert(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...]) -> torch.nn.Module:
+    """A BERT of some dimensions, with random weights.
+
+    Raises:
+        FramewattError: samples are no texts, or too long.
+    """
+    dimensions.check(input_shape)
+    return _Scores(
+        BertConfig(
+            num_hidden_layers=dimensions.layers,
+            hidden_size=dimensions.width,
+            num_attention_heads=dimensions.heads,
+            intermediate_size=dimensions.hidden,
+            vocab_size=dimensions.vocabulary,
+            max_position_embeddings=dimensions.positions,
+            type_vocab_size=dimensions.types,
+            hidden_dropout_prob=dimensions.dropout,
+            attention_probs_dropout_prob=dimensions.dropout,
+            num_labels=classes,
+        )
+    )

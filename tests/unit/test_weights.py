@@ -1,0 +1,60 @@
+"""Weights as a setting of a study: trained, or random with an accuracy that is not told."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from framewatt import jobs
+from framewatt.errors import FramewattError
+from framewatt.study import Study, load_study
+from framewatt.validation import load_yaml
+from framewatt.worker import without_metrics
+from framewatt.workloads.bert import BASE, TINY
+
+SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
+FACTORS = {"workload": ["bert_tiny"], "runtime": ["torch"], "dataset": ["texts"], "batch_size": [1]}
+
+
+def study(tmp_path: Path, **keys: object) -> Study:
+    path = tmp_path / "study.yaml"
+    factors = [{"phase": ["train", "infer"], **FACTORS}]
+    path.write_text(yaml.safe_dump({"study": "trial", "title": "A trial", "factors": factors, **keys}))
+    known = {"dataset": ["texts"], "workload/torch": ["bert_tiny"]}
+    return load_study(path, load_yaml(path), load_yaml(SCHEMA), known, "cpu")
+
+
+def test_weights_are_trained_unless_the_study_says_otherwise(tmp_path: Path) -> None:
+    assert study(tmp_path).settings["weights"] == "trained"
+
+
+def test_seeded_weights_are_a_matter_of_inference_alone(tmp_path: Path) -> None:
+    seeded = study(tmp_path, weights="seeded")
+    train, infer = seeded.cells
+    assert jobs.measure_job(seeded, infer, 1, 1)["weights"] == "seeded"
+    assert jobs.measure_job(seeded, train, 1, 1)["weights"] is None
+    assert jobs.train_job(seeded, infer, 1)["weights"] == "seeded"
+
+
+def test_other_weights_are_refused_with_those_that_are_allowed(tmp_path: Path) -> None:
+    with pytest.raises(FramewattError, match=r"weights: found 'official'; allowed: .*trained.*seeded"):
+        study(tmp_path, weights="official")
+
+
+def test_accuracy_of_random_weights_is_unknown_with_the_reason() -> None:
+    result = {"metrics": {"accuracy": 0.1}, "metrics_unknown": None, "samples_processed": 10}
+    told = without_metrics(result, "weights are random")
+    assert told == {"metrics": {"accuracy": None}, "metrics_unknown": "weights are random", "samples_processed": 10}
+
+
+def test_outputs_that_are_not_numbers_stay_the_reason() -> None:
+    result = {"metrics": {"accuracy": None}, "metrics_unknown": "outputs are not numbers"}
+    assert without_metrics(result, "weights are random")["metrics_unknown"] == "outputs are not numbers"
+
+
+@pytest.mark.parametrize("shape", [(513,), (3, 32, 32)])
+def test_bert_reads_texts_of_at_most_512_tokens(shape: tuple[int, ...]) -> None:
+    for dimensions in (BASE, TINY):
+        dimensions.check((512,))
+        with pytest.raises(FramewattError, match=r"BERT: found samples of shape .*; allowed: texts of at most 512"):
+            dimensions.check(shape)

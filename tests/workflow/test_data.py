@@ -1,0 +1,79 @@
+"""Data sets as the workflow makes them: from the user's folder, from a download, a variant for each model."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from checkout import Checkout
+from samples import sample
+
+from framewatt.datasets.contract import load_arrays
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+def test_the_users_folder_comes_before_a_download(checkout: Checkout) -> None:
+    planned = checkout.snakemake("--dry-run", "--quiet", "host", "--", "resources/data/svhn.npz")
+    assert "downloading svhn" in planned.text
+    answer = checkout.snakemake("resources/data/svhn.npz", config=f"data_svhn={sample('svhn-tiny')}")
+    assert answer.code == 0, answer.text
+    assert "downloading" not in answer.text
+    arrays = load_arrays(checkout.root / "resources/data/svhn.npz")
+    record = json.loads((checkout.root / "resources/data/svhn.json").read_text())
+    assert (record["train_samples"], record["test_samples"], record["synthetic"]) == (6, 5, False)
+    assert record["test_samples_per_class"] == [int((arrays.y_test == digit).sum()) for digit in range(10)]
+    assert record["origins"][0]["from"] == "local folder"
+    assert str(sample("svhn-tiny")) not in json.dumps(record)
+
+
+def test_a_damaged_original_is_one_line_and_leaves_nothing(checkout: Checkout) -> None:
+    folder = checkout.root / "mine"
+    shutil.copytree(sample("svhn-tiny"), folder)
+    (folder / "test_32x32.mat").write_bytes((folder / "test_32x32.mat").read_bytes()[:1000])
+    answer = checkout.snakemake("resources/data/svhn.npz", config="data_svhn=mine")
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert line.startswith("framewatt: mine/test_32x32.mat: found no readable .mat file")
+    assert "Traceback" not in answer.text
+    assert not list((checkout.root / "resources").rglob("*svhn*"))
+
+
+def test_a_folder_that_is_not_there_is_one_line(checkout: Checkout) -> None:
+    answer = checkout.snakemake("resources/data/svhn.npz", config="data_svhn=nowhere")
+    assert answer.code != 0
+    assert answer.lines("framewatt: ") == [
+        "framewatt: data_svhn: found no folder nowhere; allowed: the folder of the original files"
+    ]
+    assert "Traceback" not in answer.text
+
+
+def test_data_that_cannot_be_downloaded_say_where_they_are_got(checkout: Checkout) -> None:
+    answer = checkout.snakemake("resources/data/imagenet-val-few-torch.npz")
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert "imagenet: found no data; allowed: --config data_imagenet=<folder>" in line
+
+
+def test_every_model_reads_the_variant_that_its_weights_expect(checkout: Checkout) -> None:
+    factors = {"phase": ["infer"], "workload": ["resnet50"], "dataset": ["imagenet-val-few"], "batch_size": [1]}
+    runtimes = ["torch", "mxnet", "tensorflow", "tf2onnx"]
+    checkout.write_study("photos", factors=[{**factors, "runtime": runtimes}], repetitions=1)
+    answer = checkout.snakemake("--dry-run", "--quiet", "host", "--", "all", config="study=photos")
+    assert answer.code == 0, answer.text
+    made = {line.partition("making the data set ")[2] for line in answer.text.splitlines() if "making the data" in line}
+    assert made == {"imagenet-val-few-torch", "imagenet-val-few-caffe"}
+
+
+def test_a_model_without_a_variant_is_one_line(checkout: Checkout) -> None:
+    path = checkout.root / "config" / "datasets.yaml"
+    path.write_text(path.read_text().replace("tensorflow/resnet50", "tensorflow/resnet101"))
+    factors = {"phase": ["infer"], "workload": ["resnet50"], "dataset": ["imagenet-val-few"], "batch_size": [1]}
+    checkout.write_study("photos", factors=[{**factors, "runtime": ["tensorflow"]}], repetitions=1)
+    answer = checkout.snakemake("--dry-run", "--quiet", "host", "--", "all", config="study=photos")
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert "imagenet-val-few: found no variant for tensorflow/resnet50; allowed: torch, mxnet" in line
