@@ -124,11 +124,12 @@ def play(tree: Tree, stat: Path, script: Path) -> None:
     domain = "cpu:package-0"
     due_s = shown_s = known.now_s()
     held_up_s = 0.0
+    held_up = os.open(script.parent / HELD_UP, os.O_WRONLY | os.O_CREAT)
     while True:
         now_s = known.now_s()
         if now_s - shown_s > held_up_s:
             held_up_s = now_s - shown_s
-            (script.parent / HELD_UP).write_text(str(held_up_s))
+            os.pwrite(held_up, f"{held_up_s:020.9f}".encode(), 0)
         shown_s = now_s
         tree.show(now_s)
         # A joule of the script is a second of work, so that an estimate of 1 W a busy processor finds its joules.
