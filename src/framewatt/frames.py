@@ -5,6 +5,8 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.telemetry import TELEMETRY, telemetry
+
 TOTAL = "total"
 """Domain that sums the others: all measured ones, or the estimate where nothing was measured."""
 
@@ -48,12 +50,14 @@ _RUNS = [
     "precision_macro",
     "recall_macro",
     "f1_macro",
+    *TELEMETRY,
 ]
 """Columns of the runs frame behind study, cell and the factors.
 
 `window` is the run's primary window and `duration_s` its length; `domain` is `total` or a meter's domain, `parts`
 what a total sums; `status` is ok or failed, `valid` says whether the energy counts, `reasons` and `flags` are
-joined with "; ". A failed run has one row, domain total, with every number missing.
+joined with "; ". TELEMETRY is that of the row's GPU, or of all GPUs together in a total. A failed run has one row,
+domain total, with every number missing.
 """
 
 _EPOCHS = [
@@ -71,6 +75,7 @@ _EPOCHS = [
     "precision_macro",
     "recall_macro",
     "f1_macro",
+    *TELEMETRY,
 ]
 """Columns of the epochs frame behind study, cell and the factors: a row an epoch of a training run and domain."""
 
@@ -154,7 +159,7 @@ def _run_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
             per_sample = energy["energy_gross_j"] / record["samples_processed"]
         # A run that does not count as a whole takes its domains' energies with it; its reasons name each domain's.
         judged = {"valid": record["valid"] and energy["valid"], "reasons": head["reasons"], "flags": head["flags"]}
-        rows.append(head | energy | judged | {"energy_per_sample_j": per_sample})
+        rows.append(head | energy | judged | {"energy_per_sample_j": per_sample} | _telemetry(window, energy))
     return rows
 
 
@@ -172,8 +177,15 @@ def _epoch_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
             "loss_mean": epoch["loss_mean"],
             **epoch["metrics"],
         }
-        rows += [head | energy for energy in _domains(window["domains"])]
+        rows += [head | energy | _telemetry(window, energy) for energy in _domains(window["domains"])]
     return rows
+
+
+def _telemetry(window: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """What GPUs did, on the rows that are about them."""
+    if row["domain"] == TOTAL:
+        return telemetry(window)
+    return telemetry(window, row["domain"]) if row["domain"].startswith("gpu:") else {}
 
 
 def _domains(domains: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

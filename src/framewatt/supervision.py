@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Never
 
+from framewatt.memory import MAIN, processes_killed_for_memory, shortage_told
 from framewatt.orphans import adopt_orphans, children, end_orphans
 from framewatt.privacy import Secrets
 
@@ -60,6 +61,7 @@ def supervise(
     log.parent.mkdir(parents=True, exist_ok=True)
     adopt_orphans()
     others = children()
+    killed_before = processes_killed_for_memory()
     strays = 0
     with log.open("ab") as output, _TerminatedAsInterrupt():
         begin = output.tell()
@@ -78,7 +80,7 @@ def supervise(
             return Outcome(f"could not start {command[0]}: {error.strerror}", started_ns, time.monotonic_ns())
         try:
             code = process.wait(timeout=timeout_s)
-            reason = None if code == 0 else _describe_exit(code)
+            reason = None if code == 0 else _describe_exit(code, killed_before, _said(log, begin))
         except subprocess.TimeoutExpired:
             reason = f"took longer than {timeout_s:g} s and was ended"
         finally:
@@ -87,7 +89,7 @@ def supervise(
             _end_group(process)
             end_orphans(others)
     if reason:
-        words = _last_words(log, begin)
+        words = _last_words(_said(log, begin))
         # What a program says of a machine is kept with the results, which others will read.
         reason = Secrets.of_this_machine().redact(reason + (f": {words}" if words else f" (see {log})"))
     return Outcome(reason, started_ns, ended_ns, strays)
@@ -102,12 +104,23 @@ def thread_settings(threads: int) -> dict[str, str]:
     return {f"{name}_NUM_THREADS": str(threads) for name in names} | {"TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
-def _describe_exit(code: int) -> str:
-    if code < 0:
-        name = signal.Signals(-code).name
-        hint = ", perhaps for want of memory" if name == "SIGKILL" else ""
-        return f"killed by {name}{hint}"
-    return f"ended with exit code {code}"
+def _describe_exit(code: int, killed_before: int | None, said: str) -> str:
+    """How a child ended that did not end well, and which memory it was short of, if that is told.
+
+    Args:
+        code: what it ended with, below 0 for a signal.
+        killed_before: how many processes the kernel had ended for want of memory when the child was started.
+        said: all that the child wrote.
+    """
+    short = shortage_told(said)
+    ending = f"ended with exit code {code}" if code > 0 else f"killed by {signal.Signals(-code).name}"
+    if code == -signal.SIGKILL:
+        killed = processes_killed_for_memory()
+        if killed is None or killed_before is None:
+            ending += ", perhaps for want of memory"
+        elif killed > killed_before:
+            short = MAIN
+    return f"out of {short}: {ending}" if short else ending
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
@@ -123,12 +136,18 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _last_words(log: Path, begin: int) -> str:
-    """The last line that the child wrote, which is where Python puts the error."""
+def _said(log: Path, begin: int) -> str:
+    """All that the child wrote."""
     with log.open("rb") as file:
         file.seek(begin)
-        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
-    return next((line[:_LAST_WORDS] for line in reversed(lines) if line), "")
+        return file.read().decode(errors="replace")
+
+
+def _last_words(said: str) -> str:
+    """The last line that tells of a shortage of memory, else the last one, which is where Python puts the error."""
+    lines = [line.strip() for line in said.splitlines()]
+    telling = [line for line in lines if shortage_told(line)] or lines
+    return next((line[:_LAST_WORDS] for line in reversed(telling) if line), "")
 
 
 class _TerminatedAsInterrupt:

@@ -93,6 +93,8 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
         return flags
     if result["workload"].get("all_nodes_on_provider") is False:
         flags.append(f"some nodes ran outside {result['workload']['execution_provider']}")
+    if diverged := [str(epoch["epoch"]) for epoch in result["epochs"] if epoch["loss_mean"] is None]:
+        flags.append(f"the loss is not a number in epoch {', '.join(diverged)}")
     if result["metrics_unknown"]:
         flags.append(f"{result['metrics_unknown']}, so accuracy is unknown")
     return flags

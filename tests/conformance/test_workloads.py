@@ -22,6 +22,14 @@ PARAMETERS = {
     ("tensorflow", "resnet50"): 23_528_522 + 26_560,
     # The 1x1 convolutions have a bias: 3 (64 + 256) + 4 (128 + 512) + 6 (256 + 1024) + 3 (512 + 2048) more.
     ("mxnet", "resnet50"): 23_528_522 + 18_880,
+    # Of torchvision's 44,549,160 and 60,192,808 parameters with 1,000 classes, 990 rows of the last layer less.
+    ("torch", "resnet101"): 44_549_160 - 990 * 2049,
+    ("torch", "resnet152"): 60_192_808 - 990 * 2049,
+    # 17 blocks of 256, 256 and 1024 channels more than ResNet-50; 4 of 128, 128 and 512, and 30 of the former.
+    ("tensorflow", "resnet101"): 44_549_160 - 990 * 2049 + 26_560 + 17 * 1536,
+    ("tensorflow", "resnet152"): 60_192_808 - 990 * 2049 + 26_560 + 4 * 768 + 30 * 1536,
+    ("mxnet", "resnet101"): 44_549_160 - 990 * 2049 + 18_880 + 17 * 1280,
+    ("mxnet", "resnet152"): 60_192_808 - 990 * 2049 + 18_880 + 4 * 640 + 30 * 1280,
     # 10 classes, no convolution with a bias.
     ("torch", "mobilenetv2"): 2_236_682,
     ("tensorflow", "mobilenetv2"): 2_236_682,
@@ -35,7 +43,8 @@ PARAMETERS = {
 
 DIGITS = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
 TEXTS = {"module": "synthetic", "shape": [16], "vocabulary": 30522, "classes": 10, "seed": 0}
-MODELS = ["bert_base", "bert_tiny", "mobilenetv2", "resnet50"]
+RESNETS = ["resnet101", "resnet152", "resnet50"]
+MODELS = ["bert_base", "bert_tiny", "mobilenetv2", *RESNETS]
 
 
 @pytest.fixture(scope="session")
@@ -81,16 +90,15 @@ def _check(framework: str, model: str, data: Path, folder: Path) -> dict:
 
 STRIDED = {
     # torchvision's v1.5 has the stride of a block in its 3x3 convolution, v1 in the first 1x1; shortcuts are 1x1.
-    ("torch", "resnet50"): {"1x1": 3, "3x3": 3, "7x7": 1},
-    ("tensorflow", "resnet50"): {"1x1": 6, "7x7": 1},
-    ("mxnet", "resnet50"): {"1x1": 6, "7x7": 1},
+    **{("torch", resnet): {"1x1": 3, "3x3": 3, "7x7": 1} for resnet in RESNETS},
+    **{(framework, resnet): {"1x1": 6, "7x7": 1} for framework in ("tensorflow", "mxnet") for resnet in RESNETS},
     **{(framework, "mobilenetv2"): {"3x3": 5} for framework in FRAMEWORKS},
     **{(framework, bert): {} for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
 }
 EPSILONS = {
-    **{(framework, "resnet50"): [1e-5] for framework in FRAMEWORKS},
+    **{(framework, resnet): [1e-5] for framework in FRAMEWORKS for resnet in RESNETS},
     **{(framework, "mobilenetv2"): [1e-5] for framework in FRAMEWORKS},
-    ("tensorflow", "resnet50"): [1.001e-5],
+    **{("tensorflow", resnet): [1.001e-5] for resnet in RESNETS},
     ("tensorflow", "mobilenetv2"): [1e-3],
     **{(framework, bert): [1e-12] for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
 }

@@ -20,29 +20,47 @@ MODEL = '''
 """A tiny network that does as the file `fault` says where its training is the one the file names."""
 
 import os
+import resource
 import time
 from pathlib import Path
 
+import mxnet
 from mxnet.gluon import nn
 
 
-def build(classes, input_shape):
-    fault = Path("fault").read_text().split() if Path("fault").exists() else []
-    if fault and _batch_size() == int(fault[1]):
-        if fault[0] == "crash":
-            raise RuntimeError("planted crash")
-        if fault[0] == "kill":
-            os.kill(os.getpid(), 9)
-        if fault[0] == "hang":
+class Network(nn.HybridSequential):
+    """Hangs after its third batch, in the second epoch of two batches each, where the file `fault` says `stall`."""
+
+    calls = 0
+
+    def __call__(self, *inputs):
+        self.calls += 1
+        if _fault() == "stall" and self.calls > 6:
+            Path("stalled").touch()
             time.sleep(600)
-    network = nn.HybridSequential()
+        return super().__call__(*inputs)
+
+
+def build(classes, input_shape):
+    fault = _fault()
+    if fault == "crash":
+        raise RuntimeError("planted crash")
+    if fault == "kill":
+        os.kill(os.getpid(), 9)
+    if fault == "hang":
+        time.sleep(600)
+    if fault == "gorge":
+        resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
+        mxnet.nd.zeros((1 << 15, (1 << 16) - 8), dtype="float64").wait_to_read()
+    network = Network()
     network.add(nn.Conv2D(4, 3, strides=4), nn.Flatten(), nn.Dense(classes))
     return network
 
 
-def _batch_size():
+def _fault():
     import json, sys
-    return json.loads(Path(sys.argv[1]).read_text())["batch_size"]
+    fault = Path("fault").read_text().split() if Path("fault").exists() else ["", "0"]
+    return fault[0] if json.loads(Path(sys.argv[1]).read_text())["batch_size"] == int(fault[1]) else ""
 '''
 FACTORS = {"phase": ["train"], "workload": ["tiny"], "dataset": ["digits-few"]}
 QUICK = {
@@ -75,7 +93,8 @@ def record(checkout: Checkout, batch_size: int) -> dict:
     ("fault", "reason"),
     [
         ("crash", "ended with exit code 1: RuntimeError: planted crash"),
-        ("kill", "killed by SIGKILL, perhaps for want of memory"),
+        ("kill", "killed by SIGKILL"),
+        ("gorge", "out of main memory: ended with exit code 1: MXNetError: Failed to allocate CPU Memory"),
         ("hang", "took longer than 10 s and was ended"),
     ],
 )
@@ -126,6 +145,38 @@ def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> Non
     assert len(answer.lines("run ")) == 3 - len(finished)
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
     assert record(checkout, 16)["attempt"] == 1
+
+
+def test_training_that_was_stopped_in_an_epoch_is_repeated_from_its_start(checkout: Checkout) -> None:
+    factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [48]}]
+    checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 3}, "timeout_s": 60})
+    (checkout.root / "fault").write_text("stall 48")
+    process = checkout.start(config=STUDY)
+    deadline = time.monotonic() + 120
+    while not (checkout.root / "stalled").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert (checkout.root / "stalled").exists()
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=60) != 0
+    assert not list(checkout.root.glob("results/faulty/measure/*/*/run.json"))
+
+    (checkout.root / "fault").unlink()
+    answer = checkout.snakemake(config=STUDY)
+    assert answer.code == 0, answer.text
+    assert [epoch["epoch"] for epoch in record(checkout, 48)["epochs"]] == [1, 2, 3]
+
+
+def test_training_whose_loss_is_no_number_is_kept_and_flagged(checkout: Checkout) -> None:
+    factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [16]}]
+    checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 2, "learning_rate": 1e30}})
+    answer = checkout.snakemake(config=STUDY)
+    assert answer.code == 0, answer.text
+    diverged = record(checkout, 16)
+    assert (diverged["status"], diverged["valid"]) == ("ok", True)
+    assert "the loss is not a number in epoch 1, 2" in diverged["flags"]
+    assert [epoch["loss_mean"] for epoch in diverged["epochs"]] == [None, None]
+    assert diverged["metrics"]["accuracy"] is None
+    assert all(epoch["samples_processed"] == 96 for epoch in diverged["epochs"])
 
 
 def _position(checkout: Checkout, batch_size: int) -> int:

@@ -100,3 +100,48 @@ def test_an_epoch_is_a_row_for_each_domain_and_one_for_their_total() -> None:
         (2, "cpu:package-0"),
     ]
     assert set(frame["throughput_per_s"]) == {5.0}
+
+
+BUSY = {
+    "utilization_percent": {"mean": 80.0, "max": 99.0},
+    "memory_utilization_percent": {"mean": 30.0, "max": 40.0},
+    "memory_used_b": {"mean": 2e9, "max": 3e9},
+    "temperature_c": {"mean": 60.0, "max": 65.0},
+}
+IDLE = {quantity: {"mean": 0.0, "max": 0.0} for quantity in BUSY} | {"memory_used_b": {"mean": 1e9, "max": 1e9}}
+
+
+def of_epoch(gauges: dict, *domains: str) -> pd.DataFrame:
+    """Rows of one epoch in which GPUs told this, by domain."""
+    epoch = window({domain: energy(40.0) for domain in domains}) | {"gauges": gauges}
+    epochs = [{"epoch": 1, "samples_processed": 50, "loss_mean": 1.0, "metrics": {}}]
+    return epochs_frame([run_record(epochs=epochs, windows={"steady": epoch, "epoch-1": epoch})]).set_index("domain")
+
+
+def test_an_epoch_has_what_its_gpu_did_over_its_own_window() -> None:
+    rows = of_epoch({"gpu:0": BUSY}, "cpu:package-0", "gpu:0")
+    for domain in ("total", "gpu:0"):
+        assert rows.loc[domain, "gpu_utilization_percent"] == 80
+        assert rows.loc[domain, "gpu_memory_utilization_percent"] == 30
+        assert rows.loc[domain, "gpu_memory_used_b"] == 2e9
+        assert rows.loc[domain, "gpu_temperature_c"] == 60
+        assert rows.loc[domain, "telemetry_unknown"] is None
+    assert pd.isna(rows.loc["cpu:package-0", "gpu_utilization_percent"])
+
+
+def test_of_two_gpus_a_total_has_the_mean_and_all_the_memory() -> None:
+    row = of_epoch({"gpu:0": BUSY, "gpu:1": IDLE}, "gpu:0", "gpu:1").loc["total"]
+    assert (row["gpu_utilization_percent"], row["gpu_temperature_c"], row["gpu_memory_used_b"]) == (40, 30, 3e9)
+
+
+def test_where_no_gpu_is_metered_nothing_is_made_up() -> None:
+    row = of_epoch({}, "cpu:package-0").loc["total"]
+    assert row["gpu_utilization_percent"] is None
+    assert row["telemetry_unknown"] == "no meter of a GPU"
+
+
+def test_what_a_meter_does_not_tell_is_named() -> None:
+    told = {quantity: value for quantity, value in BUSY.items() if quantity != "temperature_c"}
+    row = of_epoch({"gpu:0": told}, "gpu:0").loc["total"]
+    assert pd.isna(row["gpu_temperature_c"])
+    assert row["telemetry_unknown"] == "the meters told nothing of gpu_temperature_c"

@@ -45,7 +45,8 @@ def test_a_crash_is_told_with_the_last_line_that_it_said(child) -> None:
 def test_a_killed_child_is_told_by_its_signal(child) -> None:
     reason = child("import os; os.kill(os.getpid(), 9)").reason
     assert reason is not None
-    assert reason.startswith("killed by SIGKILL, perhaps for want of memory")
+    assert reason.startswith("killed by SIGKILL")
+    assert "out of" not in reason
 
 
 def test_a_child_that_hangs_is_ended(child) -> None:

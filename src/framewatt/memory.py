@@ -1,0 +1,74 @@
+"""Whether a process ran out of memory, and of which: by what it said last, and by what the kernel counted."""
+
+from pathlib import Path
+
+GPU, MAIN, UNNAMED = "GPU memory", "main memory", "memory"
+
+_SAID = {
+    # torch, MXNet, the CUDA driver and TensorFlow.
+    GPU: (
+        "CUDA out of memory",
+        "cudaMalloc retry failed: out of memory",
+        "cudaMalloc failed: out of memory",
+        "CUDA_ERROR_OUT_OF_MEMORY",
+        "CUDA error: out of memory",
+        "by allocator GPU_",
+    ),
+    # Python and numpy, C++, torch, MXNet, TensorFlow and the C library.
+    MAIN: (
+        "MemoryError",
+        "std::bad_alloc",
+        "DefaultCPUAllocator: can't allocate memory",
+        "Failed to allocate CPU Memory",
+        "by allocator cpu",
+        "by allocator mklcpu",
+        "Cannot allocate memory",
+    ),
+    # ONNX Runtime, on any device.
+    UNNAMED: ("Failed to allocate memory for requested buffer",),
+}
+"""What frameworks say when an allocation failed, by the memory that was short."""
+
+_SYSTEM = Path("/")
+"""Where the kernel's files are looked for."""
+
+
+def shortage_told(words: str) -> str | None:
+    """The memory that ran out, by what a process said, or None where it said nothing of the kind.
+
+    Args:
+        words: all that it wrote, of any number of lines.
+    """
+    return next((memory for memory, phrases in _SAID.items() if any(phrase in words for phrase in phrases)), None)
+
+
+def processes_killed_for_memory() -> int | None:
+    """How many processes the kernel has ended for want of memory, here and in what runs below; None where none tells.
+
+    It is counted by the control group of this process (version 2, then 1; a container is one), else by the machine
+    since it was started. Source: Linux, Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst, proc(5).
+    """
+    for path in (*_counters_of_group(), _SYSTEM / "proc/vmstat"):
+        try:
+            rows = [line.split() for line in path.read_text().splitlines()]
+        except OSError:
+            continue
+        counts = [int(row[1]) for row in rows if len(row) == 2 and row[0] == "oom_kill"]
+        if counts:
+            return counts[0]
+    return None
+
+
+def _counters_of_group() -> list[Path]:
+    """The files in which this process's control group would count."""
+    try:
+        groups = [line.split(":", 2) for line in (_SYSTEM / "proc/self/cgroup").read_text().splitlines()]
+    except OSError:
+        return []
+    mounted = _SYSTEM / "sys/fs/cgroup"
+    found = [mounted / group.lstrip("/") / "memory.events" for number, _, group in groups if number == "0"]
+    return found + [
+        mounted / "memory" / group.lstrip("/") / "memory.oom_control"
+        for _, controllers, group in groups
+        if "memory" in controllers.split(",")
+    ]

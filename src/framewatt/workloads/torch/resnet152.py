@@ -1,0 +1,9 @@
+"""ResNet-152 as torchvision ships it (v1.5: the stride sits in the 3x3 convolution)."""
+
+import torch
+import torchvision
+
+
+def build(classes: int, input_shape: tuple[int, ...]) -> torch.nn.Module:
+    """The model with random weights; torchvision's takes any input size of at least 32 pixels."""
+    return torchvision.models.resnet152(weights=None, num_classes=classes)
