@@ -22,6 +22,9 @@ FRAMEWORK_OF_RUNTIME = {
 }
 """The framework in which a runtime's weights are trained and from which its ONNX file is exported."""
 
+ON_CUDA = {"cuda": "CUDA", "tensorrt": "TensorRT"}
+"""Execution providers that run on an NVIDIA GPU, and their names."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -70,8 +73,8 @@ class Cell:
         if self.engine == "onnxruntime":
             if self.phase == "train":
                 return "ONNX Runtime runs exported models and does not train"
-            if self.provider == "cuda" and device != "cuda":
-                return "the CUDA execution provider needs device: cuda"
+            if self.provider in ON_CUDA and device != "cuda":
+                return f"the {ON_CUDA[self.provider]} execution provider needs device: cuda"
         elif self.provider != NATIVE:
             return f"{self.runtime} has no execution providers"
         return None
@@ -86,7 +89,8 @@ def environment_of(engine: str, device: str, provider: str = NATIVE) -> str:
     if engine == "torch":
         return "torch"
     if engine == "onnxruntime":
-        return f"onnxruntime/{provider}"
+        # One build of ONNX Runtime holds both of NVIDIA's providers.
+        return f"onnxruntime/{'cuda' if provider in ON_CUDA else provider}"
     return f"{engine}/{device}"
 
 

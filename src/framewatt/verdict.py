@@ -92,9 +92,21 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
     if result is None:
         return flags
     if result["workload"].get("all_nodes_on_provider") is False:
-        flags.append(f"some nodes ran outside {result['workload']['execution_provider']}")
+        flags.append(_outside(result["workload"]))
     if diverged := [str(epoch["epoch"]) for epoch in result["epochs"] if epoch["loss_mean"] is None]:
         flags.append(f"the loss is not a number in epoch {', '.join(diverged)}")
     if result["metrics_unknown"]:
         flags.append(f"{result['metrics_unknown']}, so accuracy is unknown")
     return flags
+
+
+def _outside(workload: Mapping[str, Any]) -> str:
+    """Which nodes ran outside the claimed execution provider."""
+    claimed = workload["execution_provider"]
+    told = [
+        f"{count} {kind} on {provider}"
+        for provider, kinds in workload["nodes_by_provider"].items()
+        if provider != claimed
+        for kind, count in kinds.items()
+    ]
+    return f"some nodes ran outside {claimed}" + (f": {', '.join(told)}" if told else "")

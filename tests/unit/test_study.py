@@ -81,6 +81,19 @@ def test_a_cell_knows_its_environment() -> None:
     assert [trained.environment(device) for device in ("cpu", "cuda")] == ["tensorflow/cpu", "tensorflow/cuda"]
 
 
+def test_nvidias_providers_share_an_environment_and_need_a_gpu(load) -> None:
+    factors = [cross(runtime=["torch2onnx"], provider=["cpu", "cuda", "tensorrt"])]
+    assert [cell.environment("cuda") for cell in load(device="cuda", factors=factors).cells] == [
+        "onnxruntime/cpu",
+        "onnxruntime/cuda",
+        "onnxruntime/cuda",
+    ]
+    assert [reason for _, reason in load(factors=factors).unsupported] == [
+        "the CUDA execution provider needs device: cuda",
+        "the TensorRT execution provider needs device: cuda",
+    ]
+
+
 def test_excluded_cells_are_listed_not_lost(load) -> None:
     study = load(factors=[cross(batch_size=[1, 2, 4])], exclude=[{"runtime": "torch", "batch_size": 2}])
     assert [cell.batch_size for cell in study.cells] == [1, 4]

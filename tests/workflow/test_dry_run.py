@@ -13,6 +13,9 @@ PUBLISHED = {
 }
 """Studies of files: the key that names their root, where the raw data are for tests, and what must be there."""
 
+OWN_FOLDERS = {"alizadeh2024": "data_imagenet=resources/published"}
+"""Studies of data that nobody may download: the key that names the user's folder, here any folder."""
+
 STUDIES = sorted(path.stem for path in (ROOT / "config" / "studies").glob("*.yaml"))
 
 
@@ -28,6 +31,7 @@ def test_every_study_file_plans(checkout: Checkout, study: str, environment: str
     if study in PUBLISHED:
         key, *where = PUBLISHED[study]
         config += f" {key}={raw_data(*where)}"
+    config += f" {OWN_FOLDERS.get(study, '')}"
     answer = checkout.snakemake("--dry-run", "all", "archive", config=config)
     assert answer.code == 0, answer.text
     assert "This was a dry-run" in answer.text

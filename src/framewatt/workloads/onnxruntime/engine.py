@@ -8,12 +8,8 @@ import onnxruntime as ort
 
 from framewatt.datasets.contract import Arrays
 from framewatt.workloads.contract import Inference, Inputs, Scores, Spec
+from framewatt.workloads.onnxruntime.providers import PROVIDERS, nodes_by_provider, open_session
 
-PROVIDERS = {
-    "cpu": "CPUExecutionProvider",
-    "openvino": "OpenVINOExecutionProvider",
-    "cuda": "CUDAExecutionProvider",
-}
 MODEL = "model.onnx"
 
 _TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -29,17 +25,9 @@ class OnnxRuntimeInference(Inference):
         Raises:
             RuntimeError: the provider is not there, or ONNX Runtime put another one in its place.
         """
-        provider = PROVIDERS[self.spec.provider]
-        if provider not in ort.get_available_providers():
-            raise RuntimeError(
-                f"provider: found {provider} missing from this build of ONNX Runtime; "
-                f"allowed: {', '.join(ort.get_available_providers())}"
-            )
-        if self.spec.provider == "cuda" and hasattr(ort, "preload_dlls"):
-            ort.preload_dlls()
-        self.session, self._all_nodes_on_provider = self._open(provider)
-        if self.session.get_providers()[0] != provider:
-            raise RuntimeError(f"provider: found {self.session.get_providers()[0]} in the place of {provider}")
+        assert self.spec.artefact is not None
+        self._path = self.spec.artefact / MODEL
+        self.session, self._all_nodes_on_provider = open_session(self.spec, self._path)
         entries = self.session.get_inputs()
         self._names = [entry.name for entry in entries]
         self._layout = "NL" if len(entries[0].shape) == 2 else "NCHW"
@@ -62,28 +50,6 @@ class OnnxRuntimeInference(Inference):
             values, self._layout = np.moveaxis(values, 1, -1), "NHWC"
         return np.ascontiguousarray(values, _TYPES[entry.type])
 
-    def _open(self, provider: str) -> tuple[ort.InferenceSession, bool]:
-        """A session, and whether every node of the model sits on `provider`."""
-        assert self.spec.artefact is not None
-        settings = {}
-        if self.spec.provider == "openvino":
-            # Without a word OpenVINO may compute in bfloat16 where the processor can.
-            settings = {"device_type": "CPU", "num_of_threads": str(self.spec.threads), "precision": "FP32"}
-        for strict in (True, False):
-            options = ort.SessionOptions()
-            options.intra_op_num_threads = self.spec.threads
-            options.inter_op_num_threads = 1
-            if strict and self.spec.provider != "cpu":
-                options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
-            try:
-                path = self.spec.artefact / MODEL
-                return ort.InferenceSession(path, options, providers=[(provider, settings)]), strict
-            except Exception:
-                # ONNX Runtime refuses a strict session where a node would fall back to the CPU provider.
-                if not strict or self.spec.provider == "cpu":
-                    raise
-        raise AssertionError("the loop returns or raises")
-
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set, in the layout that the exported model takes."""
         for start in range(0, len(self.data.x_test), self.spec.batch_size):
@@ -104,8 +70,7 @@ class OnnxRuntimeInference(Inference):
         """What the exported file says of the model."""
         import onnx
 
-        assert self.spec.artefact is not None
-        model = onnx.load(self.spec.artefact / MODEL)
+        model = onnx.load(self._path)
         return {
             "parameters": None,
             "parameters_reason": "the graph does not tell weights from folded constants",
@@ -117,8 +82,15 @@ class OnnxRuntimeInference(Inference):
             "opset": model.opset_import[0].version,
             "execution_provider": PROVIDERS[self.spec.provider],
             "all_nodes_on_provider": self._all_nodes_on_provider,
+            "nodes_by_provider": self._placement(),
             "libraries": {"onnxruntime": ort.__version__},
         }
+
+    def _placement(self) -> dict[str, dict[str, int]] | None:
+        """Where nodes ran, looked up where ONNX Runtime did not vouch for all of them."""
+        if self._all_nodes_on_provider:
+            return None
+        return nodes_by_provider(self.spec, self._path, self.feed(tuple(values[:1] for values in self._inputs)))
 
 
 def make_inference(spec: Spec, data: Arrays) -> OnnxRuntimeInference:

@@ -1,0 +1,127 @@
+"""ONNX Runtime's execution providers: what they are called, how a session is put on one, and which nodes it took."""
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import onnxruntime as ort
+
+from framewatt.workloads.contract import Spec
+
+PROVIDERS = {
+    "cpu": "CPUExecutionProvider",
+    "openvino": "OpenVINOExecutionProvider",
+    "cuda": "CUDAExecutionProvider",
+    "tensorrt": "TensorrtExecutionProvider",
+}
+"""Level of the factor `provider` -> ONNX Runtime's name."""
+
+_NEEDS = {
+    "cuda": "a GPU with a driver for CUDA 13",
+    "tensorrt": "a GPU, and NVIDIA's TensorRT libraries (libnvinfer) where the loader finds them",
+}
+"""What ONNX Runtime lacks where its build has a provider and it does not start, beside what it logged."""
+
+
+def open_session(spec: Spec, path: Path) -> tuple[ort.InferenceSession, bool]:
+    """A session on the wanted provider, and whether it took every node of the model.
+
+    Args:
+        spec: the provider, and the threads it may use.
+        path: the exported model.
+
+    Raises:
+        RuntimeError: the provider is not there, or ONNX Runtime put another one in its place.
+    """
+    provider = PROVIDERS[spec.provider]
+    if provider not in ort.get_available_providers():
+        raise RuntimeError(
+            f"provider: found {provider} missing from this build of ONNX Runtime; "
+            f"allowed: {', '.join(ort.get_available_providers())}"
+        )
+    if spec.provider in _NEEDS and hasattr(ort, "preload_dlls"):
+        ort.preload_dlls()
+    session, whole = _strict_if_possible(spec, path)
+    used = session.get_providers()[0]
+    if used != provider:
+        needs = f"; allowed: {_NEEDS[spec.provider]}" if spec.provider in _NEEDS else ""
+        raise RuntimeError(f"provider: found {used} in the place of {provider}{needs}")
+    return session, whole
+
+
+def nodes_by_provider(spec: Spec, path: Path, feed: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """Where nodes ran, as ONNX Runtime's own profile of one inference tells: provider -> kind of node -> how many.
+
+    What a provider compiles into one (OpenVINO, TensorRT) counts as one node of a kind of its own.
+
+    Args:
+        spec: the provider, and the threads it may use.
+        path: the exported model.
+        feed: inputs by name.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        options = _options(spec)
+        options.enable_profiling = True
+        options.profile_file_prefix = f"{folder}/profile"
+        session = ort.InferenceSession(path, options, providers=_wanted(spec, path, strict=False))
+        session.run(None, feed)
+        events = json.loads(Path(session.end_profiling()).read_text(encoding="utf-8"))
+    found: dict[str, Counter[str]] = {}
+    for event in events:
+        told = event.get("args", {})
+        if event["name"].endswith("_kernel_time") and told.get("provider"):
+            found.setdefault(told["provider"], Counter())[told["op_name"]] += 1
+    return {provider: dict(sorted(kinds.items())) for provider, kinds in sorted(found.items())}
+
+
+def _strict_if_possible(spec: Spec, path: Path) -> tuple[ort.InferenceSession, bool]:
+    """A session that has no node outside the provider, else one that may have some."""
+    if spec.provider != "cpu":
+        options = _options(spec)
+        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+        try:
+            return ort.InferenceSession(path, options, providers=_wanted(spec, path, strict=True)), True
+        except Exception:  # noqa: S110  # ONNX Runtime refuses a strict session where a node would fall back; see below
+            pass
+    return ort.InferenceSession(
+        path, _options(spec), providers=_wanted(spec, path, strict=False)
+    ), spec.provider == "cpu"
+
+
+def _options(spec: Spec) -> ort.SessionOptions:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = spec.threads
+    options.inter_op_num_threads = 1
+    return options
+
+
+def _wanted(spec: Spec, path: Path, *, strict: bool) -> list[tuple[str, dict[str, str]]]:
+    """The provider with its settings; where TensorRT leaves nodes over, NVIDIA has CUDA take them."""
+    wanted = [(PROVIDERS[spec.provider], _settings(spec, path))]
+    return wanted + ([(PROVIDERS["cuda"], {})] if spec.provider == "tensorrt" and not strict else [])
+
+
+def _settings(spec: Spec, path: Path) -> dict[str, str]:
+    """What a provider is told."""
+    if spec.provider == "openvino":
+        # Without a word OpenVINO may compute in bfloat16 where the processor can.
+        return {"device_type": "CPU", "num_of_threads": str(spec.threads), "precision": "FP32"}
+    if spec.provider == "tensorrt":
+        # Without a word TensorRT would build anew for the last, smaller batch, inside the timed window.
+        least, most = _shapes(path, 1), _shapes(path, spec.batch_size)
+        return {"trt_profile_min_shapes": least, "trt_profile_opt_shapes": most, "trt_profile_max_shapes": most}
+    return {}
+
+
+def _shapes(path: Path, batch: int) -> str:
+    """Shapes of a graph's inputs, as TensorRT's profiles want them: `images:64x3x224x224`."""
+    import onnx
+
+    graph = onnx.load(path, load_external_data=False).graph
+    weights = {tensor.name for tensor in graph.initializer}
+    inputs = [entry for entry in graph.input if entry.name not in weights]
+    sizes = {entry.name: [d.dim_value for d in entry.type.tensor_type.shape.dim][1:] for entry in inputs}
+    return ",".join(f"{name}:{'x'.join(map(str, [batch, *size]))}" for name, size in sizes.items())
