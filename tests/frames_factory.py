@@ -1,7 +1,6 @@
 """Synthetic frames for tests: a few lines say what was measured, the rest of the columns is filled in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -9,9 +8,9 @@ import pandas as pd
 
 from framewatt.factors import NATIVE
 from framewatt.frames import TOTAL, epochs_columns, runs_columns
-from framewatt.study import Cell
+from framewatt.study import FIXED, Cell
 
-FACTORS = [field.name for field in fields(Cell)]
+FACTORS = list(FIXED)
 """Factors of every synthetic frame."""
 
 SAMPLES = 1000

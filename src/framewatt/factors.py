@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from framewatt.options import OPTIONS
+
 if TYPE_CHECKING:
     # Study files are read where pandas is not, and sooner without it.
     import pandas as pd
@@ -40,6 +42,8 @@ _TITLES = {
     "dataset": "Data set",
     "batch_size": "Batch size",
     "precision": "Number format",
+    "compile": "Compilation",
+    "layout": "Memory layout",
 }
 _AFTER_FACTORS = ("device", "quantity")
 """What follows the factors in the frames of runs and epochs, and in that of cells."""
@@ -104,13 +108,13 @@ def title(factor: str) -> str:
 
 
 def label(levels: Mapping[str, Any], compared: Iterable[str]) -> str:
-    """What tells a cell from those that it is compared with: `torch`, or `torch2onnx/openvino`.
+    """What tells a cell from those that it is compared with: `torch`, `torch2onnx/openvino`, `torch/threads 2`.
 
     Args:
         levels: a level of every factor, by name.
         compared: the compared factors.
     """
-    named = [str(levels[name]) for name in compared if name in levels and levels[name] != NATIVE]
+    named = [_text(name, levels[name]) for name in compared if name in levels and levels[name] != NATIVE]
     return "/".join(named)
 
 
@@ -121,7 +125,22 @@ def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:
         levels: a level of every factor, by name.
         factors: those to name, in that order.
     """
-    return " ".join(f"batch {levels[name]}" if name == "batch_size" else str(levels[name]) for name in factors)
+    return " ".join(f"batch {levels[name]}" if name == "batch_size" else _text(name, levels[name]) for name in factors)
+
+
+def remarks(levels: Mapping[str, Any]) -> list[str]:
+    """Levels in words; not phase and batch size, which titles have in front, nor fp32, which goes without saying."""
+    silent = {("precision", OPTIONS["precision"].default)}
+    return [
+        _text(name, level)
+        for name, level in levels.items()
+        if name not in ("phase", "batch_size") and (name, level) not in silent
+    ]
+
+
+def _text(factor: str, level: Any) -> str:
+    """A level as readers see it; that of an option has a word before it where it says nothing by itself."""
+    return OPTIONS[factor].text(level) if factor in OPTIONS else str(level)
 
 
 def rank(factor: str, levels: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -9,19 +9,12 @@ from typing import Any
 
 from framewatt.factors import NATIVE
 from framewatt.file_study import FileStudy
-from framewatt.machine import usable_processors
-from framewatt.study import Cell, Study, environment_of
+from framewatt.study import Cell, Study, environment_of, threads_of
 
 AnyStudy = Study | FileStudy
 
 _TRAINING_TIMEOUT_S = 24 * 3600
 _EXPORT_TIMEOUT_S = 3600
-
-
-def threads_of(study: AnyStudy) -> int:
-    """Threads that a framework may use: the study's number, or every processor of this process."""
-    threads = study.settings["threads"]
-    return usable_processors() if threads == "auto" else int(threads)
 
 
 def models_of(study: AnyStudy) -> dict[str, Cell]:
@@ -39,7 +32,7 @@ def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
         "model": cell.workload,
         "device": study.device,
         "provider": NATIVE,
-        "threads": threads_of(study),
+        "threads": threads_of(study.settings),
         "seed": study.settings["seed"],
         "batch_size": study.settings["training"]["batch_size"],
         "training": study.settings["training"],
@@ -72,9 +65,12 @@ def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
 def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict[str, Any]:
     """One measured run."""
     settings = study.settings
+    options = cell.changed
     phase = {"window": settings["window"], "training": {}, "weights": settings["weights"]}
     if cell.phase == "train":
-        phase = {"window": {}, "training": settings["training"], "weights": None}
+        rate = options.pop("learning_rate", settings["training"]["learning_rate"])
+        phase = {"window": {}, "training": {**settings["training"], "learning_rate": rate}, "weights": None}
+    threads = options.pop("threads", threads_of(settings))
     return {
         "study": study.name,
         "cell_id": cell.id,
@@ -87,7 +83,7 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
         "repetition": repetition,
         "attempt": attempt,
         "device": study.device,
-        "threads": threads_of(study),
+        "threads": threads,
         # Every repetition trains from other weights, alike in no two blocks and the same again in a rerun.
         "seed": settings["seed"] + repetition,
         "instruments": settings["instruments"],
@@ -95,6 +91,8 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
         "preflight": settings["preflight"],
         "timeout_s": settings["timeout_s"],
         **phase,
+        # Absent where nothing is out of the ordinary, so that a new option leaves finished runs as they are.
+        **({"options": options} if options else {}),
     }
 
 

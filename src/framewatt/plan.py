@@ -4,10 +4,9 @@ from dataclasses import asdict
 from typing import Any
 
 from framewatt.file_study import FileStudy
-from framewatt.jobs import threads_of
 from framewatt.sources.collect import FileRun
 from framewatt.statistics import count_comparisons, reachable_significance
-from framewatt.study import Run, Study
+from framewatt.study import Run, Study, threads_of
 
 
 def plan_of(study: Study | FileStudy) -> dict[str, Any]:
@@ -32,7 +31,7 @@ def _measured(study: Study) -> dict[str, Any]:
     return {
         "source": "measure",
         "device": study.device,
-        "threads": threads_of(study),
+        "threads": threads_of(study.settings),
         "repetitions": study.settings["repetitions"],
         "order": [{"position": run.position, **_entry(run)} for run in study.runs()],
     }

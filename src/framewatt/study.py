@@ -4,12 +4,14 @@ import hashlib
 import itertools
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from framewatt.errors import FramewattError
 from framewatt.factors import NATIVE
+from framewatt.machine import usable_processors
+from framewatt.options import OPTIONS, Level, optional, with_options
 from framewatt.validation import validate
 
 FRAMEWORK_OF_RUNTIME = {
@@ -26,9 +28,32 @@ ON_CUDA = {"cuda": "CUDA", "tensorrt": "TensorRT"}
 """Execution providers that run on an NVIDIA GPU, and their names."""
 
 
+FIXED = ("phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision")
+"""Factors that every study has."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Level of an option in a cell.
+
+    Attributes:
+        option: name of the option.
+        level: its level.
+        usual: whether cells have that level that do not name the option.
+    """
+
+    option: str
+    level: Level
+    usual: bool
+
+
 @dataclass(frozen=True)
 class Cell:
-    """One configuration of a study: a level of every factor."""
+    """One configuration of a study: a level of every factor.
+
+    Attributes:
+        options: the options that the study names, in the order of options.OPTIONS.
+    """
 
     phase: str
     workload: str
@@ -37,6 +62,7 @@ class Cell:
     dataset: str
     batch_size: int
     precision: str
+    options: tuple[Chosen, ...] = ()
 
     @property
     def id(self) -> str:
@@ -45,9 +71,14 @@ class Cell:
         if self.provider != NATIVE:
             parts.append(self.provider)
         parts.append(f"b{self.batch_size}")
-        if self.precision != "fp32":
-            parts.append(self.precision)
+        parts += [OPTIONS[name].suffix(level) for name, level in self.changed.items()]
         return "-".join(parts)
+
+    @property
+    def changed(self) -> dict[str, Level]:
+        """Options, number format included, at another level than the usual one, by name."""
+        precision = {} if self.precision == OPTIONS["precision"].default else {"precision": self.precision}
+        return precision | {chosen.option: chosen.level for chosen in self.options if not chosen.usual}
 
     @property
     def framework(self) -> str:
@@ -77,11 +108,13 @@ class Cell:
                 return f"the {ON_CUDA[self.provider]} execution provider needs device: cuda"
         elif self.provider != NATIVE:
             return f"{self.runtime} has no execution providers"
-        return None
+        refusals = (OPTIONS[name].refusal(self, level, device) for name, level in self.changed.items())
+        return next((reason for reason in refusals if reason), None)
 
     def to_dict(self) -> dict[str, Any]:
         """The factor levels, by name."""
-        return asdict(self)
+        levels = {name: getattr(self, name) for name in FIXED}
+        return levels | {chosen.option: chosen.level for chosen in self.options}
 
 
 def environment_of(engine: str, device: str, provider: str = NATIVE) -> str:
@@ -154,9 +187,9 @@ class Study:
 
 
 def schema_of_measuring(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of the study schema that holds for studies that measure."""
+    """The part of the study schema that holds for studies that measure, with the options of their factors."""
     properties = {key: sub for key, sub in schema["properties"].items() if key != "files"}
-    return {**schema, "required": [*schema["required"], "factors"], "properties": properties}
+    return with_options({**schema, "required": [*schema["required"], "factors"], "properties": properties})
 
 
 def load_study(
@@ -182,10 +215,12 @@ def load_study(
             f"{path}: instruments.meters: found auto with fallback {instruments['fallback']}; "
             "allowed: auto only with fallback: estimate, else a list of meters"
         )
+    usual = _usual_levels(settings)
+    _check_compared(settings["statistics"]["compare"], usual, str(path))
     cells: dict[str, Cell] = {}
     for index, cross in enumerate(settings["factors"]):
         _check_known(cross, known, f"{path}: factors.{index}")
-        for cell in _expand(cross, device):
+        for cell in _expand(cross, device, usual):
             cells.setdefault(cell.id, cell)
     excluded = [cell for cell in cells.values() if any(_matches(cell, rule) for rule in settings["exclude"])]
     kept = [cell for cell in cells.values() if cell not in excluded]
@@ -209,14 +244,40 @@ def _check_known(cross: Mapping[str, Any], known: Mapping[str, Iterable[str]], w
                 raise FramewattError(f"{where}.{key}: found {level!r}; allowed: {', '.join(sorted(allowed))}")
 
 
-def _expand(cross: Mapping[str, Any], device: str) -> Iterable[Cell]:
-    names = ("phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision")
-    for levels in itertools.product(*(cross[name] for name in names)):
-        cell = dict(zip(names, levels, strict=True))
-        if cell["provider"] == "default":
-            cell["provider"] = device if str(cell["runtime"]).endswith("2onnx") else NATIVE
-        yield Cell(**cell)
+def threads_of(settings: Mapping[str, Any]) -> int:
+    """Threads that a framework may use: the study's number, or every processor of this process."""
+    return usable_processors() if settings["threads"] == "auto" else int(settings["threads"])
+
+
+def _usual_levels(settings: Mapping[str, Any]) -> dict[str, Level]:
+    """The options that any cross of the study names, and their level in cells that do not."""
+    elsewhere = {"threads": threads_of(settings), "learning_rate": settings["training"]["learning_rate"]}
+    return {
+        option.name: elsewhere[option.name] if option.default is None else option.default
+        for option in optional()
+        if any(cross[option.name] for cross in settings["factors"])
+    }
+
+
+def _check_compared(compared: Iterable[str], options: Iterable[str], path: str) -> None:
+    allowed = (*FIXED, *options)
+    for factor in compared:
+        if factor not in allowed:
+            raise FramewattError(
+                f"{path}: statistics.compare: found {factor!r}; allowed: a factor of the study: {', '.join(allowed)}"
+            )
+
+
+def _expand(cross: Mapping[str, Any], device: str, usual: Mapping[str, Level]) -> Iterable[Cell]:
+    named = {name: cross[name] or [level] for name, level in usual.items()}
+    for levels in itertools.product(*(cross[name] for name in FIXED), *named.values()):
+        fixed = dict(zip(FIXED, levels, strict=False))
+        if fixed["provider"] == "default":
+            fixed["provider"] = device if str(fixed["runtime"]).endswith("2onnx") else NATIVE
+        chosen = zip(named, levels[len(FIXED) :], strict=True)
+        yield Cell(**fixed, options=tuple(Chosen(name, level, level == usual[name]) for name, level in chosen))
 
 
 def _matches(cell: Cell, rule: Mapping[str, Any]) -> bool:
-    return all(getattr(cell, name) == level for name, level in rule.items())
+    levels = cell.to_dict()
+    return all(name in levels and levels[name] == level for name, level in rule.items())

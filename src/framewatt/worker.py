@@ -56,6 +56,7 @@ def spec_of(job: Mapping[str, Any]) -> Spec:
         seed=job["seed"],
         artefact=Path(job["artefact"]) if job.get("artefact") else None,
         training=job["training"],
+        options=job.get("options", {}),
     )
 
 

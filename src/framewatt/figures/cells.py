@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.factors import factors_of, label, sorted_by
+from framewatt.factors import factors_of, label, remarks, sorted_by
 
 LABEL = "label"
 """Column that tells a cell from those that it is compared with, see `labelled`."""
@@ -46,8 +46,7 @@ def heading(levels: Mapping[str, Any]) -> str:
     """A panel's title: `train, batch 16: resnet50, digits`."""
     front = [str(levels["phase"])] if "phase" in levels else []
     front += [f"batch {levels['batch_size']}"] if "batch_size" in levels else []
-    rest = [str(level) for name, level in levels.items() if name not in ("phase", "batch_size", "precision")]
-    return ": ".join(", ".join(part) for part in (front, rest) if part)
+    return ": ".join(", ".join(part) for part in (front, remarks(levels)) if part)
 
 
 def with_intervals(rows: pd.DataFrame, cells: pd.DataFrame, quantity: str) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from framewatt.factors import COMPARED, label, shared
+from framewatt.factors import COMPARED, label, remarks, shared
 from framewatt.figures import notes, style
 
 TITLE = "Power over one run of each {compared}"
@@ -130,9 +130,9 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str
 
 def _title(levels: Mapping[str, Any], compared: Sequence[str]) -> str:
     """`train: torch, batch 16, resnet50, digits`."""
-    rest = [name for name in shared(levels, compared) if name not in ("phase", "batch_size", "precision")]
+    rest = remarks({name: levels[name] for name in shared(levels, compared)})
     batch = [f"batch {levels['batch_size']}"] if "batch_size" in levels else []
-    words = ", ".join([label(levels, compared), *batch, *(str(levels[name]) for name in rest)])
+    words = ", ".join([label(levels, compared), *batch, *rest])
     return f"{levels['phase']}: {words}" if "phase" in levels else words
 
 

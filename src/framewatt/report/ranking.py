@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.factors import factors_of, label, shared, sorted_by
+from framewatt.factors import factors_of, label, remarks, shared, sorted_by
 from framewatt.report.numbers import interval, known, p_value, si_range, significant
 
 _PHASES = {"train": "Training", "infer": "Inference"}
@@ -44,7 +44,7 @@ class Ranking:
         group = self.group
         front = [_PHASES.get(group["phase"], group["phase"])] if "phase" in group else []
         front += [f"batch {group['batch_size']}"] if "batch_size" in group else []
-        rest = ", ".join(str(group[name]) for name in group if name not in ("phase", "batch_size", "precision"))
+        rest = ", ".join(remarks(group))
         if not front:
             return rest or "All cells"
         words = ", ".join(front) + (f" ({rest})" if rest else "")

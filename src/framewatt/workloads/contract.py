@@ -5,7 +5,7 @@ Only `run` and `synchronize` are called inside a timed window.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
 from framewatt.errors import FramewattError
+from framewatt.options import OPTIONS, Level
 
 SEEDED = "seeded"
 """Weights that are random, as a model has them before it is trained."""
+
+ADAM = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
+"""Adam's constants, as in its paper (Kingma and Ba, 2015), in every framework; the frameworks' own epsilons differ."""
 
 Scores = NDArray[np.float32]
 
@@ -42,6 +46,7 @@ class Spec:
         seed: of initial weights and shuffling.
         artefact: folder with trained weights or an ONNX file; None where the workload trains.
         training: the study's `training` settings.
+        options: levels of options that are not the default ones, by name (see options.OPTIONS).
     """
 
     model: str
@@ -52,6 +57,11 @@ class Spec:
     seed: int
     artefact: Path | None
     training: Mapping[str, Any]
+    options: Mapping[str, Level] = field(default_factory=dict)
+
+    def level(self, option: str) -> Any:
+        """Level of an option, as it is by default where nothing else was chosen."""
+        return self.options.get(option, OPTIONS[option].default)
 
 
 class Workload(ABC):
@@ -92,7 +102,10 @@ class Workload(ABC):
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """Parameters, FLOPs of one sample's forward pass, input shape and library versions."""
+        """Parameters, FLOPs of one sample's forward pass, input shape, library versions, and options `in_force`.
+
+        The options are as the framework itself tells them, not as the study asked for them.
+        """
 
     def close(self) -> None:  # noqa: B027  # most frameworks have nothing to let go of
         """Let go of what `setup` took."""
@@ -100,6 +113,12 @@ class Workload(ABC):
 
 class Inference(Workload):
     """A trained model that scores the test set."""
+
+    def compile(self) -> None:
+        """Run a batch of every size, for compilers that work at the first one; a last batch may be smaller."""
+        for batch in {len(batch[0]): batch for batch in self.batches()}.values():
+            self.run(batch)
+        self.synchronize()
 
     def warm_up(self, batches: int) -> None:
         """Run some batches, starting over where the data are short, and wait for them."""

@@ -1,6 +1,7 @@
 """Inference and training in MXNet, with Gluon models compiled by `hybridize`."""
 
 import importlib
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,18 @@ import numpy as np
 from mxnet import autograd, gluon
 
 from framewatt.datasets.contract import Arrays
-from framewatt.workloads.contract import Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.contract import ADAM, Inference, Inputs, Scores, Spec, Training, example_inputs
 from framewatt.workloads.mxnet._structure import structure
 
 WEIGHTS = "weights.params"
+
+
+def optimizer_of(spec: Spec) -> tuple[str, dict[str, Any]]:
+    """Name and settings of the optimizer that the study wants."""
+    rate = {"learning_rate": spec.training["learning_rate"]}
+    if spec.level("optimizer") == "adam":
+        return "adam", rate | {"beta1": ADAM["beta_1"], "beta2": ADAM["beta_2"], "epsilon": ADAM["epsilon"]}
+    return "sgd", rate | {"momentum": spec.training["momentum"]}
 
 
 class _MxnetModel:
@@ -45,8 +54,13 @@ class _MxnetModel:
             "input_shape": list(self.data.input_shape),
             "input_layout": "NCHW" if len(self.data.input_shape) == 3 else "NL",
             "structure": structure(self.model),
+            "in_force": self.in_force(),
             "libraries": {"mxnet": mx.__version__},
         }
+
+    def in_force(self) -> dict[str, Any]:
+        # MXNet has no word for its threads but the one that it reads when it is loaded.
+        return {"threads": int(os.environ["OMP_NUM_THREADS"]) if "OMP_NUM_THREADS" in os.environ else None}
 
 
 class MxnetInference(_MxnetModel, Inference):
@@ -71,7 +85,7 @@ class MxnetInference(_MxnetModel, Inference):
 
 
 class MxnetTraining(_MxnetModel, Training):
-    """Learns with stochastic gradient descent."""
+    """Learns with stochastic gradient descent or Adam."""
 
     def setup(self) -> None:
         """Xavier weights (Gluon has no default that trains this depth), the training set in the context."""
@@ -79,13 +93,7 @@ class MxnetTraining(_MxnetModel, Training):
         self.model.initialize(mx.init.Xavier(), ctx=self.context)
         self.model(*self.arrays(example_inputs(self.data, 1))).wait_to_read()
         self.model.hybridize(static_alloc=True, static_shape=True)
-        settings = self.spec.training
-        self._trainer = gluon.Trainer(
-            self.model.collect_params(),
-            "sgd",
-            {"learning_rate": settings["learning_rate"], "momentum": settings["momentum"]},
-            kvstore=None,
-        )
+        self._trainer = gluon.Trainer(self.model.collect_params(), *optimizer_of(self.spec), kvstore=None)
         self._loss = gluon.loss.SoftmaxCrossEntropyLoss()
         if len(self.data.y_train):  # MXNet has no arrays of nothing
             self._inputs = self.arrays(self.data.inputs_train.values())
@@ -119,6 +127,14 @@ class MxnetTraining(_MxnetModel, Training):
     def save(self, folder: Path) -> None:
         """Write the parameters in MXNet's own format."""
         self.model.save_parameters(str(folder / WEIGHTS))
+
+    def in_force(self) -> dict[str, Any]:
+        """Options as MXNet has them, the optimizer's among them."""
+        optimizer = self._trainer.optimizer
+        return super().in_force() | {
+            "optimizer": type(optimizer).__name__,
+            "learning_rate": self._trainer.learning_rate,
+        }
 
 
 def make_inference(spec: Spec, data: Arrays) -> MxnetInference:

@@ -83,6 +83,7 @@ class OnnxRuntimeInference(Inference):
             "execution_provider": PROVIDERS[self.spec.provider],
             "all_nodes_on_provider": self._all_nodes_on_provider,
             "nodes_by_provider": self._placement(),
+            "in_force": self._in_force(),
             "libraries": {"onnxruntime": ort.__version__},
         }
 
@@ -91,6 +92,13 @@ class OnnxRuntimeInference(Inference):
         if self._all_nodes_on_provider:
             return None
         return nodes_by_provider(self.spec, self._path, self.feed(tuple(values[:1] for values in self._inputs)))
+
+    def _in_force(self) -> dict[str, Any]:
+        options = self.session.get_session_options()
+        return {
+            "threads": options.intra_op_num_threads,
+            "graph_optimization": options.graph_optimization_level.name,
+        }
 
 
 def make_inference(spec: Spec, data: Arrays) -> OnnxRuntimeInference:

@@ -19,6 +19,14 @@ PROVIDERS = {
 }
 """Level of the factor `provider` -> ONNX Runtime's name."""
 
+GRAPH_OPTIMIZATION = {
+    "disabled": ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
+    "basic": ort.GraphOptimizationLevel.ORT_ENABLE_BASIC,
+    "extended": ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
+    "all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
+}
+"""Level of the option `graph_optimization` -> ONNX Runtime's."""
+
 _NEEDS = {
     "cuda": "a GPU with a driver for CUDA 13",
     "tensorrt": "a GPU, and NVIDIA's TensorRT libraries (libnvinfer) where the loader finds them",
@@ -30,7 +38,7 @@ def open_session(spec: Spec, path: Path) -> tuple[ort.InferenceSession, bool]:
     """A session on the wanted provider, and whether it took every node of the model.
 
     Args:
-        spec: the provider, and the threads it may use.
+        spec: the provider, the threads it may use, and how far it may rewrite the graph.
         path: the exported model.
 
     Raises:
@@ -95,6 +103,7 @@ def _options(spec: Spec) -> ort.SessionOptions:
     options = ort.SessionOptions()
     options.intra_op_num_threads = spec.threads
     options.inter_op_num_threads = 1
+    options.graph_optimization_level = GRAPH_OPTIMIZATION[spec.level("graph_optimization")]
     return options
 
 

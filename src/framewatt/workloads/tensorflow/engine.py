@@ -10,10 +10,12 @@ import numpy as np
 import tensorflow as tf
 
 from framewatt.datasets.contract import Arrays
-from framewatt.workloads.contract import Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.contract import ADAM, Inference, Inputs, Scores, Spec, Training, example_inputs
 from framewatt.workloads.tensorflow._structure import structure
 
 WEIGHTS = "weights.weights.h5"
+POLICIES = {"fp32": "float32", "fp16": "mixed_float16", "bf16": "mixed_bfloat16"}
+"""Keras' number formats; in the mixed ones weights stay in fp32."""
 
 
 def channels_last(values: Any) -> Any:
@@ -31,6 +33,17 @@ def tensors(arrays: Iterable[Any]) -> Inputs:
     return tuple(tf.constant(channels_last(array)) for array in arrays)
 
 
+def optimizer_of(spec: Spec) -> keras.optimizers.Optimizer:
+    """The optimizer that the study wants, at its learning rate; in fp16 with scaled losses."""
+    rate = spec.training["learning_rate"]
+    optimizer = (
+        keras.optimizers.Adam(rate, **ADAM)
+        if spec.level("optimizer") == "adam"
+        else keras.optimizers.SGD(rate, momentum=spec.training["momentum"])
+    )
+    return keras.optimizers.LossScaleOptimizer(optimizer) if spec.level("precision") == "fp16" else optimizer
+
+
 class _TensorFlowModel:
     """What inference and training share: the model and a compiled forward pass."""
 
@@ -46,12 +59,17 @@ class _TensorFlowModel:
         elif not tf.config.list_physical_devices("GPU"):
             raise RuntimeError("device: found no GPU that TensorFlow can use; allowed: cpu, or a machine with one")
         keras.utils.set_random_seed(self.spec.seed)
+        keras.mixed_precision.set_global_policy(POLICIES[self.spec.level("precision")])
+        self.compiled = self.spec.level("compile") == "compiled"
         builder = importlib.import_module(f"framewatt.workloads.tensorflow.{self.spec.model}")
         example = tensors(example_inputs(self.data, 1))
         self.input_shape = tuple(example[0].shape[1:])
         self.model = builder.build(self.data.classes, self.input_shape)
         signature = [tf.TensorSpec((None, *values.shape[1:]), values.dtype) for values in example]
-        self.forward = tf.function(lambda *inputs: self.model(packed(inputs), training=False), signature)
+        self.forward = tf.function(self._scores, signature, jit_compile=self.compiled)
+
+    def _scores(self, *inputs: tf.Tensor) -> tf.Tensor:
+        return tf.cast(self.model(packed(inputs), training=False), tf.float32)
 
     def synchronize(self) -> None:
         if self.spec.device == "cuda":
@@ -65,7 +83,15 @@ class _TensorFlowModel:
             "input_shape": list(self.input_shape),
             "input_layout": "NHWC" if len(self.input_shape) == 3 else "NL",
             "structure": structure(self.model),
+            "in_force": self.in_force(),
             "libraries": {"tensorflow": tf.__version__, "keras": keras.__version__},
+        }
+
+    def in_force(self) -> dict[str, Any]:
+        return {
+            "precision": keras.mixed_precision.dtype_policy().name,
+            "threads": tf.config.threading.get_intra_op_parallelism_threads(),
+            "compile": "XLA" if self.compiled else "tf.function",
         }
 
 
@@ -78,6 +104,8 @@ class TensorFlowInference(_TensorFlowModel, Inference):
         assert self.spec.artefact is not None
         self.model.load_weights(self.spec.artefact / WEIGHTS)
         self._inputs = tensors(self.data.inputs_test.values())
+        if self.compiled:
+            self.compile()
 
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set."""
@@ -90,22 +118,23 @@ class TensorFlowInference(_TensorFlowModel, Inference):
 
 
 class TensorFlowTraining(_TensorFlowModel, Training):
-    """Learns with stochastic gradient descent in a compiled step."""
+    """Learns with stochastic gradient descent or Adam, in a step that is one graph."""
 
     def setup(self) -> None:
         """Random weights, the training set as tensors."""
         self.build()
-        settings = self.spec.training
-        optimizer = keras.optimizers.SGD(settings["learning_rate"], momentum=settings["momentum"])
+        self._optimizer = optimizer = optimizer_of(self.spec)
         optimizer.build(self.model.trainable_variables)
         loss_function = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
-        @tf.function  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
+        @tf.function(jit_compile=self.compiled)  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
         def step(inputs: Inputs, labels: tf.Tensor) -> tf.Tensor:
             with tf.GradientTape() as tape:
-                loss = loss_function(labels, self.model(packed(inputs), training=True))
+                scores = tf.cast(self.model(packed(inputs), training=True), tf.float32)
+                loss = loss_function(labels, scores)
+                scaled = optimizer.scale_loss(loss)
             variables = self.model.trainable_variables
-            optimizer.apply(tape.gradient(loss, variables), variables)
+            optimizer.apply(tape.gradient(scaled, variables), variables)
             return loss
 
         self._step = step
@@ -134,6 +163,12 @@ class TensorFlowTraining(_TensorFlowModel, Training):
     def save(self, folder: Path) -> None:
         """Write the weights as HDF5."""
         self.model.save_weights(folder / WEIGHTS)
+
+    def in_force(self) -> dict[str, Any]:
+        """Options as Keras has them, the optimizer's among them."""
+        inner = getattr(self._optimizer, "inner_optimizer", self._optimizer)
+        rate = float(inner.learning_rate)
+        return super().in_force() | {"optimizer": type(inner).__name__, "learning_rate": rate}
 
 
 def make_inference(spec: Spec, data: Arrays) -> TensorFlowInference:

@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,19 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from framewatt.datasets.contract import Arrays
 from framewatt.workloads.contract import Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.torch._options import DTYPES, Compiler, layout_of, optimizer_of
 from framewatt.workloads.torch._structure import structure
 
 WEIGHTS = "weights.pt"
 
 
 class _TorchModel:
-    """What inference and training share: the model on its device."""
+    """What inference and training share: the model on its device.
+
+    Half precision is that of all weights and inputs where `mixed` is False, else of what autocast finds fit.
+    """
+
+    mixed: bool
 
     spec: Spec
     data: Arrays
@@ -28,11 +35,25 @@ class _TorchModel:
         torch.set_num_threads(self.spec.threads)
         torch.manual_seed(self.spec.seed)
         self.device = torch.device(self.spec.device)
+        self.layout = layout_of(self.spec, self.data.input_shape)
+        self.dtype = DTYPES[self.spec.level("precision")]
         builder = importlib.import_module(f"framewatt.workloads.torch.{self.spec.model}")
-        self.model = builder.build(self.data.classes, self.data.input_shape).to(self.device)
+        model = builder.build(self.data.classes, self.data.input_shape)
+        self.stored = torch.float32 if self.mixed else self.dtype
+        self.model = model.to(self.device, self.stored, memory_format=self.layout)
+        self.compiler = Compiler() if self.spec.level("compile") == "compiled" else None
+        self.forward = self.compiler.compiled(self.model) if self.compiler else self.model
 
     def tensors(self, arrays: Iterable[Any]) -> Inputs:
-        return tuple(torch.from_numpy(array).to(self.device) for array in arrays)
+        return tuple(self.placed(torch.from_numpy(array).to(self.device)) for array in arrays)
+
+    def placed(self, values: torch.Tensor) -> torch.Tensor:
+        """Images in the format and layout of the model; tokens as they are."""
+        return values.to(self.stored, memory_format=self.layout) if values.ndim == 4 else values
+
+    def close(self) -> None:
+        if self.compiler:
+            self.compiler.close()
 
     def synchronize(self) -> None:
         if self.device.type == "cuda":
@@ -42,7 +63,7 @@ class _TorchModel:
         was_training = self.model.training
         self.model.eval()
         counter = FlopCounterMode(display=False)
-        with torch.inference_mode(), counter:
+        with torch.inference_mode(), self.computing(), counter:
             self.model(*self.tensors(example_inputs(self.data, 1)))
         self.model.train(was_training)
         return {
@@ -51,12 +72,32 @@ class _TorchModel:
             "input_shape": list(self.data.input_shape),
             "input_layout": "NCHW" if len(self.data.input_shape) == 3 else "NL",
             "structure": structure(self.model),
+            "in_force": self.in_force(),
             "libraries": {"torch": torch.__version__, "torchvision": torchvision.__version__},
+        }
+
+    def computing(self) -> AbstractContextManager[Any]:
+        """What the model computes in: mixed precision, or as it is."""
+        return torch.autocast(self.device.type, self.dtype) if self.dtype is not self.stored else nullcontext()
+
+    def in_force(self) -> dict[str, Any]:
+        weights = [p for p in self.model.parameters() if p.ndim == 4]
+        ordered = all(w.is_contiguous(memory_format=torch.channels_last) for w in weights) and bool(weights)
+        plain = all(w.is_contiguous() for w in weights)
+        with self.computing():
+            mixed = torch.is_autocast_enabled(self.device.type)
+        return {
+            "precision": f"autocast {self.dtype}" if mixed else str(next(self.model.parameters()).dtype),
+            "threads": torch.get_num_threads(),
+            "layout": "channels_last" if ordered and not plain else "default",
+            "compiled_graphs": self.compiler.graphs() if self.compiler else 0,
         }
 
 
 class TorchInference(_TorchModel, Inference):
     """Scores the test set with trained weights."""
+
+    mixed = False
 
     def setup(self) -> None:
         """Load the weights without unpickling anything but tensors."""
@@ -66,6 +107,8 @@ class TorchInference(_TorchModel, Inference):
         self.model.load_state_dict(state)
         self.model.eval()
         self._inputs = self.tensors(self.data.inputs_test.values())
+        if self.compiler:
+            self.compile()
 
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set."""
@@ -74,19 +117,20 @@ class TorchInference(_TorchModel, Inference):
     def run(self, batch: Inputs) -> Scores:
         """Scores of a batch on the host."""
         with torch.inference_mode():
-            return self.model(*batch).cpu().numpy()  # type: ignore[no-any-return]  # torch is not installed where mypy runs
+            return self.forward(*batch).float().cpu().numpy()  # type: ignore[no-any-return]  # torch is not installed where mypy runs
 
 
 class TorchTraining(_TorchModel, Training):
-    """Learns with stochastic gradient descent."""
+    """Learns with stochastic gradient descent or Adam; half precision is mixed, and in fp16 losses are scaled."""
+
+    mixed = True
 
     def setup(self) -> None:
         """Random weights, the training set on the device."""
         self.build()
-        settings = self.spec.training
-        self._optimizer = torch.optim.SGD(
-            self.model.parameters(), lr=settings["learning_rate"], momentum=settings["momentum"]
-        )
+        self._optimizer = optimizer_of(self.spec, self.model.parameters())
+        self._computing = self.computing()
+        self._scaler = torch.amp.GradScaler(self.device.type, enabled=self.dtype is torch.float16)
         self._inputs = self.tensors(self.data.inputs_train.values())
         self._labels = torch.from_numpy(self.data.y_train).to(self.device)
         self.model.train()
@@ -95,15 +139,17 @@ class TorchTraining(_TorchModel, Training):
         """Shuffled inputs and labels."""
         for indices in self.shuffled(epoch):
             chosen = torch.from_numpy(indices).to(self.device)
-            yield tuple(values[chosen] for values in self._inputs), self._labels[chosen]
+            yield tuple(self.placed(values[chosen]) for values in self._inputs), self._labels[chosen]
 
     def run(self, batch: tuple[Inputs, torch.Tensor]) -> torch.Tensor:
         """One step; the loss stays on the device."""
         inputs, labels = batch
         self._optimizer.zero_grad(set_to_none=True)
-        loss = torch.nn.functional.cross_entropy(self.model(*inputs), labels)
-        loss.backward()
-        self._optimizer.step()
+        with self._computing:
+            loss = torch.nn.functional.cross_entropy(self.forward(*inputs), labels)
+        self._scaler.scale(loss).backward()
+        self._scaler.step(self._optimizer)
+        self._scaler.update()
         return loss.detach()
 
     def loss_of(self, step: torch.Tensor) -> float:
@@ -113,16 +159,21 @@ class TorchTraining(_TorchModel, Training):
     def evaluate(self) -> Scores:
         """Class scores of the test set, in evaluation mode."""
         self.model.eval()
-        with torch.inference_mode():
+        with torch.inference_mode(), self._computing:
             inputs = [torch.split(torch.from_numpy(values), 64) for values in self.data.inputs_test.values()]
-            batches = ([part.to(self.device) for part in parts] for parts in zip(*inputs, strict=True))
-            scores = [self.model(*batch).cpu().numpy() for batch in batches]
+            batches = ([self.placed(part.to(self.device)) for part in parts] for parts in zip(*inputs, strict=True))
+            scores = [self.model(*batch).float().cpu().numpy() for batch in batches]
         self.model.train()
         return np.concatenate(scores)
 
     def save(self, folder: Path) -> None:
         """Write the state dictionary."""
         torch.save(self.model.state_dict(), folder / WEIGHTS)
+
+    def in_force(self) -> dict[str, Any]:
+        """Options as torch has them, the optimizer's among them."""
+        rate = self._optimizer.param_groups[0]["lr"]
+        return super().in_force() | {"optimizer": type(self._optimizer).__name__, "learning_rate": rate}
 
 
 def make_inference(spec: Spec, data: Arrays) -> TorchInference:

@@ -1,0 +1,236 @@
+"""Options: factors that a study may vary and need not, each declared once.
+
+An option that no entry of a study's `factors` names is no column of its frames, and cells and jobs are as if it did not
+exist. Engines act on levels that are not the default (see workloads.contract.Spec.level), and say in their facts what
+was in force.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Level = str | int | float
+
+QUANTISED = ("int8_dynamic", "int8_static")
+"""Number formats that are made of an exported model, by quantising it."""
+
+
+class Configuration(Protocol):
+    """What of a cell decides whether it has an option."""
+
+    @property
+    def phase(self) -> str:
+        """`train` or `infer`."""
+
+    @property
+    def provider(self) -> str:
+        """ONNX Runtime's execution provider, or `native`."""
+
+    @property
+    def engine(self) -> str:
+        """Library that executes the model."""
+
+    @property
+    def changed(self) -> Mapping[str, Level]:
+        """Options at another level than the usual one, by name."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A factor that a study may vary.
+
+    Attributes:
+        name: of the factor.
+        description: one sentence for the study's schema.
+        levels: JSON schema of a level.
+        default: the level of cells that do not name the option; None is what the study says elsewhere.
+        refusal: why a cell cannot have a level other than the default on a device, or None where it can.
+        word: stands before a level that says nothing by itself.
+    """
+
+    name: str
+    description: str
+    levels: Mapping[str, Any]
+    default: Level | None
+    refusal: Callable[[Configuration, Level, str], str | None]
+    word: str = ""
+
+    def text(self, level: Level) -> str:
+        """A level as readers see it: `threads 2`, `adam`."""
+        return f"{self.word} {_plain(level)}".strip()
+
+    def suffix(self, level: Level) -> str:
+        """A level as a part of a cell's name: `threads2`, `graph-basic`, `adam`."""
+        return self.text(level).replace(" ", "-" if isinstance(level, str) else "")
+
+
+def _plain(level: Level) -> str:
+    return f"{level:g}" if isinstance(level, float) else str(level)
+
+
+def _precision(cell: Configuration, level: Level, device: str) -> str | None:
+    if level in QUANTISED:
+        return _quantised(cell, level)
+    if level == "fp16" and device == "cpu":
+        return "CPUs have hardly any fp16 kernels; bf16 is their half precision"
+    return {
+        "mxnet": "MXNet is run in fp32 only",
+        "onnxruntime": f"exports are in fp32; quantised ones are {' and '.join(QUANTISED)}",
+    }.get(cell.engine)
+
+
+def _quantised(cell: Configuration, level: Level) -> str | None:
+    if cell.engine != "onnxruntime":
+        return f"{level} is a quantised ONNX model, which {cell.engine} does not run"
+    return "quantised models are not made yet"
+
+
+def _graph_optimization(cell: Configuration, level: Level, device: str) -> str | None:
+    return None if cell.engine == "onnxruntime" else "graph optimisation levels are ONNX Runtime's"
+
+
+def _threads(cell: Configuration, level: Level, device: str) -> str | None:
+    return None
+
+
+def _compile(cell: Configuration, level: Level, device: str) -> str | None:
+    return {
+        "onnxruntime": "ONNX Runtime has no compiler to turn on; its graph_optimization is an option of its own",
+        "mxnet": "MXNet's models are always compiled, by hybridize",
+    }.get(cell.engine)
+
+
+def _layout(cell: Configuration, level: Level, device: str) -> str | None:
+    return {
+        "tensorflow": "TensorFlow's images are channels-last anyway",
+        "mxnet": "MXNet's zoo is channels-first only",
+        "onnxruntime": "the layout of an exported model is that of its graph",
+    }.get(cell.engine)
+
+
+def _of_training(cell: Configuration, level: Level, device: str) -> str | None:
+    if cell.phase == "train":
+        return None
+    return "inference takes weights as the study's `training` made them"
+
+
+def _client(cell: Configuration, level: Level, device: str) -> str | None:
+    if cell.engine != "onnxruntime":
+        return f"{cell.engine} has no client for Node.js here"
+    return "there is no client for Node.js yet"
+
+
+def _words(*words: str) -> dict[str, Any]:
+    return {"enum": list(words)}
+
+
+OPTIONS: Mapping[str, Option] = {
+    option.name: option
+    for option in (
+        Option(
+            "precision",
+            "Number format; fp16 and bf16 train in mixed precision; int8 ones are quantised by ONNX Runtime.",
+            _words("fp32", "fp16", "bf16", *QUANTISED),
+            "fp32",
+            _precision,
+        ),
+        Option(
+            "graph_optimization",
+            "How far ONNX Runtime rewrites a graph when it loads it.",
+            _words("disabled", "basic", "extended", "all"),
+            "all",
+            _graph_optimization,
+            word="graph",
+        ),
+        Option(
+            "threads",
+            "Threads that a framework may use on the CPU; the study's `threads` where it is not named.",
+            {"type": "integer", "minimum": 1},
+            None,
+            _threads,
+            word="threads",
+        ),
+        Option(
+            "compile",
+            "Whether torch.compile, or XLA in TensorFlow, compiles the model or the training step.",
+            _words("plain", "compiled"),
+            "plain",
+            _compile,
+        ),
+        Option(
+            "layout",
+            "Layout of images in memory; `default` is the framework's own.",
+            _words("default", "channels_last"),
+            "default",
+            _layout,
+            word="layout",
+        ),
+        Option(
+            "learning_rate",
+            "Of the optimizer in measured training (0.001 or 1.0e-3, YAML takes 1e-3 for text); "
+            "the study's `training.learning_rate` where it is not named.",
+            {"type": "number", "exclusiveMinimum": 0},
+            None,
+            _of_training,
+            word="lr",
+        ),
+        Option(
+            "optimizer",
+            "Of measured training: stochastic gradient descent with the study's momentum, or Adam.",
+            _words("sgd", "adam"),
+            "sgd",
+            _of_training,
+        ),
+        Option(
+            "client",
+            "The language from which ONNX Runtime is called.",
+            _words("python", "node"),
+            "python",
+            _client,
+        ),
+    )
+}
+"""By name, in the order in which cells name them."""
+
+ALWAYS = ("precision",)
+"""Options that are factors of every study."""
+
+
+def optional() -> list[Option]:
+    """The options that a study has only where it names them."""
+    return [option for option in OPTIONS.values() if option.name not in ALWAYS]
+
+
+def with_options(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of measuring studies with the options in it: as lists in `factors`, and as levels in `exclude`."""
+    properties = schema["properties"]
+    return {
+        **schema,
+        "properties": {
+            **properties,
+            "factors": _with_properties(properties["factors"], _as_list),
+            "exclude": _with_properties(properties["exclude"], _as_level),
+        },
+    }
+
+
+def _with_properties(entries: Mapping[str, Any], describe: Callable[[Option], dict[str, Any]]) -> dict[str, Any]:
+    items = entries["items"]
+    added = {name: describe(option) for name, option in OPTIONS.items()}
+    return {**entries, "items": {**items, "properties": {**items["properties"], **added}}}
+
+
+def _as_list(option: Option) -> dict[str, Any]:
+    """An empty list leaves the option to its default level."""
+    default = [option.default] if option.name in ALWAYS else []
+    return {
+        "description": option.description,
+        "type": "array",
+        "uniqueItems": True,
+        "default": default,
+        "items": dict(option.levels),
+    }
+
+
+def _as_level(option: Option) -> dict[str, Any]:
+    return {"description": "Level to leave out.", **option.levels}

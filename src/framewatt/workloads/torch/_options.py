@@ -1,0 +1,59 @@
+"""What a study's options are in PyTorch."""
+
+import os
+from collections.abc import Iterable
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+from torch._dynamo.utils import counters
+
+from framewatt.workloads.contract import ADAM, Spec
+
+DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+class Compiler:
+    """torch.compile without its ways to go on uncompiled, and without what earlier runs have left in its cache.
+
+    It needs a C++ compiler where the model runs on the CPU; without one the first batch raises.
+    """
+
+    def __init__(self) -> None:
+        # A cache that outlives the process would make the first run the only one that compiles.
+        self._cache = TemporaryDirectory(prefix="framewatt-inductor-")
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = self._cache.name
+        torch._dynamo.config.fail_on_recompile_limit_hit = True
+
+    def compiled(self, model: torch.nn.Module) -> Any:
+        """The model, to be compiled as one graph when it first sees a batch of a size."""
+        return torch.compile(model, fullgraph=True)
+
+    def graphs(self) -> int:
+        """Graphs compiled in this process."""
+        return int(counters["stats"]["unique_graphs"])
+
+    def close(self) -> None:
+        """Let go of the cache."""
+        self._cache.cleanup()
+
+
+def layout_of(spec: Spec, input_shape: tuple[int, ...]) -> torch.memory_format:
+    """The memory format of images.
+
+    Raises:
+        RuntimeError: channels last are wanted of what has no channels.
+    """
+    if spec.level("layout") == "default":
+        return torch.contiguous_format
+    if len(input_shape) != 3:
+        raise RuntimeError(f"layout: found channels_last for inputs of shape {input_shape}; allowed: for images")
+    return torch.channels_last
+
+
+def optimizer_of(spec: Spec, parameters: Iterable[torch.nn.Parameter]) -> torch.optim.Optimizer:
+    """The optimizer that the study wants, at its learning rate."""
+    rate = spec.training["learning_rate"]
+    if spec.level("optimizer") == "adam":
+        return torch.optim.Adam(parameters, lr=rate, betas=(ADAM["beta_1"], ADAM["beta_2"]), eps=ADAM["epsilon"])
+    return torch.optim.SGD(parameters, lr=rate, momentum=spec.training["momentum"])

@@ -1,0 +1,127 @@
+"""Options do what they say in every framework that has them; the facts tell them, and scores stay what they were."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checkout import ROOT, run_snakemake
+
+from framewatt.datasets import make_arrays
+from framewatt.datasets.contract import save_arrays
+from framewatt.study import environment_of
+
+IMAGES = {"module": "synthetic", "shape": [3, 32, 32], "classes": 10, "train_samples": 16, "test_samples": 6, "seed": 0}
+TEXTS = {**IMAGES, "shape": [16], "vocabulary": 30522}
+
+
+@pytest.fixture
+def look(tmp_path: Path):
+    """What a workload does with options and without, see inspect_options.py; a failure is the text of its error."""
+
+    def run(engine: str, phase: str = "infer", model: str = "mobilenetv2", **options: Any) -> Any:
+        save_arrays(tmp_path / "data.npz", make_arrays(TEXTS if model.startswith("bert") else IMAGES))
+        (tmp_path / "weights").mkdir()
+        job = {
+            **{"engine": engine, "phase": phase, "model": model, "device": "cpu", "provider": "native", "threads": 2},
+            **{"seed": 0, "batch_size": 4, "data": str(tmp_path / "data.npz"), "artefact": str(tmp_path / "weights")},
+            **{"training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9}, "options": options},
+        }
+        (tmp_path / "job.json").write_text(json.dumps(job))
+        done = subprocess.run(
+            [interpreter(engine), ROOT / "tests/conformance/inspect_options.py", tmp_path / "job.json"],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else done.stderr
+
+    return run
+
+
+def interpreter(engine: str) -> Path:
+    record = f"resources/environments/locked/{environment_of(engine, 'cpu')}/environment.json"
+    answer = run_snakemake(ROOT, record)
+    assert answer.code == 0, answer.text
+    return ROOT / json.loads((ROOT / record).read_text())["python"]
+
+
+def differences(found: dict[str, Any], name: str) -> float:
+    """The largest difference that an option makes, as a share of the largest value without it."""
+    assert isinstance(found, dict), found
+    plain, chosen = (np.array(found[which][name]) for which in ("plain", "chosen"))
+    return float(np.abs(chosen - plain).max() / np.abs(plain).max())
+
+
+def in_force(found: dict[str, Any], name: str) -> tuple[Any, Any]:
+    """What the framework tells of an option, without it and with it."""
+    assert isinstance(found, dict), found
+    return found["plain"]["in_force"][name], found["chosen"]["in_force"][name]
+
+
+@pytest.mark.parametrize(
+    ("engine", "option", "level", "fact", "told"),
+    [
+        ("torch", "layout", "channels_last", "layout", ("default", "channels_last")),
+        ("torch", "compile", "compiled", "compiled_graphs", (0, 2)),
+        ("tensorflow", "compile", "compiled", "compile", ("tf.function", "XLA")),
+    ],
+)
+@pytest.mark.parametrize("phase", ["infer", "train"])
+def test_how_a_model_is_run_changes_no_scores(
+    look, phase: str, engine: str, option: str, level: str, fact: str, told: tuple
+) -> None:
+    found = look(engine, phase, **{option: level})
+    plain, chosen = in_force(found, fact)
+    assert plain == told[0]
+    # Training sees batches of one size; a last batch of inference is smaller and compiled apart.
+    assert chosen == (1 if (fact, phase) == ("compiled_graphs", "train") else told[1])
+    if phase == "infer":
+        assert differences(found, "scores") < 1e-3
+    else:
+        # Steps drift apart, and a compiled dropout draws other units; the first loss is of the same weights.
+        assert found["chosen"]["losses"][0] == pytest.approx(found["plain"]["losses"][0], rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("engine", "told"),
+    [
+        ("torch", {"infer": "torch.bfloat16", "train": "autocast torch.bfloat16"}),
+        ("tensorflow", dict.fromkeys(("infer", "train"), "mixed_bfloat16")),
+    ],
+)
+@pytest.mark.parametrize("phase", ["infer", "train"])
+def test_half_precision_is_near_and_not_the_same(look, phase: str, engine: str, told: dict) -> None:
+    found = look(engine, phase, precision="bf16")
+    assert in_force(found, "precision")[1] == told[phase]
+    assert 0 < differences(found, "scores" if phase == "infer" else "losses") < 0.1
+
+
+@pytest.mark.parametrize("engine", ["torch", "tensorflow", "mxnet"])
+def test_adam_takes_other_steps_from_the_same_weights(look, engine: str) -> None:
+    found = look(engine, "train", optimizer="adam")
+    assert [name.lower() for name in in_force(found, "optimizer")] == ["sgd", "adam"]
+    assert in_force(found, "learning_rate") == pytest.approx((0.001, 0.001))
+    assert found["chosen"]["losses"][0] == pytest.approx(found["plain"]["losses"][0], rel=1e-3)
+    assert differences(found, "scores") > 1e-3
+
+
+def test_texts_are_compiled_too(look) -> None:
+    found = look("torch", model="bert_tiny", compile="compiled")
+    assert in_force(found, "compiled_graphs")[1] > 0
+    assert differences(found, "scores") < 1e-3
+
+
+def test_texts_have_no_channels(look) -> None:
+    error = look("torch", model="bert_tiny", layout="channels_last")
+    assert "layout: found channels_last for inputs of shape (16,); allowed: for images" in error
+
+
+def test_without_a_compiler_nothing_runs_uncompiled(look, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "/nowhere/c++")
+    error = look("torch", model="bert_tiny", compile="compiled")
+    assert "InvalidCxxCompiler" in error or "No working C++ compiler found" in error

@@ -1,0 +1,107 @@
+"""A study may name an option like any factor; what it does not name leaves cells, jobs and frames as they were."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from framewatt.errors import FramewattError
+from framewatt.factors import label, phrase, remarks
+from framewatt.jobs import measure_job
+from framewatt.plan import plan_of
+from framewatt.study import FIXED, Study, load_study
+from framewatt.validation import load_yaml
+
+SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
+KNOWN = {"dataset": ["digits"]} | {f"workload/{name}": ["resnet50"] for name in ("torch", "tensorflow", "mxnet")}
+
+
+@pytest.fixture
+def load(tmp_path: Path):
+    """A study of one cross, given as factors that replace those of torch inference at batch 1;
+    `beside` adds one that can run anywhere."""
+
+    def load_with(compare: tuple[str, ...] = ("runtime",), *, beside: bool = False, **levels: list) -> Study:
+        base = {"phase": ["infer"], "workload": ["resnet50"], "runtime": ["torch"], "dataset": ["digits"]}
+        content = {"study": "trial", "title": "A trial", "threads": 4, "statistics": {"compare": list(compare)}}
+        content["factors"] = [base | {"batch_size": [1]} | levels]
+        if beside:
+            content["factors"].append(base | {"batch_size": [2]})
+        path = tmp_path / "study.yaml"
+        path.write_text(yaml.safe_dump(content))
+        return load_study(path, load_yaml(path), load_yaml(SCHEMA), KNOWN, "cpu")
+
+    return load_with
+
+
+def test_a_study_that_names_no_option_has_none(load) -> None:
+    (cell,) = load().cells
+    assert (cell.id, list(cell.to_dict())) == ("infer-resnet50-digits-torch-b1", list(FIXED))
+    assert "options" not in measure_job(load(), cell, 1, 1)
+
+
+def test_a_name_holds_only_levels_out_of_the_ordinary(load) -> None:
+    cells = load(runtime=["torch2onnx"], threads=[1, 4], graph_optimization=["all", "basic"]).cells
+    assert [cell.id.removeprefix("infer-resnet50-digits-torch2onnx-cpu-") for cell in cells] == [
+        *("b1-threads1", "b1", "b1-graph-basic-threads1", "b1-graph-basic"),
+    ]
+    assert [(cell.to_dict()["threads"], cell.to_dict()["graph_optimization"]) for cell in cells] == [
+        *((1, "all"), (4, "all"), (1, "basic"), (4, "basic")),
+    ]
+
+
+def test_jobs_hold_what_is_out_of_the_ordinary(load) -> None:
+    study = load(phase=["train"], threads=[1], learning_rate=[0.5], optimizer=["adam"], precision=["bf16"])
+    job = measure_job(study, study.cells[0], 1, 1)
+    assert (job["threads"], job["training"]["learning_rate"]) == (1, 0.5)
+    assert job["options"] == {"precision": "bf16", "optimizer": "adam"}
+
+
+@pytest.mark.parametrize(
+    ("runtime", "option", "level", "reason"),
+    [
+        ("torch", "graph_optimization", "basic", "graph optimisation levels are ONNX Runtime's"),
+        ("mxnet", "compile", "compiled", "always compiled, by hybridize"),
+        ("tensorflow", "layout", "channels_last", "channels-last anyway"),
+        ("torch", "precision", "fp16", "CPUs have hardly any fp16 kernels"),
+        ("torch", "precision", "int8_static", "a quantised ONNX model, which torch does not run"),
+        ("torch", "learning_rate", 0.5, "weights as the study's `training` made them"),
+        ("tensorflow", "client", "node", "tensorflow has no client for Node.js"),
+    ],
+)
+def test_what_a_framework_lacks_is_planned_as_unsupported_with_its_reason(
+    load, runtime: str, option: str, level: object, reason: str
+) -> None:
+    study = load(runtime=[runtime], **{option: [level]}, beside=True)
+    (entry,) = plan_of(study)["unsupported"]
+    assert reason in entry["reason"]
+
+
+def test_levels_read_with_a_word_where_they_say_nothing_alone() -> None:
+    levels = {"phase": "infer", "runtime": "torch2onnx", "precision": "fp32", "threads": 2, "learning_rate": 0.01}
+    assert label(levels, ["runtime", "threads"]) == "torch2onnx/threads 2"
+    assert phrase(levels, ["phase", "precision", "learning_rate"]) == "infer fp32 lr 0.01"
+    assert remarks(levels) == ["torch2onnx", "threads 2", "lr 0.01"]
+    assert "int8_static" in remarks(levels | {"precision": "int8_static"})
+
+
+def test_cells_are_compared_by_options_that_the_study_names(load) -> None:
+    study = load(compare=("threads",), threads=[1, 2])
+    assert plan_of(study)["significance"]["n_comparisons"] == 1
+    with pytest.raises(FramewattError, match=r"statistics.compare: found 'threads'; allowed: a factor of the study: "):
+        load(compare=("threads",))
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        ({"compile": [True]}, "factors.0.compile.0: found True; allowed: plain, compiled"),
+        ({"threads": [0]}, "factors.0.threads.0: found 0; allowed: a whole number at least 1"),
+        ({"learning_rate": ["1e-3"]}, "factors.0.learning_rate.0: found '1e-3'; allowed: a number above 0"),
+        ({"optimiser": ["adam"]}, "(did you mean optimizer?)"),
+    ],
+)
+def test_a_wrong_level_is_told_with_those_that_there_are(load, levels: dict, message: str) -> None:
+    with pytest.raises(FramewattError) as caught:
+        load(**levels)
+    assert message in str(caught.value)
