@@ -15,6 +15,7 @@ from framewatt import __version__, jobs
 from framewatt.datasets.sources import config_key, folder_of
 from framewatt.errors import FramewattError
 from framewatt.images import BOOTSTRAP, apptainer
+from framewatt.own_models import ONNX
 from framewatt.setup import load_setup, share_interpreter
 from framewatt.stage import attempt_of
 from framewatt.study import environment_of
@@ -41,16 +42,23 @@ BASE_IMAGE = (
     "resources/images/base.sif" if config["container_base"] == BOOTSTRAP else []
 )
 DATASETS = SETUP.datasets
-if CONTAINERS:
-    # The user's folders are to be seen inside, at the same path.
-    for folder in filter(None, (config[config_key(name)] for name in DATASETS.sources)):
-        workflow.deployment_settings.apptainer_args += (
-            f" --bind {shlex.quote(str(Path(folder).resolve()))}"
-        )
 RUNS = [] if STUDY.imported else STUDY.runs()
 CELLS = {cell.id: cell for cell in STUDY.measured_cells}
 MODELS = jobs.models_of(STUDY)
 EXPORTED = jobs.exported_models_of(STUDY)
+OWN = {} if STUDY.imported else STUDY.own
+OWN_ARRAYS = {model.arrays_name: model for model in OWN.values()}
+if CONTAINERS:
+    # The user's folders are to be seen inside, at the same path.
+    own_folders = [
+        folder for model in OWN.values() for folder in (model.path.parent, model.folder)
+    ]
+    for folder in filter(
+        None, [*(config[config_key(name)] for name in DATASETS.sources), *own_folders]
+    ):
+        workflow.deployment_settings.apptainer_args += (
+            f" --bind {shlex.quote(str(Path(folder).resolve()))}"
+        )
 POSITIONS = {(run.cell.id, str(run.repetition)): run.position for run in RUNS}
 ARCHIVE = f"results/{{study}}/archive/framewatt-{{study}}-{__version__}.zip"
 TABLES = [
@@ -148,11 +156,39 @@ def framework_environment(wildcards):
 
 def source_folders(wildcards):
     """Where the original files of a data set lie: the user's folder, or what is downloaded."""
+    if wildcards.dataset in OWN_ARRAYS:
+        return or_exit(OWN_ARRAYS[wildcards.dataset].arrays_files)
     sources = DATASETS.definitions[wildcards.dataset].get("sources", {})
+    return or_exit(lambda: [folder_of(source, config) for source in sources.values()])
+
+
+def or_exit(find):
+    """What a function finds; where it finds that something is missing, one line and exit code 1."""
     try:
-        return [folder_of(source, config) for source in sources.values()]
+        return find()
     except FramewattError as error:
         sys.exit(f"framewatt: {error}")
+
+
+def own_code(model, engine):
+    """The files that an engine builds a study's own model from; none where it is a zoo's, or exported."""
+    own = OWN.get(model)
+    built = own is not None and engine in own.settings["factory"]
+    return or_exit(own.code_files) if built else []
+
+
+def model_code(wildcards):
+    """The files that the framework of a model builds it from, where it is the user's own."""
+    cell = MODELS[wildcards.model]
+    return own_code(cell.workload, cell.framework)
+
+
+def weights(wildcards):
+    """What is exported: the folder of trained weights, or the user's ONNX file."""
+    cell = MODELS[wildcards.model]
+    if cell.framework == ONNX:
+        return or_exit(OWN[cell.workload].onnx_file)
+    return f"results/{wildcards.study}/train/{wildcards.model}"
 
 
 def data_files(cell):
@@ -181,7 +217,7 @@ def checked_exports(wildcards):
 
 def trained_models(wildcards):
     """Folders of all weights that inference and export use."""
-    models = jobs.models_of(STUDIES[wildcards.study])
+    models = jobs.trained_models_of(STUDIES[wildcards.study])
     return expand("results/{study}/train/{model}", study=wildcards.study, model=models)
 
 
@@ -214,7 +250,7 @@ def source_files(wildcards):
 def artefacts(wildcards):
     """What a measured run starts from: data, environment, and for inference trained weights or a checked export.
 
-    A shell line names every input, so those that a cell does without are empty lists.
+    A shell line names every input but code, so those that a cell does without are empty lists.
     """
     cell = CELLS[wildcards.cell]
     model, check = [], []
@@ -228,6 +264,7 @@ def artefacts(wildcards):
         "environment": environment_record(engine_of(wildcards)),
         "model": model,
         "check": check,
+        "code": own_code(cell.workload, cell.engine),
     }
 
 

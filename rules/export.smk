@@ -2,7 +2,8 @@ rule export:
     input:
         data=model_data,
         environment=framework_environment,
-        weights=rules.train.output.folder,
+        weights=weights,
+        code=model_code,
     output:
         folder=directory("results/{study}/export/{model}/onnx"),
     log:

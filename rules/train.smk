@@ -2,6 +2,7 @@ rule train:
     input:
         data=model_data,
         environment=framework_environment,
+        code=model_code,
         # Nothing is trained for a study whose meters are not there.
         instruments=ancient("results/{study}/calibrate/instruments.json"),
     output:

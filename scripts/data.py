@@ -10,10 +10,11 @@ from framewatt.files import sha256_of, write_json
 
 
 def main() -> None:
-    """Make the arrays from the folders of their sources, which come in the order of the definition."""
+    """Make the arrays from the folders of their sources, or from files, which come in the order of the definition."""
     definition, path = snakemake.params.definition, Path(snakemake.output.arrays)
     sources = definition.get("sources", {})
-    folders = dict(zip(sources, map(Path, snakemake.input.folders), strict=True))
+    given = [*sources, *definition.get("files", [])]
+    folders = dict(zip(given, map(Path, snakemake.input.folders), strict=True))
     arrays = make_arrays(definition, folders)
     save_arrays(path, arrays)
     origins = [origin_of(source, folders[argument]) for argument, source in sources.items()]

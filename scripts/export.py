@@ -1,4 +1,4 @@
-"""Rule export: trained weights as an ONNX file. An exporter that fails is a result, not an error."""
+"""Rule export: weights, or the user's own file, as an ONNX file. An exporter that fails is a result, not an error."""
 
 from framewatt.cli import arguments, run
 from framewatt.exporters.contract import RECORD
@@ -10,8 +10,10 @@ from framewatt.training import RECORD as TRAIN_RECORD
 def main() -> None:
     """Export in the framework's environment; a failure becomes the record."""
     args = arguments(__doc__, "job", "data", "environment", "weights", "folder", "log")
-    trained = read_json(args.weights / TRAIN_RECORD)
-    missing = None if trained["status"] == "ok" else f"no weights: {trained['reason']}"
+    missing = None
+    if args.weights.is_dir():
+        trained = read_json(args.weights / TRAIN_RECORD)
+        missing = None if trained["status"] == "ok" else f"no weights: {trained['reason']}"
     job = {**args.job, "data": str(args.data), "artefact": str(args.weights), "missing": missing}
     record = run_stage(
         f"framewatt.exporters.{job['engine']}",

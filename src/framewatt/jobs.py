@@ -9,6 +9,7 @@ from typing import Any
 
 from framewatt.factors import NATIVE
 from framewatt.file_study import FileStudy
+from framewatt.own_models import ONNX
 from framewatt.study import Cell, Study, environment_of, threads_of
 
 AnyStudy = Study | FileStudy
@@ -18,8 +19,13 @@ _EXPORT_TIMEOUT_S = 3600
 
 
 def models_of(study: AnyStudy) -> dict[str, Cell]:
-    """One cell for every model that must be trained for inference, by the model's name."""
+    """One cell for every model that inference needs, by the model's name."""
     return {cell.model: cell for cell in study.measured_cells if cell.phase == "infer"}
+
+
+def trained_models_of(study: AnyStudy) -> dict[str, Cell]:
+    """One cell for every model whose weights a framework makes: all but ONNX files that are given."""
+    return {name: cell for name, cell in models_of(study).items() if cell.framework != ONNX}
 
 
 def exported_models_of(study: AnyStudy) -> dict[str, Cell]:
@@ -36,9 +42,22 @@ def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
         "seed": study.settings["seed"],
         "batch_size": study.settings["training"]["batch_size"],
         "training": study.settings["training"],
-        "weights": study.settings["weights"],
+        "weights": _weights_of(study, cell),
         "attempt": attempt,
+        **_own(study, cell, cell.framework),
     }
+
+
+def _weights_of(study: Study, cell: Cell) -> str:
+    """Where a cell's weights come from: the study says it for all models, and for own ones themselves."""
+    own = study.own.get(cell.workload)
+    return str(own.settings["weights"] if own else study.settings["weights"])
+
+
+def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
+    """What an engine must know of an own model that it builds; nothing else is in the job of any other."""
+    own = study.own.get(cell.workload)
+    return {"own": own.job(engine)} if own and engine in own.settings["factory"] else {}
 
 
 def train_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
@@ -66,7 +85,7 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
     """One measured run."""
     settings = study.settings
     options = cell.changed
-    phase = {"window": settings["window"], "training": {}, "weights": settings["weights"]}
+    phase = {"window": settings["window"], "training": {}, "weights": _weights_of(study, cell)}
     if cell.phase == "train":
         rate = options.pop("learning_rate", settings["training"]["learning_rate"])
         phase = {"window": {}, "training": {**settings["training"], "learning_rate": rate}, "weights": None}
@@ -93,6 +112,7 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
         **phase,
         # Absent where nothing is out of the ordinary, so that a new option leaves finished runs as they are.
         **({"options": options} if options else {}),
+        **_own(study, cell, cell.engine),
     }
 
 

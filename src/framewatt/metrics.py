@@ -3,6 +3,25 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.datasets.contract import Arrays
+
+NAMES = ("accuracy", "precision_macro", "recall_macro", "f1_macro")
+
+
+def judge_outputs(outputs: NDArray[np.floating], data: Arrays) -> tuple[dict[str, float | None], str | None]:
+    """The metrics of a model's outputs on the test set, and why they are unknown, or None where they are not.
+
+    Args:
+        outputs: of the whole test set, a row a sample.
+        data: with labels, or why there are none.
+    """
+    if data.unlabelled is not None:
+        return dict.fromkeys(NAMES), data.unlabelled
+    if outputs.ndim != 2 or outputs.shape[1] < data.classes:
+        return dict.fromkeys(NAMES), f"outputs of shape {outputs.shape} are no scores of {data.classes} classes"
+    metrics = classification_metrics(outputs, data.y_test)
+    return metrics, "outputs are not numbers" if None in metrics.values() else None
+
 
 def classification_metrics(scores: NDArray[np.floating], labels: NDArray[np.int64]) -> dict[str, float | None]:
     """Accuracy, and precision, recall and F1 as unweighted means over the classes that occur in `labels`.
@@ -21,9 +40,8 @@ def classification_metrics(scores: NDArray[np.floating], labels: NDArray[np.int6
     """
     if scores.ndim != 2 or len(scores) != len(labels):
         raise ValueError(f"scores of shape {scores.shape} do not fit {len(labels)} labels")
-    names = ("accuracy", "precision_macro", "recall_macro", "f1_macro")
     if not np.isfinite(scores).all():
-        return dict.fromkeys(names)
+        return dict.fromkeys(NAMES)
     predicted = scores.argmax(axis=1)
     classes = np.unique(labels)
     hits = np.array([np.sum((predicted == c) & (labels == c)) for c in classes], dtype=float)
@@ -34,4 +52,4 @@ def classification_metrics(scores: NDArray[np.floating], labels: NDArray[np.int6
     both = precision + recall
     f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
     values = (np.mean(predicted == labels), precision.mean(), recall.mean(), f1.mean())
-    return {name: float(value) for name, value in zip(names, values, strict=True)}
+    return {name: float(value) for name, value in zip(NAMES, values, strict=True)}

@@ -61,6 +61,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
         wanted = config["device"] or content.get("device", "cpu")
         study = load_study(path, content, schema, known, resolve_device(wanted))
+        datasets = datasets.with_own(study.own.values())
         for cell in study.cells:
             datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
     others = _studies_with_root(config, schema, but=path)

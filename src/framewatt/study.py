@@ -12,6 +12,7 @@ from framewatt.errors import FramewattError
 from framewatt.factors import NATIVE
 from framewatt.machine import usable_processors
 from framewatt.options import OPTIONS, Level, optional, with_options
+from framewatt.own_models import ONNX, OWN, SYNTHETIC, OwnModel, own_models
 from framewatt.validation import validate
 
 FRAMEWORK_OF_RUNTIME = {
@@ -21,8 +22,9 @@ FRAMEWORK_OF_RUNTIME = {
     "torch2onnx": "torch",
     "tf2onnx": "tensorflow",
     "mx2onnx": "mxnet",
+    ONNX: ONNX,
 }
-"""The framework in which a runtime's weights are trained and from which its ONNX file is exported."""
+"""The framework in which a runtime's weights are trained and from which its ONNX file is exported, if one did."""
 
 ON_CUDA = {"cuda": "CUDA", "tensorrt": "TensorRT"}
 """Execution providers that run on an NVIDIA GPU, and their names."""
@@ -88,7 +90,7 @@ class Cell:
     @property
     def engine(self) -> str:
         """Library that executes the model: a framework, or `onnxruntime`."""
-        return "onnxruntime" if self.runtime.endswith("2onnx") else self.runtime
+        return "onnxruntime" if self.runtime.endswith(ONNX) else self.runtime
 
     @property
     def model(self) -> str:
@@ -108,6 +110,8 @@ class Cell:
                 return f"the {ON_CUDA[self.provider]} execution provider needs device: cuda"
         elif self.provider != NATIVE:
             return f"{self.runtime} has no execution providers"
+        if self.phase == "train" and self.dataset in (OWN, SYNTHETIC):
+            return f"the data set {self.dataset} holds nothing to train on"
         refusals = (OPTIONS[name].refusal(self, level, device) for name, level in self.changed.items())
         return next((reason for reason in refusals if reason), None)
 
@@ -118,9 +122,11 @@ class Cell:
 
 
 def environment_of(engine: str, device: str, provider: str = NATIVE) -> str:
-    """Name of the environment for an engine: `torch`, or `<engine>/<variant>`."""
+    """Name of the environment for an engine: `torch`, or `<engine>/<variant>`; an ONNX file is taken in anywhere."""
     if engine == "torch":
         return "torch"
+    if engine == ONNX:
+        return "onnxruntime/cpu"
     if engine == "onnxruntime":
         # One build of ONNX Runtime holds both of NVIDIA's providers.
         return f"onnxruntime/{'cuda' if provider in ON_CUDA else provider}"
@@ -158,6 +164,11 @@ class Study:
     def measured_cells(self) -> tuple[Cell, ...]:
         """The cells that are measured here: all of them."""
         return self.cells
+
+    @property
+    def own(self) -> dict[str, OwnModel]:
+        """The user's own models, by name."""
+        return own_models(self.path, self.settings)
 
     def source_files(self) -> list[Path]:
         """Files that its runs are read from: none."""
@@ -217,6 +228,12 @@ def load_study(
         )
     usual = _usual_levels(settings)
     _check_compared(settings["statistics"]["compare"], usual, str(path))
+    own = own_models(path, settings)
+    for name, model in own.items():
+        taken = next((key for key, names in known.items() if key != "dataset" and name in names), None)
+        if taken:
+            raise FramewattError(f"{path}: models: found {name}, a model of {taken}; allowed: another name")
+        known = _with_own(known, model)
     cells: dict[str, Cell] = {}
     for index, cross in enumerate(settings["factors"]):
         _check_known(cross, known, f"{path}: factors.{index}")
@@ -234,14 +251,21 @@ def load_study(
     return Study(path, settings, device, tuple(runnable), tuple(excluded), tuple(unsupported))
 
 
+def _with_own(known: Mapping[str, Iterable[str]], model: OwnModel) -> dict[str, Iterable[str]]:
+    """What exists, and an own model with its data set."""
+    own = {"dataset": model.dataset, **{f"workload/{framework}": model.name for framework in model.frameworks}}
+    return {**known, **{key: [*known.get(key, []), name] for key, name in own.items()}}
+
+
 def _check_known(cross: Mapping[str, Any], known: Mapping[str, Iterable[str]], where: str) -> None:
     frameworks = {FRAMEWORK_OF_RUNTIME[runtime] for runtime in cross["runtime"]}
     choices = [("dataset", set(known["dataset"]))]
-    choices += [("workload", set(known[f"workload/{framework}"])) for framework in sorted(frameworks)]
+    choices += [("workload", set(known.get(f"workload/{framework}", []))) for framework in sorted(frameworks)]
     for key, allowed in choices:
         for level in cross[key]:
             if level not in allowed:
-                raise FramewattError(f"{where}.{key}: found {level!r}; allowed: {', '.join(sorted(allowed))}")
+                names = ", ".join(sorted(allowed)) or "none, since no model of the study is an ONNX file"
+                raise FramewattError(f"{where}.{key}: found {level!r}; allowed: {names}")
 
 
 def threads_of(settings: Mapping[str, Any]) -> int:
@@ -273,7 +297,7 @@ def _expand(cross: Mapping[str, Any], device: str, usual: Mapping[str, Level]) -
     for levels in itertools.product(*(cross[name] for name in FIXED), *named.values()):
         fixed = dict(zip(FIXED, levels, strict=False))
         if fixed["provider"] == "default":
-            fixed["provider"] = device if str(fixed["runtime"]).endswith("2onnx") else NATIVE
+            fixed["provider"] = device if str(fixed["runtime"]).endswith(ONNX) else NATIVE
         chosen = zip(named, levels[len(FIXED) :], strict=True)
         yield Cell(**fixed, options=tuple(Chosen(name, level, level == usual[name]) for name, level in chosen))
 

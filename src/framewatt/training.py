@@ -1,4 +1,6 @@
-"""Makes the weights that inference and export use: by the study's training, unmeasured, or random ones from its seed.
+"""Makes the weights that inference and export use: by the study's training, unmeasured, or as the model is built.
+
+A zoo's model is built with random weights from the study's seed, a user's own with those that its factory gives it.
 
 `python -m framewatt.training <job.json>` runs inside a framework's environment.
 """
@@ -8,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from framewatt.datasets.contract import load_arrays
+from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.errors import FramewattError
 from framewatt.files import read_json, sha256_of_files, write_json
-from framewatt.metrics import classification_metrics
+from framewatt.metrics import judge_outputs
 from framewatt.worker import spec_of
 from framewatt.workloads import make_training
-from framewatt.workloads.contract import SEEDED
+from framewatt.workloads.contract import TRAINED, Training
+from framewatt.workloads.models import told
 
 RECORD = "train.json"
 
@@ -24,12 +28,15 @@ def main(job_path: str) -> None:
     folder = Path(job["folder"])
     data = load_arrays(Path(job["data"]))
     workload = make_training(job["engine"], spec_of(job), data)
-    workload.setup()
+    if "own" in job:
+        set_up_own(workload, data)
+    else:
+        workload.setup()
     epochs = []
-    last = 0 if job["weights"] == SEEDED else job["training"]["epochs"]
+    last = job["training"]["epochs"] if job["weights"] == TRAINED else 0
     for epoch in range(1, last + 1):
         losses = [workload.loss_of(workload.run(batch)) for batch in workload.batches(epoch)]
-        metrics = classification_metrics(workload.evaluate(), data.y_test)
+        metrics, _ = judge_outputs(workload.evaluate(), data)
         epochs.append({"epoch": epoch, "loss_mean": _finite(np.mean(losses)), "metrics": metrics})
         print(f"epoch {epoch}: loss {np.mean(losses):.4f}, accuracy {metrics['accuracy']}", flush=True)
     workload.save(folder)
@@ -41,6 +48,29 @@ def main(job_path: str) -> None:
         "weights_sha256": sha256_of_files(folder.iterdir(), folder),
     }
     write_json(folder / RECORD, record)
+
+
+def set_up_own(workload: Training, data: Arrays) -> None:
+    """Set up a user's model, and make sure that it takes what the study says that it takes.
+
+    Raises:
+        FramewattError: it cannot be made, does not, or gives something else than one tensor with a row a sample.
+    """
+    said = ", ".join(f"{name} {values.shape[1:]} {values.dtype}" for name, values in data.inputs_test.items())
+    try:
+        workload.setup()
+        outputs = workload.evaluate()
+    except FramewattError:
+        raise
+    except Exception as error:
+        raise FramewattError(
+            f"inputs: found that the model does not take {said}: {told(error)}; "
+            "allowed: what it takes, giving one tensor with a row a sample"
+        ) from error
+    if outputs.ndim == 0 or len(outputs) != len(data.x_test):
+        raise FramewattError(
+            f"factory: found outputs of shape {outputs.shape} for {len(data.x_test)} samples; allowed: a row a sample"
+        )
 
 
 def _finite(value: np.floating) -> float | None:

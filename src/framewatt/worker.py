@@ -17,7 +17,7 @@ import numpy as np
 
 from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.files import read_json, write_json
-from framewatt.metrics import classification_metrics
+from framewatt.metrics import judge_outputs
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import SEEDED, Inference, Spec, Training
 
@@ -57,6 +57,7 @@ def spec_of(job: Mapping[str, Any]) -> Spec:
         artefact=Path(job["artefact"]) if job.get("artefact") else None,
         training=job["training"],
         options=job.get("options", {}),
+        own=job.get("own"),
     )
 
 
@@ -94,13 +95,13 @@ def infer(workload: Inference, data: Arrays, window: Mapping[str, Any], events: 
         samples += len(batch[0])
     events.mark("steady", "end", end_ns)
     with events.window("evaluate"):
-        metrics = classification_metrics(np.concatenate(outputs), data.y_test)
+        metrics, unknown = judge_outputs(np.concatenate(outputs), data)
     return {
         "primary_window": "steady",
         "samples_processed": samples,
         "latency": _latency(stamps),
         "metrics": metrics,
-        "metrics_unknown": _why_unknown(metrics),
+        "metrics_unknown": unknown,
         "epochs": [],
     }
 
@@ -122,22 +123,22 @@ def train(workload: Training, data: Arrays, epochs: int, events: Events) -> dict
         events.mark(f"epoch-{epoch}", "end", time.monotonic_ns())
         with events.window(f"evaluate-{epoch}"):
             losses = [workload.loss_of(step) for step in steps]
-            scores = workload.evaluate()
+            metrics, unknown = judge_outputs(workload.evaluate(), data)
         loss = float(np.mean(losses))
         rows.append(
             {
                 "epoch": epoch,
                 "samples_processed": len(steps) * min(workload.spec.batch_size, len(data.x_train)),
                 "loss_mean": loss if np.isfinite(loss) else None,
-                "metrics": classification_metrics(scores, data.y_test),
+                "metrics": metrics,
             }
         )
     return {
         "primary_window": "steady",
         "samples_processed": sum(row["samples_processed"] for row in rows),
         "latency": None,
-        "metrics": rows[-1]["metrics"],
-        "metrics_unknown": _why_unknown(rows[-1]["metrics"]),
+        "metrics": metrics,
+        "metrics_unknown": unknown,
         "epochs": rows,
     }
 
@@ -167,10 +168,6 @@ def without_metrics(result: Mapping[str, Any], why: str) -> dict[str, Any]:
     """A result whose metrics are unknown, since they would say nothing."""
     unknown = result["metrics_unknown"] or why
     return {**result, "metrics": dict.fromkeys(result["metrics"]), "metrics_unknown": unknown}
-
-
-def _why_unknown(metrics: Mapping[str, float | None]) -> str | None:
-    return "outputs are not numbers" if None in metrics.values() else None
 
 
 def _latency(stamps: list[int]) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Records become rows, and domains become totals that add nothing twice."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from records_factory import energy, run_record, window
@@ -145,3 +147,9 @@ def test_what_a_meter_does_not_tell_is_named() -> None:
     row = of_epoch({"gpu:0": told}, "gpu:0").loc["total"]
     assert pd.isna(row["gpu_temperature_c"])
     assert row["telemetry_unknown"] == "the meters told nothing of gpu_temperature_c"
+
+
+def test_epochs_of_a_study_that_trains_nothing_still_join_its_runs(tmp_path: Path) -> None:
+    epochs_frame([run_record()]).to_parquet(tmp_path / "epochs.parquet")
+    epochs = pd.read_parquet(tmp_path / "epochs.parquet")
+    assert epochs.merge(runs_frame([run_record()])[["cell", "repetition"]], on=["cell", "repetition"]).empty

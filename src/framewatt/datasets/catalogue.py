@@ -1,11 +1,12 @@
 """config/datasets.yaml: the data sets that a study may name, and the sources of their original files."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from framewatt.errors import FramewattError
+from framewatt.own_models import OwnModel
 from framewatt.validation import load_yaml, validate
 
 _SYNTHETIC = "synthetic"
@@ -39,14 +40,22 @@ class Catalogue:
         """
         if dataset in self.definitions:
             return dataset
-        readers = self.variants[dataset]
+        readers = self.variants.get(dataset, {})
         for reader in (f"{framework}/{workload}", framework):
             if reader in readers:
                 return readers[reader]
         raise FramewattError(
-            f"config/datasets.yaml: {dataset}: found no variant for {framework}/{workload}; "
-            f"allowed: {', '.join(readers)}"
+            f"data set {dataset}: found no variant for {framework}/{workload}; allowed: {', '.join(readers)}"
         )
+
+    def with_own(self, models: Iterable[OwnModel]) -> "Catalogue":
+        """The same, and the samples of a study's own models."""
+        definitions, variants = dict(self.definitions), dict(self.variants)
+        for model in models:
+            definitions[model.arrays_name] = model.definition
+            readers = {f"{framework}/{model.name}": model.arrays_name for framework in model.frameworks}
+            variants[model.dataset] = {**variants.get(model.dataset, {}), **readers}
+        return Catalogue(self.sources, definitions, variants)
 
 
 def load_catalogue(path: Path, schema: Path) -> Catalogue:

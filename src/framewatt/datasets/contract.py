@@ -15,6 +15,7 @@ from framewatt.files import write_atomically
 
 _NAMES = ("x_train", "y_train", "x_test", "y_test")
 _MORE = ("more_train", "more_test")
+_OWN = ("main", "unlabelled", "channels_first")
 
 IMAGES = "images"
 TOKENS = "input_ids"
@@ -22,7 +23,7 @@ TOKENS = "input_ids"
 
 @dataclass(frozen=True)
 class Arrays:
-    """A classification data set: images, or texts as tokens.
+    """Samples and their classes: images, texts as tokens, or whatever a user's own model takes.
 
     Attributes:
         x_train: images of shape (n, channels, height, width), float32, ready for a model; or token ids of shape
@@ -35,6 +36,10 @@ class Arrays:
         more_test: the same for `x_test`.
         class_count: number of classes; None counts them in the labels, which a part of a data set may not do.
         about: what the data record says beyond shapes (see `framewatt.datasets.about`), values of JSON.
+        main: name of the input `x_test`; None where it is images or token ids. Named ones may have any shape and type.
+        unlabelled: why there are no labels (none at all, then); None where there are.
+        channels_first: whether samples of three axes are images (channels, height, width), which TensorFlow gets as
+            (height, width, channels); other ones are handed over as they are.
 
     Raises:
         FramewattError: the arrays do not fit together.
@@ -48,6 +53,9 @@ class Arrays:
     more_test: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     class_count: int | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
+    main: str | None = None
+    unlabelled: str | None = None
+    channels_first: bool = True
 
     def __post_init__(self) -> None:
         problem = next(_problems(self), None)
@@ -56,7 +64,9 @@ class Arrays:
 
     @property
     def classes(self) -> int:
-        """Number of classes."""
+        """Number of classes; 0 where there are no labels."""
+        if self.unlabelled is not None:
+            return 0
         if self.class_count is not None:
             return self.class_count
         return int(max(labels.max() for labels in (self.y_train, self.y_test) if len(labels))) + 1
@@ -65,6 +75,13 @@ class Arrays:
     def input_shape(self) -> tuple[int, ...]:
         """Shape of one sample: (channels, height, width) of an image, (length,) of a text."""
         return tuple(self.x_test.shape[1:])
+
+    @property
+    def layout(self) -> str:
+        """Axes of a sample of the first input: `NCHW`, `NL` of a text, `as given` by a user for their own model."""
+        if self.main is not None and not (self.channels_first and len(self.input_shape) == 3):
+            return "as given"
+        return "NCHW" if len(self.input_shape) == 3 else "NL"
 
     @property
     def inputs_train(self) -> dict[str, NDArray[Any]]:
@@ -78,13 +95,15 @@ class Arrays:
 
     @property
     def _main_input(self) -> str:
+        if self.main is not None:
+            return self.main
         return IMAGES if self.x_test.dtype == np.float32 else TOKENS
 
 
 def _problems(arrays: Arrays) -> Iterator[str]:
     """What does not fit, and what would."""
     x, shape = arrays.x_test, arrays.input_shape
-    if f"{x.dtype}, {x.ndim}" not in ("float32, 4", "int64, 2"):
+    if arrays.main is None and f"{x.dtype}, {x.ndim}" not in ("float32, 4", "int64, 2"):
         yield f"samples of shape {x.shape}, {x.dtype}; allowed: (n, channels, height, width) float32, (n, length) int64"
     if len(x) == 0:
         yield "no test sample; allowed: at least one"
@@ -96,8 +115,11 @@ def _problems(arrays: Arrays) -> Iterator[str]:
         if labels.dtype != np.int64 or labels.ndim != 1:
             yield f"labels of shape {labels.shape}, {labels.dtype}; allowed: (n,) int64"
         for name, values in inputs.items():
-            if len(values) != len(labels):
+            if arrays.unlabelled is None and len(values) != len(labels):
                 yield f"{len(values)} samples of {name} and {len(labels)} labels; allowed: one label a sample"
+        counts = [len(values) for values in inputs.values()]
+        if len(set(counts)) > 1:
+            yield f"{counts} samples of {', '.join(inputs)}; allowed: as many of each"
         if len(labels) and not 0 <= labels.min() <= labels.max() < arrays.classes:
             yield f"labels {labels.min()} to {labels.max()}; allowed: 0 to {arrays.classes - 1}"
 
@@ -109,6 +131,8 @@ def save_arrays(path: Path, arrays: Arrays) -> None:
         content |= {f"{group}/{name}": values for name, values in getattr(arrays, group).items()}
     content["class_count"] = np.int64(arrays.classes)
     content["about"] = np.array(json.dumps(dict(arrays.about), sort_keys=True))
+    if arrays.main is not None:
+        content["own"] = np.array(json.dumps({name: getattr(arrays, name) for name in _OWN}))
 
     def write(partial: Path) -> None:
         with partial.open("wb") as file:
@@ -134,6 +158,7 @@ def load_arrays(path: Path) -> Arrays:
                 **more,
                 class_count=int(content["class_count"]),
                 about=json.loads(str(content["about"])),
+                **(json.loads(str(content["own"])) if "own" in content else {}),
             )
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, FramewattError) as error:
         raise FramewattError(f"{path}: found no data set: {error}; remove the file and run snakemake again") from error

@@ -53,6 +53,8 @@ def _blocks_and_windows(material: Material) -> Facts:
             )
         )
         facts.append(("Weights in inference", _WEIGHTS[settings["weights"]]))
+        given = [name for name, model in settings.get("models", {}).items() if model["weights"] == "given"]
+        facts += [(f"Weights of {name}", "as they were given") for name in given]
     if any(cell["phase"] == "train" for cell in plan["cells"]):
         facts.append(
             ("Timed in training", f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation")

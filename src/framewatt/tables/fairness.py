@@ -16,6 +16,7 @@ _KEYS = [
 _WHOLE = ("parameters", "flops", "convolutions", "biased_convolutions", "weights_among_inputs")
 _SOURCES = {
     "trained": "trained in this workflow",
+    "given": "as the user's factory gives them",
     "seeded": "random, by the framework's own initialiser from the study's seed",
 }
 _GIGA = 1e-9

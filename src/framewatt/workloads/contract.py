@@ -21,6 +21,8 @@ SEEDED = "seeded"
 
 ADAM = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
 """Adam's constants, as in its paper (Kingma and Ba, 2015), in every framework; the frameworks' own epsilons differ."""
+TRAINED = "trained"
+"""Weights from the study's training."""
 
 Scores = NDArray[np.float32]
 
@@ -38,7 +40,7 @@ class Spec:
     """How a workload is to be run.
 
     Attributes:
-        model: name of the model, a file in the framework's folder.
+        model: name of the model, a file in the framework's folder or a key of the study's `models`.
         batch_size: samples handed over at once.
         device: `cpu` or `cuda`.
         provider: ONNX Runtime's execution provider, or `native`.
@@ -47,6 +49,7 @@ class Spec:
         artefact: folder with trained weights or an ONNX file; None where the workload trains.
         training: the study's `training` settings.
         options: levels of options that are not the default ones, by name (see options.OPTIONS).
+        own: of a model that is the user's own and built here, its `factory` and the `folder` of its module; else None.
     """
 
     model: str
@@ -58,6 +61,7 @@ class Spec:
     artefact: Path | None
     training: Mapping[str, Any]
     options: Mapping[str, Level] = field(default_factory=dict)
+    own: Mapping[str, str] | None = None
 
     def level(self, option: str) -> Any:
         """Level of an option, as it is by default where nothing else was chosen."""
@@ -88,8 +92,8 @@ class Workload(ABC):
         """One step over a batch.
 
         Returns:
-            Inference: the scores, shape (batch, classes), on the host. Training: the loss, in any form that `loss_of`
-            understands.
+            Inference: the scores on the host, shape (batch, classes), or whatever tensor a user's model gives, with a
+            row a sample. Training: the loss, in any form that `loss_of` understands.
         """
 
     @abstractmethod

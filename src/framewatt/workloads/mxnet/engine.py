@@ -1,6 +1,5 @@
 """Inference and training in MXNet, with Gluon models compiled by `hybridize`."""
 
-import importlib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from mxnet import autograd, gluon
 
 from framewatt.datasets.contract import Arrays
 from framewatt.workloads.contract import ADAM, Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.models import build_model
 from framewatt.workloads.mxnet._structure import structure
 
 WEIGHTS = "weights.params"
@@ -36,8 +36,7 @@ class _MxnetModel:
         mx.random.seed(self.spec.seed)
         np.random.seed(self.spec.seed)
         self.context = mx.gpu(0) if self.spec.device == "cuda" else mx.cpu()
-        builder = importlib.import_module(f"framewatt.workloads.mxnet.{self.spec.model}")
-        self.model = builder.build(self.data.classes, self.data.input_shape)
+        self.model = build_model("mxnet", gluon.HybridBlock, self.spec, self.data.classes, self.data.input_shape)
 
     def arrays(self, arrays: Iterable[Any]) -> Inputs:
         return tuple(mx.nd.array(array, ctx=self.context, dtype=array.dtype) for array in arrays)
@@ -52,7 +51,7 @@ class _MxnetModel:
             "flops": None,
             "flops_reason": "MXNet has no counter",
             "input_shape": list(self.data.input_shape),
-            "input_layout": "NCHW" if len(self.data.input_shape) == 3 else "NL",
+            "input_layout": self.data.layout,
             "structure": structure(self.model),
             "in_force": self.in_force(),
             "libraries": {"mxnet": mx.__version__},

@@ -12,8 +12,17 @@ from framewatt.workloads.onnxruntime.providers import PROVIDERS, nodes_by_provid
 
 MODEL = "model.onnx"
 
-_TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
-"""Input types of exported models; keras-hub's take int32 tokens."""
+_TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(int8)": np.int8,
+    "tensor(uint8)": np.uint8,
+    "tensor(bool)": np.bool_,
+}
+"""Input types of models; keras-hub's take int32 tokens."""
 
 
 class OnnxRuntimeInference(Inference):
@@ -30,7 +39,8 @@ class OnnxRuntimeInference(Inference):
         self.session, self._all_nodes_on_provider = open_session(self.spec, self._path)
         entries = self.session.get_inputs()
         self._names = [entry.name for entry in entries]
-        self._layout = "NL" if len(entries[0].shape) == 2 else "NCHW"
+        self._layout = self.data.layout
+        self._check_batch(entries[0].shape)
         self._inputs = tuple(self._ready(entry, alone=len(entries) == 1) for entry in entries)
 
     def _ready(self, entry: Any, *, alone: bool) -> Any:
@@ -46,9 +56,27 @@ class OnnxRuntimeInference(Inference):
             values = arrays[entry.name]
         else:
             raise RuntimeError(f"model: found an input {entry.name!r}; allowed: {', '.join(arrays)}")
-        if values.ndim == 4 and entry.shape[1] != values.shape[1]:
+        if self.data.channels_first and values.ndim == 4 and entry.shape[1] != values.shape[1]:
             values, self._layout = np.moveaxis(values, 1, -1), "NHWC"
-        return np.ascontiguousarray(values, _TYPES[entry.type])
+        dtype, shape = np.dtype(_TYPES[entry.type]), values.shape[1:]
+        if not _fits(entry.shape[1:], shape) or dtype.kind != values.dtype.kind:
+            raise RuntimeError(
+                f"model: found an input {entry.name!r} of shape {tuple(entry.shape)}, {dtype}; "
+                f"allowed: the data set's {('n', *shape)}, {values.dtype}"
+            )
+        return np.ascontiguousarray(values, dtype)
+
+    def _check_batch(self, shape: Any) -> None:
+        """Make sure that a model takes batches of the wanted size.
+
+        Raises:
+            RuntimeError: it takes another number at once, or the last batch would be a smaller one.
+        """
+        size, samples = (shape[0] if shape else None), len(self.data.x_test)
+        if isinstance(size, int) and size != self.spec.batch_size:
+            raise RuntimeError(f"batch_size: found {self.spec.batch_size}; allowed: {size}, which the ONNX file fixes")
+        if isinstance(size, int) and samples % size:
+            raise RuntimeError(f"samples: found {samples}; allowed: a multiple of {size}, which the ONNX file fixes")
 
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set, in the layout that the exported model takes."""
@@ -99,6 +127,13 @@ class OnnxRuntimeInference(Inference):
             "threads": options.intra_op_num_threads,
             "graph_optimization": options.graph_optimization_level.name,
         }
+
+
+def _fits(declared: list[Any], shape: tuple[int, ...]) -> bool:
+    """Whether a sample's shape is one that a graph declares, whose free sizes are names or nothing."""
+    return len(declared) == len(shape) and all(
+        not isinstance(size, int) or size == there for size, there in zip(declared, shape, strict=True)
+    )
 
 
 def make_inference(spec: Spec, data: Arrays) -> OnnxRuntimeInference:

@@ -1,6 +1,5 @@
 """Inference and training in TensorFlow, with Keras models. Images are (height, width, channels)."""
 
-import importlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import tensorflow as tf
 
 from framewatt.datasets.contract import Arrays
 from framewatt.workloads.contract import ADAM, Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.models import build_model
 from framewatt.workloads.tensorflow._structure import structure
 
 WEIGHTS = "weights.weights.h5"
@@ -26,11 +26,6 @@ def channels_last(values: Any) -> Any:
 def packed(inputs: Inputs) -> Any:
     """Inputs as a Keras model takes them: one alone, or several in a list."""
     return inputs[0] if len(inputs) == 1 else list(inputs)
-
-
-def tensors(arrays: Iterable[Any]) -> Inputs:
-    """Arrays of a data set, in TensorFlow's layout."""
-    return tuple(tf.constant(channels_last(array)) for array in arrays)
 
 
 def optimizer_of(spec: Spec) -> keras.optimizers.Optimizer:
@@ -61,15 +56,23 @@ class _TensorFlowModel:
         keras.utils.set_random_seed(self.spec.seed)
         keras.mixed_precision.set_global_policy(POLICIES[self.spec.level("precision")])
         self.compiled = self.spec.level("compile") == "compiled"
-        builder = importlib.import_module(f"framewatt.workloads.tensorflow.{self.spec.model}")
-        example = tensors(example_inputs(self.data, 1))
+        example = self.tensors(example_inputs(self.data, 1))
         self.input_shape = tuple(example[0].shape[1:])
-        self.model = builder.build(self.data.classes, self.input_shape)
+        self.model = build_model("tensorflow", keras.Model, self.spec, self.data.classes, self.input_shape)
+        if not self.model.built:
+            # A call would fix the batch at the example's.
+            shapes = [(None, *values.shape[1:]) for values in example]
+            self.model.build(shapes if len(shapes) > 1 else shapes[0])
         signature = [tf.TensorSpec((None, *values.shape[1:]), values.dtype) for values in example]
         self.forward = tf.function(self._scores, signature, jit_compile=self.compiled)
 
     def _scores(self, *inputs: tf.Tensor) -> tf.Tensor:
         return tf.cast(self.model(packed(inputs), training=False), tf.float32)
+
+    def tensors(self, arrays: Iterable[Any]) -> Inputs:
+        """Arrays of the data set, in TensorFlow's layout."""
+        ready = channels_last if self.data.channels_first else np.ascontiguousarray
+        return tuple(tf.constant(ready(array)) for array in arrays)
 
     def synchronize(self) -> None:
         if self.spec.device == "cuda":
@@ -81,7 +84,7 @@ class _TensorFlowModel:
             "flops": None,
             "flops_reason": "TensorFlow 2 has no supported counter",
             "input_shape": list(self.input_shape),
-            "input_layout": "NHWC" if len(self.input_shape) == 3 else "NL",
+            "input_layout": "NHWC" if self.data.layout == "NCHW" else self.data.layout,
             "structure": structure(self.model),
             "in_force": self.in_force(),
             "libraries": {"tensorflow": tf.__version__, "keras": keras.__version__},
@@ -103,7 +106,7 @@ class TensorFlowInference(_TensorFlowModel, Inference):
         self.build()
         assert self.spec.artefact is not None
         self.model.load_weights(self.spec.artefact / WEIGHTS)
-        self._inputs = tensors(self.data.inputs_test.values())
+        self._inputs = self.tensors(self.data.inputs_test.values())
         if self.compiled:
             self.compile()
 
@@ -138,7 +141,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
             return loss
 
         self._step = step
-        self._inputs = tensors(self.data.inputs_train.values())
+        self._inputs = self.tensors(self.data.inputs_train.values())
         self._labels = tf.constant(self.data.y_train)
 
     def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, tf.Tensor]]:
@@ -157,7 +160,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
     def evaluate(self) -> Scores:
         """Class scores of the test set, in evaluation mode."""
         inputs = self.data.inputs_test.values()
-        parts = (tensors(values[i : i + 64] for values in inputs) for i in range(0, len(self.data.x_test), 64))
+        parts = (self.tensors(values[i : i + 64] for values in inputs) for i in range(0, len(self.data.x_test), 64))
         return np.concatenate([self.forward(*part).numpy() for part in parts])
 
     def save(self, folder: Path) -> None:

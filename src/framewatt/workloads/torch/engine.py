@@ -1,6 +1,5 @@
 """Inference and training in PyTorch."""
 
-import importlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -13,6 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from framewatt.datasets.contract import Arrays
 from framewatt.workloads.contract import Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.workloads.models import build_model
 from framewatt.workloads.torch._options import DTYPES, Compiler, layout_of, optimizer_of
 from framewatt.workloads.torch._structure import structure
 
@@ -37,8 +37,7 @@ class _TorchModel:
         self.device = torch.device(self.spec.device)
         self.layout = layout_of(self.spec, self.data.input_shape)
         self.dtype = DTYPES[self.spec.level("precision")]
-        builder = importlib.import_module(f"framewatt.workloads.torch.{self.spec.model}")
-        model = builder.build(self.data.classes, self.data.input_shape)
+        model = build_model("torch", torch.nn.Module, self.spec, self.data.classes, self.data.input_shape)
         self.stored = torch.float32 if self.mixed else self.dtype
         self.model = model.to(self.device, self.stored, memory_format=self.layout)
         self.compiler = Compiler() if self.spec.level("compile") == "compiled" else None
@@ -48,8 +47,10 @@ class _TorchModel:
         return tuple(self.placed(torch.from_numpy(array).to(self.device)) for array in arrays)
 
     def placed(self, values: torch.Tensor) -> torch.Tensor:
-        """Images in the format and layout of the model; tokens as they are."""
-        return values.to(self.stored, memory_format=self.layout) if values.ndim == 4 else values
+        """Images in the layout and number format of the model, other numbers in its format; other types as they are."""
+        if values.dtype != torch.float32:
+            return values
+        return values.to(self.stored, memory_format=self.layout) if values.ndim == 4 else values.to(self.stored)
 
     def close(self) -> None:
         if self.compiler:
@@ -70,7 +71,7 @@ class _TorchModel:
             "parameters": sum(p.numel() for p in self.model.parameters()),
             "flops": counter.get_total_flops(),
             "input_shape": list(self.data.input_shape),
-            "input_layout": "NCHW" if len(self.data.input_shape) == 3 else "NL",
+            "input_layout": self.data.layout,
             "structure": structure(self.model),
             "in_force": self.in_force(),
             "libraries": {"torch": torch.__version__, "torchvision": torchvision.__version__},

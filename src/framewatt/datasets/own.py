@@ -1,0 +1,96 @@
+"""Samples for a user's own model: arrays from a file of theirs, or seeded random values in the shape that it takes.
+
+A study names them by its data sets `own` and `synthetic`, so that every table and figure says which they are.
+"""
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.datasets.about import about
+from framewatt.datasets.contract import Arrays
+from framewatt.errors import FramewattError
+
+LABELS = "labels"
+
+_Inputs = dict[str, NDArray[Any]]
+
+
+def make(
+    *, inputs: list[dict[str, Any]], samples: int, seed: int, layout: str, metric: str, arrays: Path | None = None
+) -> Arrays:
+    """Test samples for every input, none to train on.
+
+    Args:
+        inputs: what the model takes, in its order: `name`, `shape` of one sample, `type`, and `below`, the number under
+            which random integers stay.
+        samples: how many random samples.
+        seed: of them.
+        layout: `NCHW` where samples of three axes are images, channels first; else `as-is`.
+        metric: `accuracy`, where labels are classes and outputs are their scores; else `none`.
+        arrays: an .npz with an array for each input by name, and if wanted `labels`; None draws random samples.
+
+    Raises:
+        FramewattError: the file is no .npz of plain arrays, lacks an input, or holds other shapes or types.
+    """
+    if arrays is None:
+        random = np.random.default_rng(seed)
+        values = {entry["name"]: _random(random, samples, entry) for entry in inputs}
+        labels, unlabelled = None, "inputs are random and have no labels"
+        says = about("random values: normal, or evenly drawn integers", synthetic=True, seed=seed)
+    else:
+        values, labels = _read(arrays, inputs)
+        unlabelled = "the arrays hold no labels"
+        says = about("as the user's file holds them", read=[arrays], root=arrays.parent)
+    if metric == "none":
+        labels, unlabelled = None, "the study names no metric"
+    nothing = np.zeros(0, np.int64)
+    (main, x_test), *more = values.items()
+    return Arrays(
+        x_test[:0],
+        nothing,
+        x_test,
+        nothing if labels is None else labels,
+        {name: array[:0] for name, array in more},
+        dict(more),
+        None,
+        says,
+        main,
+        unlabelled if labels is None else None,
+        layout == "NCHW",
+    )
+
+
+def _random(random: np.random.Generator, samples: int, entry: Mapping[str, Any]) -> NDArray[Any]:
+    """Random values for an input."""
+    shape, dtype = (samples, *entry["shape"]), np.dtype(entry["type"])
+    if dtype.kind == "f":
+        return random.standard_normal(shape).astype(dtype)
+    return random.integers(entry["below"], size=shape).astype(dtype)
+
+
+def _read(path: Path, inputs: list[dict[str, Any]]) -> tuple[_Inputs, NDArray[np.int64] | None]:
+    """The arrays of a user's file, and their labels where it holds some."""
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            found = {name: content[name] for name in content.files}
+    except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        raise FramewattError(f"{path}: found no arrays: {error}; allowed: an .npz of plain arrays") from error
+    for entry in inputs:
+        name, shape = entry["name"], tuple(entry["shape"])
+        if name not in found:
+            raise FramewattError(f"{path}: found {', '.join(found) or 'nothing'}; allowed: an array {name} among them")
+        array = found[name]
+        if array.shape[1:] != shape or array.dtype != entry["type"]:
+            wanted = ", ".join(map(str, ("n", *shape)))
+            raise FramewattError(
+                f"{path}: {name}: found shape {array.shape}, {array.dtype}; allowed: ({wanted}), {entry['type']}"
+            )
+    labels = found.get(LABELS)
+    if labels is not None and labels.dtype.kind in "iu":
+        labels = labels.astype(np.int64)
+    return {entry["name"]: found[entry["name"]] for entry in inputs}, labels

@@ -1,0 +1,62 @@
+"""Models by name: a zoo's from its file workloads/<framework>/<model>.py, a user's from the study's factory."""
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from framewatt.errors import FramewattError
+from framewatt.workloads.contract import Spec
+
+
+def build_model(framework: str, kind: type, spec: Spec, classes: int, input_shape: tuple[int, ...]) -> Any:
+    """The model that a workload is about, with the weights that its maker gives it.
+
+    Args:
+        framework: the framework that it is of.
+        kind: class of the framework's models.
+        spec: with the model's name, and `own` where it is the user's.
+        classes: number of classes that a zoo's model is to tell.
+        input_shape: shape of a sample that it takes, in the framework's layout.
+
+    Raises:
+        FramewattError: the user's factory is not there, raises, or returns something else than a model.
+    """
+    if spec.own is None:
+        builder = importlib.import_module(f"framewatt.workloads.{framework}.{spec.model}")
+        return builder.build(classes, input_shape)
+    return _made(spec.own["factory"], Path(spec.own["folder"]), kind)
+
+
+def _made(factory: str, folder: Path, kind: type) -> Any:
+    """What a user's factory returns, found in their folder and nowhere else."""
+    module_name, _, name = factory.partition(":")
+    # Behind everything else, so that a user's file cannot stand in for a framework's.
+    sys.path.append(str(folder.resolve()))
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        raise _problem(factory, f"a module that cannot be imported: {told(error)}", "one that can") from error
+    if folder.resolve() not in Path(module.__file__ or "/").resolve().parents:
+        raise _problem(factory, f"a module {module_name} elsewhere", "one in the study's folder, of another name")
+    function = getattr(module, name, None)
+    if not callable(function):
+        have = ", ".join(key for key, value in vars(module).items() if callable(value) and key[0] != "_") or "nothing"
+        raise _problem(factory, f"no function {name}", have)
+    try:
+        model = function()
+    except Exception as error:
+        raise _problem(factory, told(error), "a function without arguments that returns a model") from error
+    if not isinstance(model, kind):
+        raise _problem(factory, f"that it returns a {type(model).__name__}", f"a {kind.__module__}.{kind.__name__}")
+    return model
+
+
+def told(error: BaseException) -> str:
+    """An error in one line, as Python ends a traceback; some frameworks go on for pages."""
+    words = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return f"{type(error).__name__}: {words[:200]}"
+
+
+def _problem(factory: str, found: str, allowed: str) -> FramewattError:
+    return FramewattError(f"factory {factory}: found {found}; allowed: {allowed}")

@@ -1,0 +1,57 @@
+"""Runs the stages of the workflow that lie between a model and its measured export, without the workflow."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from checkout import ROOT, run_snakemake
+
+from framewatt.study import environment_of
+
+
+def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dict, dict]:
+    """Make weights, export them and check the export.
+
+    Args:
+        framework: the model's.
+        model: the job's keys `model`, `weights` and, of a user's own one, `own`.
+        folder: with data.npz; `train`, `export` and `check` will be in it.
+
+    Returns:
+        records of the weights and of the check.
+    """
+    folders = {name: folder / name for name in ("train", "export", "check")}
+    for one in folders.values():
+        one.mkdir()
+    job = {
+        **{"engine": framework, "device": "cpu", "provider": "native", "threads": 2, "seed": 0, "batch_size": 4},
+        **{"data": str(folder / "data.npz"), "tolerance": 1e-3, **model},
+        "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
+    }
+    home = environment_of(framework, "cpu")
+    _run("framewatt.training", home, job | {"folder": str(folders["train"])})
+    source = job | {"artefact": str(folders["train"]), "folder": str(folders["export"])}
+    _run(f"framewatt.exporters.{framework}", home, source)
+    exported = job | {"provider": "cpu", "artefact": str(folders["export"]), "folder": str(folders["check"])}
+    _run("framewatt.exporters.check", "onnxruntime/cpu", exported)
+    trained, found = (json.loads((folders[name] / f"{name}.json").read_text()) for name in ("train", "check"))
+    return trained, found
+
+
+def _run(module: str, environment: str, job: dict[str, Any]) -> None:
+    """Run a stage in an environment, as the workflow does."""
+    record = f"resources/environments/locked/{environment}/environment.json"
+    answer = run_snakemake(ROOT, record)
+    assert answer.code == 0, answer.text
+    path = Path(job["folder"]) / "job.json"
+    path.write_text(json.dumps(job))
+    done = subprocess.run(
+        [ROOT / json.loads((ROOT / record).read_text())["python"], "-m", module, path],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,98 @@
+"""Samples of a user's own model: their arrays as they are, or random ones that say so."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from framewatt.datasets import make_arrays
+from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
+from framewatt.datasets.record import record_of
+from framewatt.errors import FramewattError
+from framewatt.metrics import judge_outputs
+
+INPUTS = [
+    {"name": "item", "shape": [], "type": "int32", "below": 7},
+    {"name": "history", "shape": [4, 2], "type": "float64", "below": 2},
+]
+DEFINITION = {"module": "own", "inputs": INPUTS, "samples": 5, "seed": 3, "layout": "as-is", "metric": "accuracy"}
+ITEMS, HISTORIES = np.arange(5, dtype=np.int32), np.ones((5, 4, 2))
+
+
+def own(path: Path, metric: str = "accuracy", **arrays: Any) -> Arrays:
+    np.savez(path / "mine.npz", **arrays)
+    return make_arrays({**DEFINITION, "metric": metric, "files": {"arrays": "mine.npz"}}, {"arrays": path / "mine.npz"})
+
+
+def test_without_a_file_samples_are_random_and_named_so(tmp_path: Path) -> None:
+    data = make_arrays(DEFINITION)
+    assert {name: (values.shape, values.dtype) for name, values in data.inputs_test.items()} == {
+        "item": ((5,), np.int32),
+        "history": ((5, 4, 2), np.float64),
+    }
+    assert set(np.unique(data.inputs_test["item"])) <= set(range(7))
+    assert data.about["synthetic"]
+    assert data.unlabelled == "inputs are random and have no labels"
+    assert all(
+        (a == b).all() for a, b in zip(*(make_arrays(DEFINITION).inputs_test.values() for _ in "ab"), strict=True)
+    )
+    record = record_of("synthetic-trial-mine", DEFINITION, "0", data, [])
+    assert (record["classes"], record["classes_reason"]) == (None, data.unlabelled)
+
+
+def test_they_come_back_from_their_file_as_they_were(tmp_path: Path) -> None:
+    data = own(tmp_path, item=ITEMS, history=HISTORIES, labels=np.array([0, 1, 2, 1, 0], np.uint8))
+    save_arrays(tmp_path / "data.npz", data)
+    again = load_arrays(tmp_path / "data.npz")
+    assert (list(again.inputs_test), again.classes, again.layout) == (["item", "history"], 3, "as given")
+    assert (again.inputs_test["history"] == HISTORIES).all()
+    assert (again.unlabelled, len(again.inputs_train["item"])) == (None, 0)
+
+
+def test_accuracy_is_of_scores_of_classes_and_of_nothing_else(tmp_path: Path) -> None:
+    arrays = {"item": ITEMS, "history": HISTORIES}
+    labelled = own(tmp_path, **arrays, labels=np.array([0, 1, 2, 1, 0]))
+    assert judge_outputs(np.eye(3)[[0, 1, 2, 1, 1]], labelled)[0]["accuracy"] == 0.8
+    for outputs, data, reason in (
+        (np.zeros((5, 3, 8)), labelled, "outputs of shape (5, 3, 8) are no scores of 3 classes"),
+        (np.zeros((5, 1)), labelled, "outputs of shape (5, 1) are no scores of 3 classes"),
+        (np.zeros((5, 3)), own(tmp_path, **arrays), "the arrays hold no labels"),
+        (np.zeros((5, 3)), own(tmp_path, "none", **arrays, labels=ITEMS), "the study names no metric"),
+        (np.full((5, 3), np.nan), labelled, "outputs are not numbers"),
+    ):
+        metrics, why = judge_outputs(outputs, data)
+        assert (set(metrics.values()), why) == ({None}, reason)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "reason"),
+    [
+        ({"item": ITEMS}, "found item; allowed: an array history among them"),
+        (
+            {"item": ITEMS, "history": HISTORIES[:, :3]},
+            r"history: found shape \(5, 3, 2\), float64; allowed: \(n, 4, 2\)",
+        ),
+        (
+            {"item": ITEMS.astype(float), "history": HISTORIES},
+            r"item: found shape \(5,\), float64; allowed: \(n\), int32",
+        ),
+        ({"item": ITEMS, "history": np.array([{}] * 5)}, "Object arrays cannot be loaded"),
+        (
+            {"item": ITEMS[:4], "history": HISTORIES},
+            r"found \[4, 5\] samples of item, history",
+        ),
+        ({"item": ITEMS, "history": HISTORIES, "labels": np.ones(5)}, r"labels of shape \(5,\), float64"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_one_line(tmp_path: Path, arrays: dict, reason: str) -> None:
+    with pytest.raises(FramewattError, match=reason) as told:
+        own(tmp_path, **arrays)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut short", b"text"])
+def test_a_file_that_is_no_npz_is_one_line(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "mine.npz").write_bytes(content)
+    with pytest.raises(FramewattError, match=r"found no arrays: .*; allowed: an \.npz of plain arrays"):
+        make_arrays({**DEFINITION, "files": {"arrays": "mine.npz"}}, {"arrays": tmp_path / "mine.npz"})

@@ -1,0 +1,81 @@
+"""Own models of a study: cells like any other, and nothing in the jobs of the zoo's."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from framewatt import jobs
+from framewatt.datasets.catalogue import Catalogue
+from framewatt.errors import FramewattError
+from framewatt.study import Study, load_study
+from framewatt.validation import load_yaml
+
+SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
+INPUTS = [{"name": "x", "shape": [4]}]
+CROSS = {"phase": ["infer"], "dataset": ["synthetic"], "batch_size": [1]}
+
+
+def study(tmp_path: Path, models: dict, *factors: dict) -> Study:
+    path = tmp_path / "study.yaml"
+    path.write_text(yaml.safe_dump({"study": "trial", "title": "A trial", "models": models, "factors": list(factors)}))
+    known = {"dataset": ["digits"], "workload/torch": ["resnet50"], "workload/mxnet": ["resnet50"]}
+    return load_study(path, load_yaml(path), load_yaml(SCHEMA), known, "cpu")
+
+
+def test_a_factory_is_built_where_its_framework_runs_and_nowhere_else(tmp_path: Path) -> None:
+    mine = {"factory": {"torch": "nets:mine"}, "inputs": INPUTS}
+    zoo = {**CROSS, "workload": ["resnet50"], "dataset": ["digits"], "runtime": ["torch"]}
+    made = study(tmp_path, {"mine": mine}, {**CROSS, "workload": ["mine"], "runtime": ["torch", "torch2onnx"]}, zoo)
+    by_id = {cell.id: jobs.measure_job(made, cell, 1, 1) for cell in made.cells}
+    assert by_id["infer-mine-synthetic-torch-b1"]["own"] == {"factory": "nets:mine", "folder": str(tmp_path)}
+    assert by_id["infer-mine-synthetic-torch-b1"]["weights"] == "given"
+    assert "own" not in by_id["infer-mine-synthetic-torch2onnx-cpu-b1"]
+    assert "own" not in by_id["infer-resnet50-digits-torch-b1"]
+    assert by_id["infer-resnet50-digits-torch-b1"]["weights"] == "trained"
+
+
+def test_an_onnx_file_is_exported_by_nobody_and_trained_by_nobody(tmp_path: Path) -> None:
+    mine = {"onnx": "mine.onnx", "inputs": INPUTS}
+    both = {
+        **CROSS,
+        "phase": ["train", "infer"],
+        "workload": ["mine"],
+        "runtime": ["onnx"],
+        "provider": ["cpu", "openvino"],
+    }
+    made = study(tmp_path, {"mine": mine}, both)
+    assert {cell.id for cell in made.cells} == {f"infer-mine-synthetic-onnx-{name}-b1" for name in ("cpu", "openvino")}
+    assert {cell.phase for cell, _ in made.unsupported} == {"train"}
+    assert list(jobs.exported_models_of(made)) == ["mine-synthetic-onnx"]
+    assert list(jobs.trained_models_of(made)) == []
+    assert jobs.environments_of(made) == ["onnxruntime/cpu", "onnxruntime/openvino"]
+
+
+def test_own_samples_are_files_that_no_other_study_has(tmp_path: Path) -> None:
+    models = {
+        name: {"factory": {"torch": "nets:mine"}, "inputs": INPUTS, **more}
+        for name, more in (("a", {}), ("b", {"arrays": "/home/b.npz"}))
+    }
+    made = study(tmp_path, models, {**CROSS, "workload": ["a"], "runtime": ["torch"]})
+    catalogue = Catalogue({}, {}, {}).with_own(made.own.values())
+    assert catalogue.arrays_of("synthetic", "torch", "a") == "synthetic-trial-a"
+    assert catalogue.arrays_of("own", "torch", "b") == "own-trial-b"
+    assert catalogue.definitions["own-trial-b"]["files"] == {"arrays": "b.npz"}
+    with pytest.raises(FramewattError, match="own: found no variant for torch/a; allowed: torch/b"):
+        catalogue.arrays_of("own", "torch", "a")
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        ({"resnet50": {"onnx": "a.onnx"}}, "models: found resnet50, a model of workload/torch; allowed: another name"),
+        ({"Mine": {"onnx": "a.onnx"}}, "workload.0: found 'Mine'; allowed: text matching"),
+        ({"mine": {"onnx": "a.onnx", "inputs": INPUTS * 2}}, "models.mine.inputs: found x, x; allowed: each name once"),
+        ({"mine": {"factory": {"torch": "nets:mine"}}}, "workload: found 'mine'; allowed: none"),
+    ],
+)
+def test_wrong_models_are_one_line(tmp_path: Path, models: dict, message: str) -> None:
+    filled = {name: {"inputs": INPUTS, **model} for name, model in models.items()}
+    with pytest.raises(FramewattError, match=message):
+        study(tmp_path, filled, {**CROSS, "workload": list(models), "runtime": ["onnx"]})

@@ -1,0 +1,238 @@
+"""A user's own model becomes a report: docs/your-model.md, run with fewer repetitions, and what happens to bad ones."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from checkout import ROOT, Answer, Checkout
+from sklearn.datasets import load_digits
+
+from framewatt.files import sha256_of
+from framewatt.records import read_run
+
+DOCUMENT = (ROOT / "docs" / "your-model.md").read_text()
+STUDY, FACTORY = (re.search(rf"```{kind}\n(.*?)```", DOCUMENT, re.DOTALL)[1] for kind in ("yaml", "python"))
+FEWER = STUDY.replace("repetitions: 6", "repetitions: 2")
+SAMPLES = 96
+
+MAKE_FILES = """
+import numpy as np, torch
+data = np.load("digits.npz")
+images, labels = torch.from_numpy(data["image"]), torch.from_numpy(data["labels"])
+torch.manual_seed(0)
+layers = [torch.nn.Conv2d(1, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 6 * 6, 10)]
+model = torch.nn.Sequential(*layers)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for _ in range(60):
+    optimizer.zero_grad()
+    torch.nn.functional.cross_entropy(model(images), labels).backward()
+    optimizer.step()
+torch.save(model.state_dict(), "small.pt")
+shapes = ({0: torch.export.Dim("batch", min=1)},)
+program = torch.onnx.export(model, (images[:2],), input_names=["image"], dynamo=True, dynamic_shapes=shapes)
+program.save("small.onnx", external_data=False)
+"""
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    made = Checkout(tmp_path_factory.mktemp("checkout"))
+    for name in ("torch", "onnxruntime/cpu"):
+        made.share_environment(name)
+    (made.root / "config" / "studies" / "my-model.yaml").write_text(FEWER)
+    folder = made.root / "my-models"
+    folder.mkdir()
+    (folder / "nets.py").write_text(FACTORY)
+    digits = load_digits()
+    images = (digits.images[:SAMPLES, None] / 16).astype(np.float32)
+    np.savez(folder / "digits.npz", image=images, labels=digits.target[:SAMPLES])
+    record = json.loads((ROOT / "resources/environments/locked/torch/environment.json").read_text())
+    subprocess.run([ROOT / record["python"], "-c", MAKE_FILES], cwd=folder, check=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def answer(checkout: Checkout) -> Answer:
+    return checkout.snakemake("all", "archive", config="study=my-model")
+
+
+@pytest.fixture(scope="module")
+def results(checkout: Checkout, answer: Answer) -> Path:
+    assert answer.code == 0, answer.text
+    return checkout.root / "results" / "my-model"
+
+
+@pytest.fixture(scope="module")
+def records(results: Path) -> list[dict]:
+    return [read_run(path) for path in results.glob("measure/*/*/run.json")]
+
+
+@pytest.fixture(scope="module")
+def page(results: Path) -> BeautifulSoup:
+    return BeautifulSoup((results / "report" / "report.html").read_text(), "html.parser")
+
+
+def test_every_runtime_ran_the_same_model_on_the_same_samples(records: list[dict]) -> None:
+    assert len(records) == 3 * 2 * 2
+    assert {(record["status"], record["valid"]) for record in records} == {("ok", True)}
+    assert len({record["metrics"]["accuracy"] for record in records}) == 1
+    assert records[0]["metrics"]["accuracy"] > 0.9
+    assert len({record["identity"]["data_sha256"] for record in records}) == 1
+
+
+def test_a_given_file_is_known_by_its_hash_and_has_no_source(checkout: Checkout, results: Path, records: list) -> None:
+    (hashes,) = ({r["identity"]["artefact_sha256"] for r in records if r["cell"]["runtime"] == "onnx"},)
+    assert hashes == {sha256_of(checkout.root / "my-models" / "small.onnx")}
+    check = json.loads((results / "export/small-own-onnx/check/check.json").read_text())
+    assert (check["status"], check["max_abs_difference"]) == ("ok", None)
+    assert check["reason"] == "the file is measured as it was given, with no source to compare it with"
+    exported = json.loads((results / "export/small-own-torch/check/check.json").read_text())
+    assert exported["max_abs_difference"] < 1e-4
+
+
+def test_no_file_of_the_user_is_in_the_package(results: Path) -> None:
+    (package,) = (results / "archive").glob("*.zip")
+    names = subprocess.run(["unzip", "-Z1", package], capture_output=True, text=True, check=True).stdout
+    assert "run.json" in names
+    assert not re.search(r"small\.(pt|onnx)|nets\.py|digits\.npz|model\.onnx", names)
+
+
+def replanned(checkout: Checkout) -> set[str]:
+    """Cells that would be measured anew."""
+    told = checkout.snakemake("--dry-run", "--quiet", "host", "--", "all", config="study=my-model")
+    return set(re.findall(r"measuring (\S+), repetition", told.text))
+
+
+@pytest.mark.parametrize(
+    ("file", "runtimes"),
+    [("nets.py", {"torch", "torch2onnx"}), ("small.pt", {"torch", "torch2onnx"}), ("small.onnx", {"onnx"})],
+)
+def test_a_changed_file_measures_anew_what_depends_on_it(
+    checkout: Checkout, results: Path, file: str, runtimes: set[str]
+) -> None:
+    path = checkout.root / "my-models" / file
+    kept = path.with_name("kept")
+    shutil.copy2(path, kept)
+    try:
+        path.write_bytes(path.read_bytes() + b"\n")
+        found = {cell.removeprefix("infer-small-own-").split("-")[0] for cell in replanned(checkout)}
+    finally:
+        kept.replace(path)
+    assert found == runtimes
+    assert replanned(checkout) == set()
+
+
+BAD = """
+import torch
+
+def raises():
+    raise ValueError("no such checkpoint")
+
+def number():
+    return 7
+
+def linear():
+    return torch.nn.Linear(4, 2)
+
+def pair():
+    class Pair(torch.nn.Linear):
+        def forward(self, x):
+            return x, x
+    return Pair(4, 2)
+"""
+
+
+def model(factory: str, **keys: object) -> dict:
+    return {"factory": {"torch": factory}, "inputs": [{"name": "x", "shape": [4]}], "samples": 8, **keys}
+
+
+MODELS = {
+    "good": model("bad:linear"),
+    "raises": model("bad:raises"),
+    "number": model("bad:number"),
+    "absent": model("bad:absent"),
+    "nowhere": model("nowhere:net"),
+    "shadow": model("json:loads"),
+    "pair": model("bad:pair"),
+    "wide": model("bad:linear", inputs=[{"name": "x", "shape": [5]}]),
+}
+REASONS = {
+    "raises": "factory bad:raises: found ValueError: no such checkpoint; allowed: a function without arguments",
+    "number": "factory bad:number: found that it returns a int; allowed: a torch.nn.modules.module.Module",
+    "absent": "factory bad:absent: found no function absent; allowed: raises, number, linear, pair",
+    "nowhere": "found a module that cannot be imported: ModuleNotFoundError: No module named 'nowhere'",
+    "shadow": "factory json:loads: found a module json elsewhere; allowed: one in the study's folder",
+    "pair": "inputs: found that the model does not take x (4,) float32: AttributeError: 'tuple' object",
+    "wide": "inputs: found that the model does not take x (5,) float32: RuntimeError: ",
+    "cut": "export: onnx.checker: ",
+    "named": "export: ONNX Runtime: model: found an input 'image' of shape",
+}
+
+
+def test_a_bad_model_is_a_record_and_the_others_go_on(checkout: Checkout, results: Path) -> None:
+    (checkout.root / "config" / "studies" / "bad.py").write_text(BAD)
+    good = (checkout.root / "my-models" / "small.onnx").read_bytes()
+    (checkout.root / "config" / "studies" / "cut.onnx").write_bytes(good[: len(good) // 2])
+    (checkout.root / "config" / "studies" / "named.onnx").write_bytes(good)
+    files = {name: {**model("x:y", onnx=f"{name}.onnx"), "factory": {}} for name in ("cut", "named")}
+    cross = {"phase": ["infer"], "dataset": ["synthetic"], "batch_size": [4]}
+    checkout.write_study(
+        "bad",
+        models={**MODELS, **files},
+        factors=[
+            {**cross, "workload": list(MODELS), "runtime": ["torch"]},
+            {**cross, "workload": list(files), "runtime": ["onnx"]},
+        ],
+        repetitions=1,
+        instruments={"meters": "auto", "fallback": "estimate"},
+        window={"minimum_s": 0.1},
+        calibration={"idle_s": 1},
+        cool_down={"rest_s": 0},
+    )
+    told = checkout.snakemake(config="study=bad")
+    assert told.code != 0
+    runs = [read_run(path) for path in (checkout.root / "results/bad").glob("measure/*/1/run.json")]
+    assert len(runs) == len(MODELS) + len(files)
+    for run in runs:
+        name = run["cell"]["workload"]
+        if name == "good":
+            assert (run["status"], run["metrics"]["accuracy"]) == ("ok", None)
+            assert "inputs are random and have no labels, so accuracy is unknown" in run["flags"]
+            continue
+        assert run["status"] == ("unavailable" if name in files else "failed")
+        (reason,) = run["reasons"]
+        assert REASONS[name] in reason
+        assert "\n" not in reason
+    accuracy = pd.read_csv(checkout.root / "results/bad/tables/accuracy.csv").set_index("workload")["accuracy"]
+    assert accuracy.isna().all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"onnx": "nowhere.onnx"}, "models.small.onnx: found no file config/studies/nowhere.onnx; allowed: a path"),
+        ({"folder": "nowhere"}, "models.small.folder: found no folder config/studies/nowhere; allowed: a path"),
+        ({"reads": ["big.pt"]}, "models.small.reads: found no file config/studies/../../my-models/big.pt; allowed: "),
+        ({"arrays": "nowhere.npz"}, "models.small.arrays: found no file config/studies/nowhere.npz; allowed: "),
+        ({"inputs": []}, "models.small.inputs: found []; allowed: a list with at least 1 entry"),
+        ({"onnx": "", "factory": {}}, "models.small: found no onnx and no factory; allowed: one, or both"),
+        ({"factory": {"torch": "nets"}}, "models.small.factory.torch: found 'nets'; allowed: text matching"),
+        ({"arrays": ""}, "factors.0.dataset: found 'own'; allowed: "),
+    ],
+)
+def test_what_a_study_says_wrong_is_one_line(checkout: Checkout, change: dict, message: str) -> None:
+    study = yaml.safe_load(STUDY) | {"study": "wrong"}
+    study["models"]["small"] |= change
+    (checkout.root / "config" / "studies" / "wrong.yaml").write_text(yaml.safe_dump(study))
+    told = checkout.snakemake(config="study=wrong")
+    assert told.code != 0
+    (line,) = told.lines("framewatt: ")
+    assert message in line
+    assert not (checkout.root / "results" / "wrong").exists()
