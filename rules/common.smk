@@ -19,6 +19,7 @@ from framewatt.own_models import ONNX
 from framewatt.setup import load_setup, share_interpreter
 from framewatt.stage import attempt_of
 from framewatt.study import environment_of
+from framewatt.training_shown import shows_training
 
 share_interpreter(ROOT)
 CONTAINERS = (
@@ -68,9 +69,12 @@ TABLES = [
     "export_agreement",
     "comparisons",
     "epochs",
+    "trends",
+    "to_accuracy",
     "failures",
 ]
 FIGURES = ["energy_time", "energy_runtime_batch", "power_traces", "epochs"]
+TRAINING_FIGURES = ["series", "energy", "power", "utilisation", "accuracy"]
 
 
 wildcard_constraints:
@@ -84,6 +88,7 @@ wildcard_constraints:
     repetition="[1-9][0-9]*",
     table="|".join(TABLES),
     figure="|".join(FIGURES),
+    training_figure="|".join(TRAINING_FIGURES),
 
 
 def as_argument(job):
@@ -229,6 +234,16 @@ def run_records(wildcards):
         f"results/{wildcards.study}/measure/{run.cell.id}/{run.repetition}/run.json"
         for run in RUNS
     ]
+
+
+def figures_of(wildcards):
+    """The figures of a study; those of training where it has some at several levels."""
+    names = list(FIGURES)
+    if shows_training(STUDIES[wildcards.study]):
+        names += [f"training_{name}" for name in TRAINING_FIGURES]
+    return expand(
+        "results/{study}/figures/{figure}.svg", study=wildcards.study, figure=names
+    )
 
 
 def idle_records(wildcards):

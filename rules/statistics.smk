@@ -1,12 +1,15 @@
 rule statistics:
     input:
         runs=rules.aggregate.output.runs,
+        epochs=rules.aggregate.output.epochs,
         image=orchestrator_image,
     output:
         cells="results/{study}/statistics/cells.csv",
         comparisons="results/{study}/statistics/comparisons.csv",
         correlations="results/{study}/statistics/correlations.csv",
         omnibus="results/{study}/statistics/omnibus.csv",
+        trends="results/{study}/statistics/trends.csv",
+        to_accuracy="results/{study}/statistics/to_accuracy.csv",
     log:
         "logs/{study}/statistics.log",
     conda:

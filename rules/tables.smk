@@ -4,6 +4,8 @@ rule tables:
         epochs=rules.aggregate.output.epochs,
         cells=rules.statistics.output.cells,
         comparisons=rules.statistics.output.comparisons,
+        trends=rules.statistics.output.trends,
+        to_accuracy=rules.statistics.output.to_accuracy,
         models=trained_models,
         exports=checked_exports,
         image=orchestrator_image,

@@ -27,6 +27,8 @@ material = Material(
     comparisons=pd.read_csv(snakemake.input.comparisons),
     correlations=pd.read_csv(snakemake.input.correlations),
     omnibus=pd.read_csv(snakemake.input.omnibus),
+    trends=pd.read_csv(snakemake.input.trends),
+    to_accuracy=pd.read_csv(snakemake.input.to_accuracy),
 )
 page = build_report(material, Path(snakemake.input.figures[0]).parent)
 write_text(Path(snakemake.output.page), page)

@@ -1,19 +1,21 @@
-"""Statistics of a study's runs: cells, comparisons, correlations, omnibus tests."""
+"""Statistics of a study's runs: cells, comparisons, correlations, omnibus tests, trends, what an accuracy costs."""
 
 from pathlib import Path
 
 import pandas as pd
 
 from framewatt.files import write_text
-from framewatt.statistics import compare_cells, correlate, omnibus, summarise_cells
+from framewatt.statistics import compare_cells, correlate, fit_trends, omnibus, summarise_cells, to_accuracy
 
-runs = pd.read_parquet(snakemake.input.runs)
+runs, epochs = pd.read_parquet(snakemake.input.runs), pd.read_parquet(snakemake.input.epochs)
 settings, seed = snakemake.params.settings, int(snakemake.params.seed)
 frames = {
     "cells": summarise_cells(runs, settings, seed),
     "comparisons": compare_cells(runs, settings, seed),
     "correlations": correlate(runs, settings),
     "omnibus": omnibus(runs, settings),
+    "trends": fit_trends(epochs, runs, settings),
+    "to_accuracy": to_accuracy(epochs, runs, settings, seed),
 }
 for name, frame in frames.items():
     # Twelve digits: beyond them lies what this machine's mathematical library makes of a function, which another's,

@@ -20,6 +20,8 @@ made = [
     tables.export_agreement(exports),
     tables.comparisons(pd.read_csv(snakemake.input.comparisons)),
     tables.epochs(pd.read_parquet(snakemake.input.epochs), runs),
+    tables.trends(pd.read_csv(snakemake.input.trends)),
+    tables.to_accuracy(pd.read_csv(snakemake.input.to_accuracy)),
     tables.failures(runs),
 ]
 by_name = {table.name: table for table in made}

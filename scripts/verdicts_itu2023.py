@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from framewatt.figures.published import itu2023_figure1, itu2023_levels
 from framewatt.figures.save import save
 from framewatt.published import itu2023, itu2023_beyond, itu2023_figures
 from framewatt.published.itu2023_epochs import all_epochs
@@ -24,8 +23,7 @@ frames = {
 }
 write_plain(frames, output)
 
-figures = {"itu2023_figure1": itu2023_figure1.draw(*itu2023_figures.combination(runs))}
-for name, levels in itu2023_levels.FIGURES.items():
-    figures[name] = itu2023_levels.draw(itu2023_figures.values(epochs, name), levels)
+figures = {"itu2023_figure1": itu2023_figures.draw_series(runs)}
+figures |= {name: itu2023_figures.draw_levels(epochs, name) for name in itu2023_figures.FIGURES}
 for path in map(Path, output.figures):
     save(figures[path.stem], [path])

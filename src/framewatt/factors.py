@@ -27,11 +27,11 @@ RESERVED = frozenset(
     """accuracy bimodal bimodality_coefficient block cell counts cv_percent device domain drift_p drift_rho
     duration_s energy_cv_percent energy_estimated energy_flags energy_gross_j energy_idle_j energy_net_j
     energy_net_uncertainty_j energy_per_sample_j energy_uncertainty_j epoch estimated f1_macro flags
-    gpu_memory_used_b gpu_memory_utilization_percent gpu_temperature_c gpu_utilization_percent high instrument label
-    largest_gap_s latency_p50_s latency_p95_s latency_p99_s left_out left_out_reasons loss_mean low max mean
-    mean_high mean_low mean_power_w median min n outlier_repetitions outliers parts position precision_macro
-    quantity reasons recall_macro repetition samples samples_processed sd shapiro_p started_utc status study
-    telemetry_unknown throughput_per_s time_per_sample_s valid why_not
+    flops_per_sample gpu_memory_used_b gpu_memory_utilization_percent gpu_temperature_c gpu_utilization_percent
+    high instrument label largest_gap_s latency_p50_s latency_p95_s latency_p99_s left_out left_out_reasons
+    loss_mean low max mean mean_high mean_low mean_power_w median min n outlier_repetitions outliers parts
+    position precision_macro quantity reasons recall_macro repetition samples samples_processed sd shapiro_p
+    started_utc status study target telemetry_unknown throughput_per_s time_per_sample_s valid why_not
     window""".split()  # noqa: SIM905  # sixty lines of a set are no better to read
 )
 """Names of other columns, which no factor may have."""
@@ -45,8 +45,8 @@ _TITLES = {
     "compile": "Compilation",
     "layout": "Memory layout",
 }
-_AFTER_FACTORS = ("device", "quantity")
-"""What follows the factors in the frames of runs and epochs, and in that of cells."""
+_AFTER_FACTORS = ("device", "quantity", "target")
+"""What follows the factors in the frames of runs and epochs, in that of cells, and in that of targets."""
 
 
 class Cell(Protocol):

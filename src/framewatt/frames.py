@@ -76,8 +76,12 @@ _EPOCHS = [
     "recall_macro",
     "f1_macro",
     *TELEMETRY,
+    "flops_per_sample",
 ]
-"""Columns of the epochs frame behind study, cell and the factors: a row an epoch of a training run and domain."""
+"""Columns of the epochs frame behind study, cell and the factors: a row an epoch of a training run and domain.
+
+`flops_per_sample` is the framework's own count of a forward pass, missing where it has none.
+"""
 
 _INSIDE = ("cpu:core", "cpu:uncore")
 """How the names of domains begin that lie inside a package and are never added to it."""
@@ -178,6 +182,7 @@ def _epoch_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
             "throughput_per_s": epoch["samples_processed"] and epoch["samples_processed"] / window["duration_s"],
             "loss_mean": epoch["loss_mean"],
             **epoch["metrics"],
+            "flops_per_sample": (record["workload"] or {}).get("flops"),
         }
         rows += [head | energy | _telemetry(window, energy) for energy in _domains(window["domains"])]
     return rows

@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from framewatt.figures import training_levels, training_series
 from framewatt.figures.power_traces import TracedRun
-from framewatt.figures.published import georgiou2022_figure1, itu2023_figure1, itu2023_levels
+from framewatt.figures.published import georgiou2022_figure1
 from framewatt.figures.save import save
+from framewatt.published import itu2023_figures
+from framewatt.published.itu2023_epochs import FACTORS
 
 
 def circles():
@@ -27,7 +30,13 @@ def levels(part=""):
         for framework in ("pytorch", "tensorflow")
         for run in (1, 2)
     ]
-    return pd.DataFrame(rows, columns=["dataset", "model", "batch_size", "framework", "repetition", "part", "value"])
+    return pd.DataFrame(rows, columns=["dataset", "workload", "batch_size", "label", "repetition", "part", "value"])
+
+
+def draw_levels(values, figure):
+    """A figure without intervals, as two runs a framework have none."""
+    none = pd.DataFrame(columns=[*values.columns.drop(["repetition", "value"]), "low", "high"])
+    return training_levels.draw(values, none, itu2023_figures.FIGURES[figure])
 
 
 def traced(framework, repetition):
@@ -40,21 +49,25 @@ def traced(framework, repetition):
         "memory_utilization_percent",
     ]
     power = pd.concat(
-        pd.DataFrame({"monotonic_ns": time_ns, "quantity": name, "value": np.arange(5.0)}) for name in quantities
+        pd.DataFrame({"monotonic_ns": time_ns, "domain": "gpu:0", "quantity": name, "value": np.arange(5.0)})
+        for name in quantities
     )
     record = {"cell": {"framework": framework}, "repetition": repetition, "epochs": [{"epoch": 1}]}
-    return TracedRun(record | {"windows": {"epoch-1": {"end_monotonic_ns": 3 * 10**9}}}, power)
+    window = {"end_monotonic_ns": 3 * 10**9, "domains": {"gpu:0": {"estimated": False}}}
+    return TracedRun(record | {"windows": {"epoch-1": window}}, power)
 
 
 FIGURES = {
     "circles": lambda: georgiou2022_figure1.draw(circles(), "training"),
     **{
-        name: lambda name=name: itu2023_levels.draw(
-            pd.concat([levels(), levels("epoch 1")]) if name.endswith("3") else levels(), itu2023_levels.FIGURES[name]
+        name: lambda name=name: draw_levels(
+            pd.concat([levels(), levels("epoch 1")]) if name.endswith("3") else levels(), name
         )
-        for name in itu2023_levels.FIGURES
+        for name in itu2023_figures.FIGURES
     },
-    "traces": lambda: itu2023_figure1.draw([traced("pytorch", 1), traced("tensorflow", 1)], "CIFAR10, resnet50"),
+    "traces": lambda: training_series.draw(
+        {"pytorch": [traced("pytorch", 1)], "tensorflow": [traced("tensorflow", 1)]}, "CIFAR10, resnet50"
+    ),
 }
 
 
@@ -74,17 +87,20 @@ def test_figure_1_of_georgiou2022_has_a_dot_a_run_and_areas_that_go_with_run_tim
 
 
 def test_figures_2_to_5_of_itu2023_have_a_mark_a_run():
-    figure = itu2023_levels.draw(levels(), itu2023_levels.FIGURES["itu2023_figure2"])
+    figure = draw_levels(levels(), "itu2023_figure2")
     marks = sum(len(collection.get_offsets()) for axes in figure.axes for collection in axes.collections)
     assert marks == len(levels())
+
+
+NO_EPOCHS = pd.DataFrame(columns=[*FACTORS, "repetition", "epoch_number", "energy_integrated"])
 
 
 @pytest.mark.parametrize(
     "draw",
     [
         lambda: georgiou2022_figure1.draw(circles().iloc[:0], ""),
-        lambda: itu2023_levels.draw(levels().iloc[:0], itu2023_levels.FIGURES["itu2023_figure2"]),
-        lambda: itu2023_figure1.draw([], ""),
+        lambda: itu2023_figures.draw_levels(NO_EPOCHS, "itu2023_figure2"),
+        lambda: itu2023_figures.draw_series([]),
     ],
 )
 def test_without_raw_results_a_figure_says_so(draw):

@@ -17,7 +17,7 @@ from framewatt.figures import energy_runtime_batch, energy_time, epochs
 from framewatt.figures.save import save
 from framewatt.frames import TOTAL
 from framewatt.report import Material, build_report, words
-from framewatt.statistics import compare_cells, correlate, omnibus, summarise_cells
+from framewatt.statistics import compare_cells, correlate, fit_trends, omnibus, summarise_cells, to_accuracy
 
 STATISTICS = {
     "compare": ["runtime", "provider"],
@@ -26,9 +26,10 @@ STATISTICS = {
     "alpha": 0.05,
     "confidence": 0.95,
     "resamples": 199,
+    "accuracy_targets": [0.5],
 }
 FIGURES = ("energy_time", "energy_runtime_batch", "epochs")
-TABLES = ("energy_time", "accuracy", "fairness", "export_agreement", "comparisons", "epochs", "failures")
+TABLES = ("energy_time", "accuracy", "fairness", "export_agreement", "comparisons", "epochs", "to_accuracy", "failures")
 FAILURE = "took longer than timeout_s"
 
 
@@ -71,17 +72,18 @@ def frames(*, estimated: bool, repetitions: int, fail: bool) -> dict[str, pd.Dat
     if fail:
         runs = _with_failure(runs)
     train = [frames_factory.cell(runtime, "train", 16) for runtime in ("torch", "tensorflow", "mxnet")]
-    return {"runs": runs, "epochs": frames_factory.epochs_frame(train, repetitions, estimated=estimated)} | _judged(
-        runs
-    )
+    epochs = frames_factory.epochs_frame(train, repetitions, estimated=estimated)
+    return {"runs": runs, "epochs": epochs} | _judged(runs, epochs)
 
 
-def _judged(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _judged(runs: pd.DataFrame, epochs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {
         "cells": summarise_cells(runs, STATISTICS, 1),
         "comparisons": compare_cells(runs, STATISTICS, 1),
         "correlations": correlate(runs, STATISTICS),
         "omnibus": omnibus(runs, STATISTICS),
+        "trends": fit_trends(epochs, runs, STATISTICS),
+        "to_accuracy": to_accuracy(epochs, runs, STATISTICS, 1),
     }
 
 
@@ -289,14 +291,15 @@ def test_reproduction_names_commit_locks_and_hashes(plain: str) -> None:
 def test_nothing_that_counts_is_said_in_words(figures: Path) -> None:
     found = material()
     runs = found.runs[found.runs["domain"] == TOTAL].assign(status="failed", valid=False)
-    soup = page(dataclasses.replace(found, runs=runs, epochs=found.epochs.iloc[:0], **_judged(runs)), figures)
+    epochs = found.epochs.iloc[:0]
+    soup = page(dataclasses.replace(found, runs=runs, epochs=epochs, **_judged(runs, epochs)), figures)
     assert "the study has no answer" in soup.select_one("p.lead").text
     assert f"0 of {found.planned} planned runs count" in soup.select_one("p.lead").text
 
 
 def test_frames_read_back_from_csv_give_the_same_page(figures: Path, tmp_path: Path) -> None:
     found = material(fail=True)
-    names = ("cells", "comparisons", "correlations", "omnibus")
+    names = ("cells", "comparisons", "correlations", "omnibus", "trends", "to_accuracy")
     for name in names:
         getattr(found, name).to_csv(tmp_path / name, index=False)
     again = dataclasses.replace(found, **{name: pd.read_csv(tmp_path / name) for name in names})
@@ -308,7 +311,7 @@ def test_ratio_reads_most_over_least_whichever_way_the_comparison_was_made() -> 
     for cheap, dear in ((torch, tensorflow), (tensorflow, torch)):
         levels = {cheap: [1.0, 1.1, 0.9, 1.0], dear: [2.0, 2.2, 1.8, 2.0]}
         runs = frames_factory.runs_frame(levels)
-        found = dataclasses.replace(material(), runs=runs, **_judged(runs))
+        found = dataclasses.replace(material(), runs=runs, **_judged(runs, material().epochs))
         (first,) = words.answers(found)[0].sentences
         assert f"{cheap.runtime} least, 1.00\N{NO-BREAK SPACE}J" in first
         assert f"most {dear.runtime}, 2.00 times as much" in first

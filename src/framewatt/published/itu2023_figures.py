@@ -1,17 +1,58 @@
-"""What the figures of itu2023 show, from the epochs and traces of its runs."""
+"""The figures of itu2023, from the epochs and traces of its runs, by the code that draws own runs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
+from matplotlib.figure import Figure
 
+from framewatt.figures import training, training_levels, training_series
 from framewatt.figures.power_traces import TracedRun
+from framewatt.figures.published.frameworks import NAMES
 from framewatt.published.itu2023_epochs import FACTORS
+from framewatt.statistics.training_epochs import LABEL
 
 _RUN = [*FACTORS, "repetition"]
 _SHOWN = {"model": "resnet101", "batch_size": "128"}
 """Levels of the report's Figure 1, beside data set SVHN."""
 
 _FAVOURED = ("SVHN", "CIFAR10")
+_NOTHING = "No raw results are given."
+
+
+def _levels(which: str, title: str) -> training_levels.Levels:
+    return replace(training.FIGURES[which], title=f"itu2023, {title}", empty=_NOTHING)
+
+
+FIGURES = {
+    "itu2023_figure2": _levels("energy", "Figure 2: energy of ten epochs of training"),
+    "itu2023_figure3": _levels("power", "Figure 3: mean power of training"),
+    "itu2023_figure4": _levels("utilisation", "Figure 4: GPU utilisation in training"),
+    "itu2023_figure5": _levels("accuracy", "Figure 5: accuracy after the last epoch"),
+}
+"""What Figures 2 to 5 show."""
+
+
+def draw_series(runs: Sequence[TracedRun]) -> Figure:
+    """Figure 1."""
+    chosen, words = combination(runs)
+    by_framework = {
+        name: mine for name in NAMES if (mine := [run for run in chosen if run.record["cell"]["framework"] == name])
+    }
+    title = "itu2023, Figure 1: one combination over time"
+    return training_series.draw(by_framework, words, title=title, names=NAMES, empty=_NOTHING)
+
+
+def draw_levels(epochs: pd.DataFrame, figure: str) -> Figure:
+    """One of Figures 2 to 5; two runs have no interval.
+
+    Args:
+        epochs: of all runs, see framewatt.published.itu2023_epochs.all_epochs.
+        figure: of FIGURES.
+    """
+    shown = values(epochs, figure).rename(columns={"model": "workload", "framework": LABEL})
+    none = pd.DataFrame(columns=[*shown.columns.drop(["repetition", "value"]), "low", "high"])
+    return training_levels.draw(shown, none, FIGURES[figure], names=NAMES)
 
 
 def values(epochs: pd.DataFrame, figure: str) -> pd.DataFrame:

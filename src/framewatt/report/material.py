@@ -30,6 +30,8 @@ class Material:
         comparisons: statistics of pairs (COMPARISONS_COLUMNS).
         correlations: energy against time (CORRELATIONS_COLUMNS).
         omnibus: tests of whole groups (OMNIBUS_COLUMNS).
+        trends: energy along batch size and work (TRENDS_COLUMNS).
+        to_accuracy: what it cost to be as good as asked (framewatt.statistics.to_accuracy).
     """
 
     plan: Mapping[str, Any]
@@ -45,6 +47,8 @@ class Material:
     comparisons: pd.DataFrame
     correlations: pd.DataFrame
     omnibus: pd.DataFrame
+    trends: pd.DataFrame
+    to_accuracy: pd.DataFrame
 
     @property
     def totals(self) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from framewatt.figures import training
 from framewatt.report import facts, problems, words
 from framewatt.report.material import Material
 from framewatt.report.svg import inline
@@ -30,6 +31,17 @@ FIGURES = {
         "Accuracy and energy of every epoch of training, repetitions thin and their mean thick.",
         "Line charts of accuracy and of energy over epochs; the numbers are in the table of epochs.",
     ),
+    "training_series": (
+        "Training over time, framework beside framework, for the combination in the middle of the study's levels.",
+        "Line charts of power, and of what else was sampled, over time; vertical lines end the epochs.",
+    ),
+    **{
+        f"training_{name}": (
+            f"{levels.title}, by batch size, model, data set and framework.",
+            f"Dot plot of {levels.title.lower()} by batch size, a panel a data set and model.",
+        )
+        for name, levels in training.FIGURES.items()
+    },
 }
 """Caption and text alternative of each figure, in the order of the page; other figures follow by name."""
 

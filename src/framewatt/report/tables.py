@@ -44,9 +44,16 @@ def study_tables(material: Material) -> list[Table]:
         tables.export_agreement(material.exports),
         tables.comparisons(material.comparisons),
         tables.epochs(material.epochs, material.runs),
+        *_of_training(material),
         tables.failures(material.runs),
     ]
     return [of_table(table) for table in made]
+
+
+def _of_training(material: Material) -> list[tables.Table]:
+    """Tables that few studies fill."""
+    made = [tables.trends(material.trends), tables.to_accuracy(material.to_accuracy)]
+    return [table for table in made if len(table.data)]
 
 
 def of_table(table: tables.Table) -> Table:

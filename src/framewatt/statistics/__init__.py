@@ -5,17 +5,22 @@ from framewatt.statistics.comparisons import COMPARISONS_COLUMNS, compare_cells
 from framewatt.statistics.correlation import CORRELATIONS_COLUMNS, correlate
 from framewatt.statistics.omnibus import OMNIBUS_COLUMNS, omnibus
 from framewatt.statistics.power import Reachability, count_comparisons, reachable_significance
+from framewatt.statistics.to_accuracy import to_accuracy
+from framewatt.statistics.trends import TRENDS_COLUMNS, fit_trends
 
 __all__ = [
     "COMPARISONS_COLUMNS",
     "CORRELATIONS_COLUMNS",
     "OMNIBUS_COLUMNS",
+    "TRENDS_COLUMNS",
     "Reachability",
     "cells_columns",
     "compare_cells",
     "correlate",
     "count_comparisons",
+    "fit_trends",
     "omnibus",
     "reachable_significance",
     "summarise_cells",
+    "to_accuracy",
 ]

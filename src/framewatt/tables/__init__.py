@@ -6,11 +6,11 @@ from framewatt.tables.study import (
     accuracy,
     comparisons,
     energy_time,
-    epochs,
     export_agreement,
     failures,
 )
 from framewatt.tables.table import Table, to_csv, to_latex, to_markdown, write_table
+from framewatt.tables.training import epochs, to_accuracy, trends
 
 __all__ = [
     "Table",
@@ -23,8 +23,10 @@ __all__ = [
     "fairness",
     "functions",
     "functions_published",
+    "to_accuracy",
     "to_csv",
     "to_latex",
     "to_markdown",
+    "trends",
     "write_table",
 ]

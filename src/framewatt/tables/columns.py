@@ -17,6 +17,7 @@ Show = Callable[[Mapping[str, Any]], str]
 
 _TEXTS = {"Model", "Framework", "Status", "Checker", "Reason", "Cell", "Cell A", "Cell B"}
 _TEXTS |= {"Quantity", "Significant", "Magnitude", "Test", "Flags", "Counted in", "Input", "Layout", "Weights"}
+_TEXTS |= {"Along", "Of", "Cells", "Note"}
 _TEXTS |= {"Strided convolutions", "Their padding", "Epsilon", "Activations"}
 """Headings of columns that are aligned to the left."""
 

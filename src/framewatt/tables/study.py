@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 
 from framewatt.factors import factors_of, reading_order, sorted_by
-from framewatt.frames import TOTAL
 from framewatt.headline import PER_RUN, PER_SAMPLE, Headline, headline_of_cells
 from framewatt.statistics.selection import totals
 from framewatt.tables.columns import (
@@ -23,7 +22,8 @@ from framewatt.tables.columns import (
 )
 from framewatt.tables.table import MISSING, Table, significant, text
 
-_QUALITY = {"accuracy": "Accuracy", "precision_macro": "Precision", "recall_macro": "Recall", "f1_macro": "F1"}
+QUALITY = {"accuracy": "Accuracy", "precision_macro": "Precision", "recall_macro": "Recall", "f1_macro": "F1"}
+"""Metric -> its heading."""
 
 
 def energy_time(cells: pd.DataFrame) -> Table:
@@ -85,16 +85,16 @@ def accuracy(runs: pd.DataFrame) -> Table:
     """
     factors = factors_of(runs)
     rows = totals(runs)
-    rows = rows.astype(dict.fromkeys(_QUALITY, "float64"))
+    rows = rows.astype(dict.fromkeys(QUALITY, "float64"))
     # A cell without a run that counts keeps its row, empty.
-    rows[list(_QUALITY)] = rows[list(_QUALITY)].where(rows["counts"])
+    rows[list(QUALITY)] = rows[list(QUALITY)].where(rows["counts"])
     grouped = rows.groupby(["cell", *factors], sort=False)
-    data = grouped[list(_QUALITY)].mean()
+    data = grouped[list(QUALITY)].mean()
     data.insert(0, "n", grouped["accuracy"].count())
     data["accuracy_min"], data["accuracy_max"] = grouped["accuracy"].min(), grouped["accuracy"].max()
     data = sorted_by(data.reset_index(), reading_order(factors))
     shown: dict[str, Show] = factor_columns(data, factors) | {"Runs": lambda r: text(r["n"])}
-    shown |= {heading: number(name) for name, heading in _QUALITY.items()}
+    shown |= {heading: number(name) for name, heading in QUALITY.items()}
     shown |= {"Lowest accuracy": number("accuracy_min"), "Highest accuracy": number("accuracy_max")}
     return table_of("accuracy", "Accuracy of every cell, from the outputs of the measured runs", data, shown, factors)
 
@@ -161,35 +161,6 @@ def comparisons(compared: pd.DataFrame) -> Table:
         "Flags": lambda r: text(r["flags"]) if text(r["flags"]) != MISSING else "",
     }
     return table_of("comparisons", "Comparisons of cells that differ in compared factors only", compared, shown)
-
-
-def epochs(epoch_frame: pd.DataFrame, runs: pd.DataFrame) -> Table:
-    """A row a training cell and epoch: means over the runs that count.
-
-    Args:
-        epoch_frame: the epochs frame.
-        runs: the runs frame, which says which runs count.
-    """
-    numbers = ["energy_gross_j", "duration_s", "loss_mean", *_QUALITY]
-    of_total = epoch_frame[epoch_frame["domain"] == TOTAL].astype(dict.fromkeys(numbers, "float64"))
-    every = totals(runs)
-    of_total = of_total.merge(every.loc[every["counts"], ["cell", "repetition"]], on=["cell", "repetition"])
-    of_total["estimated"] = of_total["estimated"].eq(True)
-    factors = factors_of(epoch_frame)
-    grouped = of_total.groupby(["cell", *factors, "epoch"], sort=False)
-    data = grouped[numbers].mean()
-    data.insert(0, "n", grouped["repetition"].count())
-    data.insert(1, "energy_estimated", grouped["estimated"].any())
-    data = sorted_by(data.reset_index(), [*reading_order(factors), "epoch"])
-    shown: dict[str, Show] = factor_columns(data, factors) | {
-        "Epoch": lambda r: text(r["epoch"]),
-        "Runs": lambda r: text(r["n"]),
-        "Energy (J)": lambda r: marked(significant(r["energy_gross_j"]), r),
-        "Time (s)": number("duration_s"),
-        "Loss": number("loss_mean"),
-        **{heading: number(name) for name, heading in _QUALITY.items()},
-    }
-    return table_of("epochs", "Training epoch by epoch, means over runs", data, shown, factors)
 
 
 def failures(runs: pd.DataFrame) -> Table:

@@ -1,0 +1,125 @@
+"""What the figures of training show: the runs of a study by model, data set, batch size and framework."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from framewatt.factors import natural
+from framewatt.figures import notes
+from framewatt.figures.training_levels import FIRST, Levels
+from framewatt.frames import TOTAL
+from framewatt.statistics.intervals import generator, mean_interval
+from framewatt.statistics.training_epochs import LABEL, PANELS, counted_epochs, gpu_or_total, labelled
+
+_CELL = [*PANELS, LABEL]
+
+FIGURES = {
+    "energy": Levels(
+        "Energy of training", "J", "energy", "Joules are integrated over each epoch and summed over the epochs."
+    ),
+    "power": Levels(
+        "Mean power of training",
+        "W",
+        "mean power",
+        "Mean of the epochs' mean powers; hollow: epoch 1 alone, filled: the other epochs.",
+    ),
+    "utilisation": Levels(
+        "GPU utilisation in training",
+        "",
+        "GPU utilisation (%)",
+        "Mean of the epochs' means.",
+        "No GPU was metered, so its utilisation is unknown.",
+    ),
+    "accuracy": Levels("Accuracy after the last epoch", "", "accuracy", "On the test set, after the last epoch."),
+}
+"""What each figure shows, by the end of its name."""
+
+
+def values(epochs: pd.DataFrame, runs: pd.DataFrame, figure: str, compared: Sequence[str]) -> pd.DataFrame:
+    """What a figure shows, a row a run (and part of it).
+
+    Energy and power are the GPU's where every run has one and the same, as in the report, else those of the total.
+
+    Args:
+        epochs: the epochs frame.
+        runs: the runs frame, which says which runs count.
+        figure: of FIGURES.
+        compared: the compared factors.
+
+    Returns:
+        Columns PANELS, LABEL, repetition, part, value.
+    """
+    rows = labelled(counted_epochs(epochs, runs, gpu_or_total(epochs)), compared)
+    grouped = rows.groupby([*_CELL, "repetition"])
+    if figure == "energy":
+        return _rows(grouped["energy_gross_j"].sum(min_count=1))
+    if figure == "power":
+        part = rows["epoch"].eq(1).map({True: FIRST, False: ""}).rename("part")
+        return _rows(rows.groupby([*_CELL, "repetition", part])["mean_power_w"].mean())
+    if figure == "utilisation":
+        return _rows(grouped["gpu_utilization_percent"].mean())
+    return _rows(rows.sort_values("epoch").groupby([*_CELL, "repetition"])["accuracy"].last())
+
+
+def intervals(shown: pd.DataFrame, settings: Mapping[str, Any], seed: int) -> pd.DataFrame:
+    """The interval of the mean of every mark of a figure, missing below three runs.
+
+    Args:
+        shown: from `values`.
+        settings: the study's `statistics`: confidence, resamples.
+        seed: of the bootstrap.
+
+    Returns:
+        Columns PANELS, LABEL, part, low, high.
+    """
+    keys = [*_CELL, "part"]
+    rows = []
+    for levels, part in shown.groupby(keys):
+        rng = generator(seed, *map(str, levels))
+        found = mean_interval(
+            part["value"].to_numpy(dtype=np.float64), settings["confidence"], settings["resamples"], rng
+        )
+        rows.append([*levels, found.low, found.high])
+    return pd.DataFrame(rows, columns=[*keys, "low", "high"]).astype({"low": "float64", "high": "float64"})
+
+
+def described(figure: str, epochs: pd.DataFrame) -> Levels:
+    """What a figure shows, with whose energy it is."""
+    domain = gpu_or_total(epochs)
+    levels = FIGURES[figure]
+    if not levels.unit:
+        return levels
+    whose = "All domains together." if domain == TOTAL else f"{domain} alone, as in the report."
+    return replace(levels, note=f"{levels.note} {whose}")
+
+
+def estimate_words(figure: str, epochs: pd.DataFrame) -> str:
+    """That the energy or power of a figure is estimated, in words; empty where it is measured or something else."""
+    if not FIGURES[figure].unit:
+        return ""
+    shown = epochs.loc[epochs["domain"] == gpu_or_total(epochs), "estimated"]
+    return notes.estimate_words(shown).replace("Energy", FIGURES[figure].label.capitalize())
+
+
+def in_the_middle(records: Sequence[Mapping[str, Any]], compared: Sequence[str]) -> dict[str, Any]:
+    """Levels of one combination: of every factor but the compared ones that in the middle of those that are there.
+
+    Args:
+        records: of runs that count; each factor's level may be missing in no cell.
+        compared: the compared factors.
+    """
+    left = [record["cell"] for record in records]
+    chosen: dict[str, Any] = {}
+    for name in dict.fromkeys(name for cell in left for name in cell if name not in compared):
+        levels = sorted({cell[name] for cell in left}, key=natural)
+        chosen[name] = levels[len(levels) // 2]
+        left = [cell for cell in left if cell[name] == chosen[name]]
+    return chosen
+
+
+def _rows(found: "pd.Series[float]") -> pd.DataFrame:
+    frame = found.dropna().rename("value").reset_index()
+    return frame if "part" in frame else frame.assign(part="")

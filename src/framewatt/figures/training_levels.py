@@ -1,0 +1,128 @@
+"""A quantity of training by batch size, model, data set and framework, every run shown: after ITU 2023, figures 2 to 5.
+
+Own runs and the raw results of the report are drawn by the same code.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from framewatt.factors import rank
+from framewatt.figures import notes, style
+from framewatt.statistics.training_epochs import LABEL
+
+FIRST = "epoch 1"
+"""`part` of the values that hold the first epoch alone."""
+
+_STEP = 0.24
+_HOW = "Small marks: every run; lines: their mean; bars: its interval, from three runs on."
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What one of the figures shows.
+
+    Attributes:
+        title: of the figure.
+        unit: of its quantity, as an SI unit without prefix; empty for shares and percents.
+        label: of the axis, where there is no unit.
+        note: how the quantity was made.
+        empty: what to say where there is nothing to draw.
+    """
+
+    title: str
+    unit: str
+    label: str
+    note: str
+    empty: str = "No training run counts."
+
+
+@style.styled
+def draw(
+    values: pd.DataFrame,
+    intervals: pd.DataFrame,
+    levels: Levels,
+    *,
+    names: Mapping[str, str] | None = None,
+    estimate: str = "",
+    left_out: str = "",
+) -> Figure:
+    """A panel a data set and model: every run as a small mark, the mean of the runs as a line over batch sizes.
+
+    Args:
+        values: columns dataset, workload, batch_size, LABEL, repetition, part (FIRST or empty), value.
+        intervals: columns dataset, workload, batch_size, LABEL, part, low, high (NaN where there is no interval).
+        levels: what is shown.
+        names: what labels are called in the legend; as they are where it names none.
+        estimate: from `notes.estimate_words`.
+        left_out: what is not drawn, in words.
+    """
+    if values.empty:
+        return notes.empty(levels.title, levels.empty, [left_out])
+    datasets, workloads = (_ordered(values[name]) for name in ("dataset", "workload"))
+    looks = style.looks(values[LABEL])
+    figure = Figure(figsize=(1.9 + 2.5 * len(workloads), 1.6 + 2.1 * len(datasets)), layout="constrained")
+    panels = figure.subplots(len(datasets), len(workloads), squeeze=False, sharex=True, sharey="row")
+    for row, dataset in zip(panels, datasets, strict=True):
+        of_dataset = values[values["dataset"] == dataset]
+        for axes, workload in zip(row, workloads, strict=True):
+            axes.set_title(", ".join(filter(None, [dataset, workload])))
+            here = (intervals["dataset"] == dataset) & (intervals["workload"] == workload)
+            _panel(axes, of_dataset[of_dataset["workload"] == workload], intervals[here], looks)
+        _scale(row[0], of_dataset["value"], levels)
+    for axes in panels[-1]:
+        axes.set_xlabel("batch size")
+    figure.legend(handles=_legend(values, looks, names or {}), loc="outside right center")
+    return notes.finish(figure, levels.title, estimate, [_HOW, levels.note, left_out])
+
+
+def _ordered(column: pd.Series) -> list[str]:
+    """Levels as a reader looks them up: ResNet-50 before ResNet-101."""
+    unique = column.drop_duplicates()
+    return list(unique.iloc[rank(str(column.name), unique).argsort()])
+
+
+def _panel(axes: Axes, values: pd.DataFrame, intervals: pd.DataFrame, looks: Mapping[str, style.Look]) -> None:
+    batches = sorted(values["batch_size"].unique())
+    places = {batch: place for place, batch in enumerate(batches)}
+    shifts = {label: (number - (len(looks) - 1) / 2) * _STEP for number, label in enumerate(looks)}
+    for (label, part), cell in values.groupby([LABEL, "part"]):
+        look, shape, shift = looks[label].colour, looks[label].marker, shifts[label]
+        face = "white" if part == FIRST else look
+        means = cell.groupby("batch_size")["value"].mean()
+        at = [places[batch] + shift for batch in means.index]
+        axes.plot(at, means, color=look, lw=1.0, ls=":" if part == FIRST else "-", zorder=2)
+        dots = [places[batch] + shift for batch in cell["batch_size"]]
+        axes.scatter(dots, cell["value"], s=15, marker=shape, color=face, edgecolor=look, linewidth=0.8, zorder=3)
+        known = intervals[(intervals[LABEL] == label) & (intervals["part"] == part)].dropna(subset=["low", "high"])
+        if len(known):
+            at = [places[batch] + shift for batch in known["batch_size"]]
+            axes.vlines(at, known["low"], known["high"], color=look, lw=1.0)
+    axes.set_xticks(range(len(batches)), [str(batch) for batch in batches])
+    axes.set_xlim(-0.6, len(batches) - 0.4)
+
+
+def _scale(axes: Axes, values: pd.Series, levels: Levels) -> None:
+    if levels.unit:
+        style.scale(axes.yaxis, values, levels.unit, from_zero=True)
+    else:
+        axes.set_ylim(0, (values.max() or 1) * 1.08)
+    axes.set_ylabel(levels.label)
+
+
+def _legend(values: pd.DataFrame, looks: Mapping[str, style.Look], names: Mapping[str, str]) -> list[Line2D]:
+    handles = [
+        Line2D([], [], color=look.colour, marker=look.marker, ms=5, ls="", label=names.get(label, label))
+        for label, look in looks.items()
+    ]
+    if FIRST not in set(values["part"]):
+        return handles
+    faces = {FIRST: "white", "other epochs": "#555555"}
+    return handles + [
+        Line2D([], [], marker="o", ms=5, ls="", markeredgecolor="#555555", markerfacecolor=face, label=label)
+        for label, face in faces.items()
+    ]

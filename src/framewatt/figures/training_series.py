@@ -1,0 +1,107 @@
+"""One combination of levels over time, framework beside framework: after ITU 2023, figure 1.
+
+Own runs and the raw results of the report are drawn by the same code.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from framewatt.figures import notes, style
+from framewatt.figures.power_traces import COUNTER_QUANTITY, TracedRun, counter_power
+
+TITLE = "Training over time"
+
+_POWERS = ("power_instant_w", "power_average_w", "power_w", COUNTER_QUANTITY)
+_ROWS = {
+    "power": ("power (W)", 1.0),
+    "temperature_c": ("temperature (°C)", 1.0),
+    "memory_used_b": ("memory (GiB)", 2.0**-30),
+    "utilization_percent": ("GPU util. (%)", 1.0),
+    "memory_utilization_percent": ("memory util. (%)", 1.0),
+}
+_DASHES = ("-", (0, (2, 1)), ":")
+_HOW = "Vertical lines: ends of epochs. Solid, dashed, dotted: repetitions, each from its own first reading."
+_WITHOUT_GPU = "No GPU was metered, so its temperature, memory and utilisation are unknown."
+
+
+@style.styled
+def draw(
+    runs: Mapping[str, Sequence[TracedRun]],
+    combination: str,
+    *,
+    title: str = TITLE,
+    names: Mapping[str, str] | None = None,
+    empty: str = "No training run has a trace.",
+) -> Figure:
+    """A row of panels a quantity, a column a label; vertical lines where an epoch ends.
+
+    Args:
+        runs: of one combination of levels, by the label of what is compared: every repetition, as many as there are
+            kinds of lines.
+        combination: the levels in words.
+        title: of the figure.
+        names: what labels are called; as they are where it names none.
+        empty: what to say where there is nothing to draw.
+    """
+    if not runs:
+        return notes.empty(title, empty)
+    looks = style.looks(runs)
+    rows = [name for name in _ROWS if any(_series(run, name) for run in itertools.chain(*runs.values()))]
+    figure = Figure(figsize=(1.2 + 4.0 * len(runs), 1.5 + 1.25 * len(rows)), layout="constrained")
+    panels = figure.subplots(len(rows), len(runs), squeeze=False, sharex="col", sharey="row")
+    for column, label in enumerate(looks):
+        panels[0, column].set_title((names or {}).get(label, label))
+        panels[-1, column].set_xlabel("seconds since the first reading")
+        for axes, row in zip(panels[:, column], rows, strict=True):
+            for dash, run in zip(_DASHES, runs[label], strict=False):
+                _line(axes, run, row, looks[label].colour, dash)
+            axes.yaxis.set_major_locator(MaxNLocator(4))
+    for axes, row in zip(panels[:, 0], rows, strict=True):
+        axes.set_ylabel(_ROWS[row][0])
+        axes.set_ylim(bottom=0)
+    every = [run for several in runs.values() for run in several]
+    estimate = notes.estimate_words(map(_estimated, every)).replace("Energy", "Power")
+    domains = f"Power is that of {', '.join(sorted(set(map(_domain, every))))}."
+    return notes.finish(figure, title, estimate, [combination, f"{domains} {_HOW}", "" if rows[1:] else _WITHOUT_GPU])
+
+
+def _series(run: TracedRun, row: str) -> tuple[Any, Any] | None:
+    """Times and values of a quantity: of power the best account that there is, all else of a GPU."""
+    domain = _domain(run)
+    if row != "power" and not domain.startswith("gpu:"):
+        return None
+    own = run.power[run.power["domain"] == domain]
+    for quantity in _POWERS if row == "power" else (row,):
+        found = own[own["quantity"] == quantity]
+        if len(found):
+            time_ns, value = found["monotonic_ns"].to_numpy(), found["value"].to_numpy(np.float64)
+            return counter_power(time_ns, value) if quantity == COUNTER_QUANTITY else (time_ns, value)
+    return None
+
+
+def _domain(run: TracedRun) -> str:
+    """The domain that is drawn: a GPU where one was metered, else the first by name."""
+    domains = sorted(run.power.loc[run.power["quantity"].isin(_POWERS), "domain"].astype(str).unique())
+    return str(next((name for name in domains if name.startswith("gpu:")), domains[0]))
+
+
+def _line(axes: Axes, run: TracedRun, row: str, colour: str, dash: object) -> None:
+    series = _series(run, row)
+    start_ns = int(run.power["monotonic_ns"].min())
+    if series:
+        axes.plot((series[0] - start_ns) * 1e-9, series[1] * _ROWS[row][1], color=colour, lw=0.9, ls=dash)
+    for epoch in run.record["epochs"]:
+        end_ns = run.record["windows"][f"epoch-{epoch['epoch']}"]["end_monotonic_ns"]
+        axes.axvline((end_ns - start_ns) * 1e-9, color="#999999", lw=0.5, ls=dash, zorder=1)
+
+
+def _estimated(run: TracedRun) -> bool:
+    """Whether the power that is drawn is an estimate."""
+    domains = run.record["windows"]["epoch-1"]["domains"]
+    return bool(domains[_domain(run)]["estimated"])

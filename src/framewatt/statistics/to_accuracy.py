@@ -1,0 +1,97 @@
+"""Joules and seconds of training until a network is as good as asked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from framewatt.factors import factors_of, reading_order, sorted_by
+from framewatt.statistics.intervals import generator, mean_interval
+from framewatt.statistics.training_epochs import counted_epochs
+
+_COLUMNS = [
+    "target",
+    "n",
+    "reached",
+    "best_accuracy",
+    "epochs",
+    "energy_j",
+    "energy_j_low",
+    "energy_j_high",
+    "time_s",
+    "time_s_low",
+    "time_s_high",
+    "estimated",
+    "note",
+]
+"""Columns behind cell and the factors: of `n` runs that count, `reached` came to `target` (a share of right answers),
+after `epochs` on average, for `energy_j` and `time_s`, which are missing unless all of them did; `note` says why."""
+
+
+def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) -> pd.DataFrame:
+    """Energy and time of the epochs up to the first after which test accuracy is at least a target.
+
+    Accuracy is known after whole epochs, and its evaluation costs nothing here. Where some run never comes to the
+    target, the mean of the others would be that of the lucky ones, so that there is none.
+
+    Args:
+        epochs: the epochs frame.
+        runs: the runs frame, which says which runs count.
+        settings: the study's `statistics`: accuracy_targets, confidence, resamples.
+        seed: of the bootstrap.
+
+    Returns:
+        cell, the factors, and what follows; a row a training cell and target, targets ascending.
+    """
+    factors = factors_of(epochs)
+    counted = counted_epochs(epochs, runs)
+    rows = [
+        {**dict(zip(["cell", *factors], keys, strict=True)), **_cell(part, target, settings, seed)}
+        for keys, part in counted.groupby(["cell", *factors], sort=False)
+        for target in sorted(settings["accuracy_targets"])
+    ]
+    frame = pd.DataFrame(rows, columns=["cell", *factors, *_COLUMNS])
+    return sorted_by(frame, [*reading_order(factors), "target"]) if rows else frame
+
+
+def _cell(part: pd.DataFrame, target: float, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    arrivals = [_arrival(run.sort_values("epoch"), target) for _, run in part.groupby("repetition")]
+    there = [arrival for arrival in arrivals if arrival is not None]
+    row: dict[str, Any] = {
+        "target": target,
+        "n": len(arrivals),
+        "reached": len(there),
+        "best_accuracy": part["accuracy"].max(),
+        "estimated": bool(part["estimated"].any()),
+        "note": "" if len(there) == len(arrivals) else f"{len(there)} of {len(arrivals)} runs reached it",
+    }
+    if len(there) < len(arrivals):
+        return row
+    row["epochs"] = float(np.mean([epoch for epoch, _, _ in there]))
+    for place, name in ((1, "energy_j"), (2, "time_s")):
+        values = np.array([arrival[place] for arrival in there])
+        rng = generator(seed, str(part["cell"].iloc[0]), name, str(target))
+        interval = mean_interval(values, settings["confidence"], settings["resamples"], rng)
+        row |= {name: float(values.mean()), f"{name}_low": interval.low, f"{name}_high": interval.high}
+        if interval.note and interval.note not in row["note"]:
+            row["note"] = f"no interval: {interval.note}"
+    return row
+
+
+def _arrival(run: pd.DataFrame, target: float) -> tuple[int, float, float] | None:
+    """Epoch, joules and seconds after which a run is as good as the target; None where it never is.
+
+    Args:
+        run: its epochs, in order.
+        target: share of right answers.
+    """
+    good = np.flatnonzero(run["accuracy"].to_numpy() >= target)
+    if not len(good):
+        return None
+    until = run.iloc[: int(good[0]) + 1]
+    return (
+        int(until["epoch"].iloc[-1]),
+        float(until["energy_gross_j"].sum(skipna=False)),
+        float(until["duration_s"].sum()),
+    )

@@ -1,0 +1,108 @@
+"""How the energy of an epoch grows with batch size and with the work of a model: lines through logarithms."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+
+from framewatt.factors import sorted_by
+from framewatt.statistics.training_epochs import LABEL, PANELS, counted_epochs, labelled
+
+BATCH_SIZE, WORK = "batch_size", "flops_per_sample"
+
+TRENDS_COLUMNS = [
+    "along",
+    "group",
+    "label",
+    "n_levels",
+    "n",
+    "exponent",
+    "exponent_low",
+    "exponent_high",
+    "per_doubling",
+    "per_doubling_low",
+    "per_doubling_high",
+    "r_squared",
+    "estimated",
+    "note",
+]
+"""A row a line: joules of an epoch are proportional to `along` to the power of `exponent`; `per_doubling` is 2 to that,
+the factor by which energy changes when `along` doubles. `n` is the number of runs. Unknown numbers are missing."""
+
+_HELD = {BATCH_SIZE: ["dataset", "workload"], WORK: ["dataset", "batch_size"]}
+"""What stays the same along each line, beside what LABEL names."""
+
+
+def fit_trends(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Fit energy of an epoch against batch size, and against operations of a sample.
+
+    A point is a run: the mean energy of its epochs after the first, which holds what frameworks do once (of a run of
+    one epoch, that one). Ordinary least squares on base-2 logarithms (statsmodels), Student's interval of the slope.
+    Operations are those that a framework counts itself, or else those of the same model and data set in one that does;
+    models of one name differ by a few per cent from zoo to zoo (see the fairness sheet).
+
+    Args:
+        epochs: the epochs frame.
+        runs: the runs frame, which says which runs count.
+        settings: the study's `statistics`: compare, confidence.
+
+    Returns:
+        TRENDS_COLUMNS; no row where a study has one level of what a line would go along.
+    """
+    points = _points(labelled(counted_epochs(epochs, runs), settings["compare"]))
+    rows = [row for along, held in _HELD.items() for row in _lines(points, along, held, float(settings["confidence"]))]
+    return pd.DataFrame(rows, columns=TRENDS_COLUMNS)
+
+
+def _points(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row a run: its factors, joules of an epoch, operations of a sample."""
+    last = rows.groupby(["cell", "repetition"])["epoch"].transform("max")
+    later = rows[(rows["epoch"] > 1) | (last == 1)]
+    keys = ["cell", "repetition", LABEL, *PANELS]
+    points = later.groupby(keys, sort=False, as_index=False).agg(
+        energy_j=("energy_gross_j", "mean"), estimated=("estimated", "any"), own=(WORK, "first")
+    )
+    counted = points.groupby(["dataset", "workload"])["own"].transform("first")
+    return points.assign(**{WORK: points["own"].fillna(counted)})
+
+
+def _lines(points: pd.DataFrame, along: str, held: Sequence[str], confidence: float) -> Iterator[dict[str, Any]]:
+    """A line for every label and combination of what is held; none where the study does not vary `along`."""
+    varied = "workload" if along == WORK else along
+    if points[varied].nunique() < 2:
+        return
+    for levels, part in sorted_by(points, [*held, LABEL]).groupby([*held, LABEL], sort=False):
+        *group, label = levels
+        words = [
+            f"batch {level}" if name == "batch_size" else str(level) for name, level in zip(held, group, strict=True)
+        ]
+        head = {"along": along, "group": " ".join(filter(None, words)), "label": label}
+        yield head | {"estimated": bool(part["estimated"].any())} | _line(part, along, confidence)
+
+
+def _line(part: pd.DataFrame, along: str, confidence: float) -> dict[str, Any]:
+    known = part.dropna(subset=[along, "energy_j"])
+    known = known[(known[along] > 0) & (known["energy_j"] > 0)]
+    found: dict[str, Any] = {"n_levels": int(known[along].nunique()), "n": len(known)}
+    if part[along].isna().all():
+        return found | {"note": "no framework of the study counts the operations of its models"}
+    if found["n_levels"] < 2:
+        return found | {"note": "fewer than two levels have runs that count"}
+    x, y = (np.log2(known[name].to_numpy(dtype=np.float64)) for name in (along, "energy_j"))
+    fit = sm.OLS(y, sm.add_constant(x)).fit()
+    found |= {"exponent": float(fit.params[1]), "per_doubling": float(2 ** fit.params[1]), "note": ""}
+    if found["n_levels"] == 2:
+        found["note"] = "two levels: any two lie on a line, so that nothing says whether this is one"
+    else:
+        found["r_squared"] = float(fit.rsquared)
+    if fit.df_resid < 1:
+        return found | {"note": f"{found['note']}; no interval: one run a level".lstrip("; ")}
+    low, high = map(float, fit.conf_int(alpha=1 - confidence)[1])
+    return found | {
+        "exponent_low": low,
+        "exponent_high": high,
+        "per_doubling_low": 2**low,
+        "per_doubling_high": 2**high,
+    }

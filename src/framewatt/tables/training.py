@@ -1,0 +1,105 @@
+"""Tables of training: every epoch, how energy grows with batch size and work, what an accuracy costs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from framewatt.factors import factors_of, reading_order, sorted_by
+from framewatt.statistics.training_epochs import counted_epochs
+from framewatt.tables.columns import Show, bracketed, factor_columns, marked, mean, number, table_of, text_of, times
+from framewatt.tables.study import QUALITY
+from framewatt.tables.table import Table, significant, text
+
+_GPU = {
+    "gpu_temperature_c": ("GPU temperature (°C)", 1.0),
+    "gpu_memory_used_b": ("GPU memory (GiB)", 2.0**-30),
+    "gpu_utilization_percent": ("GPU utilisation (%)", 1.0),
+    "gpu_memory_utilization_percent": ("GPU memory utilisation (%)", 1.0),
+}
+
+
+def epochs(epoch_frame: pd.DataFrame, runs: pd.DataFrame) -> Table:
+    """A row a training cell and epoch: means over the runs that count, as in the ITU 2023 study's table.
+
+    Args:
+        epoch_frame: the epochs frame.
+        runs: the runs frame, which says which runs count.
+    """
+    rows = counted_epochs(epoch_frame, runs)
+    numbers = ["energy_gross_j", "duration_s", "mean_power_w", *_GPU, "loss_mean", *QUALITY]
+    rows = rows.astype(dict.fromkeys(numbers, "float64"))
+    factors = factors_of(epoch_frame)
+    grouped = rows.groupby(["cell", *factors, "epoch"], sort=False)
+    data = grouped[numbers].mean()
+    data.insert(0, "n", grouped["repetition"].count())
+    data.insert(1, "energy_estimated", grouped["estimated"].any())
+    data["telemetry_unknown"] = grouped["telemetry_unknown"].first()
+    data = sorted_by(data.reset_index(), [*reading_order(factors), "epoch"])
+    shown: dict[str, Show] = factor_columns(data, factors) | {
+        "Epoch": lambda r: text(r["epoch"]),
+        "Runs": lambda r: text(r["n"]),
+        "Energy (J)": lambda r: marked(significant(r["energy_gross_j"]), r),
+        "Mean power (W)": lambda r: marked(significant(r["mean_power_w"]), r),
+        "Time (s)": number("duration_s"),
+        **{heading: _scaled(name, factor) for name, (heading, factor) in _GPU.items() if data[name].notna().any()},
+        "Loss": number("loss_mean"),
+        **{heading: number(name) for name, heading in QUALITY.items()},
+    }
+    caption = "Training epoch by epoch, means over runs"
+    unknown = list(dict.fromkeys(data["telemetry_unknown"].dropna()))
+    if unknown:
+        caption += f"; unknown of GPUs: {'; '.join(unknown)}"
+    return table_of("epochs", caption, data, shown, factors)
+
+
+def trends(fitted: pd.DataFrame) -> Table:
+    """A row a line: the factor by which joules of an epoch change when batch size, or work, doubles.
+
+    Args:
+        fitted: the frame of `fit_trends`.
+    """
+    shown: dict[str, Show] = {
+        "Along": lambda r: {"batch_size": "batch size", "flops_per_sample": "operations of a sample"}[r["along"]],
+        "Of": text_of("group"),
+        "Cells": text_of("label"),
+        "Levels": text_of("n_levels"),
+        "Runs": text_of("n"),
+        "Energy when it doubles (times)": lambda r: _marked(_interval(r, "per_doubling"), r),
+        "Exponent": lambda r: _interval(r, "exponent"),
+        "R²": number("r_squared"),
+        "Note": lambda r: "" if pd.isna(r["note"]) else str(r["note"]),
+    }
+    caption = "Energy of an epoch after the first, along batch size and operations of a sample: fitted power laws"
+    return table_of("trends", caption, fitted, shown)
+
+
+def to_accuracy(reached: pd.DataFrame) -> Table:
+    """A row a training cell and target: joules and seconds of training until the network is as good.
+
+    Args:
+        reached: the frame of `to_accuracy`.
+    """
+    factors = factors_of(reached)
+    shown: dict[str, Show] = factor_columns(reached, factors) | {
+        "Accuracy of at least": number("target"),
+        "Reached by runs": lambda r: f"{r['reached']} of {r['n']}",
+        "After epochs": number("epochs"),
+        "Energy (J)": lambda r: _marked(mean(r, "energy_j"), r),
+        "Time (s)": lambda r: mean(r, "time_s"),
+        "Best accuracy": number("best_accuracy"),
+    }
+    caption = "Joules and seconds of training until the test set is classified as well; unknown where a run was not"
+    return table_of("to_accuracy", caption, reached, shown, factors)
+
+
+def _scaled(name: str, factor: float) -> Show:
+    return lambda row: significant(times(row[name], factor))
+
+
+def _interval(row: Mapping[str, Any], name: str) -> str:
+    return bracketed(row[name], row[f"{name}_low"], row[f"{name}_high"])
+
+
+def _marked(shown: str, row: Mapping[str, Any]) -> str:
+    return marked(shown, {**row, "energy_estimated": row["estimated"]})
