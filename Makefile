@@ -39,7 +39,7 @@ preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs
 	PYTHONPATH=src $(BIN)/python -P scripts/preflight.py $(if $(STRICT),--strict)
 
 bench: $(VENV)/ready-development ## measure what framewatt costs and how right it is, beside targets and other tools
-	$(BIN)/snakemake --cores 1 $(foreach name,torch peers,resources/environments/locked/$(name)/environment.json)
+	$(BIN)/snakemake --cores 1 $(foreach name,torch tensorflow/cpu mxnet/cpu peers,resources/environments/locked/$(name)/environment.json)
 	PYTHONPATH=src:tests $(BIN)/python -m bench
 
 images: $(VENV)/ready ## build the container images of a study ahead (STUDY=demo, BASE=… as container_base)

@@ -28,6 +28,8 @@ COLUMNS = ("name", "framewatt", "peer", "ratio", "ratio_low", "ratio_high", "pai
 CASE_COLUMNS = ("case", "meter", "domain", "right_j", "found_j", "error_percent", "uncertainty_j", "verdict", "why")
 LOOP_PAIRS = 12
 OWN_RUNS = 7
+TRAINED = {"torch": "torch", "tensorflow": "tensorflow/cpu", "mxnet": "mxnet/cpu"}
+"""Framework -> the environment that it trains in."""
 
 
 def main() -> None:
@@ -67,12 +69,19 @@ def _loops() -> list[dict]:
     """framewatt's loops against bare ones."""
     loops = Loops()
     inference = compare(lambda: loops.rate("framewatt", 2), lambda: loops.rate("bare", 2), LOOP_PAIRS)
-    training = compare(lambda: loops.rate("framewatt training", 0), lambda: loops.rate("bare training", 0), LOOP_PAIRS)
     loops.close()
     return [
         _ratio_row("timed loop over the bare loop, ResNet-50 in torch, batch 1", inference, ">= 0.99", 0.99),
-        _ratio_row("training loop over a plain one, ResNet-50 in torch, batch 16", training, ">= 1", 1.0),
+        *map(_training, TRAINED),
     ]
+
+
+def _training(framework: str) -> dict:
+    """framewatt's training loop against the plain one of a framework."""
+    loops = Loops(TRAINED[framework], f"from bench.training_loops import main; main({framework!r})")
+    ratio = compare(lambda: loops.rate("framewatt"), lambda: loops.rate("plain"), LOOP_PAIRS)
+    loops.close()
+    return _ratio_row(f"training loop over a plain one, ResNet-50 in {framework}, batch 16", ratio, ">= 1", 1.0)
 
 
 def _ratio_row(name: str, ratio: Ratio, target: str, least: float) -> dict:

@@ -18,7 +18,7 @@ import torch
 import torchvision
 
 from framewatt.datasets.contract import Arrays
-from framewatt.worker import Events, infer, train
+from framewatt.worker import Events, infer
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Spec
 
@@ -66,39 +66,10 @@ def bare_loop(seconds: float) -> float:
     return count / elapsed
 
 
-def framewatt_training(_seconds: float) -> float:
-    """framewatt's training loop over ResNet-50, an epoch; samples a second."""
-    found = StringIO()
-    spec, data = _spec(None, batch_size=16), _data()
-    result = train(make_training("torch", spec, data), data, 1, Events(found))
-    edges = [json.loads(line) for line in found.getvalue().splitlines()]
-    start, end = (event["monotonic_ns"] for event in edges if event["window"] == "epoch-1")
-    return result["samples_processed"] / ((end - start) * 1e-9)
-
-
-def bare_training(_seconds: float) -> float:
-    """A plain training loop over the same model and as many batches; samples a second."""
-    data = _data()
-    torch.manual_seed(1)
-    model = torchvision.models.resnet50(num_classes=data.classes).train()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9)
-    loss_of = torch.nn.CrossEntropyLoss()
-    inputs, labels = torch.from_numpy(data.x_train), torch.from_numpy(data.y_train).long()
-    batches = [(inputs[i : i + 16], labels[i : i + 16]) for i in range(0, len(inputs), 16)]
-    begin = time.perf_counter()
-    for batch, label in batches:
-        optimizer.zero_grad()
-        loss_of(model(batch), label).backward()
-        optimizer.step()
-    return len(inputs) / (time.perf_counter() - begin)
-
-
 LOOPS: dict[str, Loop] = {
     "mobilenet": mobilenet,
     "framewatt": framewatt_loop,
     "bare": bare_loop,
-    "framewatt training": framewatt_training,
-    "bare training": bare_training,
 }
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parents[2]
-TORCH = ROOT / "resources/environments/locked/torch"
-PEERS = ROOT / "resources/environments/locked/peers"
+ENVIRONMENTS = ROOT / "resources/environments/locked"
+PEERS = ENVIRONMENTS / "peers"
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,19 @@ class Ratio:
 
 
 class Loops:
-    """The process that runs segments of loops."""
+    """A process that runs segments of loops, a line each.
 
-    def __init__(self) -> None:
-        # Behind torch's own packages, so that the loop is the same with and without a tool beside it.
+    Args:
+        environment: name of the environment that it runs in.
+        run: Python that reads the lines and answers them.
+    """
+
+    def __init__(self, environment: str = "torch", run: str = "from bench.loops import main; main()") -> None:
+        # Behind the environment's own packages, so that a loop is the same with and without a tool beside it.
         tools = next((PEERS / "lib").glob("python3*")) / "site-packages"
-        code = f"import sys; sys.path.append({str(tools)!r}); from bench.loops import main; main()"
+        code = f"import sys; sys.path.append({str(tools)!r}); {run}"
         self._process = subprocess.Popen(
-            [TORCH / "bin/python", "-c", code],
+            [ENVIRONMENTS / environment / "bin/python", "-c", code],
             env={
                 **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
                 "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}",
@@ -51,7 +56,7 @@ class Loops:
             text=True,
         )
 
-    def rate(self, loop: str, seconds: float, tool: str = "") -> float:
+    def rate(self, loop: str, seconds: float = 0, tool: str = "") -> float:
         """Samples a second of one segment."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -19,6 +19,7 @@ FIRST = "epoch 1"
 """`part` of the values that hold the first epoch alone."""
 
 _STEP = 0.24
+_NARROWEST_IN = 7.0
 _HOW = "Small marks: every run; lines: their mean; bars: its interval, from three runs on."
 
 
@@ -65,7 +66,9 @@ def draw(
         return notes.empty(levels.title, levels.empty, [left_out])
     datasets, workloads = (_ordered(values[name]) for name in ("dataset", "workload"))
     looks = style.looks(values[LABEL])
-    figure = Figure(figsize=(1.9 + 2.5 * len(workloads), 1.6 + 2.1 * len(datasets)), layout="constrained")
+    figure = Figure(
+        figsize=(max(1.9 + 2.5 * len(workloads), _NARROWEST_IN), 1.6 + 2.1 * len(datasets)), layout="constrained"
+    )
     panels = figure.subplots(len(datasets), len(workloads), squeeze=False, sharex=True, sharey="row")
     for row, dataset in zip(panels, datasets, strict=True):
         of_dataset = values[values["dataset"] == dataset]
