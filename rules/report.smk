@@ -15,6 +15,8 @@ rule write_report:
         exports=checked_exports,
         environments=environments,
         tables=rules.tables.output,
+        replication=replicated_tables,
+        published=paper_files("resources/published", "csv"),
         figures=figures_of,
         template=multiext(
             "src/framewatt/report/",
@@ -37,6 +39,8 @@ rule write_report:
         "../envs/orchestrator/environment.yaml"
     container:
         ORCHESTRATOR
+    params:
+        paper=settings("replicates"),
     message:
         "writing the report"
     script:

@@ -6,6 +6,8 @@ import pandas as pd
 
 from framewatt.files import read_json, write_text
 from framewatt.records import read_run, record_paths
+from framewatt.replication import makers
+from framewatt.replication.contract import read_measured
 from framewatt.report import Material, build_report
 
 # Imported runs have none.
@@ -29,6 +31,7 @@ material = Material(
     omnibus=pd.read_csv(snakemake.input.omnibus),
     trends=pd.read_csv(snakemake.input.trends),
     to_accuracy=pd.read_csv(snakemake.input.to_accuracy),
+    replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
 )
 page = build_report(material, Path(snakemake.input.figures[0]).parent)
 write_text(Path(snakemake.output.page), page)

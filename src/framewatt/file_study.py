@@ -15,7 +15,7 @@ from framewatt.validation import validate
 FILES = "files"
 """What `source` is in such a study."""
 
-_KEYS = ("study", "title", "description", "source", "files", "seed", "statistics", "archive")
+_KEYS = ("study", "title", "description", "replicates", "source", "files", "seed", "statistics", "archive")
 """What such a study may say: nothing about measuring."""
 
 

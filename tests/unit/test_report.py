@@ -16,6 +16,7 @@ from framewatt.factors import factors_of
 from framewatt.figures import energy_runtime_batch, energy_time, epochs
 from framewatt.figures.save import save
 from framewatt.frames import TOTAL
+from framewatt.replication.contract import Finding, claims_table
 from framewatt.report import Material, build_report, words
 from framewatt.statistics import compare_cells, correlate, fit_trends, omnibus, summarise_cells, to_accuracy
 
@@ -201,6 +202,20 @@ def test_sections_come_in_the_order_of_a_reviewer(plain: str) -> None:
         "significance",
         "reproduce",
     ]
+
+
+def test_what_a_study_replicates_has_a_section_of_its_own(figures: Path) -> None:
+    claim = Finding("a-claim", "Abstract", "torch is cheaper", "2", "of 2", 1.0, 2, "in part", 0.03, "not so: BERT")
+    found = material()
+    plan = dict(found.plan) | {"settings": found.plan["settings"] | {"replicates": "alizadeh2024"}}
+    found = dataclasses.replace(found, plan=plan, replication=[claims_table("alizadeh2024", [claim])])
+    section = page(found, figures).select_one("section#replication")
+    assert section is not None
+    assert section.h2 is not None
+    assert section.h2.text == "Beside alizadeh2024"
+    told = [cell.text for cell in section.select("table#table-claims td")]
+    assert told == ["Abstract", "torch is cheaper", "2 of 2", "1 of 2", "in part", "0.0300", "not so: BERT"]
+    assert "replication/claims.csv" in section.text
 
 
 def test_page_needs_no_network_and_no_other_file(plain: str) -> None:

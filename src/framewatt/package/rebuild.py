@@ -12,7 +12,7 @@ from framewatt.errors import FramewattError
 from framewatt.files import read_json, sha256_of
 from framewatt.package.unpack import unpack
 
-DERIVED = ("aggregate", "statistics", "tables", "figures", "report")
+DERIVED = ("aggregate", "statistics", "tables", "replication", "figures", "report")
 """Folders of a results tree that follow from the others."""
 
 RULES = (*DERIVED[:-1], "write_report", "functions", "function_tables", "compare_profiles")

@@ -16,7 +16,10 @@ from framewatt.statistics.correlation import spearman
 INFERENCE = ["model", "batch_size", "runtime"]
 EXECUTION_PROVIDERS = ["model", "exported_from", "execution_provider"]
 
-_ORIGINALS = {"mx2onnx": "mxnet", "tf2onnx": "tf", "torch2onnx": "torch"}
+ORIGINALS = {"mx2onnx": "mxnet", "tf2onnx": "tf", "torch2onnx": "torch"}
+"""Runtime of a converted model -> framework that it was converted from, as the tables name them."""
+
+EXPORTS = {original: converted for converted, original in ORIGINALS.items()}
 
 
 @dataclass(frozen=True)
@@ -58,19 +61,19 @@ def lower(tables: Tables, quantity: str, of: str, than: str) -> Answer:
     """In how many pairs of cells of Table 1 the first has the smaller number."""
     pairs = list(zip(of.split(), than.split(), strict=True))
     higher = [(a, b) for a, b in pairs if not _cell(tables, quantity, a) < _cell(tables, quantity, b)]
-    return _counted(len(pairs) - len(higher), [f"{a} against {b}" for a, b in higher])
+    return _counted(len(pairs), [f"{a} against {b}" for a, b in higher])
 
 
 def converted_lower(tables: Tables, quantity: str, batch_size: str = "") -> Answer:
     """In how many rows of Table 1 the converted model has the smaller number than its original."""
     changes = _conversions(tables, quantity, batch_size)
-    return _counted(int((changes < 0).sum()), changes.index[changes >= 0].tolist())
+    return _counted(len(changes), changes.index[changes >= 0].tolist())
 
 
 def converted_higher(tables: Tables, quantity: str, batch_size: str = "") -> Answer:
     """In how many rows of Table 1 the converted model has the larger number than its original."""
     changes = _conversions(tables, quantity, batch_size)
-    return _counted(int((changes > 0).sum()), changes.index[changes <= 0].tolist())
+    return _counted(len(changes), changes.index[changes <= 0].tolist())
 
 
 def worsened(tables: Tables, quantity: str, statistic: str) -> Answer:
@@ -92,7 +95,7 @@ def spearman_p(tables: Tables, a: str, b: str) -> Answer:
 
 def cpu_to_gpu(tables: Tables, outliers: str) -> Answer:
     """Sum of CPU energy over sum of GPU energy of Table 1, in percent; removed are Tukey's outliers of the ratio."""
-    used = tables.inference[["cpu_energy_j", "gpu_energy_j"]]
+    used = pd.DataFrame({name: tables.inference[name] for name in ("cpu_energy_j", "gpu_energy_j")})
     ratio = used["cpu_energy_j"] / used["gpu_energy_j"]
     note = f"the mean of the {len(used)} ratios is {100 * ratio.mean():.1f} %"
     if outliers == "removed":
@@ -116,7 +119,7 @@ def accuracy_percent_less(tables: Tables, model: str, of: str, than: str) -> Ans
 def most_accurate(tables: Tables, framework: str, models: str) -> Answer:
     """For how many models a framework has the highest accuracy of Table 2."""
     best = tables.accuracy[models.split()].idxmax()
-    return _counted(int((best == framework).sum()), [f"{m}: {best[m]}" for m in best.index if best[m] != framework])
+    return _counted(len(best), [f"{m}: {best[m]}" for m in best.index if best[m] != framework])
 
 
 def not_printed(tables: Tables, what: str) -> Answer:
@@ -128,7 +131,7 @@ def tensorrt_lower(tables: Tables, quantity: str) -> Answer:
     """For how many exports of Table 3 TensorRT has the smaller number than CUDA."""
     by_provider = _by_provider(tables, quantity)
     higher = by_provider.index[by_provider["TensorRT"] >= by_provider["CUDA"]].tolist()
-    return _counted(len(by_provider) - len(higher), higher)
+    return _counted(len(by_provider), higher)
 
 
 def tensorrt_percent(tables: Tables, quantity: str, exported_from: str, direction: str) -> Answer:
@@ -166,12 +169,25 @@ def _cell(tables: Tables, quantity: str, name: str) -> float:
     return float(tables.inference.loc[tuple(name.split("/")), quantity])
 
 
+def conversions(tables: Tables, batch_size: str = "") -> dict[str, str]:
+    """Converted cells of Table 1 whose originals are there too, and those, by name.
+
+    Args:
+        tables: of the paper, or of own runs.
+        batch_size: of the cells; empty takes all.
+    """
+    return {
+        f"{model}/{batch}/{runtime}": f"{model}/{batch}/{original}"
+        for model, batch, runtime in tables.inference.index
+        if batch_size in ("", batch) and (model, batch, original := ORIGINALS.get(runtime)) in tables.inference.index
+    }
+
+
 def _conversions(tables: Tables, quantity: str, batch_size: str) -> pd.Series:
     """Change of a number by conversion, in percent of the original's, by converted cell."""
     changes = {
-        f"{model}/{batch}/{runtime}": 100 * (value / tables.inference.loc[(model, batch, original), quantity] - 1)
-        for (model, batch, runtime), value in tables.inference[quantity].items()
-        if (original := _ORIGINALS.get(runtime)) and batch_size in ("", batch)
+        converted: 100 * (_cell(tables, quantity, converted) / _cell(tables, quantity, original) - 1)
+        for converted, original in conversions(tables, batch_size).items()
     }
     return pd.Series(changes, dtype="float64")
 
@@ -180,5 +196,7 @@ def _by_provider(tables: Tables, quantity: str) -> pd.DataFrame:
     return tables.providers[quantity].droplevel("model").unstack("execution_provider")
 
 
-def _counted(count: int, exceptions: list[str]) -> Answer:
-    return Answer(count, f"not so: {', '.join(exceptions)}" if exceptions else "")
+def _counted(total: int, exceptions: list[str]) -> Answer:
+    """How many of a number are as claimed, and which are not."""
+    note = f"not so: {', '.join(exceptions)}" if exceptions else ""
+    return Answer(total - len(exceptions), note, out_of=total)

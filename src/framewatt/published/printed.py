@@ -47,12 +47,14 @@ class Answer:
         note: what a reader should know of it.
         low: least value that the rounding of what it follows from allows; None where that rounding does not matter.
         high: the largest such value.
+        out_of: of how many, where the value is a count of those that are as claimed.
     """
 
     value: float | str | None
     note: str = ""
     low: float | None = None
     high: float | None = None
+    out_of: int | None = None
 
 
 def read_printed(text: str, decimals: int | None = None) -> Printed | None:

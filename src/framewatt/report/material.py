@@ -9,6 +9,7 @@ import pandas as pd
 from framewatt.figures.notes import estimate_words
 from framewatt.frames import TOTAL
 from framewatt.headline import Headline, headline_of_runs
+from framewatt.tables import Table
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Material:
         omnibus: tests of whole groups (OMNIBUS_COLUMNS).
         trends: energy along batch size and work (TRENDS_COLUMNS).
         to_accuracy: what it cost to be as good as asked (framewatt.statistics.to_accuracy).
+        replication: tables beside those of the paper that the study measures anew.
     """
 
     plan: Mapping[str, Any]
@@ -49,6 +51,7 @@ class Material:
     omnibus: pd.DataFrame
     trends: pd.DataFrame
     to_accuracy: pd.DataFrame
+    replication: Sequence[Table] = ()
 
     @property
     def totals(self) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from framewatt.figures import training
 from framewatt.report import facts, problems, words
 from framewatt.report.material import Material
 from framewatt.report.svg import inline
-from framewatt.report.tables import Table, study_tables
+from framewatt.report.tables import Table, replication_tables, study_tables
 
 FIGURES = {
     "energy_time": (
@@ -87,6 +87,8 @@ def build_report(material: Material, figures: Path) -> str:
         root=_root(material),
         figures=_figures(figures),
         tables=study_tables(material),
+        replication=replication_tables(material),
+        paper=material.plan["settings"].get("replicates"),
         problems=problems.problem_tables(material),
         flags=problems.flag_tables(material),
         preflight=problems.preflight_table(material),

@@ -56,7 +56,14 @@ def _of_training(material: Material) -> list[tables.Table]:
     return [table for table in made if len(table.data)]
 
 
-def of_table(table: tables.Table) -> Table:
+def replication_tables(material: Material) -> list[Table]:
+    """The study's numbers beside those of the paper that it measures anew."""
+    return [of_table(table, "replication") for table in material.replication]
+
+
+def of_table(table: tables.Table, folder: str = "tables") -> Table:
     """A table of a file, as it is shown there, with the name of the file."""
     rows = [[str(value) for value in row] for row in table.shown.itertuples(index=False)]
-    return Table(table.name, table.caption, list(table.shown.columns), rows, table.numeric, f"tables/{table.name}.csv")
+    return Table(
+        table.name, table.caption, list(table.shown.columns), rows, table.numeric, f"{folder}/{table.name}.csv"
+    )

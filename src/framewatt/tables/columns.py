@@ -19,6 +19,7 @@ _TEXTS = {"Model", "Framework", "Status", "Checker", "Reason", "Cell", "Cell A",
 _TEXTS |= {"Quantity", "Significant", "Magnitude", "Test", "Flags", "Counted in", "Input", "Layout", "Weights"}
 _TEXTS |= {"Along", "Of", "Cells", "Note"}
 _TEXTS |= {"Strided convolutions", "Their padding", "Epsilon", "Activations"}
+_TEXTS |= {"Section", "Claim", "Published", "Verdict", "Why", "Runtime", "Exported from", "Provider", "Why empty"}
 """Headings of columns that are aligned to the left."""
 
 

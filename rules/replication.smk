@@ -1,0 +1,21 @@
+rule replication:
+    input:
+        runs=rules.aggregate.output.runs,
+        epochs=rules.aggregate.output.epochs,
+        comparisons=rules.statistics.output.comparisons,
+        published=paper_files("resources/published", "csv"),
+        image=orchestrator_image,
+    output:
+        multiext("results/{study}/replication/{replicated}", ".csv", ".md", ".tex"),
+    log:
+        "logs/{study}/replication/{replicated}.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
+    params:
+        paper=settings("replicates"),
+    message:
+        "holding {wildcards.replicated} beside the paper's"
+    script:
+        "../scripts/replication.py"

@@ -1,0 +1,11 @@
+"""A table of own runs beside that of the paper which they measure anew, as CSV, Markdown and LaTeX."""
+
+from pathlib import Path
+
+from framewatt.replication import makers
+from framewatt.replication.contract import read_measured
+from framewatt.tables import write_table
+
+table = makers(snakemake.params.paper)[snakemake.wildcards.replicated](read_measured(snakemake.input))
+for path in map(Path, snakemake.output):
+    write_table(table, path)
