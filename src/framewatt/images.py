@@ -23,6 +23,9 @@ BOOTSTRAP = "debootstrap"
 """In the place of a base image: a Debian that this machine makes from its own package mirror."""
 
 _TIMEOUT_S = 3600
+_BUILDERS = ("setuptools", "wheel", "cython")
+"""What builds packages without a wheel; GluonNLP's extension is in Cython."""
+
 _PLAIN = "-noD -noF"
 """Files are not compressed: every run mounts its image anew, and would unpack all that it imports anew (with zstd,
 importing torch took 7.7 s in its image, 4.5 s outside)."""
@@ -71,7 +74,7 @@ def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
         steps: tuple[list[str | Path], ...] = (
             [uv, "venv", "--quiet", "--seed", "--python", PYTHON_VERSION, python.parents[1]],
             [*download, "--no-deps", "--require-hashes", "--requirement", lock],
-            [*download, "--no-deps", "setuptools", "wheel"],
+            [*download, "--no-deps", *_BUILDERS],
         )
         for step in steps:
             outcome = supervise(step, log=log, timeout_s=_TIMEOUT_S, environment={"VIRTUAL_ENV": ""})
