@@ -73,7 +73,14 @@ TABLES = [
     "to_accuracy",
     "failures",
 ]
-FIGURES = ["energy_time", "energy_runtime_batch", "power_traces", "epochs"]
+FIGURES = [
+    "energy_time",
+    "energy_runtime_batch",
+    "time_runtime_batch",
+    "energy_accuracy",
+    "power_traces",
+    "epochs",
+]
 TRAINING_FIGURES = ["series", "energy", "power", "utilisation", "accuracy"]
 
 

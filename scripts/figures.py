@@ -6,7 +6,14 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from framewatt.figures import energy_runtime_batch, energy_time, epochs, power_traces
+from framewatt.figures import (
+    energy_accuracy,
+    energy_runtime_batch,
+    energy_time,
+    epochs,
+    power_traces,
+    time_runtime_batch,
+)
 from framewatt.figures.save import save
 from framewatt.records import read_run, record_paths
 
@@ -30,6 +37,8 @@ compared = snakemake.params.compared
 draw: dict[str, Callable[[], Figure]] = {
     "energy_time": lambda: energy_time.draw(runs, cells, compared),
     "energy_runtime_batch": lambda: energy_runtime_batch.draw(runs, cells, compared),
+    "time_runtime_batch": lambda: time_runtime_batch.draw(runs, cells, compared),
+    "energy_accuracy": lambda: energy_accuracy.draw(runs, cells, compared),
     "power_traces": draw_power_traces,
     "epochs": lambda: epochs.draw(pd.read_parquet(snakemake.input.epochs), runs, compared),
 }

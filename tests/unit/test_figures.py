@@ -17,7 +17,14 @@ from matplotlib.text import Text
 
 from framewatt.errors import FramewattError
 from framewatt.factors import factors_of
-from framewatt.figures import energy_runtime_batch, energy_time, epochs, power_traces
+from framewatt.figures import (
+    energy_accuracy,
+    energy_runtime_batch,
+    energy_time,
+    epochs,
+    power_traces,
+    time_runtime_batch,
+)
 from framewatt.figures.power_traces import TracedRun, counter_power
 from framewatt.figures.save import save
 from framewatt.frames import TOTAL
@@ -65,13 +72,15 @@ def draw(name: str, *, estimated: bool = False) -> Figure:
     drawings: dict[str, Callable[[], Figure]] = {
         "energy_time": lambda: energy_time.draw(runs, cells_of(runs)),
         "energy_runtime_batch": lambda: energy_runtime_batch.draw(runs, cells_of(runs)),
+        "time_runtime_batch": lambda: time_runtime_batch.draw(runs, cells_of(runs)),
+        "energy_accuracy": lambda: energy_accuracy.draw(runs, cells_of(runs)),
         "epochs": lambda: epochs.draw(epochs_frame(TRAINED, 5, estimated=estimated), runs),
         "power_traces": lambda: power_traces.draw([traced(p, estimated=estimated) for p in ("train", "infer")], runs),
     }
     return drawings[name]()
 
 
-FIGURES = ["energy_time", "energy_runtime_batch", "epochs", "power_traces"]
+FIGURES = ["energy_time", "energy_runtime_batch", "time_runtime_batch", "energy_accuracy", "epochs", "power_traces"]
 
 
 def words(figure: Figure) -> str:
@@ -125,20 +134,24 @@ def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", sorted({*FIGURES} - {"time_runtime_batch"}))
 @pytest.mark.parametrize("estimated", [True, False])
 def test_estimate_is_written_on_the_figure_when_and_only_when_there_is_one(name: str, estimated: bool) -> None:
     assert (ESTIMATE in words(draw(name, estimated=estimated))) == estimated
 
 
-@pytest.mark.parametrize("module", [energy_time, energy_runtime_batch])
+def test_times_are_measured_also_where_energy_is_estimated() -> None:
+    assert ESTIMATE not in words(draw("time_runtime_batch", estimated=True))
+
+
+@pytest.mark.parametrize("module", [energy_time, energy_runtime_batch, energy_accuracy])
 def test_a_partly_estimated_study_says_so(module: Any) -> None:
     runs = study_frame(3)
     runs.loc[runs["cell"] == runs["cell"].iloc[0], "estimated"] = True
     assert "Energy partly estimated, not measured" in words(module.draw(runs, cells_of(runs)))
 
 
-@pytest.mark.parametrize("name", ["energy_time", "energy_runtime_batch"])
+@pytest.mark.parametrize("name", ["energy_time", "energy_runtime_batch", "time_runtime_batch", "energy_accuracy"])
 def test_every_repetition_is_a_dot(name: str) -> None:
     dots = [point for dots in labelled(draw(name), "_repetitions") for point in dots.get_offsets()]
     assert len(dots) == 15 * 5
@@ -151,6 +164,31 @@ def test_dots_lie_at_the_energies_of_their_runs() -> None:
     assert drawn == [1.0, 2.0, 3.0, 3.5, 4.0, 5.0]
 
 
+def test_dots_of_times_lie_at_the_seconds_of_a_sample() -> None:
+    one = cell("torch")
+    runs = runs_frame({one: [1.0, 2.0]}, {one: [0.25, 0.5]})
+    figure = time_runtime_batch.draw(runs, cells_of(runs))
+    drawn = sorted(x for dots in labelled(figure, "_repetitions") for x, _ in dots.get_offsets())
+    assert drawn == [0.25, 0.5]
+
+
+def test_dots_lie_at_energy_and_accuracy_of_their_runs() -> None:
+    one = cell("torch")
+    runs = runs_frame({one: [1.0, 2.0]}, accuracy={one: [0.8, 0.9]})
+    figure = energy_accuracy.draw(runs, cells_of(runs))
+    drawn = [tuple(point) for dots in labelled(figure, "_repetitions") for point in dots.get_offsets()]
+    assert drawn == [(0.8, 1.0), (0.9, 2.0)]
+
+
+def test_where_accuracy_is_unknown_its_figure_says_why() -> None:
+    runs = runs_frame({cell("torch"): [1.0]}).assign(
+        accuracy=None, flags="some flag; weights are random, so accuracy is unknown"
+    )
+    assert "No accuracy: weights are random, so accuracy is unknown." in words(
+        energy_accuracy.draw(runs, cells_of(runs))
+    )
+
+
 def test_every_repetition_of_training_is_a_line_and_their_mean_one_more() -> None:
     figure = draw("epochs")
     assert len(list(labelled(figure, "_repetition"))) == 2 * 3 * 5
@@ -160,7 +198,7 @@ def test_every_repetition_of_training_is_a_line_and_their_mean_one_more() -> Non
     assert [113.0, 123.0, 133.0] in [list(line.get_ydata()) for line in means]
 
 
-@pytest.mark.parametrize("module", [energy_time, energy_runtime_batch])
+@pytest.mark.parametrize("module", [energy_time, energy_runtime_batch, time_runtime_batch, energy_accuracy])
 def test_failed_and_invalid_runs_are_counted_and_not_drawn(module: Any) -> None:
     runs = runs_frame({cell("torch"): [1.0, None, 3.0, 1.5], cell("mxnet"): [2.0, 2.0, None, 9.0]})
     runs.loc[(runs["cell"] == cell("mxnet").id) & (runs["repetition"] == 4), "valid"] = False
@@ -183,6 +221,8 @@ def test_where_everything_failed_the_figures_say_so_in_words(tmp_path: Path) -> 
     for figure in (
         energy_time.draw(runs, nothing),
         energy_runtime_batch.draw(runs, nothing),
+        time_runtime_batch.draw(runs, nothing),
+        energy_accuracy.draw(runs, nothing),
         epochs.draw(epochs_frame([]), runs),
         power_traces.draw([], runs),
     ):

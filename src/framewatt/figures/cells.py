@@ -6,9 +6,24 @@ from typing import Any
 import pandas as pd
 
 from framewatt.factors import factors_of, label, remarks, sorted_by
+from framewatt.figures import notes
+from framewatt.headline import PER_RUN, Headline
 
 LABEL = "label"
 """Column that tells a cell from those that it is compared with, see `labelled`."""
+
+
+def headline_rows(runs: pd.DataFrame, head: Headline) -> pd.DataFrame:
+    """Totals that count and have energy and time, with both under the headline's names.
+
+    Args:
+        runs: the runs frame.
+        head: of a sample or of a run.
+    """
+    if head == PER_RUN:
+        return notes.usable(runs, head.quantities)
+    rows = notes.usable(runs, [head.energy, "duration_s", "samples_processed"])
+    return rows.assign(**{head.time: rows["duration_s"] / rows["samples_processed"]})
 
 
 def labelled(rows: pd.DataFrame, compared: Sequence[str]) -> pd.DataFrame:

@@ -3,69 +3,21 @@
 from collections.abc import Sequence
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from framewatt.factors import COMPARED, factors_of, shared
-from framewatt.figures import notes, style
-from framewatt.figures.cells import LABEL, error_bars, heading, labelled, panels, with_intervals
+from framewatt.factors import COMPARED
+from framewatt.figures.runtime_batch import Quantity, draw_repetitions
 from framewatt.headline import headline_of_runs
 
-TITLE = "Energy per {per} by {compared}"
-_SPREAD = 0.5
-"""Share of a label's row over which its repetitions are spread, in the order in which they ran."""
-_MOST_IN_A_COLUMN = 8
 
-
-@style.styled
 def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """A panel a group of comparable cells, a row a cell: every repetition as a dot, the mean with its interval.
+    """The figure of energy.
 
     Args:
         runs: the runs frame (framewatt.frames.runs_columns); totals are drawn.
         cells: statistics of cells, whose intervals become error bars.
         compared: the factors in which cells are compared.
     """
-    head = headline_of_runs(runs)
-    title = TITLE.format(per=head.per, compared=" and ".join(compared).replace("_", " "))
-    rows = labelled(notes.usable(runs, [head.energy]), compared)
-    if rows.empty:
-        return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
-    parts = panels(rows, shared(factors_of(rows), compared))
-    columns = 1 if len(parts) <= _MOST_IN_A_COLUMN else 2
-    heights = [part["cell"].nunique() + 1.6 for _, part in parts]
-    across = [max(heights[i : i + columns]) for i in range(0, len(heights), columns)]
-    figure = Figure(figsize=(7.4 if columns == 1 else 10, 0.75 + 0.3 * sum(across)), layout="constrained")
-    grid = list(figure.subplots(len(across), columns, squeeze=False, height_ratios=across).flat)
-    colours = style.looks(rows[LABEL])
-    for axes, (levels, part) in zip(grid, parts, strict=False):
-        axes.set_title(heading(levels))
-        _panel(axes, part, cells, head.energy, colours)
-    for axes in grid[len(parts) :]:
-        axes.set_axis_off()
-    handles = [
-        Line2D([], [], marker="o", ls="", ms=3.5, color="#777777", label="a run, the first block topmost"),
-        Line2D([], [], marker="|", ls="-", ms=11, color="#222222", label="mean and its interval"),
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2)
-    how = f"The most frugal {' and '.join(compared[:1])} is on top".replace("_", " ")
-    return notes.finish(figure, title, notes.estimate_words(rows["estimated"]), [how, notes.left_out(runs)])
-
-
-def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, energy: str, looks: dict[str, style.Look]) -> None:
-    points = with_intervals(rows, cells, energy)
-    points = points.sort_values("mean", ascending=False, ignore_index=True)
-    for height, point in enumerate(points.itertuples(index=False)):
-        own = rows[rows["cell"] == point.cell].sort_values("repetition")
-        last = max(len(own) - 1, 1)
-        offsets = [height + _SPREAD * (0.5 - i / last) if len(own) > 1 else height for i in range(len(own))]
-        paint = looks[point.label].colour
-        axes.scatter(own[energy], offsets, s=14, color=paint, linewidths=0, label="_repetitions", zorder=3)
-    axes.errorbar(
-        points["mean"], points.index, xerr=error_bars(points), fmt="|", ms=14, color="#222222", elinewidth=1.1, zorder=4
-    )
-    axes.set_yticks(points.index, points[LABEL])
-    axes.set_ylim(-0.6, len(points) - 0.4)
-    axes.grid(visible=False, axis="y")
-    style.scale(axes.xaxis, [*rows[energy], *points["high"].dropna()], "J", from_zero=True)
+    quantity = Quantity("Energy", headline_of_runs(runs).energy, "J", "most frugal")
+    figure: Figure = draw_repetitions(runs, cells, compared, quantity)
+    return figure

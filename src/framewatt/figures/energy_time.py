@@ -14,8 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from framewatt.factors import COMPARED, factors_of, shared
 from framewatt.figures import notes, style
-from framewatt.figures.cells import LABEL, error_bars, heading, labelled, panels, with_intervals
-from framewatt.headline import PER_RUN, Headline, headline_of_runs
+from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
+from framewatt.headline import Headline, headline_of_runs
 
 TITLE = "Energy against time, {of}"
 _SMALLEST_PT2, _LARGEST_PT2 = 34.0, 90.0
@@ -34,7 +34,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     """
     head = headline_of_runs(runs)
     title = TITLE.format(of=f"per {head.per}")
-    rows = labelled(_rows(runs, head), compared)
+    rows = labelled(headline_rows(runs, head), compared)
     if rows.empty:
         return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
     grid = _grid(rows, [name for name in shared(factors_of(rows), compared) if name not in ("phase", "batch_size")])
@@ -72,14 +72,6 @@ class Scales:
 
 
 Panel = tuple[dict[str, Any], pd.DataFrame] | None
-
-
-def _rows(runs: pd.DataFrame, head: Headline) -> pd.DataFrame:
-    """Totals that have energy and time, with both as the headline wants them."""
-    if head == PER_RUN:
-        return notes.usable(runs, head.quantities)
-    rows = notes.usable(runs, [head.energy, "duration_s", "samples_processed"])
-    return rows.assign(**{head.time: rows["duration_s"] / rows["samples_processed"]})
 
 
 def _grid(rows: pd.DataFrame, group: list[str]) -> list[list[Panel]]:

@@ -22,6 +22,15 @@ FIGURES = {
         "Energy per sample by runtime, every repetition shown, with the mean and its interval.",
         "Dot plot of energy per sample by runtime and batch size; the numbers are in the table of energy and time.",
     ),
+    "time_runtime_batch": (
+        "Time per sample by runtime, every repetition shown, with the mean and its interval.",
+        "Dot plot of time per sample by runtime and batch size; the numbers are in the table of energy and time.",
+    ),
+    "energy_accuracy": (
+        "Energy per sample against accuracy, a point a cell, every run as a small dot. Points towards the lower right "
+        "are better.",
+        "Scatter plot of energy per sample against accuracy; the numbers are in the tables of energy and of accuracy.",
+    ),
     "power_traces": (
         "Power over one run of each runtime, at its largest batch size. Shaded: the windows of the run; what counts is "
         "steady, or the epochs.",

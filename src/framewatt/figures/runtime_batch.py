@@ -1,0 +1,93 @@
+"""A quantity of every runtime at every batch size, each repetition shown; or of whatever factor a study compares."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from framewatt.factors import factors_of, shared
+from framewatt.figures import notes, style
+from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
+from framewatt.headline import headline_of_runs
+
+TITLE = "{what} per {per} by {compared}"
+_SPREAD = 0.5
+"""Share of a label's row over which its repetitions are spread, in the order in which they ran."""
+_MOST_IN_A_COLUMN = 8
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is drawn.
+
+    Attributes:
+        name: of it, as a title begins.
+        column: of the runs frame, or `time_per_sample_s`.
+        unit: SI unit.
+        best: what the cell with the least of it is.
+    """
+
+    name: str
+    column: str
+    unit: str
+    best: str
+
+
+@style.styled
+def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str], quantity: Quantity) -> Figure:
+    """A panel a group of comparable cells, a row a cell: every repetition as a dot, the mean with its interval.
+
+    Args:
+        runs: the runs frame (framewatt.frames.runs_columns); totals are drawn.
+        cells: statistics of cells, whose intervals become error bars.
+        compared: the factors in which cells are compared.
+        quantity: what is drawn.
+    """
+    head = headline_of_runs(runs)
+    title = TITLE.format(what=quantity.name, per=head.per, compared=" and ".join(compared).replace("_", " "))
+    rows = labelled(headline_rows(runs, head), compared)
+    if rows.empty:
+        return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
+    parts = panels(rows, shared(factors_of(rows), compared))
+    columns = 1 if len(parts) <= _MOST_IN_A_COLUMN else 2
+    heights = [part["cell"].nunique() + 1.6 for _, part in parts]
+    across = [max(heights[i : i + columns]) for i in range(0, len(heights), columns)]
+    figure = Figure(figsize=(7.4 if columns == 1 else 10, 0.75 + 0.3 * sum(across)), layout="constrained")
+    grid = list(figure.subplots(len(across), columns, squeeze=False, height_ratios=across).flat)
+    colours = style.looks(rows[LABEL])
+    for axes, (levels, part) in zip(grid, parts, strict=False):
+        axes.set_title(heading(levels))
+        _panel(axes, part, cells, quantity, colours)
+    for axes in grid[len(parts) :]:
+        axes.set_axis_off()
+    handles = [
+        Line2D([], [], marker="o", ls="", ms=3.5, color="#777777", label="a run, the first block topmost"),
+        Line2D([], [], marker="|", ls="-", ms=11, color="#222222", label="mean and its interval"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    how = f"The {quantity.best} {' and '.join(compared[:1])} is on top".replace("_", " ")
+    estimate = notes.estimate_words(rows["estimated"]) if quantity.column == head.energy else ""
+    return notes.finish(figure, title, estimate, [how, notes.left_out(runs)])
+
+
+def _panel(
+    axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, quantity: Quantity, looks: dict[str, style.Look]
+) -> None:
+    points = with_intervals(rows, cells, quantity.column)
+    points = points.sort_values("mean", ascending=False, ignore_index=True)
+    for height, point in enumerate(points.itertuples(index=False)):
+        own = rows[rows["cell"] == point.cell].sort_values("repetition")
+        last = max(len(own) - 1, 1)
+        offsets = [height + _SPREAD * (0.5 - i / last) if len(own) > 1 else height for i in range(len(own))]
+        paint = looks[point.label].colour
+        axes.scatter(own[quantity.column], offsets, s=14, color=paint, linewidths=0, label="_repetitions", zorder=3)
+    axes.errorbar(
+        points["mean"], points.index, xerr=error_bars(points), fmt="|", ms=14, color="#222222", elinewidth=1.1, zorder=4
+    )
+    axes.set_yticks(points.index, points[LABEL])
+    axes.set_ylim(-0.6, len(points) - 0.4)
+    axes.grid(visible=False, axis="y")
+    style.scale(axes.xaxis, [*rows[quantity.column], *points["high"].dropna()], quantity.unit, from_zero=True)

@@ -1,0 +1,23 @@
+"""Time of every runtime at every batch size, each repetition shown; or of whatever factor a study compares."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from framewatt.factors import COMPARED
+from framewatt.figures.runtime_batch import Quantity, draw_repetitions
+from framewatt.headline import headline_of_runs
+
+
+def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
+    """The figure of time.
+
+    Args:
+        runs: the runs frame (framewatt.frames.runs_columns); totals are drawn.
+        cells: statistics of cells, whose intervals become error bars.
+        compared: the factors in which cells are compared.
+    """
+    quantity = Quantity("Time", headline_of_runs(runs).time, "s", "fastest")
+    figure: Figure = draw_repetitions(runs, cells, compared, quantity)
+    return figure
