@@ -15,6 +15,7 @@ from framewatt import __version__, jobs
 from framewatt.datasets.sources import config_key, folder_of
 from framewatt.errors import FramewattError
 from framewatt.images import BOOTSTRAP, apptainer
+from framewatt.options import QUANTISED
 from framewatt.own_models import ONNX
 from framewatt.setup import load_setup, share_interpreter
 from framewatt.stage import attempt_of
@@ -90,6 +91,7 @@ wildcard_constraints:
     environment="[a-z0-9]+(/[a-z0-9]+)?",
     cell="|".join(CELLS) or "none",
     model="[a-z0-9_-]+",
+    precision="|".join(QUANTISED),
     dataset="|".join(DATASETS.definitions),
     source="|".join(DATASETS.sources),
     repetition="[1-9][0-9]*",
@@ -220,8 +222,9 @@ def model_data(wildcards):
 
 
 def checked_exports(wildcards):
-    """Folders of every export's check."""
-    models = jobs.exported_models_of(STUDIES[wildcards.study])
+    """Folders of the checks of every export, and of what is quantised of it."""
+    study = STUDIES[wildcards.study]
+    models = [*jobs.exported_models_of(study), *jobs.quantised_models_of(study)]
     return expand(
         "results/{study}/export/{model}/check", study=wildcards.study, model=models
     )
@@ -277,8 +280,8 @@ def artefacts(wildcards):
     cell = CELLS[wildcards.cell]
     model, check = [], []
     if cell.engine == "onnxruntime":
-        model = f"results/{wildcards.study}/export/{cell.model}/onnx"
-        check = f"results/{wildcards.study}/export/{cell.model}/check"
+        model = f"results/{wildcards.study}/export/{cell.export}/onnx"
+        check = f"results/{wildcards.study}/export/{cell.export}/check"
     elif cell.phase == "infer":
         model = f"results/{wildcards.study}/train/{cell.model}"
     return {
@@ -316,6 +319,28 @@ def check_job(wildcards):
     """Job of rule check_export."""
     number = attempt(wildcards, "results/{study}/export/{model}/check/check.json")
     return as_argument(jobs.check_job(STUDY, MODELS[wildcards.model], number))
+
+
+def quantise_job(wildcards):
+    """Job of rule quantise."""
+    number = attempt(
+        wildcards, "results/{study}/export/{model}/{precision}/onnx/export.json"
+    )
+    return as_argument(
+        jobs.quantise_job(STUDY, MODELS[wildcards.model], wildcards.precision, number)
+    )
+
+
+def check_quantised_job(wildcards):
+    """Job of rule check_quantised."""
+    number = attempt(
+        wildcards, "results/{study}/export/{model}/{precision}/check/check.json"
+    )
+    return as_argument(
+        jobs.check_quantised_job(
+            STUDY, MODELS[wildcards.model], wildcards.precision, number
+        )
+    )
 
 
 def measure_job(wildcards):

@@ -23,7 +23,8 @@ def main() -> None:
     )
     if missing is not None:
         record["repeat"] = exported["repeat"]
-    model = args.onnx.parent.name
+    # results/<study>/export/<model>[/<precision>]/onnx
+    model = "-".join(args.onnx.parts[3:-1])
     write_json(args.folder / CHECK_RECORD, {"model": model, **exported, **record})
     print(f"checked {model}: {record['status']}, {record['reason'] or record['max_abs_difference']}", flush=True)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from framewatt.factors import NATIVE
 from framewatt.file_study import FileStudy
+from framewatt.options import QUANTISED
 from framewatt.own_models import ONNX
 from framewatt.study import Cell, Study, environment_of, threads_of
 
@@ -31,6 +32,11 @@ def trained_models_of(study: AnyStudy) -> dict[str, Cell]:
 def exported_models_of(study: AnyStudy) -> dict[str, Cell]:
     """One cell for every model that must be exported, by the model's name."""
     return {cell.model: cell for cell in study.measured_cells if cell.engine == "onnxruntime"}
+
+
+def quantised_models_of(study: AnyStudy) -> dict[str, Cell]:
+    """One cell for every quantised model, by its folder `<model>/<precision>`."""
+    return {cell.export: cell for cell in study.measured_cells if cell.precision in QUANTISED}
 
 
 def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
@@ -79,6 +85,21 @@ def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
         "tolerance": study.settings["export"]["agreement_tolerance"],
         "timeout_s": _EXPORT_TIMEOUT_S,
     }
+
+
+def quantise_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
+    """Quantisation of the exported file."""
+    return _model_job(study, cell, attempt) | {
+        "engine": "onnxruntime",
+        "provider": "cpu",
+        "options": {"precision": precision},
+        "timeout_s": _EXPORT_TIMEOUT_S,
+    }
+
+
+def check_quantised_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
+    """Check of the quantised file, whose scores are near its source's and need not agree."""
+    return check_job(study, cell, attempt) | {"options": {"precision": precision}, "tolerance": None}
 
 
 def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict[str, Any]:

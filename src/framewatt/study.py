@@ -11,7 +11,7 @@ from typing import Any
 from framewatt.errors import FramewattError
 from framewatt.factors import NATIVE
 from framewatt.machine import usable_processors
-from framewatt.options import OPTIONS, Level, optional, with_options
+from framewatt.options import OPTIONS, QUANTISED, Level, optional, with_options
 from framewatt.own_models import ONNX, OWN, SYNTHETIC, OwnModel, own_models
 from framewatt.validation import validate
 
@@ -96,6 +96,11 @@ class Cell:
     def model(self) -> str:
         """Name of the trained model that the cell builds on, `<workload>-<dataset>-<framework>`."""
         return f"{self.workload}-{self.dataset}-{self.framework}"
+
+    @property
+    def export(self) -> str:
+        """Folder of the ONNX file that the cell runs, below results/<study>/export: of the model or its int8 form."""
+        return f"{self.model}/{self.precision}" if self.precision in QUANTISED else self.model
 
     def environment(self, device: str) -> str:
         """Name of the environment (a folder under envs/) that holds the cell's engine on `device`."""

@@ -46,7 +46,7 @@ def check(python: Path, tmp_path: Path):
         job = {
             **{"model": "means", "batch_size": 4, "device": "cpu", "provider": "cpu", "threads": 1, "seed": 0},
             **{"training": {}, "artefact": str(folder), "data": str(tmp_path / "data.npz"), "folder": str(tmp_path)},
-            "tolerance": 1e-3,
+            **{"tolerance": 1e-3, "weights": "trained"},
         }
         (tmp_path / "job.json").write_text(json.dumps(job))
         command = [python, "-m", "framewatt.exporters.check", tmp_path / "job.json"]

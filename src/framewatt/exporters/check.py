@@ -17,26 +17,27 @@ from framewatt.exporters.flops import count_flops
 from framewatt.files import read_json, write_json
 from framewatt.metrics import judge_outputs
 from framewatt.worker import spec_of
-from framewatt.workloads.contract import Scores, Spec
-from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference, make_inference
+from framewatt.workloads.contract import SEEDED, Scores, Spec
+from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference, integer_nodes, make_inference
 
 _NO_SOURCE = "the file is measured as it was given, with no source to compare it with"
 
 
-def check(spec: Spec, data: Arrays, tolerance: float) -> dict[str, Any]:
+def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
     """Check, load, run and compare an export.
 
     Args:
         spec: with `artefact`, the exporter's folder.
         data: the arrays whose test set is scored.
         tolerance: largest absolute difference of scores at which the two count as equal; where all scores are below 1,
-            as a share of the largest.
+            as a share of the largest; None where they need not be, as those of a quantised model.
 
     Returns:
         `status` (`ok`, `deviates`, or `invalid` where the checker or the runtime rejects the file), `reason`,
         `checker`, `opset`, `samples`, `flops` (of a sample), `weights_among_inputs` (which ONNX Runtime cannot take for
-        constants), `largest_score` (of the source, in absolute terms), `max_abs_difference` (None where there is no
-        source), `equal_predictions_share` (None where outputs are no scores of classes), `metrics`, `metrics_unknown`.
+        constants), `integer_nodes` (how many, by kind), `largest_score` (of the source, in absolute terms),
+        `max_abs_difference` (None where there is no source), `equal_predictions_share` (None where outputs are no scores
+        of classes), `metrics`, `metrics_unknown`, `source_metrics`.
     """
     assert spec.artefact is not None
     path = spec.artefact / MODEL
@@ -60,12 +61,12 @@ def check(spec: Spec, data: Arrays, tolerance: float) -> dict[str, Any]:
         scores = workload.evaluate()
     except Exception as error:
         return {**found, "status": "invalid", "reason": f"ONNX Runtime: {_one_line(error)}"}
-    found |= _work(path, workload)
+    found |= {**_work(path, workload), "integer_nodes": integer_nodes(model)}
     found["metrics"], found["metrics_unknown"] = judge_outputs(scores, data)
     return found | _against_source(scores, spec.artefact / REFERENCE, data, tolerance)
 
 
-def _against_source(scores: Scores, path: Path, data: Arrays, tolerance: float) -> dict[str, Any]:
+def _against_source(scores: Scores, path: Path, data: Arrays, tolerance: float | None) -> dict[str, Any]:
     """How far scores are from those that their source gave, where there was one."""
     if not path.exists():
         return {"status": "ok", "reason": _NO_SOURCE, "max_abs_difference": None}
@@ -79,10 +80,15 @@ def _against_source(scores: Scores, path: Path, data: Arrays, tolerance: float) 
         "largest_score": float(np.abs(reference).max()),
         "max_abs_difference": difference if np.isfinite(difference) else None,
         "equal_predictions_share": float(np.mean(scores.argmax(1) == reference.argmax(1))) if classes else None,
+        "source_metrics": judge_outputs(reference, data)[0],
     }
+    if not np.isfinite(difference):
+        return {**found, "status": "deviates", "reason": "scores are no numbers"}
+    if tolerance is None:
+        return {**found, "status": "ok", "reason": None}
     # Random weights may give scores near nothing, which any absolute tolerance would let pass.
     allowed = tolerance * min(1.0, found["largest_score"])
-    if not difference <= allowed:
+    if difference > allowed:
         return {**found, "status": "deviates", "reason": f"scores differ by up to {difference:.3g}, over {allowed:.3g}"}
     return {**found, "status": "ok", "reason": None}
 
@@ -91,6 +97,8 @@ def main(job_path: str) -> None:
     """Check an export and write the record."""
     job = read_json(Path(job_path))
     record = check(spec_of(job), load_arrays(Path(job["data"])), job["tolerance"])
+    if job["weights"] == SEEDED:
+        record |= {name: None for name in ("metrics", "source_metrics") if name in record}
     write_json(Path(job["folder"]) / CHECK_RECORD, record)
 
 

@@ -109,18 +109,21 @@ _EXPORT_KEYS = [
     "samples",
     "opset",
     "checker",
+    "accuracy",
+    "source_accuracy",
 ]
 
 
 def export_agreement(exports: Iterable[Mapping[str, Any]]) -> Table:
-    """A row an exported model: whether it runs and how far its outputs are from the framework's.
+    """A row an exported or quantised model: whether it runs, how far its outputs are from the framework's, accuracy.
 
     An export that failed or that the runtime rejects has its row, with the reason.
 
     Args:
         exports: records of the rule check_export.
     """
-    data = pd.DataFrame([{key: record.get(key) for key in _EXPORT_KEYS} for record in exports], columns=_EXPORT_KEYS)
+    rows = [{**record, **_accuracies(record)} for record in exports]
+    data = pd.DataFrame([{key: row.get(key) for key in _EXPORT_KEYS} for row in rows], columns=_EXPORT_KEYS)
     data = data.sort_values("model", ignore_index=True)
     shown: dict[str, Show] = {
         "Model": lambda r: text(r["model"]),
@@ -128,12 +131,22 @@ def export_agreement(exports: Iterable[Mapping[str, Any]]) -> Table:
         "Status": lambda r: text(r["status"]),
         "Largest difference": lambda r: significant(r["max_abs_difference"], 2),
         "Equal predictions (%)": lambda r: significant(times(r["equal_predictions_share"], 100)),
+        "Accuracy (%)": lambda r: significant(times(r["accuracy"], 100)),
+        "Of the source (%)": lambda r: significant(times(r["source_accuracy"], 100)),
         "Samples": lambda r: whole(r["samples"]),
         "Opset": lambda r: whole(r["opset"]),
         "Checker": lambda r: text(r["checker"]),
         "Reason": lambda r: text(r["reason"]),
     }
     return table_of("export_agreement", "Exported models against their source", data, shown)
+
+
+def _accuracies(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Accuracy of the exported or quantised model and of its source; unknown where weights are random."""
+    return {
+        name: (record.get(metrics) or {}).get("accuracy")
+        for name, metrics in (("accuracy", "metrics"), ("source_accuracy", "source_metrics"))
+    }
 
 
 def comparisons(compared: pd.DataFrame) -> Table:

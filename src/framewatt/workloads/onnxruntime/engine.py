@@ -1,5 +1,6 @@
 """Inference of an exported model in ONNX Runtime; any model, since the file is the model."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -111,7 +112,7 @@ class OnnxRuntimeInference(Inference):
             "execution_provider": PROVIDERS[self.spec.provider],
             "all_nodes_on_provider": self._all_nodes_on_provider,
             "nodes_by_provider": self._placement(),
-            "in_force": self._in_force(),
+            "in_force": self._in_force() | {"integer_nodes": integer_nodes(model)},
             "libraries": {"onnxruntime": ort.__version__},
         }
 
@@ -134,6 +135,12 @@ def _fits(declared: list[Any], shape: tuple[int, ...]) -> bool:
     return len(declared) == len(shape) and all(
         not isinstance(size, int) or size == there for size, there in zip(declared, shape, strict=True)
     )
+
+
+def integer_nodes(model: Any) -> dict[str, int]:
+    """How many nodes of a graph change from or to integers, or compute in them, by kind; none where it is in fp32."""
+    kinds = Counter(node.op_type for node in model.graph.node)
+    return {kind: count for kind, count in sorted(kinds.items()) if "Integer" in kind or "Linear" in kind}
 
 
 def make_inference(spec: Spec, data: Arrays) -> OnnxRuntimeInference:
