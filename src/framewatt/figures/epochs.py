@@ -54,7 +54,8 @@ def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COM
 def _rows(epochs: pd.DataFrame, training: pd.DataFrame) -> pd.DataFrame:
     """Totals of training runs whose energy counts."""
     counted = notes.usable(training, ["duration_s"])[["cell", "repetition"]].drop_duplicates()
-    rows = epochs[epochs["domain"] == TOTAL].merge(counted, on=["cell", "repetition"])
+    # An empty frame comes back from parquet with numbers for names.
+    rows = epochs[epochs["domain"] == TOTAL].astype({"cell": str, "repetition": "int64"}).merge(counted, on=["cell", "repetition"])
     numbers = ["accuracy", "energy_gross_j"]
     rows[numbers] = rows[numbers].apply(pd.to_numeric, errors="coerce")
     return rows
