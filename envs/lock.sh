@@ -14,6 +14,11 @@ find . -name pyproject.toml -printf '%h\n' | sort -r | while read -r folder; do
         "$folder/pyproject.toml" --output-file "$folder/requirements.txt" "$@"
 done
 
+# Packages of Node.js, with hashes and no address of a registry either; this takes an npm on PATH.
+find . -name package.json -not -path '*/node_modules/*' -printf '%h\n' | while read -r folder; do
+    (cd "$folder" && npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved --no-audit --no-fund)
+done
+
 # The same lock for conda: pip installs it inside an environment that conda makes.
 find . -name requirements.txt | while read -r lock; do
     {

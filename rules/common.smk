@@ -13,6 +13,7 @@ from snakemake.settings.types import DeploymentMethod
 
 from framewatt import __version__, jobs
 from framewatt.datasets.sources import config_key, folder_of
+from framewatt.environments import LOCK, node_lock
 from framewatt.errors import FramewattError
 from framewatt.images import BOOTSTRAP, apptainer
 from framewatt.options import QUANTISED
@@ -121,11 +122,14 @@ def orchestrator_image(wildcards):
 
 
 def environment_source(wildcards):
-    """What an environment is made from: its lock, or its image; the host's own interpreter is there."""
+    """What an environment is made from: its locks, or its image; the host's own interpreter is there."""
+    folder = Path("envs", wildcards.environment)
     return {
         "host": [],
-        "locked": f"envs/{wildcards.environment}/requirements.txt",
-        "container": image(wildcards.environment),
+        "locked": [
+            str(path) for path in (folder / LOCK, node_lock(folder)) if path is not None
+        ],
+        "container": [image(wildcards.environment)],
     }[wildcards.mode]
 
 

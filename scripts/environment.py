@@ -6,7 +6,7 @@ from framewatt.environments import build_locked, describe_host, describe_image
 from framewatt.files import write_json
 
 name, record_path = snakemake.wildcards.environment, Path(snakemake.output.record)
-source = Path(snakemake.input.source) if snakemake.input.source else Path()
+source = Path(snakemake.input.source[0]) if snakemake.input.source else Path()
 if snakemake.wildcards.mode == "host":
     record = describe_host(name, snakemake.params.host_python)
 elif snakemake.wildcards.mode == "container":

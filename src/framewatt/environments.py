@@ -1,6 +1,7 @@
 """Framework environments: built from their locks, or the host's own interpreter."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -8,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.errors import FramewattError
-from framewatt.files import sha256_of
+from framewatt.files import sha256_of, sha256_of_files
 from framewatt.images import image_sha256, packages_of
 from framewatt.supervision import supervise
 from framewatt.uv import PYTHON_VERSION, uv_program
 
 LOCK = "requirements.txt"
+NODE_LOCK = "package-lock.json"
 _BUILD_TIMEOUT_S = 3600
 _DESCRIBE = """
 import importlib.metadata as m, json, platform
@@ -35,7 +37,7 @@ def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, An
         the environment's record: `name`, `mode`, `status`, `reason`, `python`, `lock_sha256`, `python_version`,
         `packages`. A build that fails is a record with the reason, not an exception.
     """
-    record: dict[str, Any] = {"name": name, "mode": "locked", "lock_sha256": sha256_of(lock)}
+    record: dict[str, Any] = {"name": name, "mode": "locked", "lock_sha256": _lock_sha256(lock)}
     shutil.rmtree(folder, ignore_errors=True)
     try:
         uv = uv_program()
@@ -50,7 +52,32 @@ def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, An
         outcome = supervise(step, log=log, timeout_s=_BUILD_TIMEOUT_S, environment={"VIRTUAL_ENV": ""})
         if outcome.reason:
             return _failed(record, f"uv {step[1]}: {outcome.reason}")
+    if node_lock(lock.parent):
+        reason = _install_node_packages(lock.parent, folder, log)
+        if reason:
+            return _failed(record, f"npm ci: {reason}")
     return _described(record, folder / "bin" / "python")
+
+
+def node_lock(folder: Path) -> Path | None:
+    """The lock of an environment's packages for Node.js, None where it has none.
+
+    Args:
+        folder: of the environment, below envs/.
+    """
+    path = folder / NODE_LOCK
+    return path if path.exists() else None
+
+
+def _install_node_packages(source: Path, folder: Path, log: Path) -> str | None:
+    """Install what package-lock.json names, each package checked against its hash; no package's own script is run."""
+    for name in ("package.json", NODE_LOCK):
+        shutil.copy(source / name, folder / name)
+    options = ["--ignore-scripts", "--no-audit", "--no-fund"]
+    command: list[str | Path] = [folder / "bin" / "npm", "ci", *options, "--prefix", folder]
+    # npm starts the node that comes first.
+    path = f"{(folder / 'bin').absolute()}{os.pathsep}{os.environ['PATH']}"
+    return supervise(command, log=log, timeout_s=_BUILD_TIMEOUT_S, environment={"PATH": path}).reason
 
 
 def describe_host(name: str, python: str) -> dict[str, Any]:
@@ -73,12 +100,20 @@ def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
         image: the .sif.
         lock: the requirements.txt that it was built from.
     """
-    record = {"name": name, "mode": "container", "lock_sha256": sha256_of(lock), "image_sha256": image_sha256(image)}
+    record = {"name": name, "mode": "container", "lock_sha256": _lock_sha256(lock), "image_sha256": image_sha256(image)}
+    if node_lock(lock.parent):
+        return _failed(record, "its packages for Node.js are not in the image; allowed: a run without containers")
     try:
         found = packages_of(image, _DESCRIBE)
     except FramewattError as error:
         return _failed(record, str(error))
     return {**record, "status": "ok", "reason": None, "python": "python", **found}
+
+
+def _lock_sha256(lock: Path) -> str:
+    """Hash of a lock, or of both where there is one for Node.js beside it."""
+    node = node_lock(lock.parent)
+    return sha256_of_files([lock, node], lock.parent) if node else sha256_of(lock)
 
 
 def _failed(record: dict[str, Any], reason: str) -> dict[str, Any]:

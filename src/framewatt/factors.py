@@ -110,12 +110,15 @@ def title(factor: str) -> str:
 def label(levels: Mapping[str, Any], compared: Iterable[str]) -> str:
     """What tells a cell from those that it is compared with: `torch`, `torch2onnx/openvino`, `torch/threads 2`.
 
+    Options at their default go without saying, unless nothing else would be said.
+
     Args:
         levels: a level of every factor, by name.
         compared: the compared factors.
     """
-    named = [_text(name, levels[name]) for name in compared if name in levels and levels[name] != NATIVE]
-    return "/".join(named)
+    named = {name: levels[name] for name in compared if name in levels and levels[name] != NATIVE}
+    telling = {name: level for name, level in named.items() if name not in OPTIONS or level != OPTIONS[name].default}
+    return "/".join(_text(name, level) for name, level in (telling or named).items())
 
 
 def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:

@@ -119,7 +119,7 @@ def _of_training(cell: Configuration, level: Level, device: str) -> str | None:
 def _client(cell: Configuration, level: Level, device: str) -> str | None:
     if cell.engine != "onnxruntime":
         return f"{cell.engine} has no client for Node.js here"
-    return "there is no client for Node.js yet"
+    return None if cell.provider == "cpu" else "ONNX Runtime is called from Node.js on its CPU provider only"
 
 
 def _words(*words: str) -> dict[str, Any]:

@@ -104,6 +104,8 @@ class Cell:
 
     def environment(self, device: str) -> str:
         """Name of the environment (a folder under envs/) that holds the cell's engine on `device`."""
+        if self.changed.get("client") == "node":
+            return "onnxruntime/node"
         return environment_of(self.engine, device, self.provider)
 
     def unsupported(self, device: str) -> str | None:

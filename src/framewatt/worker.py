@@ -8,12 +8,13 @@ import itertools
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.files import read_json, write_json
@@ -26,11 +27,12 @@ class Events:
     """Edges of windows, written as they happen so that a crash leaves those before it.
 
     Args:
-        file: a text file, open for writing.
+        file: a text file, open for appending, since other processes of the run may add to it.
     """
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
+        self.path = Path(file.name)
 
     def mark(self, window: str, edge: str, monotonic_ns: int) -> None:
         """Note an edge (`start` or `end`) of a window at an instant that was read before."""
@@ -94,8 +96,24 @@ def infer(workload: Inference, data: Arrays, window: Mapping[str, Any], events: 
         stamps.append(end_ns)
         samples += len(batch[0])
     events.mark("steady", "end", end_ns)
+    return _inferred(np.concatenate(outputs), stamps, samples, data, events)
+
+
+def infer_from_node(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
+    """As `infer`, with all that is timed in Node.js; with the workload's facts."""
+    from framewatt.workloads.onnxruntime import node
+
+    timed = node.infer(spec, data, window, events.path)
+    result = _inferred(timed.scores, timed.stamps_ns, timed.samples, data, events)
+    return {**result, "workload": timed.facts}
+
+
+def _inferred(
+    scores: Any, stamps: Sequence[int] | NDArray[np.int64], samples: int, data: Arrays, events: Events
+) -> dict[str, Any]:
+    """Result of an inference from the scores of the whole pass and the instants around its batches."""
     with events.window("evaluate"):
-        metrics, unknown = judge_outputs(np.concatenate(outputs), data)
+        metrics, unknown = judge_outputs(scores, data)
     return {
         "primary_window": "steady",
         "samples_processed": samples,
@@ -147,20 +165,22 @@ def main(job_path: str) -> None:
     """Run the job and write its result."""
     job = read_json(Path(job_path))
     data = load_arrays(Path(job["data"]))
-    with Path(job["events"]).open("w", encoding="utf-8") as file:
+    with Path(job["events"]).open("a", encoding="utf-8") as file:
         events = Events(file)
         if job["phase"] == "train":
             training = make_training(job["engine"], spec_of(job), data)
             result = train(training, data, job["training"]["epochs"], events)
             result["workload"] = training.facts()
             training.close()
+        elif (spec := spec_of(job)).level("client") == "node":
+            result = infer_from_node(spec, data, job["window"], events)
         else:
-            inference = make_inference(job["engine"], spec_of(job), data)
+            inference = make_inference(job["engine"], spec, data)
             result = infer(inference, data, job["window"], events)
-            if job["weights"] == SEEDED:
-                result = without_metrics(result, "weights are random")
             result["workload"] = inference.facts()
             inference.close()
+    if job["weights"] == SEEDED:
+        result = without_metrics(result, "weights are random")
     write_json(Path(job["result"]), result)
 
 
@@ -170,7 +190,7 @@ def without_metrics(result: Mapping[str, Any], why: str) -> dict[str, Any]:
     return {**result, "metrics": dict.fromkeys(result["metrics"]), "metrics_unknown": unknown}
 
 
-def _latency(stamps: list[int]) -> dict[str, Any]:
+def _latency(stamps: Sequence[int] | NDArray[np.int64]) -> dict[str, Any]:
     """Seconds from handing over a batch to its scores on the host."""
     seconds = np.diff(np.array(stamps)) * 1e-9
     p50, p95, p99 = np.quantile(seconds, [0.5, 0.95, 0.99])

@@ -31,16 +31,16 @@ def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dic
         "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
     }
     home = environment_of(framework, "cpu")
-    _run("framewatt.training", home, job | {"folder": str(folders["train"])})
+    run_stage("framewatt.training", home, job | {"folder": str(folders["train"])})
     source = job | {"artefact": str(folders["train"]), "folder": str(folders["export"])}
-    _run(f"framewatt.exporters.{framework}", home, source)
+    run_stage(f"framewatt.exporters.{framework}", home, source)
     exported = job | {"provider": "cpu", "artefact": str(folders["export"]), "folder": str(folders["check"])}
-    _run("framewatt.exporters.check", "onnxruntime/cpu", exported)
+    run_stage("framewatt.exporters.check", "onnxruntime/cpu", exported)
     trained, found = (json.loads((folders[name] / f"{name}.json").read_text()) for name in ("train", "check"))
     return trained, found
 
 
-def _run(module: str, environment: str, job: dict[str, Any]) -> None:
+def run_stage(module: str, environment: str, job: dict[str, Any]) -> None:
     """Run a stage in an environment, as the workflow does."""
     record = f"resources/environments/locked/{environment}/environment.json"
     answer = run_snakemake(ROOT, record)

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_exports import run
+from stages import run_stage, run_stages
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
-from framewatt.study import environment_of
 from framewatt.workloads import FRAMEWORKS
 
 IMAGES = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
@@ -26,31 +25,17 @@ INTEGER_NODES = {
 
 @pytest.fixture(scope="module")
 def export(tmp_path_factory: pytest.TempPathFactory):
-    """The export of a model after an epoch of training, with its check; each is made once."""
-    made: dict[tuple[str, str], tuple[dict, Path]] = {}
+    """The folder in which a model was exported after an epoch of training; each is made once."""
+    made: dict[tuple[str, str], Path] = {}
 
-    def make(framework: str, model: str) -> tuple[dict, Path]:
+    def make(framework: str, model: str) -> Path:
         if (framework, model) not in made:
-            made[framework, model] = _make(framework, model, tmp_path_factory.mktemp("export"))
+            folder = made[framework, model] = tmp_path_factory.mktemp("export")
+            save_arrays(folder / "data.npz", make_arrays(DATA[model]))
+            run_stages(framework, {"model": model, "weights": "trained"}, folder)
         return made[framework, model]
 
     return make
-
-
-def _make(framework: str, model: str, folder: Path) -> tuple[dict, Path]:
-    for name in ("train", "export"):
-        (folder / name).mkdir()
-    save_arrays(folder / "data.npz", make_arrays(DATA[model]))
-    job = {
-        **{"engine": framework, "model": model, "device": "cpu", "provider": "native", "threads": 2, "seed": 0},
-        **{"batch_size": 8, "data": str(folder / "data.npz"), "weights": "trained", "tolerance": None},
-        "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
-    }
-    home = environment_of(framework, "cpu")
-    run("framewatt.training", home, job | {"folder": str(folder / "train")})
-    source = {"artefact": str(folder / "train"), "folder": str(folder / "export")}
-    run(f"framewatt.exporters.{framework}", home, job | source)
-    return job | {"provider": "cpu", "artefact": str(folder / "export")}, folder
 
 
 @pytest.mark.parametrize("precision", INTEGER_NODES)
@@ -60,16 +45,20 @@ def _make(framework: str, model: str, folder: Path) -> tuple[dict, Path]:
 def test_a_quantised_model_runs_in_integers_near_its_source(
     export, framework: str, model: str, precision: str, tmp_path: Path
 ) -> None:
-    job, source = export(framework, model)
-    job = job | {"options": {"precision": precision}}
-    run("framewatt.exporters.quantise", "onnxruntime/cpu", job | {"folder": str(tmp_path)})
+    source = export(framework, model)
+    job = {
+        **{"engine": "onnxruntime", "model": model, "device": "cpu", "provider": "cpu", "threads": 2, "seed": 0},
+        **{"batch_size": 4, "training": {}, "options": {"precision": precision}, "weights": "trained"},
+        **{"data": str(source / "data.npz"), "tolerance": None, "folder": str(tmp_path)},
+    }
+    run_stage("framewatt.exporters.quantise", "onnxruntime/cpu", job | {"artefact": str(source / "export")})
     record = json.loads((tmp_path / "export.json").read_text())
     train_samples = DATA[model]["train_samples"]
     drawn = {"samples": min(train_samples, 128), "of": "training set"}
     assert record["calibration"] == (drawn if precision == "int8_static" else None)
     assert record["size_b"] < 0.6 * (source / "export" / "model.onnx").stat().st_size
 
-    run("framewatt.exporters.check", "onnxruntime/cpu", job | {"artefact": str(tmp_path), "folder": str(tmp_path)})
+    run_stage("framewatt.exporters.check", "onnxruntime/cpu", job | {"artefact": str(tmp_path)})
     check = json.loads((tmp_path / "check.json").read_text())
     assert (check["status"], check["reason"]) == ("ok", None)
     assert 0 < check["max_abs_difference"] < np.inf

@@ -80,6 +80,8 @@ def test_what_a_framework_lacks_is_planned_as_unsupported_with_its_reason(
 def test_levels_read_with_a_word_where_they_say_nothing_alone() -> None:
     levels = {"phase": "infer", "runtime": "torch2onnx", "precision": "fp32", "threads": 2, "learning_rate": 0.01}
     assert label(levels, ["runtime", "threads"]) == "torch2onnx/threads 2"
+    assert label(levels, ["runtime", "precision"]) == "torch2onnx"
+    assert label(levels, ["precision"]) == "fp32"
     assert phrase(levels, ["phase", "precision", "learning_rate"]) == "infer fp32 lr 0.01"
     assert remarks(levels) == ["torch2onnx", "threads 2", "lr 0.01"]
     assert "int8_static" in remarks(levels | {"precision": "int8_static"})

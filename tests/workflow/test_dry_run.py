@@ -1,5 +1,6 @@
 """Every study file plans, and wrong ones are refused before anything happens."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,13 @@ def test_the_locks_name_no_address_and_every_package_has_a_hash() -> None:
         packages = [line for line in text.splitlines() if line and line[0].isalnum()]
         assert packages
         assert text.count("--hash=sha256:") >= len(packages), lock
+
+
+def test_the_lock_of_node_names_no_registry_and_every_package_has_a_hash() -> None:
+    packages = json.loads((ROOT / "envs/onnxruntime/node/package-lock.json").read_text())["packages"]
+    assert packages.pop("")["dependencies"].keys() <= {name.removeprefix("node_modules/") for name in packages}
+    assert all(package["integrity"].startswith("sha512-") for package in packages.values())
+    assert not any("resolved" in package for package in packages.values())
 
 
 def test_conda_environments_pin_what_the_locks_pin() -> None:

@@ -36,8 +36,8 @@ def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
         `status` (`ok`, `deviates`, or `invalid` where the checker or the runtime rejects the file), `reason`,
         `checker`, `opset`, `samples`, `flops` (of a sample), `weights_among_inputs` (which ONNX Runtime cannot take for
         constants), `integer_nodes` (how many, by kind), `largest_score` (of the source, in absolute terms),
-        `max_abs_difference` (None where there is no source), `equal_predictions_share` (None where outputs are no scores
-        of classes), `metrics`, `metrics_unknown`, `source_metrics`.
+        `max_abs_difference` (None where there is no source), `equal_predictions_share` (None where outputs are no
+        scores of classes), `metrics`, `metrics_unknown`, `source_metrics`.
     """
     assert spec.artefact is not None
     path = spec.artefact / MODEL

@@ -21,7 +21,7 @@ from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.exporters.contract import MODEL, RECORD, REFERENCE
 from framewatt.files import read_json, sha256_of, write_json
 from framewatt.worker import spec_of
-from framewatt.workloads.contract import Spec
+from framewatt.workloads.contract import Scores, Spec
 from framewatt.workloads.onnxruntime.engine import make_inference
 
 CALIBRATION_SAMPLES = 128
@@ -92,12 +92,23 @@ class Calibration(CalibrationDataReader):
         return next(self._feeds, None)
 
 
+def _scores(spec: Spec, data: Arrays) -> Scores:
+    workload = make_inference(spec, data)
+    workload.setup()
+    return workload.evaluate()
+
+
 def main(job_path: str) -> None:
     """Quantise an export, and keep the scores of its source beside it."""
     job = read_json(Path(job_path))
     source, folder = Path(job["artefact"]), Path(job["folder"])
-    details = quantise(spec_of(job), load_arrays(Path(job["data"])), folder / MODEL)
-    shutil.copyfile(source / REFERENCE, folder / REFERENCE)
+    spec, data = spec_of(job), load_arrays(Path(job["data"]))
+    details = quantise(spec, data, folder / MODEL)
+    if (source / REFERENCE).exists():
+        shutil.copyfile(source / REFERENCE, folder / REFERENCE)
+    else:
+        # A file that was given has no source but itself.
+        np.save(folder / REFERENCE, _scores(spec, data), allow_pickle=False)
     record = {
         **read_json(source / RECORD),
         **details,

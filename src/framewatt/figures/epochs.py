@@ -55,7 +55,8 @@ def _rows(epochs: pd.DataFrame, training: pd.DataFrame) -> pd.DataFrame:
     """Totals of training runs whose energy counts."""
     counted = notes.usable(training, ["duration_s"])[["cell", "repetition"]].drop_duplicates()
     # An empty frame comes back from parquet with numbers for names.
-    rows = epochs[epochs["domain"] == TOTAL].astype({"cell": str, "repetition": "int64"}).merge(counted, on=["cell", "repetition"])
+    known = epochs[epochs["domain"] == TOTAL].astype({"cell": str, "repetition": "int64"})
+    rows = known.merge(counted, on=["cell", "repetition"])
     numbers = ["accuracy", "energy_gross_j"]
     rows[numbers] = rows[numbers].apply(pd.to_numeric, errors="coerce")
     return rows

@@ -27,7 +27,12 @@ _TYPES = {
 
 
 class OnnxRuntimeInference(Inference):
-    """Scores the test set with the exported weights."""
+    """Scores the test set with the exported weights.
+
+    Attributes:
+        path: the ONNX file.
+        inputs: the test set as the graph takes it, after `setup`.
+    """
 
     def setup(self) -> None:
         """Open a session on the wanted provider.
@@ -36,13 +41,13 @@ class OnnxRuntimeInference(Inference):
             RuntimeError: the provider is not there, or ONNX Runtime put another one in its place.
         """
         assert self.spec.artefact is not None
-        self._path = self.spec.artefact / MODEL
-        self.session, self._all_nodes_on_provider = open_session(self.spec, self._path)
+        self.path = self.spec.artefact / MODEL
+        self.session, self._all_nodes_on_provider = open_session(self.spec, self.path)
         entries = self.session.get_inputs()
         self._names = [entry.name for entry in entries]
         self._layout = self.data.layout
         self._check_batch(entries[0].shape)
-        self._inputs = tuple(self._ready(entry, alone=len(entries) == 1) for entry in entries)
+        self.inputs = tuple(self._ready(entry, alone=len(entries) == 1) for entry in entries)
 
     def _ready(self, entry: Any, *, alone: bool) -> Any:
         """The test set's array for an input of the graph, in its layout and type.
@@ -82,7 +87,7 @@ class OnnxRuntimeInference(Inference):
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set, in the layout that the exported model takes."""
         for start in range(0, len(self.data.x_test), self.spec.batch_size):
-            yield tuple(values[start : start + self.spec.batch_size] for values in self._inputs)
+            yield tuple(values[start : start + self.spec.batch_size] for values in self.inputs)
 
     def run(self, batch: Inputs) -> Scores:
         """Scores of a batch on the host."""
@@ -99,14 +104,14 @@ class OnnxRuntimeInference(Inference):
         """What the exported file says of the model."""
         import onnx
 
-        model = onnx.load(self._path)
+        model = onnx.load(self.path)
         return {
             "parameters": None,
             "parameters_reason": "the graph does not tell weights from folded constants",
             "initializer_elements": int(sum(np.prod(t.dims) for t in model.graph.initializer)),
             "flops": None,
             "flops_reason": "ONNX Runtime has no counter",
-            "input_shape": list(self._inputs[0].shape[1:]),
+            "input_shape": list(self.inputs[0].shape[1:]),
             "input_layout": self._layout,
             "opset": model.opset_import[0].version,
             "execution_provider": PROVIDERS[self.spec.provider],
@@ -120,7 +125,7 @@ class OnnxRuntimeInference(Inference):
         """Where nodes ran, looked up where ONNX Runtime did not vouch for all of them."""
         if self._all_nodes_on_provider:
             return None
-        return nodes_by_provider(self.spec, self._path, self.feed(tuple(values[:1] for values in self._inputs)))
+        return nodes_by_provider(self.spec, self.path, self.feed(tuple(values[:1] for values in self.inputs)))
 
     def _in_force(self) -> dict[str, Any]:
         options = self.session.get_session_options()

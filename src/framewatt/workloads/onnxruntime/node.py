@@ -1,0 +1,116 @@
+"""Inference of an exported model from Node.js, which does all that is timed (client.js); Python waits meanwhile."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.datasets.contract import Arrays
+from framewatt.errors import FramewattError
+from framewatt.workloads.contract import Scores, Spec
+from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference
+
+PROGRAM = Path(__file__).with_name("client.js")
+NODE, MODULES = Path(sys.prefix) / "bin" / "node", Path(sys.prefix) / "node_modules"
+"""Node.js and its packages, in the environment."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What Node.js found.
+
+    Attributes:
+        scores: of the whole test set, shape (n, classes) or as the model gives them, float32.
+        stamps_ns: CLOCK_MONOTONIC at the start of the window and after each batch.
+        samples: samples processed in the window.
+        facts: of the workload, as OnnxRuntimeInference tells them, with Node.js as the client.
+    """
+
+    scores: Scores
+    stamps_ns: NDArray[np.int64]
+    samples: int
+    facts: dict[str, Any]
+
+
+def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> Timed:
+    """Run the windows of framewatt.worker.infer in Node.js.
+
+    Args:
+        spec: the workload's part of the job.
+        data: whose test set is scored.
+        window: `warm_up_batches` and `minimum_s`.
+        events: the file of events, to which Node.js appends.
+
+    Raises:
+        RuntimeError: Node.js fails; its last line says why.
+        FramewattError: there is no Node.js in this environment.
+    """
+    if not NODE.exists():
+        raise FramewattError("client: found no Node.js in this environment; allowed: node in environment: locked")
+    workload = OnnxRuntimeInference(spec, data)
+    workload.setup()
+    facts = workload.facts()
+    with TemporaryDirectory(prefix="framewatt-node-", dir=events.parent) as name:
+        folder = Path(name)
+        task = {
+            **_task(workload, folder),
+            "warm_up_batches": window["warm_up_batches"],
+            "minimum_ns": str(round(window["minimum_s"] * 1e9)),
+            "events": str(events),
+            **{key: str(folder / key) for key in ("scores", "stamps", "result")},
+        }
+        # Nothing of Python's own session is left when the windows begin.
+        del workload
+        (folder / "task.json").write_text(json.dumps(task))
+        run_client(folder / "task.json")
+        found = json.loads((folder / "result").read_text())
+        scores = np.fromfile(folder / "scores", "<f4").reshape(len(data.x_test), *found["output_shape"])
+        stamps = np.fromfile(folder / "stamps", "<i8")
+    in_force = {
+        "client": f"node {found['libraries']['node']}",
+        # ONNX Runtime for Node.js does not tell what its session has.
+        "threads": f"{spec.threads} asked for",
+        "graph_optimization": f"{spec.level('graph_optimization')} asked for",
+        "integer_nodes": facts["in_force"]["integer_nodes"],
+    }
+    facts |= {"in_force": in_force, "libraries": found["libraries"]}
+    return Timed(scores, stamps, found["samples"], facts)
+
+
+def _task(workload: OnnxRuntimeInference, folder: Path) -> dict[str, Any]:
+    """The model, how to run it, and its inputs as raw little-endian files."""
+    inputs: list[dict[str, Any]] = []
+    for name, values in workload.feed(workload.inputs).items():
+        path = folder / f"input-{len(inputs)}"
+        values.astype(values.dtype.newbyteorder("<"), copy=False).tofile(path)
+        inputs.append({"name": name, "type": str(values.dtype), "shape": list(values.shape[1:]), "path": str(path)})
+    return {
+        "model": str(workload.path),
+        "inputs": inputs,
+        "samples": len(workload.data.x_test),
+        "batch_size": workload.spec.batch_size,
+        "threads": workload.spec.threads,
+        "graph_optimization": workload.spec.level("graph_optimization"),
+    }
+
+
+def run_client(task: Path) -> None:
+    """Run client.js on a task.
+
+    Raises:
+        RuntimeError: it fails, with what it said.
+    """
+    done = subprocess.run(
+        [NODE, PROGRAM, task], env={"NODE_PATH": str(MODULES)}, stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        said = next((line for line in lines if "Error: " in line), lines[-1] if lines else "it said nothing")
+        raise RuntimeError(f"Node.js ended with exit code {done.returncode}: {said}")
