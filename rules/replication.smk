@@ -1,9 +1,23 @@
+rule authors_results:
+    input:
+        authors_files,
+    output:
+        directory("results/{study}/authors"),
+    log:
+        "logs/{study}/authors_results.log",
+    message:
+        "fetching what the authors' raw results give"
+    shell:
+        "mkdir {output} && cp {input} {output} 2> {log}"
+
+
 rule replication:
     input:
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
         comparisons=rules.statistics.output.comparisons,
         published=paper_files("resources/published", "csv"),
+        authors=authors_results,
         image=orchestrator_image,
     output:
         multiext("results/{study}/replication/{replicated}", ".csv", ".md", ".tex"),

@@ -17,6 +17,7 @@ rule write_report:
         tables=rules.tables.output,
         replication=replicated_tables,
         published=paper_files("resources/published", "csv"),
+        authors=authors_results,
         figures=figures_of,
         template=multiext(
             "src/framewatt/report/",

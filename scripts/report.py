@@ -33,5 +33,6 @@ material = Material(
     to_accuracy=pd.read_csv(snakemake.input.to_accuracy),
     replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
 )
-page = build_report(material, Path(snakemake.input.figures[0]).parent)
+authors = Path(str(snakemake.input.authors)) if snakemake.input.authors else None
+page = build_report(material, Path(snakemake.input.figures[0]).parent, authors)
 write_text(Path(snakemake.output.page), page)

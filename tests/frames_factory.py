@@ -162,3 +162,51 @@ def _energy(energy_j: float, duration_s: float) -> dict[str, float]:
         "samples": max(2, round(duration_s / 0.01)),
         "largest_gap_s": 0.02,
     }
+
+
+_WORK = {"resnet50": 1e9, "resnet101": 2e9, "resnet152": 3e9}
+
+
+def training_study(
+    runtimes=("torch", "tensorflow"),
+    workloads=("resnet50", "resnet101", "resnet152"),
+    batches=(32, 64, 128),
+    repetitions=3,
+    scatter=0.0,
+    seed=1,
+    accuracies=(0.3, 0.5, 0.6),
+    gpu=False,
+    dataset="digits",
+    level_j=None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Epochs and runs whose epochs after the first cost 1000 J x (batch / 32)^-0.5 x (operations / 1e9)."""
+    rng = np.random.default_rng(seed)
+    cells = [
+        cell(runtime, "train", batch, workload=workload, dataset=dataset)
+        for runtime in runtimes
+        for workload in workloads
+        for batch in batches
+    ]
+    rows = []
+    for one in cells:
+        for repetition in range(1, repetitions + 1):
+            for epoch, accuracy in enumerate(accuracies, 1):
+                energy_j = 1000 * (one.batch_size / 32) ** -0.5 * _WORK[one.workload] / 1e9
+                energy_j *= (level_j or {}).get(one.runtime, 1)
+                energy_j *= (5 if epoch == 1 else 1) * (1 + scatter * rng.normal())
+                row = {
+                    "study": "synthetic",
+                    "cell": one.id,
+                    **one.to_dict(),
+                    "repetition": repetition,
+                    "epoch": epoch,
+                    "estimated": False,
+                    "duration_s": 10.0,
+                    "energy_gross_j": energy_j,
+                    "mean_power_w": energy_j / 10,
+                    "accuracy": accuracy,
+                    "flops_per_sample": _WORK[one.workload] if one.runtime == "torch" else None,
+                    "gpu_utilization_percent": 50.0 if gpu else None,
+                }
+                rows += [row | {"domain": domain} for domain in (TOTAL, *(["gpu:0"] if gpu else []))]
+    return pd.DataFrame(rows, columns=epochs_columns(FACTORS)), runs_frame({one: [1.0] * repetitions for one in cells})

@@ -138,7 +138,7 @@ def test_another_data_set_works_unseen(folder, tmp_path):
     runs = read_runs(import_study("itu2023", tmp_path / "raw", tmp_path / "out"))
     frame = itu2023.recount(RESOURCES, all_epochs(runs), []).set_index("column")
     assert frame.loc["results-tensorflow-energy", "note"] == "4 of 4"
-    assert frame.loc["results-cifar100", "note"] == "the raw results of CIFAR10 and CIFAR100 are not both given"
+    assert frame.loc["results-cifar100", "note"] == "CIFAR10 and CIFAR100 are not both there"
 
 
 def test_figures_show_every_run(runs):

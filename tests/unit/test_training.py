@@ -1,12 +1,10 @@
 """What a study of training shows: trends, the price of an accuracy, and figures by batch size and model."""
 
-import numpy as np
 import pandas as pd
 import pytest
-from frames_factory import FACTORS, cell, runs_frame
+from frames_factory import training_study as study
 
 from framewatt.figures import training, training_levels
-from framewatt.frames import TOTAL, epochs_columns
 from framewatt.statistics import TRENDS_COLUMNS, fit_trends, to_accuracy
 
 SETTINGS = {
@@ -15,49 +13,6 @@ SETTINGS = {
     "resamples": 199,
     "accuracy_targets": [0.7, 0.4],
 }
-WORK = {"resnet50": 1e9, "resnet101": 2e9, "resnet152": 3e9}
-
-
-def study(
-    runtimes=("torch", "tensorflow"),
-    workloads=("resnet50", "resnet101", "resnet152"),
-    batches=(32, 64, 128),
-    repetitions=3,
-    scatter=0.0,
-    seed=1,
-    accuracies=(0.3, 0.5, 0.6),
-    gpu=False,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Epochs and runs whose epochs after the first cost 1000 J x (batch / 32)^-0.5 x (operations / 1e9)."""
-    rng = np.random.default_rng(seed)
-    cells = [
-        cell(runtime, "train", batch, workload=workload)
-        for runtime in runtimes
-        for workload in workloads
-        for batch in batches
-    ]
-    rows = []
-    for one in cells:
-        for repetition in range(1, repetitions + 1):
-            for epoch, accuracy in enumerate(accuracies, 1):
-                energy_j = 1000 * (one.batch_size / 32) ** -0.5 * WORK[one.workload] / 1e9
-                energy_j *= (5 if epoch == 1 else 1) * (1 + scatter * rng.normal())
-                row = {
-                    "study": "synthetic",
-                    "cell": one.id,
-                    **one.to_dict(),
-                    "repetition": repetition,
-                    "epoch": epoch,
-                    "estimated": False,
-                    "duration_s": 10.0,
-                    "energy_gross_j": energy_j,
-                    "mean_power_w": energy_j / 10,
-                    "accuracy": accuracy,
-                    "flops_per_sample": WORK[one.workload] if one.runtime == "torch" else None,
-                    "gpu_utilization_percent": 50.0 if gpu else None,
-                }
-                rows += [row | {"domain": domain} for domain in (TOTAL, *(["gpu:0"] if gpu else []))]
-    return pd.DataFrame(rows, columns=epochs_columns(FACTORS)), runs_frame({one: [1.0] * repetitions for one in cells})
 
 
 class TestTrends:

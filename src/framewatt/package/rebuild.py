@@ -15,7 +15,7 @@ from framewatt.package.unpack import unpack
 DERIVED = ("aggregate", "statistics", "tables", "replication", "figures", "report")
 """Folders of a results tree that follow from the others."""
 
-RULES = (*DERIVED[:-1], "write_report", "functions", "function_tables", "compare_profiles")
+RULES = (*DERIVED[:-1], "training_figures", "write_report", "functions", "function_tables", "compare_profiles")
 """The rules that make them."""
 
 _CODE = (

@@ -65,7 +65,7 @@ def cifar100_lower(epochs: pd.DataFrame) -> Answer:
     """Share of models, batch sizes and frameworks in which the last epoch's accuracy is lower for CIFAR100."""
     final = totals(epochs, "accuracy", "last").unstack("dataset")
     if not {"CIFAR10", "CIFAR100"} <= set(final.columns):
-        raise NotGivenError("the raw results of CIFAR10 and CIFAR100 are not both given")
+        raise NotGivenError("CIFAR10 and CIFAR100 are not both there")
     return _share({" ".join(map(str, key)): row["CIFAR100"] < row["CIFAR10"] for key, row in final.iterrows()})
 
 
@@ -127,7 +127,7 @@ def _frameworks(epochs: pd.DataFrame, quantity: str, used: str) -> dict[str, pd.
 
 def _share(found: dict[str, bool]) -> Answer:
     if not found:
-        raise NotGivenError("the raw results hold nothing to compare")
+        raise NotGivenError("there is nothing to compare")
     exceptions = [name for name, holds in found.items() if not holds]
     note = f"{len(found) - len(exceptions)} of {len(found)}"
     if exceptions:

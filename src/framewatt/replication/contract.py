@@ -1,12 +1,13 @@
 """What a paper's replication is made of, and what comes of one of its claims."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from framewatt.published.written import read_verdicts
 from framewatt.tables.columns import Show, table_of, text_of
 from framewatt.tables.table import Table, significant
 
@@ -22,16 +23,18 @@ class Measured:
         epochs: the epochs frame.
         comparisons: statistics of pairs (COMPARISONS_COLUMNS).
         resources: folder of the published tables and claims.
+        recounted: what the authors' own files give for each claim, by its id; empty where they are not given.
     """
 
     runs: pd.DataFrame
     epochs: pd.DataFrame
     comparisons: pd.DataFrame
     resources: Path
+    recounted: Mapping[str, float | None] = field(default_factory=dict)
 
 
 def read_measured(files: Any) -> Measured:
-    """What a rule's input names: `runs`, `epochs`, `comparisons`, and the folder of the files `published`.
+    """What a rule's input names: `runs`, `epochs`, `comparisons`, the folder of the files `published`, and `authors`.
 
     Args:
         files: Snakemake's input.
@@ -41,7 +44,18 @@ def read_measured(files: Any) -> Measured:
         pd.read_parquet(files.epochs),
         pd.read_csv(files.comparisons),
         Path(files.published[0]).parent,
+        recounted(Path(str(files.authors))) if files.authors else {},
     )
+
+
+def recounted(folder: Path) -> dict[str, float | None]:
+    """What the authors' own files give for each claim, by its id.
+
+    Args:
+        folder: holds the verdicts of the paper, see framewatt.published.verdicts.
+    """
+    verdicts = pd.concat(map(read_verdicts, sorted(folder.glob("*_verdicts.csv"))))
+    return dict(zip(verdicts["column"], pd.to_numeric(verdicts["recomputed"], errors="coerce"), strict=True))
 
 
 @dataclass(frozen=True)

@@ -64,12 +64,13 @@ class PageFigure:
     svg: Markup
 
 
-def build_report(material: Material, figures: Path) -> str:
+def build_report(material: Material, figures: Path, authors: Path | None = None) -> str:
     """The report as an HTML page.
 
     Args:
         material: everything that the study left behind, loaded.
         figures: folder with the figures as SVG.
+        authors: folder with those that are drawn from the raw results of the paper that the study measures anew.
 
     Returns:
         the page; the same material gives the same text.
@@ -97,6 +98,7 @@ def build_report(material: Material, figures: Path) -> str:
         figures=_figures(figures),
         tables=study_tables(material),
         replication=replication_tables(material),
+        authors_figures=_figures(authors, "authors-") if authors else [],
         paper=material.plan["settings"].get("replicates"),
         problems=problems.problem_tables(material),
         flags=problems.flag_tables(material),
@@ -108,7 +110,7 @@ def build_report(material: Material, figures: Path) -> str:
     )
 
 
-def _figures(folder: Path) -> list[PageFigure]:
+def _figures(folder: Path, prefix: str = "") -> list[PageFigure]:
     order = list(FIGURES)
     paths = sorted(folder.glob("*.svg"), key=lambda p: (order.index(p.stem) if p.stem in order else len(order), p.stem))
     found = []
@@ -116,8 +118,8 @@ def _figures(folder: Path) -> list[PageFigure]:
         plain = path.stem.replace("_", " ")
         caption, alternative = FIGURES.get(path.stem, (plain, plain))
         # The file is the workflow's own; whatever text is in it was escaped when matplotlib wrote it.
-        svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{path.stem}", alternative))  # noqa: S704  # see above
-        found.append(PageFigure(path.stem, caption, svg))
+        svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{prefix}{path.stem}", alternative))  # noqa: S704  # see above
+        found.append(PageFigure(f"{prefix}{path.stem}", caption, svg))
     return found
 
 
