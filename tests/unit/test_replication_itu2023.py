@@ -61,6 +61,12 @@ def test_what_was_not_measured_is_not_decidable() -> None:
     assert set(found["verdict"]) <= set(VERDICTS)
 
 
+def test_a_study_without_the_reports_frameworks_decides_nothing() -> None:
+    found = claims(measured(runtimes=("mxnet",)))
+    assert set(found["verdict"]) == {"not decidable here"}
+    assert set(found["why"]) == {"not measured here: no training by PyTorch or TensorFlow counts"}
+
+
 def test_what_stands_for_the_whole_data_set_is_said() -> None:
     assert "cifar10-itu2023-tiny stands for CIFAR10" in claims(measured()).loc["results-batch-size", "why"]
 

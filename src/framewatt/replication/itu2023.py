@@ -116,6 +116,8 @@ def _whole(dataset: str) -> bool:
 def _finding(claim: Claim, own: pd.DataFrame, comparisons: pd.DataFrame) -> Finding:
     quantity = claim.arguments.get("quantity", "")
     try:
+        if own.empty:
+            raise NotGivenError("no training by PyTorch or TensorFlow counts")
         if quantity == "gpu_util" and own["gpu_util"].isna().all():
             raise NotGivenError("no GPU was metered")
         answer = claims.FUNCTIONS[claim.how](own, **claim.arguments)
