@@ -6,6 +6,7 @@ rule tables:
         comparisons=rules.statistics.output.comparisons,
         trends=rules.statistics.output.trends,
         to_accuracy=rules.statistics.output.to_accuracy,
+        records=run_records,
         models=trained_models,
         exports=checked_exports,
         image=orchestrator_image,

@@ -8,11 +8,13 @@ from framewatt import tables
 from framewatt.errors import FramewattError
 from framewatt.exporters.contract import CHECK_RECORD
 from framewatt.files import read_json
+from framewatt.records import read_run, record_paths
 from framewatt.training import RECORD as TRAIN_RECORD
 
 models = [{"model": Path(folder).name, **read_json(Path(folder) / TRAIN_RECORD)} for folder in snakemake.input.models]
 exports = [read_json(Path(folder) / CHECK_RECORD) for folder in snakemake.input.exports]
 runs = pd.read_parquet(snakemake.input.runs)
+models += tables.models_of_runs(map(read_run, record_paths(snakemake.input.records)), models)
 made = [
     tables.energy_time(pd.read_csv(snakemake.input.cells)),
     tables.accuracy(runs),

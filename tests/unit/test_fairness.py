@@ -71,3 +71,16 @@ def test_padding_counts_where_it_matters() -> None:
     assert found["strided_padding"] == ["same"]
     assert (found["convolutions"], found["biased_convolutions"]) == (3, 1)
     assert (found["epsilons"], found["activations"]) == ([1e-3], ["ReLU"])
+
+
+def test_models_that_runs_alone_trained_are_on_the_sheet_too() -> None:
+    def run(runtime: str, **change: Any) -> dict[str, Any]:
+        cell = {"phase": "train", "workload": "resnet50", "dataset": "digits", "runtime": runtime}
+        return {"cell": cell, "status": "ok", "workload": {**FACTS, "structure": STRUCTURE}, **change}
+
+    records = [run("torch"), run("mxnet"), run("mxnet"), run("tensorflow", status="failed", workload=None)]
+    (found,) = tables.models_of_runs(records, [model("torch")])
+    assert found["model"] == "resnet50-digits-mxnet"
+    data = tables.fairness([model("torch"), found], []).data
+    assert data["framework"].tolist() == ["mxnet", "torch"]
+    assert data.loc[0, "weights_source"] == "trained in measured runs alone, from random ones"

@@ -41,6 +41,8 @@ def run_record(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "framewatt_version": "1.0",
         "cell_id": row["cell"],
+        "cell": {name: row[name] for name in frames_factory.FACTORS},
+        "workload": None,
         "repetition": row["repetition"],
         "position": row["position"],
         "status": row["status"],

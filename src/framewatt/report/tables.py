@@ -40,7 +40,9 @@ def study_tables(material: Material) -> list[Table]:
     made = [
         tables.energy_time(material.cells),
         tables.accuracy(material.runs),
-        tables.fairness(material.models, material.exports),
+        tables.fairness(
+            [*material.models, *tables.models_of_runs(material.records, material.models)], material.exports
+        ),
         tables.export_agreement(material.exports),
         tables.comparisons(material.comparisons),
         tables.epochs(material.epochs, material.runs),

@@ -1,6 +1,6 @@
 """The tables of a study, and their files as CSV, Markdown and LaTeX."""
 
-from framewatt.tables.fairness import fairness
+from framewatt.tables.fairness import fairness, models_of_runs
 from framewatt.tables.functions import functions, functions_published
 from framewatt.tables.study import (
     accuracy,
@@ -23,6 +23,7 @@ __all__ = [
     "fairness",
     "functions",
     "functions_published",
+    "models_of_runs",
     "to_accuracy",
     "to_csv",
     "to_latex",

@@ -18,6 +18,7 @@ _SOURCES = {
     "trained": "trained in this workflow",
     "given": "as the user's factory gives them",
     "seeded": "random, by the framework's own initialiser from the study's seed",
+    "measured": "trained in measured runs alone, from random ones",
 }
 _GIGA = 1e-9
 
@@ -29,7 +30,7 @@ def fairness(models: Iterable[Mapping[str, Any]], exports: Iterable[Mapping[str,
     its export (see `framewatt.exporters.flops`), or by the framework itself where there is none that runs.
 
     Args:
-        models: records of the rule train, each with `model`, the name of its folder.
+        models: records of the rule train, each with `model`, the name of its folder, and of `models_of_runs`.
         exports: records of the rule check_export.
     """
     checked = {record["model"]: record for record in exports}
@@ -54,6 +55,24 @@ def fairness(models: Iterable[Mapping[str, Any]], exports: Iterable[Mapping[str,
         "Weights among the export's inputs": lambda r: whole(r["weights_among_inputs"]),
     }
     return table_of("fairness", "Fairness sheet: the models as they were built, framework by framework", data, shown)
+
+
+def models_of_runs(records: Iterable[Mapping[str, Any]], models: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Models that measured runs trained and nothing else did, as records like those of the rule train.
+
+    Args:
+        records: run records.
+        models: records of the rule train, each with `model`.
+    """
+    found: dict[str, dict[str, Any]] = {record["model"]: {} for record in models}
+    known = len(found)
+    for record in records:
+        cell = record["cell"]
+        if cell.get("phase") == "train" and record["status"] == "ok" and record["workload"]:
+            name = f"{cell['workload']}-{cell['dataset']}-{cell['runtime']}"
+            facts = {"status": "ok", "reason": None, "weights": "measured", "workload": record["workload"]}
+            found.setdefault(name, {"model": name, **facts})
+    return list(found.values())[known:]
 
 
 def _row(record: Mapping[str, Any], check: Mapping[str, Any]) -> dict[str, Any]:
