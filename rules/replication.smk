@@ -1,14 +1,19 @@
 rule authors_results:
     input:
-        authors_files,
+        files=authors_files,
+        image=orchestrator_image,
     output:
         directory("results/{study}/authors"),
     log:
         "logs/{study}/authors_results.log",
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    container:
+        ORCHESTRATOR
     message:
         "fetching what the authors' raw results give"
     shell:
-        "mkdir {output} && cp {input} {output} 2> {log}"
+        "mkdir {output} && cp {input.files} {output} 2> {log}"
 
 
 rule replication:
