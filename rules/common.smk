@@ -70,6 +70,7 @@ TABLES = [
     "fairness",
     "export_agreement",
     "comparisons",
+    "deploy",
     "epochs",
     "trends",
     "to_accuracy",
@@ -80,6 +81,7 @@ FIGURES = [
     "energy_runtime_batch",
     "time_runtime_batch",
     "energy_accuracy",
+    "deploy",
     "power_traces",
     "epochs",
 ]
@@ -151,6 +153,11 @@ def settings(*keys):
         return value
 
     return found
+
+
+def costs(wildcards):
+    """What energy costs by the study, as a parameter; a study of files says nothing of it."""
+    return STUDIES[wildcards.study].settings.get("costs", {})
 
 
 def framework_of(wildcards):

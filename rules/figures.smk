@@ -3,6 +3,7 @@ rule figures:
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
         cells=rules.statistics.output.cells,
+        deploy=rules.statistics.output.deploy,
         records=run_records,
         # A figure whose own code changes is drawn again, and no other.
         code="src/framewatt/figures/{figure}.py",

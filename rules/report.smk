@@ -11,6 +11,7 @@ rule write_report:
         omnibus=rules.statistics.output.omnibus,
         trends=rules.statistics.output.trends,
         to_accuracy=rules.statistics.output.to_accuracy,
+        deploy=rules.statistics.output.deploy,
         models=trained_models,
         exports=checked_exports,
         environments=environments,

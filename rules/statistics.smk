@@ -10,6 +10,7 @@ rule statistics:
         omnibus="results/{study}/statistics/omnibus.csv",
         trends="results/{study}/statistics/trends.csv",
         to_accuracy="results/{study}/statistics/to_accuracy.csv",
+        deploy="results/{study}/statistics/deploy.csv",
     log:
         "logs/{study}/statistics.log",
     conda:

@@ -7,6 +7,7 @@ rule tables:
         trends=rules.statistics.output.trends,
         to_accuracy=rules.statistics.output.to_accuracy,
         records=run_records,
+        deploy=rules.statistics.output.deploy,
         models=trained_models,
         exports=checked_exports,
         image=orchestrator_image,
@@ -22,6 +23,8 @@ rule tables:
         "../envs/orchestrator/environment.yaml"
     container:
         ORCHESTRATOR
+    params:
+        costs=costs,
     message:
         "writing the tables"
     script:

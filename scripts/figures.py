@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from framewatt.figures import (
+    deploy,
     energy_accuracy,
     energy_runtime_batch,
     energy_time,
@@ -39,6 +40,7 @@ draw: dict[str, Callable[[], Figure]] = {
     "energy_runtime_batch": lambda: energy_runtime_batch.draw(runs, cells, compared),
     "time_runtime_batch": lambda: time_runtime_batch.draw(runs, cells, compared),
     "energy_accuracy": lambda: energy_accuracy.draw(runs, cells, compared),
+    "deploy": lambda: deploy.draw(runs, pd.read_csv(snakemake.input.deploy), compared),
     "power_traces": draw_power_traces,
     "epochs": lambda: epochs.draw(pd.read_parquet(snakemake.input.epochs), runs, compared),
 }

@@ -31,6 +31,7 @@ material = Material(
     omnibus=pd.read_csv(snakemake.input.omnibus),
     trends=pd.read_csv(snakemake.input.trends),
     to_accuracy=pd.read_csv(snakemake.input.to_accuracy),
+    choices=pd.read_csv(snakemake.input.deploy),
     replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
 )
 authors = Path(str(snakemake.input.authors)) if snakemake.input.authors else None

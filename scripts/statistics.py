@@ -1,11 +1,19 @@
-"""Statistics of a study's runs: cells, comparisons, correlations, omnibus tests, trends, what an accuracy costs."""
+"""Statistics of a study's runs: cells, comparisons, correlations, omnibus, trends, accuracy's cost, what to deploy."""
 
 from pathlib import Path
 
 import pandas as pd
 
 from framewatt.files import write_text
-from framewatt.statistics import compare_cells, correlate, fit_trends, omnibus, summarise_cells, to_accuracy
+from framewatt.statistics import (
+    compare_cells,
+    correlate,
+    fit_trends,
+    judge_choices,
+    omnibus,
+    summarise_cells,
+    to_accuracy,
+)
 
 runs, epochs = pd.read_parquet(snakemake.input.runs), pd.read_parquet(snakemake.input.epochs)
 settings, seed = snakemake.params.settings, int(snakemake.params.seed)
@@ -16,6 +24,7 @@ frames = {
     "omnibus": omnibus(runs, settings),
     "trends": fit_trends(epochs, runs, settings),
     "to_accuracy": to_accuracy(epochs, runs, settings, seed),
+    "deploy": judge_choices(runs, settings),
 }
 for name, frame in frames.items():
     # Twelve digits: beyond them lies what this machine's mathematical library makes of a function, which another's,

@@ -20,6 +20,7 @@ made = [
     tables.accuracy(runs),
     tables.fairness(models, exports),
     tables.export_agreement(exports),
+    tables.deploy(pd.read_csv(snakemake.input.deploy), snakemake.params.costs),
     tables.comparisons(pd.read_csv(snakemake.input.comparisons)),
     tables.epochs(pd.read_parquet(snakemake.input.epochs), runs),
     tables.trends(pd.read_csv(snakemake.input.trends)),

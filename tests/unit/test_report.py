@@ -14,11 +14,20 @@ from bs4 import BeautifulSoup
 
 from framewatt.factors import factors_of
 from framewatt.figures import energy_runtime_batch, energy_time, epochs
+from framewatt.figures.deploy import draw as draw_deploy
 from framewatt.figures.save import save
 from framewatt.frames import TOTAL
 from framewatt.replication.contract import Finding, claims_table
-from framewatt.report import Material, build_report, words
-from framewatt.statistics import compare_cells, correlate, fit_trends, omnibus, summarise_cells, to_accuracy
+from framewatt.report import Material, build_report, deploy, words
+from framewatt.statistics import (
+    compare_cells,
+    correlate,
+    fit_trends,
+    judge_choices,
+    omnibus,
+    summarise_cells,
+    to_accuracy,
+)
 
 STATISTICS = {
     "compare": ["runtime", "provider"],
@@ -28,9 +37,13 @@ STATISTICS = {
     "confidence": 0.95,
     "resamples": 199,
     "accuracy_targets": [0.5],
+    "accuracy_margin": 0.01,
 }
-FIGURES = ("energy_time", "energy_runtime_batch", "epochs")
-TABLES = ("energy_time", "accuracy", "fairness", "export_agreement", "comparisons", "epochs", "to_accuracy", "failures")
+FIGURES = ("energy_time", "energy_runtime_batch", "deploy", "epochs")
+TABLES = (
+    *("energy_time", "accuracy", "fairness", "export_agreement", "deploy", "comparisons", "epochs"),
+    *("to_accuracy", "failures"),
+)
 FAILURE = "took longer than timeout_s"
 
 
@@ -87,6 +100,7 @@ def _judged(runs: pd.DataFrame, epochs: pd.DataFrame) -> dict[str, pd.DataFrame]
         "omnibus": omnibus(runs, STATISTICS),
         "trends": fit_trends(epochs, runs, STATISTICS),
         "to_accuracy": to_accuracy(epochs, runs, STATISTICS, 1),
+        "choices": judge_choices(runs, STATISTICS),
     }
 
 
@@ -157,6 +171,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     drawn = {
         "energy_time": energy_time.draw(found.runs, found.cells),
         "energy_runtime_batch": energy_runtime_batch.draw(found.runs, found.cells),
+        "deploy": draw_deploy(found.runs, found.choices),
         "epochs": epochs.draw(found.epochs, found.runs),
     }
     for name, figure in drawn.items():
@@ -196,6 +211,7 @@ def test_sections_come_in_the_order_of_a_reviewer(plain: str) -> None:
         "measured",
         "machine",
         "answers",
+        "deploy",
         "figures",
         "tables",
         "problems",
@@ -316,7 +332,7 @@ def test_nothing_that_counts_is_said_in_words(figures: Path) -> None:
 
 def test_frames_read_back_from_csv_give_the_same_page(figures: Path, tmp_path: Path) -> None:
     found = material(fail=True)
-    names = ("cells", "comparisons", "correlations", "omnibus", "trends", "to_accuracy")
+    names = ("cells", "comparisons", "correlations", "omnibus", "trends", "to_accuracy", "choices")
     for name in names:
         getattr(found, name).to_csv(tmp_path / name, index=False)
     again = dataclasses.replace(found, **{name: pd.read_csv(tmp_path / name) for name in names})
@@ -354,3 +370,54 @@ def test_idle_power_that_changed_over_the_study_is_told(figures: Path, idle_afte
         "cpu:package-0 from 12.3\N{NO-BREAK SPACE}W to 20.0\N{NO-BREAK SPACE}W: net energy is uncertain by as much"
         in text
     ) == told
+
+
+def recommended(energies: dict, accuracy: dict | None = None, *, estimated: bool = False, **settings: Any) -> list[str]:
+    """What the report says of what to deploy."""
+    runs = frames_factory.runs_frame(energies, None, accuracy, estimated=estimated)
+    found = material()
+    plan = {**found.plan, "settings": {**found.plan["settings"], **settings}}
+    found = dataclasses.replace(found, plan=plan, runs=runs, **_judged(runs, found.epochs))
+    ((task, sentences),) = deploy.recommendations(found)
+    assert task == "resnet50 on digits"
+    return sentences
+
+
+STEADY = [1.0, 1.01, 0.99, 1.02, 0.98, 1.03, 0.97, 1.04]
+
+
+def test_a_win_is_told_with_its_p_and_what_inferences_take() -> None:
+    torch, onnx = frames_factory.cell("torch"), frames_factory.cell("torch2onnx")
+    costs = {"intensity_g_per_kwh": 360.0, "intensity_source": "", "price": {"per_kwh": 0.1, "currency": "EUR"}}
+    said = recommended({torch: [2 * j for j in STEADY], onnx: STEADY}, estimated=True, costs=costs)
+    assert said[0] == "Accuracy is 0.900, the same number in every run of every choice."
+    assert said[1].replace("\N{NO-BREAK SPACE}", " ") == (
+        "Least energy a sample: torch2onnx/cpu, 1.00 J (estimated), less than the other choice (corrected p = 0.0078)."
+    )
+    assert said[4] == (
+        "1,000 inferences take 0.000279 kWh, 0.100 gCO2e, 2.79e-05 EUR (estimated) by torch2onnx/cpu; "
+        "0.000558 kWh, 0.201 gCO2e, 5.58e-05 EUR (estimated) by torch."
+    )
+    assert said[5] == "On the Pareto front of mean energy, latency and accuracy: torch2onnx/cpu."
+
+
+def test_no_win_is_told_where_the_test_shows_none() -> None:
+    torch, batched = frames_factory.cell("torch"), frames_factory.cell("torch", batch_size=32)
+    said = recommended({torch: [1.0, 1.2, 1.1], batched: [1.05, 1.15, 1.0]})
+    assert "batch 32, 1.07\N{NO-BREAK SPACE}J, not told apart from torch batch 1 (p = 0.75)" in said[1]
+    assert "so few runs could not have told any apart (corrected p of 0.25 at best)" in said[1]
+    assert "less than" not in said[1]
+
+
+def test_less_accurate_choices_are_left_out_and_unknown_accuracy_is_told() -> None:
+    torch, onnx = frames_factory.cell("torch"), frames_factory.cell("torch2onnx")
+    energies = {torch: [2 * j for j in STEADY], onnx: STEADY}
+    said = recommended(energies, {torch: [0.9] * 8, onnx: [0.8] * 8})
+    assert said[0] == (
+        "torch is the most accurate, 0.900; not shown to be equal, and left out below: "
+        "torch2onnx/cpu (0.800, -0.1 in every run)."
+    )
+    assert said[1].endswith("; there is no other choice.")
+    said = recommended(energies, dict.fromkeys(energies, [float("nan")] * 8))
+    assert said[0] == "Accuracy is unknown of every choice, so that choices are compared without it."
+    assert said[-1] == "On the Pareto front of mean energy, latency: torch2onnx/cpu."

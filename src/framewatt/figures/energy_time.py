@@ -42,7 +42,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     figure = Figure(figsize=(2.6 + 3.4 * across, 1.2 + 3.2 * len(grid)), layout="constrained")
     axes_of = figure.subplots(len(grid), across, squeeze=False)
     looks = style.looks(rows[LABEL])
-    scales = Scales(_accuracy_colours(rows["accuracy"]), _sizes(rows), {k: look.marker for k, look in looks.items()})
+    scales = Scales(accuracy_colours(rows["accuracy"]), _sizes(rows), {k: look.marker for k, look in looks.items()})
     for axes, panel in zip(axes_of.flat, (panel for line in grid for panel in line), strict=True):
         if panel is None:
             axes.set_axis_off()
@@ -120,7 +120,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
     style.scale(axes.yaxis, rows[head.energy], "J")
 
 
-def _accuracy_colours(accuracy: pd.Series) -> ScalarMappable | None:
+def accuracy_colours(accuracy: pd.Series) -> ScalarMappable | None:
     """Colours over the accuracies found; None where there is none."""
     values = pd.to_numeric(accuracy, errors="coerce").dropna()
     if values.empty:

@@ -33,6 +33,7 @@ class Material:
         omnibus: tests of whole groups (OMNIBUS_COLUMNS).
         trends: energy along batch size and work (TRENDS_COLUMNS).
         to_accuracy: what it cost to be as good as asked (framewatt.statistics.to_accuracy).
+        choices: what to deploy (framewatt.statistics.deploy.deploy_columns).
         replication: tables beside those of the paper that the study measures anew.
     """
 
@@ -51,6 +52,7 @@ class Material:
     omnibus: pd.DataFrame
     trends: pd.DataFrame
     to_accuracy: pd.DataFrame
+    choices: pd.DataFrame
     replication: Sequence[Table] = ()
 
     @property

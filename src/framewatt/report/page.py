@@ -7,7 +7,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from framewatt.figures import training
-from framewatt.report import facts, problems, words
+from framewatt.report import deploy, facts, problems, words
 from framewatt.report.material import Material
 from framewatt.report.svg import inline
 from framewatt.report.tables import Table, replication_tables, study_tables
@@ -30,6 +30,11 @@ FIGURES = {
         "Energy per sample against accuracy, a point a cell, every run as a small dot. Points towards the lower right "
         "are better.",
         "Scatter plot of energy per sample against accuracy; the numbers are in the tables of energy and of accuracy.",
+    ),
+    "deploy": (
+        "Energy per sample against the 95th percentile of a batch's latency, a point a choice, its batch size "
+        "beside it. Colour is accuracy; a red ring marks the Pareto front of mean energy, latency and accuracy.",
+        "Scatter plot of energy per sample against latency; the numbers are in the table of choices for deployment.",
     ),
     "power_traces": (
         "Power over one run of each runtime, at its largest batch size. Shaded: the windows of the run; what counts is "
@@ -92,6 +97,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         instruments=facts.instruments(material),
         sampling=facts.sampling(material),
         answers=words.answers(material),
+        recommendations=deploy.recommendations(material),
         per=material.headline.per,
         imported=material.imported,
         root=_root(material),

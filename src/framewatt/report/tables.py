@@ -44,6 +44,7 @@ def study_tables(material: Material) -> list[Table]:
             [*material.models, *tables.models_of_runs(material.records, material.models)], material.exports
         ),
         tables.export_agreement(material.exports),
+        tables.deploy(material.choices, material.plan["settings"].get("costs", {})),
         tables.comparisons(material.comparisons),
         tables.epochs(material.epochs, material.runs),
         *_of_training(material),

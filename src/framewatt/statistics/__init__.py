@@ -3,6 +3,7 @@
 from framewatt.statistics.cells import cells_columns, summarise_cells
 from framewatt.statistics.comparisons import COMPARISONS_COLUMNS, compare_cells
 from framewatt.statistics.correlation import CORRELATIONS_COLUMNS, correlate
+from framewatt.statistics.deploy import judge_choices
 from framewatt.statistics.omnibus import OMNIBUS_COLUMNS, omnibus
 from framewatt.statistics.power import Reachability, count_comparisons, reachable_significance
 from framewatt.statistics.to_accuracy import to_accuracy
@@ -19,6 +20,7 @@ __all__ = [
     "correlate",
     "count_comparisons",
     "fit_trends",
+    "judge_choices",
     "omnibus",
     "reachable_significance",
     "summarise_cells",

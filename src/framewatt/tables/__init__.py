@@ -1,5 +1,6 @@
 """The tables of a study, and their files as CSV, Markdown and LaTeX."""
 
+from framewatt.tables.deploy import deploy
 from framewatt.tables.fairness import fairness, models_of_runs
 from framewatt.tables.functions import functions, functions_published
 from framewatt.tables.study import (
@@ -16,6 +17,7 @@ __all__ = [
     "Table",
     "accuracy",
     "comparisons",
+    "deploy",
     "energy_time",
     "epochs",
     "export_agreement",

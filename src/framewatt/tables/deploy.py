@@ -1,0 +1,110 @@
+"""What to deploy: every choice of a workload, which ones are best in what, and what 1,000 inferences of it take."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from framewatt.factors import factors_of, reading_order, sorted_by
+from framewatt.statistics.deploy import BEST, NOT_APART, OBJECTIVES
+from framewatt.tables.columns import Show, factor_columns, marked, number, table_of, times, whole
+from framewatt.tables.table import MISSING, Table, significant
+
+INFERENCES = 1000
+"""Inferences that carbon and money are told for."""
+
+_J_PER_KWH = 3.6e6
+_HEADINGS = {"energy": "Least energy", "latency": "Lowest latency", "throughput": "Highest throughput"}
+
+
+def with_costs(choices: pd.DataFrame, costs: Mapping[str, Any]) -> pd.DataFrame:
+    """Choices with what INFERENCES samples take: `kwh`, `co2e_g`, `price` and its `currency`; unknown is missing.
+
+    Args:
+        choices: the frame of `judge_choices`.
+        costs: the study's `costs`: `intensity_g_per_kwh` and `price` (`per_kwh`, `currency`), each None where the study
+            does not say; a study of files has none.
+    """
+    kwh = choices["energy_per_sample_j"] * INFERENCES / _J_PER_KWH
+    intensity, price = costs.get("intensity_g_per_kwh"), costs.get("price")
+    unknown = pd.Series(float("nan"), index=choices.index, dtype="float64")
+    return choices.assign(
+        kwh=kwh,
+        co2e_g=unknown if intensity is None else kwh * intensity,
+        price=unknown if price is None else kwh * price["per_kwh"],
+        currency=None if price is None else price["currency"],
+    )
+
+
+def deploy(choices: pd.DataFrame, costs: Mapping[str, Any]) -> Table:
+    """A row a choice: means, Pareto front, verdict an objective, and what 1,000 inferences take.
+
+    Args:
+        choices: the frame of `judge_choices`.
+        costs: the study's `costs`, see `with_costs`.
+    """
+    factors = [name for name in factors_of(choices) if name != "phase"]
+    data = with_costs(choices, costs)
+    if len(data):
+        first = [name for name in reading_order(factors) if name in ("workload", "dataset")]
+        data = sorted_by(data.sort_values("energy_per_sample_j", kind="stable"), first)
+    shown: dict[str, Show] = factor_columns(data, factors) if factors else {}
+    shown |= {
+        "Runs": lambda r: whole(r["n"]),
+        "Energy per sample (mJ)": lambda r: _marked(times(r["energy_per_sample_j"], 1000), r),
+        "Latency, median (ms)": lambda r: significant(times(r["latency_p50_s"], 1000)),
+        "Latency, 95 % (ms)": lambda r: significant(times(r["latency_p95_s"], 1000)),
+        "Accuracy": number("accuracy"),
+        "As accurate": _as_accurate,
+        "Pareto front": lambda r: _yes(r["on_front"]),
+    }
+    shown |= {heading: _verdict(objective) for objective, heading in _HEADINGS.items()}
+    shown[f"kWh of {INFERENCES:,}"] = lambda r: _marked(r["kwh"], r)
+    if costs.get("intensity_g_per_kwh") is not None:
+        shown[f"gCO2e of {INFERENCES:,}"] = lambda r: _marked(r["co2e_g"], r)
+    if costs.get("price") is not None:
+        shown[f"{costs['price']['currency']} of {INFERENCES:,}"] = lambda r: _marked(r["price"], r)
+    return table_of("deploy", _caption(costs), data, shown, factors)
+
+
+def _caption(costs: Mapping[str, Any]) -> str:
+    caption = f"Choices for deployment, and what {INFERENCES:,} inferences take by the energy that was metered"
+    said = []
+    if costs.get("intensity_g_per_kwh") is not None:
+        source = f" ({costs['intensity_source']})" if costs["intensity_source"] else ""
+        said.append(f"{costs['intensity_g_per_kwh']:g} gCO2e/kWh{source}")
+    if costs.get("price") is not None:
+        said.append(f"{costs['price']['per_kwh']:g} {costs['price']['currency']}/kWh")
+    return f"{caption}, at {' and '.join(said)}" if said else caption
+
+
+def _marked(value: Any, row: Mapping[str, Any]) -> str:
+    return marked(significant(value), {"energy_estimated": row["estimated"]})
+
+
+def _yes(value: Any) -> str:
+    return MISSING if value is None or pd.isna(value) else "yes" if value else "no"
+
+
+def _as_accurate(row: Mapping[str, Any]) -> str:
+    """Whether it is as accurate as the most accurate choice, and how that is known."""
+    if pd.isna(row["accuracy"]):
+        return MISSING
+    p = f"p = {significant(row['accuracy_p'], 2)}" if pd.notna(row["accuracy_p"]) else row["accuracy_note"]
+    shown = row["as_accurate"]
+    return f"{'not shown' if pd.isna(shown) or not shown else 'yes'} ({p})"
+
+
+def _verdict(objective: str) -> Show:
+    assert objective in OBJECTIVES
+
+    def show(row: Mapping[str, Any]) -> str:
+        verdict, p = row[f"{objective}_verdict"], row[f"{objective}_p"]
+        if not isinstance(verdict, str):
+            return MISSING
+        if verdict == BEST:
+            return "best"
+        words = NOT_APART if verdict == NOT_APART else "no"
+        return f"{words} (p = {significant(p, 2)})" if pd.notna(p) else f"{words} (no p)"
+
+    return show
