@@ -19,7 +19,7 @@ from framewatt.records import read_run
 
 DOCUMENT = (ROOT / "docs" / "your-model.md").read_text()
 STUDY, FACTORY = (re.search(rf"```{kind}\n(.*?)```", DOCUMENT, re.DOTALL)[1] for kind in ("yaml", "python"))
-FEWER = STUDY.replace("repetitions: 6", "repetitions: 2")
+FEWER = STUDY.replace("repetitions: 8", "repetitions: 2")
 SAMPLES = 96
 
 MAKE_FILES = """
@@ -102,6 +102,14 @@ def test_no_file_of_the_user_is_in_the_package(results: Path) -> None:
     names = subprocess.run(["unzip", "-Z1", package], capture_output=True, text=True, check=True).stdout
     assert "run.json" in names
     assert not re.search(r"small\.(pt|onnx)|nets\.py|digits\.npz|model\.onnx", names)
+
+
+def test_the_report_says_what_to_deploy(page: BeautifulSoup) -> None:
+    said = page.select_one("#deploy").get_text(" ", strip=True)
+    assert "Accuracy is 1.00, the same number in every run of every choice." in said
+    assert "so few runs could not have told any apart, 8 a choice could" in said
+    assert re.search(r"1,000 inferences take \S+ kWh( \(estimated\))? by", said)
+    assert page.select_one("#figure-deploy svg")
 
 
 def replanned(checkout: Checkout) -> set[str]:

@@ -8,7 +8,7 @@ import pandas as pd
 from framewatt.factors import factors_of, label, sorted_by
 from framewatt.report.material import Material
 from framewatt.report.numbers import known, p_value, plural, si, significant
-from framewatt.statistics.deploy import BEST, NOT_APART, OBJECTIVES, WORSE
+from framewatt.statistics.deploy import BEST, NOT_APART, OBJECTIVES, WORSE, runs_to_tell
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
 
@@ -33,7 +33,7 @@ def recommendations(material: Material) -> list[tuple[str, list[str]]]:
         names = _names(part, material.compared)
         rows: list[Row] = [{str(k): v for k, v in row.items()} for row in part.to_dict("records")]
         sentences = [_accuracy(rows, names, settings)]
-        sentences += [_best(objective, rows, names, settings["alpha"]) for objective in OBJECTIVES]
+        sentences += [_best(objective, rows, names, settings) for objective in OBJECTIVES]
         sentences += [_takes(rows, names), _front(rows, names)]
         found.append((" on ".join(map(str, levels)), [sentence for sentence in sentences if sentence]))
     return found
@@ -76,14 +76,15 @@ def _how_equal(row: Row) -> str:
     return f"{significant(row['accuracy'])}, {how}"
 
 
-def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str], alpha: float) -> str:
+def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[str, Any]) -> str:
     """The best of an objective, and what is not told apart from it; a win only where the test shows one."""
     words, unit, quantity = _BEST[objective]
     best = next((row for row in rows if row[f"{objective}_verdict"] == BEST), None)
     if best is None:
         return ""
     mark = ESTIMATED if objective == "energy" and best["estimated"] else ""
-    start = f"{words}: {names[best['cell']]}, {si(best[quantity], unit)}{mark}"
+    amount = f"{si(best[quantity], unit)}{mark}"
+    start = f"{words}: {names[best['cell']]}, {amount}"
     close = [row for row in rows if row[f"{objective}_verdict"] == NOT_APART]
     apart = [row for row in rows if row[f"{objective}_verdict"] == WORSE]
     if not close and not apart:
@@ -93,10 +94,14 @@ def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str], alpha: 
         which = "the other choice" if len(apart) == 1 else f"each of {len(apart)} other choices"
         return f"{start}, less than {which} (corrected {p_value(largest)}{' at most' if len(apart) > 1 else ''})."
     close.sort(key=lambda row: row[quantity])
-    sentence = f"{start}, not told apart from {_listed(close, names, lambda row: p_value(row[f'{objective}_p']))}"
+    others = _listed(close, names, lambda row: p_value(row[f"{objective}_p"]))
+    sentence = (
+        f"{words}: no one choice; {names[best['cell']]} has the smallest mean, {amount}, not told apart from {others}"
+    )
     least_p = min((row[f"{objective}_smallest_p"] for row in close if known(row[f"{objective}_smallest_p"])), default=0)
-    if least_p > alpha:
-        sentence += f"; so few runs could not have told any apart (corrected p of {significant(least_p, 2)} at best)"
+    if least_p > settings["alpha"]:
+        enough = runs_to_tell(len(close) + len(apart), settings)
+        sentence += f"; so few runs could not have told any apart, {enough} a choice could"
     elif apart:
         sentence += f"; {plural(len(apart), 'other choice')} {'takes' if len(apart) == 1 else 'take'} more"
     return f"{sentence}."

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from framewatt.factors import factors_of, reading_order, sorted_by
-from framewatt.statistics.deploy import BEST, NOT_APART, OBJECTIVES
+from framewatt.statistics.deploy import BEST, OBJECTIVES
 from framewatt.tables.columns import Show, factor_columns, marked, number, table_of, times, whole
 from framewatt.tables.table import MISSING, Table, significant
 
@@ -68,7 +68,9 @@ def deploy(choices: pd.DataFrame, costs: Mapping[str, Any]) -> Table:
 
 
 def _caption(costs: Mapping[str, Any]) -> str:
-    caption = f"Choices for deployment, and what {INFERENCES:,} inferences take by the energy that was metered"
+    caption = (
+        f"Choices for deployment, and what {INFERENCES:,} inferences take by their gross energy in the timed window"
+    )
     said = []
     if costs.get("intensity_g_per_kwh") is not None:
         source = f" ({costs['intensity_source']})" if costs["intensity_source"] else ""
@@ -103,8 +105,8 @@ def _verdict(objective: str) -> Show:
         if not isinstance(verdict, str):
             return MISSING
         if verdict == BEST:
-            return "best"
-        words = NOT_APART if verdict == NOT_APART else "no"
+            return "smallest mean"
+        words = verdict
         return f"{words} (p = {significant(p, 2)})" if pd.notna(p) else f"{words} (no p)"
 
     return show
