@@ -95,9 +95,8 @@ def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str], setting
         return f"{start}, less than {which} (corrected {p_value(largest)}{' at most' if len(apart) > 1 else ''})."
     close.sort(key=lambda row: row[quantity])
     others = _listed(close, names, lambda row: p_value(row[f"{objective}_p"]))
-    sentence = (
-        f"{words}: no one choice; {names[best['cell']]} has the smallest mean, {amount}, not told apart from {others}"
-    )
+    smallest = f"{names[best['cell']]} has the smallest mean, {amount}"
+    sentence = f"{words}: no one choice; {smallest}, not told apart from {others}"
     least_p = min((row[f"{objective}_smallest_p"] for row in close if known(row[f"{objective}_smallest_p"])), default=0)
     if least_p > settings["alpha"]:
         enough = runs_to_tell(len(close) + len(apart), settings)

@@ -68,9 +68,7 @@ def deploy(choices: pd.DataFrame, costs: Mapping[str, Any]) -> Table:
 
 
 def _caption(costs: Mapping[str, Any]) -> str:
-    caption = (
-        f"Choices for deployment, and what {INFERENCES:,} inferences take by their gross energy in the timed window"
-    )
+    caption = f"Choices for deployment, and what {INFERENCES:,} inferences take (gross energy of the timed window)"
     said = []
     if costs.get("intensity_g_per_kwh") is not None:
         source = f" ({costs['intensity_source']})" if costs["intensity_source"] else ""
