@@ -285,7 +285,7 @@ def test_another_repetition_measures_just_that_block(checkout: Checkout, results
         "aggregate": 1,
         "statistics": 1,
         "tables": 1,
-        "figures": 5,
+        "figures": 7,
         "write_report": 1,
         "complete": 1,
     }
@@ -300,7 +300,7 @@ def test_another_lock_plans_that_environment_and_its_runs_again(checkout: Checko
         "aggregate": 1,
         "statistics": 1,
         "tables": 1,
-        "figures": 5,
+        "figures": 7,
         "write_report": 1,
         "complete": 1,
     }
