@@ -1,25 +1,43 @@
-"""Runs one workload in its framework's environment and prints what the conformance test asks about."""
+"""Runs workloads in their framework's environment and prints, a line each, what the conformance test asks about."""
 
 import json
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
-from framewatt.datasets.contract import load_arrays
+from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Spec
 
 
-def main(framework: str, model: str, data_path: str, folder: str) -> None:
-    data = load_arrays(Path(data_path))
+def main(framework: str, data_of_models: str) -> None:
+    """Inspect a framework's models.
+
+    Args:
+        framework: whose environment this is.
+        data_of_models: JSON, the file of its data set by model.
+    """
+    for model, path in json.loads(data_of_models).items():
+        # Weights of hundreds of megabytes are not kept, as pytest's own folders would be.
+        with TemporaryDirectory() as folder:
+            print(
+                json.dumps({"model": model, **inspect(framework, model, load_arrays(Path(path)), Path(folder))}),
+                flush=True,
+            )
+
+
+def inspect(framework: str, model: str, data: Arrays, folder: Path) -> dict[str, Any]:
+    """What a model does with data, trained for one epoch and run from the weights that it saves in a folder."""
 
     def spec(batch_size: int, artefact: Path | None) -> Spec:
         settings = {"epochs": 1, "batch_size": 8, "learning_rate": 0.001, "momentum": 0.9}
         return Spec(model, batch_size, "cpu", "native", 2, 0, artefact, settings)
 
     def inference(batch_size: int) -> Inference:
-        workload = make_inference(framework, spec(batch_size, Path(folder)), data)
+        workload = make_inference(framework, spec(batch_size, folder), data)
         workload.setup()
         return workload
 
@@ -30,7 +48,7 @@ def main(framework: str, model: str, data_path: str, folder: str) -> None:
     steps = [training.run(batch) for batch in batches]
     training.synchronize()
     after = training.evaluate()
-    training.save(Path(folder))
+    training.save(folder)
 
     by_four = inference(4)
     ready = list(by_four.batches())
@@ -56,7 +74,7 @@ def main(framework: str, model: str, data_path: str, folder: str) -> None:
     }
     for workload in (training, by_four, by_one):
         workload.close()
-    print(json.dumps(found))
+    return found
 
 
 main(*sys.argv[1:])

@@ -3,8 +3,10 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from checkout import ROOT, run_snakemake
@@ -58,34 +60,45 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
-def trained(data: dict[str, Path]):
-    """Findings of the check, by framework and model; each runs once."""
-    found: dict[tuple[str, str], dict] = {}
+def inspected(data: dict[str, Path]) -> dict[str, dict[str, Any]]:
+    """By framework, what its process printed: a finding a model, and its errors.
 
-    def check(framework: str, model: str) -> dict:
-        if (framework, model) not in found:
-            # Weights of hundreds of megabytes are not kept, as pytest's own folders would be.
-            with TemporaryDirectory() as folder:
-                found[framework, model] = _check(framework, model, data[model], Path(folder))
-        return found[framework, model]
-
-    return check
-
-
-def _check(framework: str, model: str, data: Path, folder: Path) -> dict:
-    record = f"resources/environments/locked/{environment_of(framework, 'cpu')}/environment.json"
-    answer = run_snakemake(ROOT, record)
+    A process a framework, and two at a time: most of the time goes into imports and compilers that use one processor.
+    """
+    environments = [
+        f"resources/environments/locked/{environment_of(name, 'cpu')}/environment.json" for name in FRAMEWORKS
+    ]
+    answer = run_snakemake(ROOT, *environments)
     assert answer.code == 0, answer.text
-    python = json.loads((ROOT / record).read_text())["python"]
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(_inspect, FRAMEWORKS, environments, [data] * len(FRAMEWORKS)))
+    return dict(zip(FRAMEWORKS, found, strict=True))
+
+
+def _inspect(framework: str, environment: str, data: dict[str, Path]) -> dict[str, Any]:
+    python = json.loads((ROOT / environment).read_text())["python"]
+    files = json.dumps({model: str(data[model]) for model in registered_models(framework)})
     done = subprocess.run(
-        [ROOT / python, ROOT / "tests/conformance/inspect_workload.py", framework, model, data, folder],
+        [ROOT / python, ROOT / "tests/conformance/inspect_workload.py", framework, files],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return {"errors": done.stderr, **{line["model"]: line for line in lines}}
+
+
+@pytest.fixture(scope="session")
+def trained(inspected: dict[str, dict[str, Any]]) -> Callable[[str, str], dict[str, Any]]:
+    """The finding of a framework and model."""
+
+    def finding(framework: str, model: str) -> dict[str, Any]:
+        found = inspected[framework]
+        assert model in found, found["errors"]
+        return dict(found[model])
+
+    return finding
 
 
 STRIDED = {
