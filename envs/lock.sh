@@ -55,7 +55,7 @@ From: {{ from }}
     python3 -m venv /opt/framewatt/environment
     if [ -n "\$(ls -A /mnt)" ]; then source="--no-index --find-links /mnt"; fi
     /opt/framewatt/environment/bin/pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps \\
-        --require-hashes \${source:-} -r /opt/framewatt/requirements.txt
+        --use-pep517 --require-hashes \${source:-} -r /opt/framewatt/requirements.txt
 
 %environment
     export PATH=/opt/framewatt/environment/bin:\$PATH

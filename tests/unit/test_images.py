@@ -18,6 +18,8 @@ def test_every_lock_has_its_container_definition(lock: Path) -> None:
     definition = (lock.parent / "container.def").read_text()
     assert f"framewatt.lock-sha256 {sha256_of(lock)}\n" in definition
     assert "--require-hashes" in definition
+    # Else pip would build packages without a wheel by what is installed, and look for the rest on an index.
+    assert "--use-pep517" in definition
     assert "From: {{ from }}" in definition
 
 

@@ -139,6 +139,18 @@ def test_a_cell_without_a_run_that_counts_keeps_its_row_and_says_why() -> None:
     assert (shown["Total energy (J)"], shown["Why empty"]) == ("n/a", "failed: took longer than timeout_s")
 
 
+def test_a_cell_that_drew_no_more_than_at_rest_has_no_energy_and_claims_about_it_are_open() -> None:
+    study = measured(vision_cells())
+    idle = study.runs["cell"].eq(cell("torch", workload="resnet50").id)
+    study.runs.loc[idle, "energy_net_j"] = -1.0
+    row = makers("alizadeh2024")["table1"](study).shown.set_index(["Model", "Runtime"]).loc[("ResNet", "torch")]
+    assert row["Total energy (J)"] == "n/a"
+    assert row["Why empty"].endswith("no more power than at rest")
+    found = claims(study)
+    assert found.loc["abstract-mxnet-vision-energy", "why"] == "total_energy_j of ResNet/1/torch is unknown"
+    assert found.loc["abstract-mxnet-vision-time", "verdict"] == "same direction"
+
+
 def test_table_2_holds_the_accuracy_of_originals_and_exports_beside_the_papers() -> None:
     cells = {cell("torch", workload="resnet50"): 1.0, cell("torch2onnx", workload="resnet50"): 1.0}
     accuracy = {one: [0.8] * 2 for one in cells}

@@ -4,12 +4,14 @@ Every function takes the tables and the arguments of a row of `alizadeh2024_clai
 `<model>/<batch size>/<runtime>`.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import pandas as pd
 
 from framewatt.published.printed import Answer
+from framewatt.published.resources import NotGivenError
 from framewatt.statistics.cells import outliers as tukey_outliers
 from framewatt.statistics.correlation import spearman
 
@@ -85,17 +87,19 @@ def worsened(tables: Tables, quantity: str, statistic: str) -> Answer:
 
 def spearman_rho(tables: Tables, a: str, b: str) -> Answer:
     """Spearman's rho of two columns over the rows of Table 1."""
-    return Answer(spearman(tables.inference[a], tables.inference[b])[0], f"n = {len(tables.inference)}")
+    known = _columns(tables, a, b)
+    return Answer(spearman(known[a], known[b])[0], f"n = {len(known)}")
 
 
 def spearman_p(tables: Tables, a: str, b: str) -> Answer:
     """Two-sided p of Spearman's rho of two columns of Table 1, by Student's t."""
-    return Answer(spearman(tables.inference[a], tables.inference[b])[1], f"n = {len(tables.inference)}")
+    known = _columns(tables, a, b)
+    return Answer(spearman(known[a], known[b])[1], f"n = {len(known)}")
 
 
 def cpu_to_gpu(tables: Tables, outliers: str) -> Answer:
     """Sum of CPU energy over sum of GPU energy of Table 1, in percent; removed are Tukey's outliers of the ratio."""
-    used = pd.DataFrame({name: tables.inference[name] for name in ("cpu_energy_j", "gpu_energy_j")})
+    used = _columns(tables, "cpu_energy_j", "gpu_energy_j")
     ratio = used["cpu_energy_j"] / used["gpu_energy_j"]
     note = f"the mean of the {len(used)} ratios is {100 * ratio.mean():.1f} %"
     if outliers == "removed":
@@ -130,7 +134,10 @@ def not_printed(tables: Tables, what: str) -> Answer:
 def tensorrt_lower(tables: Tables, quantity: str) -> Answer:
     """For how many exports of Table 3 TensorRT has the smaller number than CUDA."""
     by_provider = _by_provider(tables, quantity)
-    higher = by_provider.index[by_provider["TensorRT"] >= by_provider["CUDA"]].tolist()
+    difference = by_provider["TensorRT"] - by_provider["CUDA"]
+    if difference.isna().any():
+        raise NotGivenError(f"{quantity} of an export is unknown")
+    higher = difference.index[difference >= 0].tolist()
     return _counted(len(by_provider), higher)
 
 
@@ -166,7 +173,16 @@ FUNCTIONS: dict[str, Callable[..., Answer]] = {
 
 
 def _cell(tables: Tables, quantity: str, name: str) -> float:
-    return float(tables.inference.loc[tuple(name.split("/")), quantity])
+    """A number of Table 1.
+
+    Raises:
+        KeyError: there is no such cell, or no such quantity of any.
+        NotGivenError: it is unknown.
+    """
+    value = float(tables.inference.loc[tuple(name.split("/")), quantity])
+    if math.isnan(value):
+        raise NotGivenError(f"{quantity} of {name} is unknown")
+    return value
 
 
 def conversions(tables: Tables, batch_size: str = "") -> dict[str, str]:
@@ -190,6 +206,11 @@ def _conversions(tables: Tables, quantity: str, batch_size: str) -> pd.Series:
         for converted, original in conversions(tables, batch_size).items()
     }
     return pd.Series(changes, dtype="float64")
+
+
+def _columns(tables: Tables, *quantities: str) -> pd.DataFrame:
+    """Columns of Table 1, without the rows in which one is unknown."""
+    return pd.DataFrame({name: tables.inference[name] for name in quantities}).dropna()
 
 
 def _by_provider(tables: Tables, quantity: str) -> pd.DataFrame:

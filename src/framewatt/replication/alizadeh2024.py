@@ -12,7 +12,7 @@ from framewatt.published import alizadeh2024_claims as claims
 from framewatt.published.alizadeh2024 import read_tables
 from framewatt.published.alizadeh2024_claims import EXECUTION_PROVIDERS, INFERENCE
 from framewatt.replication.alizadeh2024_findings import findings
-from framewatt.replication.alizadeh2024_runs import HEADINGS, QUANTITIES, exports_by_provider, own_cells
+from framewatt.replication.alizadeh2024_runs import ENERGIES, HEADINGS, QUANTITIES, exports_by_provider, own_cells
 from framewatt.replication.contract import Measured, claims_table
 from framewatt.tables.columns import ESTIMATED, Show, number, table_of, text_of
 from framewatt.tables.table import MISSING, Table, significant
@@ -20,7 +20,6 @@ from framewatt.tables.table import MISSING, Table, significant
 PAPER = "alizadeh2024"
 
 
-_ENERGIES = ("gpu_power_w", "gpu_energy_j", "cpu_energy_j", "total_energy_j")
 _OF = (
     "net energy and time of as many samples as the paper ran (10,000 images, 25,000 reviews), scaled from those "
     "measured here; over the paper: the own number divided by the printed one"
@@ -107,7 +106,7 @@ def _own(column: str) -> Show:
 
     def show(row: Mapping[str, Any]) -> str:
         text = significant(row[column])
-        return text + ESTIMATED if column in _ENERGIES and row["estimated"] and text != MISSING else text
+        return text + ESTIMATED if column in ENERGIES and row["estimated"] and text != MISSING else text
 
     return show
 

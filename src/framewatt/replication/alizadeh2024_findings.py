@@ -9,7 +9,7 @@ import pandas as pd
 from framewatt.published import alizadeh2024_claims as claims
 from framewatt.published.alizadeh2024_claims import EXECUTION_PROVIDERS, INFERENCE, Tables
 from framewatt.published.printed import read_printed
-from framewatt.published.resources import Claim, read_claims
+from framewatt.published.resources import Claim, NotGivenError, read_claims
 from framewatt.replication.alizadeh2024_runs import HEADINGS, exports_by_provider, own_cells
 from framewatt.replication.contract import OPPOSITE, PARTLY, SAME, UNDECIDED, Finding, Measured
 
@@ -35,6 +35,8 @@ def _finding(claim: Claim, tables: Tables, comparisons: pd.DataFrame, notes: lis
         answer = claims.FUNCTIONS[claim.how](tables, **claim.arguments)
     except KeyError as missing:
         return Finding(**own, here=None, out_of=None, verdict=UNDECIDED, p=None, why=_not_measured(missing.args[0]))
+    except NotGivenError as unknown:
+        return Finding(**own, here=None, out_of=None, verdict=UNDECIDED, p=None, why=str(unknown))
     value = None if answer.value is None else float(answer.value)
     if value is None or math.isnan(value) or answer.out_of == 0:
         return Finding(
@@ -105,14 +107,15 @@ def _compared(claim: Claim, tables: Tables) -> list[tuple[Any, Any]]:
 def _tables_of(own: pd.DataFrame) -> tuple[Tables, dict[str, int]]:
     """Own numbers as the tables that claims are recounted from, and the batch sizes that stand for 64, by model.
 
-    What is unknown is not in them, so that a claim about it says what was not measured.
+    Cells and quantities of which nothing is known are not in them, so that a claim about them says what was not
+    measured.
     """
     largest = own.groupby("model")["batch_size"].max()
     stands_in = {str(model): int(size) for model, size in largest.items() if size > 1 and str(size) != _LARGE_BATCH}
     batch = own["batch_size"].astype(str).where(own["batch_size"] != own["model"].map(stands_in), _LARGE_BATCH)
-    known = own.assign(batch_size=batch).dropna(subset=["total_energy_j"]).dropna(axis=1)
+    known = own[own["n"] > 0].assign(batch_size=batch).dropna(axis=1, how="all")
     inference = known[known["default_provider"]].set_index(INFERENCE)
-    exports = exports_by_provider(own).dropna(subset=["total_energy_j"]).dropna(axis=1)
+    exports = exports_by_provider(own[own["n"] > 0]).dropna(axis=1, how="all")
     return Tables(inference, pd.DataFrame(), exports.set_index(EXECUTION_PROVIDERS)), stands_in
 
 

@@ -38,6 +38,9 @@ HEADINGS = {
 
 QUANTITIES = list(HEADINGS)
 
+ENERGIES = ("gpu_power_w", "gpu_energy_j", "cpu_energy_j", "total_energy_j")
+"""Those that are net of idle power, and unknown where a cell drew no more than that."""
+
 KEYS = ["model", "batch_size", "runtime", "provider"]
 
 
@@ -65,6 +68,8 @@ def own_cells(runs: pd.DataFrame) -> pd.DataFrame:
         counted = part[part["counts"]]
         numbers = [_of_run(row, of_domain[cell, row["repetition"]], SAMPLES[model]) for _, row in counted.iterrows()]
         means = pd.DataFrame(numbers, columns=[*QUANTITIES, "accuracy_percent"]).astype("float64").mean()
+        at_rest = means[list(ENERGIES)] <= 0
+        means[at_rest.index[at_rest]] = None
         rows.append(
             {
                 "model": model,
@@ -76,7 +81,7 @@ def own_cells(runs: pd.DataFrame) -> pd.DataFrame:
                 "n": len(counted),
                 **means.to_dict(),
                 "estimated": bool(counted["estimated"].any()),
-                "why_empty": _why_empty(part, counted),
+                "why_empty": _why_empty(part, counted, at_rest=bool(at_rest.any())),
             }
         )
     columns = [*KEYS, "cell", "default_provider", "n", *QUANTITIES, "accuracy_percent", "estimated", "why_empty"]
@@ -125,11 +130,12 @@ def _net(domains: pd.DataFrame, kind: str) -> float | None:
     return float(domains.loc[parts, "energy_net_j"].astype("float64").sum(min_count=len(parts))) if parts else None
 
 
-def _why_empty(part: pd.DataFrame, counted: pd.DataFrame) -> str:
+def _why_empty(part: pd.DataFrame, counted: pd.DataFrame, *, at_rest: bool) -> str:
     """Why some numbers of a cell are missing."""
     if counted.empty:
         return "; ".join(dict.fromkeys(part["why_not"]))
-    return "; ".join(dict.fromkeys(counted["telemetry_unknown"].dropna()))
+    reasons = dict.fromkeys(counted["telemetry_unknown"].dropna())
+    return "; ".join([*reasons, *(["no more power than at rest"] if at_rest else [])])
 
 
 def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
