@@ -116,9 +116,15 @@ def label(levels: Mapping[str, Any], compared: Iterable[str]) -> str:
         levels: a level of every factor, by name.
         compared: the compared factors.
     """
-    named = {name: levels[name] for name in compared if name in levels and levels[name] != NATIVE}
-    telling = {name: level for name, level in named.items() if name not in OPTIONS or level != OPTIONS[name].default}
-    return "/".join(_text(name, level) for name, level in (telling or named).items())
+    given = {name: levels[name] for name in compared if name in levels and levels[name] != NATIVE}
+    telling = {name: level for name, level in given.items() if name not in OPTIONS or level != OPTIONS[name].default}
+    return "/".join(_text(name, level) for name, level in (telling or given).items())
+
+
+def named(factors: Iterable[str]) -> str:
+    """Factors in the title of a figure, which has room for two: `runtime and provider`, or `configuration`."""
+    words = [factor.replace("_", " ") for factor in factors]
+    return " and ".join(words) if len(words) < 3 else "configuration"
 
 
 def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:

@@ -15,7 +15,9 @@ def code_identity(root: Path = ROOT) -> dict[str, Any]:
     Args:
         root: the project's folder. Outside a git checkout commit and difference are None.
     """
-    files = [path for folder in ("src", "scripts") for path in (root / folder).rglob("*.py")]
+    files = [
+        path for folder in ("src", "scripts") for kind in ("py", "js") for path in (root / folder).rglob(f"*.{kind}")
+    ]
     commit = _git(root, "rev-parse", "HEAD")
     changes = _git(root, "status", "--porcelain", "--untracked-files=no")
     return {

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from framewatt.factors import PlainCell, factors_of, in_order, label, phrase, reading_order, shared, sorted_by
+from framewatt.factors import PlainCell, factors_of, in_order, label, named, phrase, reading_order, shared, sorted_by
 from framewatt.frames import epochs_columns, runs_columns
 from framewatt.headline import PER_RUN, PER_SAMPLE, headline_of_cells, headline_of_runs
 from framewatt.statistics import cells_columns, compare_cells, omnibus, summarise_cells
@@ -56,6 +56,11 @@ def test_levels_read_as_people_say_them() -> None:
     assert label(levels, ["runtime", "provider"]) == "torch2onnx/openvino"
     assert label(levels | {"provider": "native"}, ["runtime", "provider"]) == "torch2onnx"
     assert phrase(levels, ["phase", "batch_size"]) == "train batch 16"
+
+
+def test_titles_name_two_factors_and_no_more() -> None:
+    assert named(["runtime", "batch_size"]) == "runtime and batch size"
+    assert named(["runtime", "provider", "threads"]) == "configuration"
 
 
 def test_levels_sort_as_people_look_them_up() -> None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from framewatt.factors import factors_of, shared
+from framewatt.factors import factors_of, named, shared
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
 from framewatt.headline import headline_of_runs
@@ -47,7 +47,7 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
         quantity: what is drawn.
     """
     head = headline_of_runs(runs)
-    title = TITLE.format(what=quantity.name, per=head.per, compared=" and ".join(compared).replace("_", " "))
+    title = TITLE.format(what=quantity.name, per=head.per, compared=named(compared))
     rows = labelled(headline_rows(runs, head), compared)
     if rows.empty:
         return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
