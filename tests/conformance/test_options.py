@@ -98,7 +98,11 @@ def test_how_a_model_is_run_changes_no_scores(
 def test_half_precision_is_near_and_not_the_same(look, phase: str, engine: str, told: dict) -> None:
     found = look(engine, phase, precision="bf16")
     assert in_force(found, "precision")[1] == told[phase]
-    assert 0 < differences(found, "scores" if phase == "infer" else "losses") < 0.1
+    if phase == "infer":
+        assert 0 < differences(found, "scores") < 0.1
+    else:
+        # Steps drift apart; the first loss is of the same weights.
+        assert 0 < abs(found["chosen"]["losses"][0] / found["plain"]["losses"][0] - 1) < 0.1
 
 
 @pytest.mark.parametrize("engine", ["torch", "tensorflow", "mxnet"])
