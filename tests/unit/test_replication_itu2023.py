@@ -67,6 +67,16 @@ def test_a_study_without_the_reports_frameworks_decides_nothing() -> None:
     assert set(found["why"]) == {"not measured here: no training by PyTorch or TensorFlow counts"}
 
 
+def test_an_estimate_decides_nothing_about_power_and_says_so_of_energy() -> None:
+    study = measured()
+    estimated = Measured(study.runs, study.epochs.assign(estimated=True), study.comparisons, RESOURCES)
+    found = claims(estimated)
+    for claim in ("results-tensorflow-power", "results-first-epoch"):
+        assert found.loc[claim, "verdict"] == "not decidable here"
+        assert found.loc[claim, "why"].endswith("power is estimated from how busy the processors were")
+    assert "energy is estimated from processor time" in found.loc["results-layers", "why"]
+
+
 def test_what_stands_for_the_whole_data_set_is_said() -> None:
     assert "cifar10-itu2023-tiny stands for CIFAR10" in claims(measured()).loc["results-batch-size", "why"]
 

@@ -35,6 +35,8 @@ _DATASETS = {"cifar100": "CIFAR100", "cifar10": "CIFAR10", "svhn": "SVHN"}
 _METHOD = "II Experimental Methodology"
 _COMPARED = {"energy": "energy_per_sample_j", "total_time": "time_per_sample_s"}
 _OF_ENERGY = ("energy", "power", "energy_per_batch")
+_OF_POWER = (claims.first_epoch_lower.__name__,)
+"""Functions of claims that are about power whatever their arguments."""
 
 
 def claims_of_runs(measured: Measured) -> Table:
@@ -120,6 +122,8 @@ def _finding(claim: Claim, own: pd.DataFrame, comparisons: pd.DataFrame) -> Find
             raise NotGivenError("no training by PyTorch or TensorFlow counts")
         if quantity == "gpu_util" and own["gpu_util"].isna().all():
             raise NotGivenError("no GPU was metered")
+        if _of_power(claim) and own["estimated"].any():
+            raise NotGivenError("power is estimated from how busy the processors were")
         answer = claims.FUNCTIONS[claim.how](own, **claim.arguments)
     except NotGivenError as missing:
         answer = Answer(None, f"not measured here: {missing}")
@@ -137,6 +141,10 @@ def _finding(claim: Claim, own: pd.DataFrame, comparisons: pd.DataFrame) -> Find
         p=_p(claim, own, comparisons) if known else None,
         why="; ".join(filter(None, [answer.note, *(_notes(quantity, own) if known else [])])),
     )
+
+
+def _of_power(claim: Claim) -> bool:
+    return claim.how in _OF_POWER or claim.arguments.get("quantity") == "power"
 
 
 def _verdict(claim: Claim, here: float | None) -> str:
@@ -163,7 +171,11 @@ def _p(claim: Claim, own: pd.DataFrame, comparisons: pd.DataFrame) -> float | No
 def _notes(quantity: str, own: pd.DataFrame) -> list[str]:
     """What a reader should know of a number that a claim has here."""
     shown = own.reset_index()[["dataset", "named"]].drop_duplicates()
-    notes = [f"{row.named} stands for {row.dataset}" for row in shown.itertuples() if not _whole(row.named)]
+    notes = [
+        f"{row.named} stands for {row.dataset}" if row.named != row.dataset else f"{row.named} is not in the report"
+        for row in shown.itertuples()
+        if not _whole(row.named)
+    ]
     if quantity in _OF_ENERGY:
         if own["domain"].eq(TOTAL).any():
             notes.append("energy is that of all domains, the report's of the GPU")
