@@ -9,7 +9,6 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,8 +16,9 @@ import numpy as np
 import torch
 import torchvision
 
+from bench.timed import samples_per_second
 from framewatt.datasets.contract import Arrays
-from framewatt.worker import Events, infer
+from framewatt.worker import infer
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Spec
 
@@ -42,12 +42,9 @@ def mobilenet(seconds: float) -> float:
 
 def framewatt_loop(seconds: float) -> float:
     """framewatt's timed loop over ResNet-50 at batch 1; samples a second."""
-    found = StringIO()
     workload, data = _resnet50()
-    result = infer(workload, data, {"warm_up_batches": 2, "minimum_s": seconds}, Events(found))
-    edges = [json.loads(line) for line in found.getvalue().splitlines()]
-    start, end = (event["monotonic_ns"] for event in edges if event["window"] == "steady")
-    return result["samples_processed"] / ((end - start) * 1e-9)
+    window = {"warm_up_batches": 2, "minimum_s": seconds}
+    return samples_per_second(lambda events: infer(workload, data, window, events), "steady")
 
 
 def bare_loop(seconds: float) -> float:

@@ -11,12 +11,12 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from io import StringIO
 
 import numpy as np
 
+from bench.timed import samples_per_second
 from framewatt.datasets.contract import Arrays
-from framewatt.worker import Events, train
+from framewatt.worker import train
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import Spec, Training
 
@@ -47,11 +47,7 @@ def workload(framework: str) -> Training:
 
 def framewatt(framework: str) -> float:
     """framewatt's training loop; samples a second of its window."""
-    found = StringIO()
-    result = train(workload(framework), images(), 1, Events(found))
-    edges = [json.loads(line) for line in found.getvalue().splitlines()]
-    start, end = (event["monotonic_ns"] for event in edges if event["window"] == "epoch-1")
-    return result["samples_processed"] / ((end - start) * 1e-9)
+    return samples_per_second(lambda events: train(workload(framework), images(), 1, events), "epoch-1")
 
 
 def plain(framework: str) -> float:
