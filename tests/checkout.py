@@ -1,5 +1,7 @@
 """A copy of this checkout in which a test runs the real workflow, and what it says of it."""
 
+import functools
+import json
 import os
 import shutil
 import signal
@@ -46,12 +48,9 @@ class Checkout:
 
     def share_environment(self, name: str) -> None:
         """Use an environment of the real checkout, which is built there if it is not."""
-        record = f"resources/environments/locked/{name}/environment.json"
-        answer = run_snakemake(ROOT, record)
-        assert answer.code == 0, answer.text
         target = self.root / "resources" / "environments" / "locked" / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to((ROOT / record).parent)
+        target.symlink_to(environment_record(name).parent)
 
     def write_study(self, name: str, **keys: object) -> None:
         """Write a study file."""
@@ -104,3 +103,17 @@ def run_snakemake(root: Path, *words: str, config: str = "") -> Answer:
         check=False,
     )
     return Answer(done.returncode, done.stdout)
+
+
+@functools.cache
+def environment_record(name: str) -> Path:
+    """Record of an environment of the real checkout, which is built there if it is not."""
+    record = f"resources/environments/locked/{name}/environment.json"
+    answer = run_snakemake(ROOT, record)
+    assert answer.code == 0, answer.text
+    return ROOT / record
+
+
+def python_of(name: str) -> Path:
+    """Its interpreter."""
+    return ROOT / json.loads(environment_record(name).read_text())["python"]

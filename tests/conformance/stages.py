@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from checkout import ROOT, run_snakemake
+from checkout import ROOT, python_of
 
 from framewatt.study import environment_of
 
@@ -42,13 +42,10 @@ def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dic
 
 def run_stage(module: str, environment: str, job: dict[str, Any]) -> None:
     """Run a stage in an environment, as the workflow does."""
-    record = f"resources/environments/locked/{environment}/environment.json"
-    answer = run_snakemake(ROOT, record)
-    assert answer.code == 0, answer.text
     path = Path(job["folder"]) / "job.json"
     path.write_text(json.dumps(job))
     done = subprocess.run(
-        [ROOT / json.loads((ROOT / record).read_text())["python"], "-m", module, path],
+        [python_of(environment), "-m", module, path],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"},
         capture_output=True,
         text=True,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checkout import ROOT, run_snakemake
+from checkout import ROOT, python_of
 from stages import run_stages
 
 from framewatt.datasets import make_arrays
@@ -54,7 +54,7 @@ def measured(exported, tmp_path: Path):
         }
         (out / "job").write_text(json.dumps(job))
         done = subprocess.run(
-            [interpreter(), "-m", "framewatt.worker", out / "job"],
+            [python_of("onnxruntime/node"), "-m", "framewatt.worker", out / "job"],
             env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
             capture_output=True,
             text=True,
@@ -65,13 +65,6 @@ def measured(exported, tmp_path: Path):
         return json.loads((out / "result").read_text()), events
 
     return run
-
-
-def interpreter() -> Path:
-    record = "resources/environments/locked/onnxruntime/node/environment.json"
-    answer = run_snakemake(ROOT, record)
-    assert answer.code == 0, answer.text
-    return ROOT / json.loads((ROOT / record).read_text())["python"]
 
 
 @pytest.mark.parametrize("model", SHAPES)
@@ -105,7 +98,7 @@ def test_the_clock_of_node_is_the_samplers(measured) -> None:
 def test_what_node_says_is_told() -> None:
     program = "from framewatt.workloads.onnxruntime.node import *; run_client(Path('nowhere.json'))"
     done = subprocess.run(
-        [interpreter(), "-c", program],
+        [python_of("onnxruntime/node"), "-c", program],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checkout import ROOT, run_snakemake
+from checkout import ROOT, python_of
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
@@ -32,7 +32,11 @@ def look(tmp_path: Path):
         }
         (tmp_path / "job.json").write_text(json.dumps(job))
         done = subprocess.run(
-            [interpreter(engine), ROOT / "tests/conformance/inspect_options.py", tmp_path / "job.json"],
+            [
+                python_of(environment_of(engine, "cpu")),
+                ROOT / "tests/conformance/inspect_options.py",
+                tmp_path / "job.json",
+            ],
             env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"},
             capture_output=True,
             text=True,
@@ -41,13 +45,6 @@ def look(tmp_path: Path):
         return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else done.stderr
 
     return run
-
-
-def interpreter(engine: str) -> Path:
-    record = f"resources/environments/locked/{environment_of(engine, 'cpu')}/environment.json"
-    answer = run_snakemake(ROOT, record)
-    assert answer.code == 0, answer.text
-    return ROOT / json.loads((ROOT / record).read_text())["python"]
 
 
 def differences(found: dict[str, Any], name: str) -> float:

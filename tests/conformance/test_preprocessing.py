@@ -1,13 +1,12 @@
 """Arrays are, value for value, what the model zoos' own preprocessing makes of the same images."""
 
-import json
 import os
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from checkout import ROOT, run_snakemake
+from checkout import ROOT, python_of
 from samples import sample
 
 from framewatt.datasets.imagefolder import make
@@ -20,14 +19,10 @@ def pixels_of(arrays: object) -> np.ndarray:
 
 
 def official(preprocessing: str, environment: str, images: Path, folder: Path, pixels: np.ndarray) -> np.ndarray:
-    record = f"resources/environments/locked/{environment}/environment.json"
-    answer = run_snakemake(ROOT, record)
-    assert answer.code == 0, answer.text
-    python = json.loads((ROOT / record).read_text())["python"]
     np.save(folder / "pixels.npy", pixels)
     script = ROOT / "tests/conformance/official_preprocessing.py"
     done = subprocess.run(
-        [ROOT / python, script, preprocessing, images, folder / "pixels.npy", folder / "official.npy"],
+        [python_of(environment), script, preprocessing, images, folder / "pixels.npy", folder / "official.npy"],
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "2"},
         capture_output=True,
         text=True,

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from checkout import ROOT, run_snakemake
+from checkout import ROOT, python_of
 
 MAKE_MODEL = """
 import sys
@@ -48,14 +48,6 @@ def placed(tmp_path: Path):
         return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
 
     return on
-
-
-def python_of(environment: str) -> Path:
-    """The interpreter of an environment, which is built if it is not there."""
-    record = f"resources/environments/locked/{environment}/environment.json"
-    answer = run_snakemake(ROOT, record)
-    assert answer.code == 0, answer.text
-    return ROOT / json.loads((ROOT / record).read_text())["python"]
 
 
 def last_line(answer: subprocess.CompletedProcess) -> dict:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checkout import ROOT, run_snakemake
+from checkout import ROOT, python_of
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
@@ -65,21 +65,16 @@ def inspected(data: dict[str, Path]) -> dict[str, dict[str, Any]]:
 
     A process a framework, and two at a time: most of the time goes into imports and compilers that use one processor.
     """
-    environments = [
-        f"resources/environments/locked/{environment_of(name, 'cpu')}/environment.json" for name in FRAMEWORKS
-    ]
-    answer = run_snakemake(ROOT, *environments)
-    assert answer.code == 0, answer.text
+    pythons = [python_of(environment_of(name, "cpu")) for name in FRAMEWORKS]
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(_inspect, FRAMEWORKS, environments, [data] * len(FRAMEWORKS)))
+        found = list(pool.map(_inspect, FRAMEWORKS, pythons, [data] * len(FRAMEWORKS)))
     return dict(zip(FRAMEWORKS, found, strict=True))
 
 
-def _inspect(framework: str, environment: str, data: dict[str, Path]) -> dict[str, Any]:
-    python = json.loads((ROOT / environment).read_text())["python"]
+def _inspect(framework: str, python: Path, data: dict[str, Path]) -> dict[str, Any]:
     files = json.dumps({model: str(data[model]) for model in registered_models(framework)})
     done = subprocess.run(
-        [ROOT / python, ROOT / "tests/conformance/inspect_workload.py", framework, files],
+        [python, ROOT / "tests/conformance/inspect_workload.py", framework, files],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"},
         capture_output=True,
         text=True,

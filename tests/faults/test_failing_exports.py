@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from checkout import ROOT, run_snakemake
+from checkout import ROOT, python_of
 
 from framewatt.datasets.contract import Arrays, save_arrays
 
@@ -25,10 +25,7 @@ onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], 
 
 @pytest.fixture(scope="module")
 def python() -> Path:
-    record = "resources/environments/locked/onnxruntime/cpu/environment.json"
-    answer = run_snakemake(ROOT, record)
-    assert answer.code == 0, answer.text
-    return ROOT / json.loads((ROOT / record).read_text())["python"]
+    return python_of("onnxruntime/cpu")
 
 
 @pytest.fixture

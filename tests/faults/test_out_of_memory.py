@@ -1,11 +1,10 @@
 """A process that ran out of memory is told as such, whoever noticed: the framework, or the kernel."""
 
-import json
 import sys
 from pathlib import Path
 
 import pytest
-from checkout import ROOT, run_snakemake
+from checkout import python_of
 
 from framewatt import memory
 from framewatt.memory import processes_killed_for_memory, shortage_told
@@ -28,11 +27,7 @@ TOLD = {
 
 @pytest.mark.parametrize("environment", GORGE)
 def test_an_allocation_that_a_framework_could_not_make_is_told(environment: str, tmp_path: Path) -> None:
-    path = f"resources/environments/locked/{environment}/environment.json"
-    answer = run_snakemake(ROOT, path)
-    assert answer.code == 0, answer.text
-    python = ROOT / json.loads((ROOT / path).read_text())["python"]
-    reason = supervise([python, "-c", GORGE[environment]], log=tmp_path / "log", timeout_s=120).reason
+    reason = supervise([python_of(environment), "-c", GORGE[environment]], log=tmp_path / "log", timeout_s=120).reason
     assert reason is not None
     assert reason.startswith("out of main memory: ended with exit code 1: ")
     assert TOLD[environment] in reason

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from checkout import ROOT, Answer, Checkout
+from checkout import ROOT, Answer, Checkout, python_of
 from sklearn.datasets import load_digits
 
 from framewatt.files import sha256_of
@@ -53,8 +53,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     digits = load_digits()
     images = (digits.images[:SAMPLES, None] / 16).astype(np.float32)
     np.savez(folder / "digits.npz", image=images, labels=digits.target[:SAMPLES])
-    record = json.loads((ROOT / "resources/environments/locked/torch/environment.json").read_text())
-    subprocess.run([ROOT / record["python"], "-c", MAKE_FILES], cwd=folder, check=True)
+    subprocess.run([python_of("torch"), "-c", MAKE_FILES], cwd=folder, check=True)
     return made
 
 
