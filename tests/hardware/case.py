@@ -60,8 +60,10 @@ def play_case(name: str, peers_python: str = "") -> dict:
 def _play_once(name: str, peers_python: str) -> dict:
     with tempfile.TemporaryDirectory() as scratch:
         done = subprocess.run(
-            # In a process namespace of its own, too, so that nothing of it outlives it.
+            # In a process namespace of its own, too, so that nothing of it outlives it. What plays the counters keeps
+            # the first priority, where it can be had: no other program holds up real ones.
             [
+                *("nice", "-n", "-20"),
                 *("unshare", "--map-root-user", "--mount", "--mount-proc", "--pid", "--fork", "--kill-child"),
                 *(sys.executable, "-m", "hardware.case", name, scratch, peers_python),
             ],
@@ -130,6 +132,7 @@ def _start(case: Case, scratch: Path) -> Script:
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={case.disk_b}", "none", str(small)], check=True)
     if not os.fork():
         play(tree, stat, path)
+    os.setpriority(os.PRIO_PROCESS, 0, 0)
     script = replace(case.script, start_ns=time.monotonic_ns())
     script.save(scratch / "started.json")
     (scratch / "started.json").replace(path)
