@@ -96,9 +96,9 @@ def _compared(claim: Claim, tables: Tables) -> list[tuple[Any, Any]]:
         return list(by_provider[["TensorRT", "CUDA"]].itertuples(index=False, name=None))
     named = tables.inference["cell"]
     if claim.how == claims.lower.__name__:
-        pairs = zip(claim.arguments["of"].split(), claim.arguments["than"].split(), strict=True)
+        pairs = list(zip(claim.arguments["of"].split(), claim.arguments["than"].split(), strict=True))
     elif claim.how in (claims.converted_lower.__name__, claims.converted_higher.__name__):
-        pairs = claims.conversions(tables, claim.arguments.get("batch_size", "")).items()  # type: ignore[assignment]
+        pairs = list(claims.conversions(tables, claim.arguments.get("batch_size", "")).items())
     else:
         return []
     return [(named[tuple(a.split("/"))], named[tuple(b.split("/"))]) for a, b in pairs]

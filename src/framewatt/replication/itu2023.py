@@ -127,8 +127,8 @@ def _finding(claim: Claim, own: pd.DataFrame, comparisons: pd.DataFrame) -> Find
         answer = claims.FUNCTIONS[claim.how](own, **claim.arguments)
     except NotGivenError as missing:
         answer = Answer(None, f"not measured here: {missing}")
-    known = isinstance(answer.value, int | float) and not pd.isna(answer.value)
-    here = float(answer.value) if known else None  # type: ignore[arg-type]  # known says so
+    value = answer.value
+    here = float(value) if isinstance(value, int | float) and not pd.isna(value) else None
     return Finding(
         id=claim.id,
         where=claim.where,
@@ -138,8 +138,8 @@ def _finding(claim: Claim, own: pd.DataFrame, comparisons: pd.DataFrame) -> Find
         here=here,
         out_of=None,
         verdict=_verdict(claim, here),
-        p=_p(claim, own, comparisons) if known else None,
-        why="; ".join(filter(None, [answer.note, *(_notes(quantity, own) if known else [])])),
+        p=_p(claim, own, comparisons) if here is not None else None,
+        why="; ".join(filter(None, [answer.note, *(_notes(quantity, own) if here is not None else [])])),
     )
 
 

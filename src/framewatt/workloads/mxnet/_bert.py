@@ -18,7 +18,7 @@ class _Scores(HybridBlock):
         super().__init__()
         self.classifier = classifier
 
-    def hybrid_forward(self, F: Any, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:  # noqa: N803  # Gluon calls it F
         """Scores of texts whose padding, if any, stands at their end."""
         lengths = F.sum(F.cast(attention_mask, dtype="float32"), axis=1)
         return self.classifier(input_ids, token_type_ids, lengths)

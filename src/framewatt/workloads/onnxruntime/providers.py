@@ -86,13 +86,17 @@ def nodes_by_provider(spec: Spec, path: Path, feed: Mapping[str, Any]) -> dict[s
 
 
 def _strict_if_possible(spec: Spec, path: Path) -> tuple[ort.InferenceSession, bool]:
-    """A session that has no node outside the provider, else one that may have some."""
+    """A session that has no node outside the provider, else one that may have some, which the record then lists.
+
+    ONNX Runtime says by no exception of its own that a strict session is not to be had; what else is wrong with a model
+    or a provider is raised again by the second try.
+    """
     if spec.provider != "cpu":
         options = _options(spec)
         options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
         try:
             return ort.InferenceSession(path, options, providers=_wanted(spec, path, strict=True)), True
-        except Exception:  # noqa: S110  # ONNX Runtime refuses a strict session where a node would fall back; see below
+        except Exception:  # noqa: S110  # the docstring says why nothing is lost
             pass
     return ort.InferenceSession(
         path, _options(spec), providers=_wanted(spec, path, strict=False)
