@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from framewatt.cell import FIXED, Cell
 from framewatt.factors import NATIVE
 from framewatt.frames import TOTAL, epochs_columns, runs_columns
-from framewatt.study import FIXED, Cell
 
 FACTORS = list(FIXED)
 """Factors of every synthetic frame."""

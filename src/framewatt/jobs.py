@@ -7,11 +7,12 @@ should be in it.
 from collections.abc import Iterable
 from typing import Any
 
+from framewatt.cell import Cell, environment_of
 from framewatt.factors import NATIVE
 from framewatt.file_study import FileStudy
 from framewatt.options import QUANTISED
 from framewatt.own_models import ONNX
-from framewatt.study import Cell, Study, environment_of, threads_of
+from framewatt.study import Study, threads_of
 
 AnyStudy = Study | FileStudy
 

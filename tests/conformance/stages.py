@@ -8,7 +8,7 @@ from typing import Any
 
 from checkout import ROOT, python_of
 
-from framewatt.study import environment_of
+from framewatt.cell import environment_of
 
 
 def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dict, dict]:

@@ -9,11 +9,11 @@ from frames_factory import cell, runs_frame
 from scipy import stats
 
 from framewatt import tables
+from framewatt.cell import Cell
 from framewatt.figures import deploy as figure
 from framewatt.statistics import judge_choices
 from framewatt.statistics.equivalence import equivalence
 from framewatt.statistics.pareto import pareto_front
-from framewatt.study import Cell
 
 SETTINGS = {"test": "wilcoxon", "correction": "holm", "alpha": 0.05, "accuracy_margin": 0.01}
 TORCH, ONNX, BATCHED = cell("torch"), cell("torch2onnx"), cell("torch", batch_size=32)

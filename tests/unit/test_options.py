@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from framewatt.cell import FIXED
 from framewatt.errors import FramewattError
 from framewatt.factors import label, phrase, remarks
 from framewatt.jobs import measure_job
 from framewatt.plan import plan_of
-from framewatt.study import FIXED, Study, load_study
+from framewatt.study import Study, load_study
 from framewatt.validation import load_yaml
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from frames_factory import SAMPLES, cell, epochs_frame, runs_frame
 
+from framewatt.cell import Cell
 from framewatt.published.resources import read_claims
 from framewatt.replication import PAPERS, makers
 from framewatt.replication.contract import VERDICTS, Measured
 from framewatt.statistics import compare_cells
-from framewatt.study import Cell
 from framewatt.validation import load_yaml
 
 ROOT = Path(__file__).parents[2]

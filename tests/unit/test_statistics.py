@@ -9,6 +9,7 @@ import pytest
 from frames_factory import cell, runs_frame, study_frame
 from scipy import stats
 
+from framewatt.cell import Cell
 from framewatt.errors import FramewattError
 from framewatt.factors import COMPARED
 from framewatt.statistics import compare_cells, correlate, count_comparisons, omnibus, reachable_significance
@@ -19,7 +20,6 @@ from framewatt.statistics.effect_size import a12, a12_interval, cliffs_delta, ma
 from framewatt.statistics.hypothesis_tests import compare_pair, correct, smallest_p
 from framewatt.statistics.intervals import generator, mean_interval, ratio_interval
 from framewatt.statistics.selection import cells_of
-from framewatt.study import Cell
 
 TORCH, TENSORFLOW, MXNET = cell("torch"), cell("tensorflow"), cell("mxnet")
 

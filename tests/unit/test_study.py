@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from framewatt.cell import Cell
 from framewatt.errors import FramewattError
 from framewatt.file_study import schema_of_files
-from framewatt.study import Cell, Study, load_study, schema_of_measuring
+from framewatt.study import Study, load_study, schema_of_measuring
 from framewatt.validation import load_yaml
 
 ROOT = Path(__file__).parents[2]

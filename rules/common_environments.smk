@@ -1,0 +1,58 @@
+"""Environments and images: their records, and which one a rule runs in."""
+
+from framewatt.cell import environment_of
+from framewatt.environments import LOCK, node_lock
+
+
+def environment_record(name):
+    """Path of an environment's record; whatever runs in the environment takes it as input."""
+    return f"resources/environments/{MODE}/{name}/environment.json"
+
+
+def image(name):
+    """Path of an environment's container image."""
+    return f"resources/images/{name}.sif"
+
+
+def orchestrator_image(wildcards):
+    """The image in which a rule of the workflow's own side runs; none where there are no containers."""
+    return [ORCHESTRATOR] if CONTAINERS else []
+
+
+def environment_source(wildcards):
+    """What an environment is made from: its locks, or its image; the host's own interpreter is there."""
+    folder = Path("envs", wildcards.environment)
+    return {
+        "host": [],
+        "locked": [
+            str(path) for path in (folder / LOCK, node_lock(folder)) if path is not None
+        ],
+        "container": [image(wildcards.environment)],
+    }[wildcards.mode]
+
+
+def environments(wildcards):
+    """Records of all environments that the study needs."""
+    return [
+        environment_record(name)
+        for name in jobs.environments_of(STUDIES[wildcards.study])
+    ]
+
+
+def framework_of(wildcards):
+    """Name of the environment of the framework that trains and exports a model."""
+    return environment_of(MODELS[wildcards.model].framework, STUDY.device)
+
+
+def engine_of(wildcards):
+    """Name of the environment of what executes a cell's model."""
+    return CELLS[wildcards.cell].environment(STUDY.device)
+
+
+CHECKER = environment_of("onnxruntime", STUDY.device, "cpu")
+"""Name of the environment in which exports are checked."""
+
+
+def framework_environment(wildcards):
+    """Record of the environment of the framework that trains and exports a model."""
+    return environment_record(framework_of(wildcards))
