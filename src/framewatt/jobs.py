@@ -13,6 +13,7 @@ from framewatt.file_study import FileStudy
 from framewatt.options import QUANTISED
 from framewatt.own_models import ONNX
 from framewatt.study import Study, threads_of
+from framewatt.weights import weights_of
 
 AnyStudy = Study | FileStudy
 
@@ -49,16 +50,10 @@ def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
         "seed": study.settings["seed"],
         "batch_size": study.settings["training"]["batch_size"],
         "training": study.settings["training"],
-        "weights": _weights_of(study, cell),
+        "weights": weights_of(study.settings, cell.workload),
         "attempt": attempt,
         **_own(study, cell, cell.framework),
     }
-
-
-def _weights_of(study: Study, cell: Cell) -> str:
-    """Where a cell's weights come from: the study says it for all models, and for own ones themselves."""
-    own = study.own.get(cell.workload)
-    return str(own.settings["weights"] if own else study.settings["weights"])
 
 
 def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
@@ -107,7 +102,7 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
     """One measured run."""
     settings = study.settings
     options = cell.changed
-    phase = {"window": settings["window"], "training": {}, "weights": _weights_of(study, cell)}
+    phase = {"window": settings["window"], "training": {}, "weights": weights_of(study.settings, cell.workload)}
     if cell.phase == "train":
         rate = options.pop("learning_rate", settings["training"]["learning_rate"])
         phase = {"window": {}, "training": {**settings["training"], "learning_rate": rate}, "weights": None}

@@ -1,11 +1,14 @@
 """Makes the weights that inference and export use: by the study's training, unmeasured, or as the model is built.
 
-A zoo's model is built with random weights from the study's seed, a user's own with those that its factory gives it.
+A zoo's model is built with random weights from the study's seed or with the zoo's official ones, a user's own with
+those that its factory gives it.
 
 `python -m framewatt.training <job.json>` runs inside a framework's environment.
 """
 
+import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +17,10 @@ from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.errors import FramewattError
 from framewatt.files import read_json, sha256_of_files, write_json
 from framewatt.metrics import judge_outputs
+from framewatt.weights import PRETRAINED, TRAINED
 from framewatt.worker import spec_of
 from framewatt.workloads import make_training
-from framewatt.workloads.contract import TRAINED, Training
+from framewatt.workloads.contract import Training
 from framewatt.workloads.models import told
 
 RECORD = "train.json"
@@ -27,7 +31,9 @@ def main(job_path: str) -> None:
     job = read_json(Path(job_path))
     folder = Path(job["folder"])
     data = load_arrays(Path(job["data"]))
-    workload = make_training(job["engine"], spec_of(job), data)
+    if pretrained := job["weights"] == PRETRAINED:
+        keep_downloads(Path("resources/weights").resolve())
+    workload = make_training(job["engine"], replace(spec_of(job), pretrained=pretrained), data)
     if "own" in job:
         set_up_own(workload, data)
     else:
@@ -48,6 +54,15 @@ def main(job_path: str) -> None:
         "weights_sha256": sha256_of_files(folder.iterdir(), folder),
     }
     write_json(folder / RECORD, record)
+
+
+def keep_downloads(folder: Path) -> None:
+    """Have a framework, which is not imported yet, look for official weights here and download them to here.
+
+    A folder that the user's environment names is left as it is.
+    """
+    for variable in ("TORCH_HOME", "KERAS_HOME", "MXNET_HOME"):
+        os.environ.setdefault(variable, str(folder / variable.partition("_")[0].lower()))
 
 
 def set_up_own(workload: Training, data: Arrays) -> None:

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.files import read_json, write_json
 from framewatt.metrics import judge_outputs
+from framewatt.weights import SEEDED
 from framewatt.workloads import make_inference, make_training
-from framewatt.workloads.contract import SEEDED, Inference, Spec, Training
+from framewatt.workloads.contract import Inference, Spec, Training
 
 
 class Events:

@@ -37,8 +37,15 @@ def test_seeded_weights_are_a_matter_of_inference_alone(tmp_path: Path) -> None:
 
 
 def test_other_weights_are_refused_with_those_that_are_allowed(tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match=r"weights: found 'official'; allowed: .*trained.*seeded"):
+    with pytest.raises(FramewattError, match="'official'; allowed: trained, seeded, pretrained or a mapping"):
         study(tmp_path, weights="official")
+
+
+def test_models_of_one_study_may_have_their_weights_from_elsewhere(tmp_path: Path) -> None:
+    mixed = study(tmp_path, weights={"resnet50": "pretrained", "bert_tiny": "seeded"})
+    assert jobs.train_job(mixed, mixed.cells[1], 1)["weights"] == "seeded"
+    others = study(tmp_path, weights={"resnet50": "pretrained"})
+    assert jobs.train_job(others, others.cells[1], 1)["weights"] == "trained"
 
 
 def test_accuracy_of_random_weights_is_unknown_with_the_reason() -> None:

@@ -16,8 +16,9 @@ from framewatt.exporters.contract import CHECK_RECORD, MODEL, REFERENCE
 from framewatt.exporters.flops import count_flops
 from framewatt.files import read_json, write_json
 from framewatt.metrics import judge_outputs
+from framewatt.weights import SEEDED
 from framewatt.worker import spec_of
-from framewatt.workloads.contract import SEEDED, Scores, Spec
+from framewatt.workloads.contract import Scores, Spec
 from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference, integer_nodes, make_inference
 
 _NO_SOURCE = "the file is measured as it was given, with no source to compare it with"

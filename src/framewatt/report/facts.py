@@ -10,10 +10,13 @@ from framewatt.report.imported import Facts, files_read, how_sampled
 from framewatt.report.material import Material
 from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
 from framewatt.report.tables import Table
+from framewatt.weights import weights_of
 
 _WEIGHTS = {
     "trained": "trained in this workflow, unmeasured",
     "seeded": "random, so that accuracy says nothing and is not reported",
+    "pretrained": "the framework's official ones",
+    "given": "as they were given",
 }
 
 _DRIFT_SPREADS = 3.0
@@ -52,9 +55,8 @@ def _blocks_and_windows(material: Material) -> Facts:
                 f"after {plural(window['warm_up_batches'], 'warm-up batch').replace('batchs', 'batches')}",
             )
         )
-        facts.append(("Weights in inference", _WEIGHTS[settings["weights"]]))
-        given = [name for name, model in settings.get("models", {}).items() if model["weights"] == "given"]
-        facts += [(f"Weights of {name}", "as they were given") for name in given]
+        inferred = {cell["workload"]: None for cell in plan["cells"] if cell["phase"] == "infer"}
+        facts += [(f"Weights of {name}", _WEIGHTS[weights_of(settings, name)]) for name in inferred]
     if any(cell["phase"] == "train" for cell in plan["cells"]):
         facts.append(
             ("Timed in training", f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation")

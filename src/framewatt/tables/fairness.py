@@ -17,6 +17,7 @@ _WHOLE = ("parameters", "flops", "convolutions", "biased_convolutions", "weights
 _SOURCES = {
     "trained": "trained in this workflow",
     "given": "as the user's factory gives them",
+    "pretrained": "the zoo's official ones, by the checksum that it names",
     "seeded": "random, by the framework's own initialiser from the study's seed",
     "measured": "trained in measured runs alone, from random ones",
 }

@@ -16,13 +16,8 @@ from framewatt.datasets.contract import Arrays
 from framewatt.errors import FramewattError
 from framewatt.options import OPTIONS, Level
 
-SEEDED = "seeded"
-"""Weights that are random, as a model has them before it is trained."""
-
 ADAM = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
 """Adam's constants, as in its paper (Kingma and Ba, 2015), in every framework; the frameworks' own epsilons differ."""
-TRAINED = "trained"
-"""Weights from the study's training."""
 
 Scores = NDArray[np.float32]
 
@@ -50,6 +45,7 @@ class Spec:
         training: the study's `training` settings.
         options: levels of options that are not the default ones, by name (see options.OPTIONS).
         own: of a model that is the user's own and built here, its `factory` and the `folder` of its module; else None.
+        pretrained: whether a zoo's model is built with its official weights, in place of random ones.
     """
 
     model: str
@@ -62,6 +58,7 @@ class Spec:
     training: Mapping[str, Any]
     options: Mapping[str, Level] = field(default_factory=dict)
     own: Mapping[str, str] | None = None
+    pretrained: bool = False
 
     def level(self, option: str) -> Any:
         """Level of an option, as it is by default where nothing else was chosen."""

@@ -3,10 +3,13 @@
 import importlib
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from framewatt.errors import FramewattError
 from framewatt.workloads.contract import Spec
+
+IMAGENET_CLASSES = 1000
 
 
 def build_model(framework: str, kind: type, spec: Spec, classes: int, input_shape: tuple[int, ...]) -> Any:
@@ -20,12 +23,33 @@ def build_model(framework: str, kind: type, spec: Spec, classes: int, input_shap
         input_shape: shape of a sample that it takes, in the framework's layout.
 
     Raises:
-        FramewattError: the user's factory is not there, raises, or returns something else than a model.
+        FramewattError: the user's factory is not there, raises, or returns something else than a model; a zoo has no
+            official weights for the model or for the classes, or they cannot be had.
     """
     if spec.own is None:
-        builder = importlib.import_module(f"framewatt.workloads.{framework}.{spec.model}")
-        return builder.build(classes, input_shape)
+        zoo = importlib.import_module(f"framewatt.workloads.{framework}.{spec.model}")
+        return _official(zoo, spec.model, classes, input_shape) if spec.pretrained else zoo.build(classes, input_shape)
     return _made(spec.own["factory"], Path(spec.own["folder"]), kind)
+
+
+def _official(zoo: ModuleType, model: str, classes: int, input_shape: tuple[int, ...]) -> Any:
+    """A zoo's model with its official weights."""
+    if not hasattr(zoo, "pretrained"):
+        raise FramewattError(f"weights of {model}: found no official ones for this task; allowed: trained, seeded")
+    if classes != IMAGENET_CLASSES:
+        raise FramewattError(
+            f"weights of {model}: found a data set of {classes} classes; allowed: ImageNet's {IMAGENET_CLASSES}, "
+            "which the official weights tell apart"
+        )
+    try:
+        return zoo.pretrained(input_shape)
+    except FramewattError:
+        raise
+    except Exception as error:
+        raise FramewattError(
+            f"weights of {model}: found that the official ones cannot be had: {told(error)}; allowed: a network, or "
+            "their file in resources/weights (docs/workloads.md)"
+        ) from error
 
 
 def _made(factory: str, folder: Path, kind: type) -> Any:

@@ -8,3 +8,8 @@ def build(classes: int, input_shape: tuple[int, ...]) -> keras.Model:
     return keras.applications.ResNet50(
         weights=None, input_shape=input_shape, classes=classes, classifier_activation=None
     )
+
+
+def pretrained(input_shape: tuple[int, ...]) -> keras.Model:
+    """The model with Keras's weights for ImageNet, which Keras checks by MD5."""
+    return keras.applications.ResNet50(weights="imagenet", input_shape=input_shape, classifier_activation=None)

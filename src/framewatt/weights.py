@@ -1,0 +1,28 @@
+"""Where the weights of inference come from, as a study names it (no side effects)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+TRAINED = "trained"
+"""From the study's training, unmeasured."""
+
+SEEDED = "seeded"
+"""Random, as a model has them before it is trained."""
+
+PRETRAINED = "pretrained"
+"""Those that the framework's own zoo offers for the model."""
+
+GIVEN = "given"
+"""As the factory of a user's own model gives them."""
+
+
+def weights_of(settings: Mapping[str, Any], workload: str) -> str:
+    """Where the weights of a model come from.
+
+    Args:
+        settings: of a study; `weights` is one word for all models, or a word a model, and own models say it themselves.
+        workload: name of the model.
+    """
+    own = settings.get("models", {}).get(workload)
+    said = own["weights"] if own else settings["weights"]
+    return str(said if isinstance(said, str) else said.get(workload, TRAINED))

@@ -1,0 +1,39 @@
+"""Weights that torchvision offers, checked by the hash that their name carries whenever they are used.
+
+torch itself checks a file only as it downloads it, and by default unpickles whatever stands in it.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import torch
+import torchvision
+
+from framewatt.errors import FramewattError
+from framewatt.files import sha256_of
+
+
+def official(maker: Callable[..., torch.nn.Module], weights: torchvision.models.WeightsEnum) -> torch.nn.Module:
+    """A model with its official weights, from torch's cache or downloaded into it.
+
+    Args:
+        maker: torchvision's function that builds the model.
+        weights: which weights; the name of their file ends in the first digits of its SHA-256.
+
+    Raises:
+        FramewattError: the file in the cache is another one.
+    """
+    name = Path(urlsplit(weights.url).path).name
+    prefix = Path(name).stem.rpartition("-")[2]
+    path = Path(torch.hub.get_dir(), "checkpoints", name)
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        torch.hub.download_url_to_file(weights.url, str(path), hash_prefix=prefix, progress=False)
+    if not (found := sha256_of(path)).startswith(prefix):
+        raise FramewattError(f"{path}: found SHA-256 {found}; allowed: {prefix}...; delete the file, or mend it")
+    state: Any = torch.load(path, map_location="cpu", weights_only=True)
+    model = maker(weights=None)
+    model.load_state_dict(state)
+    return model

@@ -1,0 +1,82 @@
+"""Official weights of a zoo: loaded as its framework loads them, checked whenever they are used."""
+
+import json
+import os
+import subprocess
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from checkout import ROOT, python_of
+
+from framewatt.cell import environment_of
+from framewatt.datasets import make_arrays
+from framewatt.datasets.contract import save_arrays
+from framewatt.errors import FramewattError
+from framewatt.workloads import FRAMEWORKS
+from framewatt.workloads.contract import Spec
+from framewatt.workloads.models import build_model
+
+IMAGES = {
+    "module": "synthetic",
+    "shape": [3, 224, 224],
+    "classes": 1000,
+    "train_samples": 0,
+    "test_samples": 2,
+    "seed": 0,
+}
+
+
+@pytest.fixture(scope="module", params=FRAMEWORKS)
+def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a framework's process printed."""
+    folder = tmp_path_factory.mktemp(request.param)
+    (folder / "offered").mkdir()
+    save_arrays(folder / "data.npz", make_arrays(IMAGES))
+    homes = {name: str(folder / "cache") for name in ("TORCH_HOME", "KERAS_HOME", "MXNET_HOME")}
+    python = python_of(environment_of(request.param, "cpu"))
+    done = subprocess.run(
+        [python, ROOT / "tests/conformance/offer_weights.py", request.param, folder / "data.npz", folder / "offered"],
+        env={**os.environ, **homes, "PYTHONPATH": str(ROOT / "src"), "no_proxy": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_the_model_has_the_weights_that_its_zoo_offers(found: dict[str, Any]) -> None:
+    assert found["difference"] < 1e-4
+
+
+def test_they_are_downloaded_once(found: dict[str, Any]) -> None:
+    assert found["from_cache"] == found["difference"]
+
+
+def test_a_file_with_another_checksum_is_refused(found: dict[str, Any]) -> None:
+    """torch says so; Keras and Gluon try to download it anew."""
+    assert "allowed: " in found["spoilt"]
+
+
+def test_without_a_network_one_line_says_where_the_file_may_lie(found: dict[str, Any]) -> None:
+    assert found["offline"].startswith("weights of resnet50: found that the official ones cannot be had: ")
+    assert "resources/weights" in found["offline"]
+
+
+def test_they_tell_the_classes_of_imagenet_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    zoo = SimpleNamespace(pretrained=lambda input_shape: "the model")
+    monkeypatch.setattr("framewatt.workloads.models.importlib.import_module", lambda name: zoo)
+    spec = Spec("resnet50", 1, "cpu", "native", 1, 0, None, {}, pretrained=True)
+    assert build_model("torch", object, spec, 1000, (3, 224, 224)) == "the model"
+    with pytest.raises(
+        FramewattError, match="weights of resnet50: found a data set of 10 classes; allowed: ImageNet's 1000"
+    ):
+        build_model("torch", object, spec, 10, (3, 32, 32))
+
+
+def test_a_model_without_official_weights_says_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("framewatt.workloads.models.importlib.import_module", lambda name: SimpleNamespace(build=None))
+    spec = Spec("bert_base", 1, "cpu", "native", 1, 0, None, {}, pretrained=True)
+    with pytest.raises(FramewattError, match=r"found no official ones .*; allowed: trained, seeded"):
+        build_model("torch", object, spec, 2, (512,))
