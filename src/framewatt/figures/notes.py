@@ -1,5 +1,6 @@
 """What every figure says beside its data: its title, that energy is estimated, what was left out."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
@@ -11,6 +12,8 @@ from framewatt.frames import TOTAL
 
 _MARGIN_IN = 0.08
 _LEADING = 1.4
+_EM = {"bold": 0.63, "normal": 0.54}
+"""Mean width of a character over the size of the font, a little more than DejaVu Sans has."""
 
 
 def usable(runs: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -45,7 +48,7 @@ def estimate_words(estimated: Iterable[object]) -> str:
 
 
 def finish(figure: Figure, title: str, estimate: str, notes: Iterable[str] = ()) -> Figure:
-    """Write title, estimate and notes, a line each, above the panels.
+    """Write title, estimate and notes above the panels, each from a line of its own.
 
     Args:
         figure: with its panels drawn, laid out by the constrained engine.
@@ -59,9 +62,11 @@ def finish(figure: Figure, title: str, estimate: str, notes: Iterable[str] = ())
     lines += [(note, NOTE_COLOUR, 8.0, "normal") for note in notes if note]
     from_top_in = _MARGIN_IN
     for text, colour, size, weight in lines:
+        characters = int(72 * (width_in - 2 * _MARGIN_IN) / (size * _EM[weight]))
+        wrapped = "\n".join(textwrap.wrap(text, characters))
         place = {"x": _MARGIN_IN / width_in, "y": 1 - from_top_in / height_in, "ha": "left", "va": "top"}
-        figure.text(s=text, color=colour, fontsize=size, fontweight=weight, in_layout=False, **place)
-        from_top_in += _LEADING * size / 72
+        figure.text(s=wrapped, color=colour, fontsize=size, fontweight=weight, in_layout=False, **place)
+        from_top_in += _LEADING * size / 72 * (1 + wrapped.count("\n"))
     engine = figure.get_layout_engine()
     if isinstance(engine, ConstrainedLayoutEngine):
         engine.set(rect=(0, 0, 1, 1 - from_top_in / height_in))

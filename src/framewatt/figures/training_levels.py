@@ -18,7 +18,9 @@ from framewatt.statistics.training_epochs import LABEL
 FIRST = "epoch 1"
 """`part` of the values that hold the first epoch alone."""
 
-_STEP = 0.24
+_STEP = 0.06
+"""Shift between two series at one batch size, in distances of batch sizes, for each of up to four batch sizes."""
+
 _NARROWEST_IN = 7.0
 _HOW = "Small marks: every run; lines: their mean; bars: its interval, from three runs on."
 
@@ -92,7 +94,8 @@ def _ordered(column: pd.Series) -> list[str]:
 def _panel(axes: Axes, values: pd.DataFrame, intervals: pd.DataFrame, looks: Mapping[str, style.Look]) -> None:
     batches = sorted(values["batch_size"].unique())
     places = {batch: place for place, batch in enumerate(batches)}
-    shifts = {label: (number - (len(looks) - 1) / 2) * _STEP for number, label in enumerate(looks)}
+    step = _STEP * min(len(batches), 4)
+    shifts = {label: (number - (len(looks) - 1) / 2) * step for number, label in enumerate(looks)}
     for (label, part), cell in values.groupby([LABEL, "part"]):
         look, shape, shift = looks[label].colour, looks[label].marker, shifts[label]
         face = "white" if part == FIRST else look
