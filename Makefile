@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV_VERSION := $(shell sed -n 's/^uv==\([0-9.]*\).*/\1/p' envs/orchestrator/requirements.txt)
 CHECKED := src scripts tests
+# Tests in which real meters sample real programs: beside others they would find a busy machine.
+TIMED := tests/meters tests/faults $(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-containers lint format preflight bench images verify rebuild deposit fetch lock clean
@@ -18,7 +20,8 @@ demo: $(VENV)/ready ## run the demo study, end to end, on this machine
 	$(BIN)/snakemake --cores 1 --config study=demo
 
 test: $(VENV)/ready-development ## run the tests, with every real framework
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(TIMED))
+	$(BIN)/python -m pytest $(TIMED)
 
 test-containers: $(VENV)/ready-development ## run the smoke study in containers, on images built here (needs Apptainer)
 	$(BIN)/python -m pytest -m containers tests/workflow

@@ -1,5 +1,6 @@
 """A copy of this checkout in which a test runs the real workflow, and what it says of it."""
 
+import fcntl
 import functools
 import json
 import os
@@ -7,6 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,11 +108,23 @@ def run_snakemake(root: Path, *words: str, config: str = "") -> Answer:
     return Answer(done.returncode, done.stdout)
 
 
+@contextmanager
+def _alone() -> Iterator[None]:
+    """No other process of the tests is in here: Snakemake lets one at a time work in a folder."""
+    folder = os.open(ROOT, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
 @functools.cache
 def environment_record(name: str) -> Path:
     """Record of an environment of the real checkout, which is built there if it is not."""
     record = f"resources/environments/locked/{name}/environment.json"
-    answer = run_snakemake(ROOT, record)
+    with _alone():
+        answer = run_snakemake(ROOT, record)
     assert answer.code == 0, answer.text
     return ROOT / record
 

@@ -13,23 +13,23 @@ from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Spec
 
 
-def main(framework: str, data_of_models: str) -> None:
+def main(framework: str, data_of_models: str, built: str) -> None:
     """Inspect a framework's models.
 
     Args:
         framework: whose environment this is.
         data_of_models: JSON, the file of its data set by model.
+        built: JSON, names of models that are built, and neither trained nor run.
     """
     for model, path in json.loads(data_of_models).items():
         # Weights of hundreds of megabytes are not kept, as pytest's own folders would be.
         with TemporaryDirectory() as folder:
-            print(
-                json.dumps({"model": model, **inspect(framework, model, load_arrays(Path(path)), Path(folder))}),
-                flush=True,
-            )
+            data = load_arrays(Path(path))
+            found = inspect(framework, model, data, Path(folder), only_build=model in json.loads(built))
+            print(json.dumps({"model": model, **found}), flush=True)
 
 
-def inspect(framework: str, model: str, data: Arrays, folder: Path) -> dict[str, Any]:
+def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_build: bool) -> dict[str, Any]:
     """What a model does with data, trained for one epoch and run from the weights that it saves in a folder."""
 
     def spec(batch_size: int, artefact: Path | None) -> Spec:
@@ -43,6 +43,8 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path) -> dict[str,
 
     training = make_training(framework, spec(8, None), data)
     training.setup()
+    if only_build:
+        return {"facts": training.facts()}
     before = training.evaluate()
     batches = list(training.batches(epoch=1))
     steps = [training.run(batch) for batch in batches]

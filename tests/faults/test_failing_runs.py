@@ -1,6 +1,6 @@
 """Workloads that crash, are killed, hang or take the whole run down, in the real workflow.
 
-A study of three short training runs of a tiny MXNet model (it imports fastest) in which one run is told to fail.
+A study of a few short training runs of a tiny MXNet model (it imports fastest) some of which are told to fail.
 """
 
 import json
@@ -17,7 +17,7 @@ from framewatt.preflight import TOPICS, check_machine
 from framewatt.records import read_run
 
 MODEL = '''
-"""A tiny network that does as the file `fault` says where its training is the one the file names."""
+"""A tiny network that does as the file `fault` says, which names a fault for some batch sizes."""
 
 import os
 import resource
@@ -29,7 +29,7 @@ from mxnet.gluon import nn
 
 
 class Network(nn.HybridSequential):
-    """Hangs in its second epoch of two batches, after one call to set up and three in the first epoch."""
+    """Hangs in its second epoch of two batches, after two calls to set up and two in the first epoch."""
 
     calls = 0
 
@@ -58,9 +58,10 @@ def build(classes, input_shape):
 
 
 def _fault():
-    import json, sys
-    fault = Path("fault").read_text().split() if Path("fault").exists() else ["", "0"]
-    return fault[0] if json.loads(Path(sys.argv[1]).read_text())["batch_size"] == int(fault[1]) else ""
+    import json
+    import sys
+    faults = json.loads(Path("fault").read_text()) if Path("fault").exists() else {}
+    return faults.get(str(json.loads(Path(sys.argv[1]).read_text())["batch_size"]), "")
 '''
 FACTORS = {"phase": ["train"], "workload": ["tiny"], "dataset": ["digits-few"]}
 QUICK = {
@@ -73,6 +74,13 @@ QUICK = {
     "statistics": {"resamples": 100},
 }
 STUDY = "study=faulty"
+FAULTS = {
+    8: ("crash", "ended with exit code 1: RuntimeError: planted crash"),
+    16: ("kill", "killed by SIGKILL"),
+    24: ("gorge", "out of main memory: ended with exit code 1: MXNetError: Failed to allocate CPU Memory"),
+    32: ("hang", "took longer than 10 s and was ended"),
+}
+"""By batch size, a fault and the reason that the run's record gives."""
 
 
 @pytest.fixture
@@ -84,47 +92,46 @@ def checkout(tmp_path: Path) -> Checkout:
     return checkout
 
 
+def plant(checkout: Checkout, faults: dict[int, str]) -> None:
+    """Have runs of these batch sizes fail."""
+    (checkout.root / "fault").write_text(json.dumps(faults))
+
+
 def record(checkout: Checkout, batch_size: int) -> dict:
     path = f"results/faulty/measure/train-tiny-digits-few-mxnet-b{batch_size}/1/run.json"
     return read_run(checkout.root / path)
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        ("crash", "ended with exit code 1: RuntimeError: planted crash"),
-        ("kill", "killed by SIGKILL"),
-        ("gorge", "out of main memory: ended with exit code 1: MXNetError: Failed to allocate CPU Memory"),
-        ("hang", "took longer than 10 s and was ended"),
-    ],
-)
-def test_a_failing_workload_leaves_a_record_and_is_repeated_alone(checkout: Checkout, fault: str, reason: str) -> None:
-    (checkout.root / "fault").write_text(f"{fault} 16")
+def test_failing_workloads_leave_records_and_are_repeated_alone(checkout: Checkout) -> None:
+    factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [*FAULTS, 48]}]
+    checkout.write_study("faulty", factors=factors, **QUICK)
+    plant(checkout, {batch_size: fault for batch_size, (fault, _) in FAULTS.items()})
     first = checkout.snakemake(config=STUDY)
     assert first.code != 0
-    assert "framewatt: 1 of 3 runs failed or are invalid" in first.text
-    failed = record(checkout, 16)
-    assert (failed["status"], failed["valid"], failed["attempt"]) == ("failed", False, 1)
-    assert failed["reasons"][0].startswith(reason)
-    assert failed["primary_window"] is None
-    assert [record(checkout, size)["status"] for size in (8, 32)] == ["ok", "ok"]
-
+    assert "framewatt: 4 of 5 runs failed or are invalid" in first.text
+    assert record(checkout, 48)["status"] == "ok"
     page = BeautifulSoup((checkout.root / "results/faulty/report/report.html").read_text(), "html.parser")
-    assert reason in " ".join(page.get_text(" ", strip=True).split())
+    said = " ".join(page.get_text(" ", strip=True).split())
+    for batch_size, (_, reason) in FAULTS.items():
+        failed = record(checkout, batch_size)
+        assert (failed["status"], failed["valid"], failed["attempt"]) == ("failed", False, 1)
+        assert failed["reasons"][0].startswith(reason)
+        assert failed["primary_window"] is None
+        assert reason in said
 
     (checkout.root / "fault").unlink()
     second = checkout.snakemake(config=STUDY)
     assert second.code == 0, second.text
-    assert [line.split(":")[1].split(",")[0].strip() for line in second.lines("run ")] == [
-        "train-tiny-digits-few-mxnet-b16"
-    ]
-    repeated = record(checkout, 16)
-    assert (repeated["status"], repeated["valid"], repeated["attempt"]) == ("ok", True, 2)
+    again = {line.split(":")[1].split(",")[0].strip() for line in second.lines("run ")}
+    assert again == {f"train-tiny-digits-few-mxnet-b{batch_size}" for batch_size in FAULTS}
+    for batch_size in FAULTS:
+        repeated = record(checkout, batch_size)
+        assert (repeated["status"], repeated["valid"], repeated["attempt"]) == ("ok", True, 2)
     assert "Nothing to be done" in checkout.snakemake(config=STUDY).text
 
 
 def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> None:
-    (checkout.root / "fault").write_text("hang 16")
+    plant(checkout, {16: "hang"})
     process = checkout.start(config=STUDY)
     position = _position(checkout, 16)
     log = checkout.root / "logs/faulty/measure/train-tiny-digits-few-mxnet-b16/1.log"
@@ -150,7 +157,7 @@ def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> Non
 def test_training_that_was_stopped_in_an_epoch_is_repeated_from_its_start(checkout: Checkout) -> None:
     factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [48]}]
     checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 3}, "timeout_s": 60})
-    (checkout.root / "fault").write_text("stall 48")
+    plant(checkout, {48: "stall"})
     process = checkout.start(config=STUDY)
     deadline = time.monotonic() + 120
     while not (checkout.root / "stalled").exists() and time.monotonic() < deadline:
