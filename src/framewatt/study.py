@@ -123,6 +123,7 @@ def load_study(
         _check_known(cross, known, f"{path}: factors.{index}")
         for cell in _expand(cross, device, usual):
             cells.setdefault(cell.id, cell)
+    _check_weights(settings["weights"], {cell.workload for cell in cells.values()} - set(own), str(path))
     excluded = [cell for cell in cells.values() if any(_matches(cell, rule) for rule in settings["exclude"])]
     kept = [cell for cell in cells.values() if cell not in excluded]
     unsupported = [(cell, reason) for cell in kept if (reason := cell.unsupported(device))]
@@ -150,6 +151,15 @@ def _check_known(cross: Mapping[str, Any], known: Mapping[str, Iterable[str]], w
             if level not in allowed:
                 names = ", ".join(sorted(allowed)) or "none, since no model of the study is an ONNX file"
                 raise FramewattError(f"{where}.{key}: found {level!r}; allowed: {names}")
+
+
+def _check_weights(weights: str | Mapping[str, str], zoo_models: Iterable[str], path: str) -> None:
+    """Weights are said of models that the study has, so that a slip of the pen does not leave one to be trained."""
+    for name in weights if isinstance(weights, Mapping) else ():
+        if name not in zoo_models:
+            raise FramewattError(
+                f"{path}: weights: found {name!r}; allowed: a zoo's model of the study: {', '.join(sorted(zoo_models))}"
+            )
 
 
 def threads_of(settings: Mapping[str, Any]) -> int:

@@ -12,9 +12,6 @@ SEEDED = "seeded"
 PRETRAINED = "pretrained"
 """Those that the framework's own zoo offers for the model."""
 
-GIVEN = "given"
-"""As the factory of a user's own model gives them."""
-
 
 def weights_of(settings: Mapping[str, Any], workload: str) -> str:
     """Where the weights of a model come from.

@@ -9,6 +9,7 @@ from framewatt import jobs
 from framewatt.errors import FramewattError
 from framewatt.study import Study, load_study
 from framewatt.validation import load_yaml
+from framewatt.weights import weights_of
 from framewatt.worker import without_metrics
 from framewatt.workloads.bert import BASE, TINY
 
@@ -42,10 +43,17 @@ def test_other_weights_are_refused_with_those_that_are_allowed(tmp_path: Path) -
 
 
 def test_models_of_one_study_may_have_their_weights_from_elsewhere(tmp_path: Path) -> None:
-    mixed = study(tmp_path, weights={"resnet50": "pretrained", "bert_tiny": "seeded"})
-    assert jobs.train_job(mixed, mixed.cells[1], 1)["weights"] == "seeded"
-    others = study(tmp_path, weights={"resnet50": "pretrained"})
-    assert jobs.train_job(others, others.cells[1], 1)["weights"] == "trained"
+    said = study(tmp_path, weights={"bert_tiny": "seeded"})
+    assert jobs.train_job(said, said.cells[1], 1)["weights"] == "seeded"
+    assert weights_of({"weights": {"resnet50": "pretrained"}}, "resnet50") == "pretrained"
+    assert weights_of({"weights": {"resnet50": "pretrained"}}, "bert_tiny") == "trained"
+
+
+def test_weights_of_a_model_that_the_study_has_not_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        FramewattError, match="weights: found 'bert_tyny'; allowed: a zoo's model of the study: bert_tiny"
+    ):
+        study(tmp_path, weights={"bert_tyny": "seeded"})
 
 
 def test_accuracy_of_random_weights_is_unknown_with_the_reason() -> None:
