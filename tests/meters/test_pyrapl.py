@@ -30,7 +30,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
     """What pyRAPL will say, one after the other."""
     module = ModuleType("pyRAPL")
     Measurement.results = []
-    module.setup, module.Measurement = (lambda: None), Measurement  # type: ignore[attr-defined]
+    module.setup, module.Measurement = (lambda: None), Measurement  # type: ignore[attr-defined]  # an empty module takes any name
     monkeypatch.setitem(sys.modules, "pyRAPL", module)
     return Measurement.results
 
