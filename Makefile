@@ -66,7 +66,7 @@ lock: $(VENV)/ready ## compile every environment's requirements.txt from its pyp
 	PATH=$(abspath $(BIN)):$$PATH envs/lock.sh
 
 clean: ## remove environments and everything downloaded or built, but no results
-	rm -rf $(VENV) resources/environments resources/data resources/sources .snakemake
+	rm -rf $(VENV) resources/environments resources/images resources/data resources/sources resources/weights .snakemake
 
 $(VENV)/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
