@@ -2,6 +2,7 @@
 
 from framewatt.datasets.sources import folder_of
 from framewatt.own_models import ONNX
+from framewatt.weights import FINE_TUNED, weights_of
 
 
 def source_folders(wildcards):
@@ -42,6 +43,14 @@ def data_files(cell):
 def data_records(wildcards):
     """Records of all data sets that the study reads."""
     return sorted({data_files(cell)[1] for cell in CELLS.values()})
+
+
+def model_body(wildcards):
+    """The published weights from which a model is fine-tuned; none where its zoo brings them, or it is not."""
+    workload = MODELS[wildcards.model].workload
+    fine_tuned = weights_of(STUDY.settings, workload) == FINE_TUNED
+    source = DATASETS.body_of(workload) if fine_tuned else None
+    return or_exit(lambda: folder_of(source, config)) if source else []
 
 
 def model_data(wildcards):

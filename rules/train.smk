@@ -1,6 +1,7 @@
 rule train:
     input:
         data=model_data,
+        body=model_body,
         environment=framework_environment,
         code=model_code,
         # Nothing is trained for a study whose meters are not there.
@@ -18,5 +19,5 @@ rule train:
     message:
         "making the weights of {wildcards.model}"
     shell:
-        "python -P scripts/train.py --job {params.job:q} --data {input.data[0]} --environment {input.environment}"
+        "python -P scripts/train.py --job {params.job:q} --data {input.data[0]} --body {input.body:q} --environment {input.environment}"
         " --folder {output.folder} --log {log} 2>> {log}"

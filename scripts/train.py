@@ -11,8 +11,8 @@ from framewatt.training import RECORD
 
 def main() -> None:
     """Make them in the framework's environment; a failure becomes the record."""
-    args = arguments(__doc__, "job", "data", "environment", "folder", "log")
-    job = {**args.job, "data": str(args.data), "missing": None}
+    args = arguments(__doc__, "job", "data", "body", "environment", "folder", "log")
+    job = {**args.job, "data": str(args.data), "body": args.body and str(args.body), "missing": None}
     record = run_stage(
         "framewatt.training",
         job,

@@ -16,13 +16,13 @@ _TYPES: dict[str, Callable[[str], Any]] = {
     "idle-s": float,
     "device": str,
 }
-_OPTIONAL = ("model", "check")
+_OPTIONAL = ("model", "check", "body")
 
 
 def arguments(description: str | None, *names: str) -> argparse.Namespace:
     """Parse named arguments, which are paths unless `_TYPES` says otherwise.
 
-    `--model` and `--check` may be empty, which is None.
+    `--model`, `--check` and `--body` may be empty, which is None.
     """
     parser = argparse.ArgumentParser(description=description)
     for name in names:

@@ -64,7 +64,12 @@ def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
 
 def train_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     """Training of the weights that a cell uses."""
-    return _model_job(study, cell, attempt) | {"engine": cell.framework, "timeout_s": _TRAINING_TIMEOUT_S}
+    optimizer = study.settings["training"].get("optimizer")
+    return _model_job(study, cell, attempt) | {
+        "engine": cell.framework,
+        "timeout_s": _TRAINING_TIMEOUT_S,
+        **({"options": {"optimizer": optimizer}} if optimizer else {}),
+    }
 
 
 def export_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Makes the weights that inference and export use: by the study's training, unmeasured, or as the model is built.
 
-A zoo's model is built with random weights from the study's seed or with the zoo's official ones, a user's own with
-those that its factory gives it.
+A zoo's model is built with random weights from the study's seed or with published ones, a user's own with those that
+its factory gives it.
 
 `python -m framewatt.training <job.json>` runs inside a framework's environment.
 """
@@ -17,7 +17,7 @@ from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.errors import FramewattError
 from framewatt.files import read_json, sha256_of_files, write_json
 from framewatt.metrics import judge_outputs
-from framewatt.weights import PRETRAINED, TRAINED
+from framewatt.weights import FINE_TUNED, PRETRAINED, TRAINED
 from framewatt.worker import spec_of
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import Training
@@ -31,15 +31,16 @@ def main(job_path: str) -> None:
     job = read_json(Path(job_path))
     folder = Path(job["folder"])
     data = load_arrays(Path(job["data"]))
-    if pretrained := job["weights"] == PRETRAINED:
+    if pretrained := job["weights"] in (PRETRAINED, FINE_TUNED):
         keep_downloads(Path("resources/weights").resolve())
-    workload = make_training(job["engine"], replace(spec_of(job), pretrained=pretrained), data)
+    body = Path(job["body"]) if job["body"] else None
+    workload = make_training(job["engine"], replace(spec_of(job), pretrained=pretrained, body=body), data)
     if "own" in job:
         set_up_own(workload, data)
     else:
         workload.setup()
     epochs = []
-    last = job["training"]["epochs"] if job["weights"] == TRAINED else 0
+    last = job["training"]["epochs"] if job["weights"] in (TRAINED, FINE_TUNED) else 0
     for epoch in range(1, last + 1):
         losses = [workload.loss_of(workload.run(batch)) for batch in workload.batches(epoch)]
         metrics, _ = judge_outputs(workload.evaluate(), data)
@@ -51,6 +52,7 @@ def main(job_path: str) -> None:
         "weights": job["weights"],
         "epochs": epochs,
         "workload": workload.facts(),
+        "body_sha256": sha256_of_files(body.iterdir(), body) if body else None,
         "weights_sha256": sha256_of_files(folder.iterdir(), folder),
     }
     write_json(folder / RECORD, record)

@@ -12,6 +12,9 @@ SEEDED = "seeded"
 PRETRAINED = "pretrained"
 """Those that the framework's own zoo offers for the model."""
 
+FINE_TUNED = "fine-tuned"
+"""From the study's training, unmeasured, that starts at published weights."""
+
 
 def weights_of(settings: Mapping[str, Any], workload: str) -> str:
     """Where the weights of a model come from.

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -78,5 +79,12 @@ def test_they_tell_the_classes_of_imagenet_and_no_others(monkeypatch: pytest.Mon
 def test_a_model_without_official_weights_says_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("framewatt.workloads.models.importlib.import_module", lambda name: SimpleNamespace(build=None))
     spec = Spec("bert_base", 1, "cpu", "native", 1, 0, None, {}, pretrained=True)
-    with pytest.raises(FramewattError, match=r"found no official ones .*; allowed: trained, seeded"):
+    with pytest.raises(FramewattError, match=r"found no official ones .*; allowed: fine-tuned ones of bert_base"):
+        build_model("torch", object, spec, 2, (512,))
+
+
+def test_a_model_that_takes_no_body_says_which_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("framewatt.workloads.models.importlib.import_module", lambda name: SimpleNamespace(build=None))
+    spec = Spec("resnet50", 1, "cpu", "native", 1, 0, None, {}, pretrained=True, body=Path("weights"))
+    with pytest.raises(FramewattError, match="found those of a body; allowed: for bert_base, bert_tiny"):
         build_model("torch", object, spec, 2, (512,))

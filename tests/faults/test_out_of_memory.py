@@ -1,13 +1,17 @@
 """A process that ran out of memory is told as such, whoever noticed: the framework, or the kernel."""
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from checkout import python_of
+import yaml
+from checkout import Checkout, command, environment, python_of
+from memory_group import NoGroupError, little_memory
 
 from framewatt import memory
 from framewatt.memory import processes_killed_for_memory, shortage_told
+from framewatt.records import read_run
 from framewatt.supervision import supervise
 
 GORGE = {
@@ -93,3 +97,35 @@ def test_where_nobody_counts_the_reason_of_a_kill_stays_open(machine: Path) -> N
     kill = "print('epoch 1', flush=True); import os; os.kill(os.getpid(), 9)"
     reason = supervise([sys.executable, "-c", kill], log=machine / "log", timeout_s=20).reason
     assert reason == "killed by SIGKILL, perhaps for want of memory: epoch 1"
+
+
+def test_training_that_the_kernel_ended_at_a_large_batch_is_recorded_and_the_rest_goes_on(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path)
+    checkout.share_environment("mxnet/cpu")
+    datasets = tmp_path / "config/datasets.yaml"
+    offered = yaml.safe_load(datasets.read_text())
+    noise = {"module": "synthetic", "shape": [3, 32, 32], "classes": 10, "seed": 0}
+    offered["datasets"]["noise"] = {**noise, "train_samples": 256, "test_samples": 16}
+    datasets.write_text(yaml.safe_dump(offered))
+    factors = {"phase": ["train"], "workload": ["resnet50"], "runtime": ["mxnet"], "dataset": ["noise"]}
+    checkout.write_study(
+        "large",
+        factors=[{**factors, "batch_size": [32, 256]}],
+        repetitions=1,
+        training={"epochs": 1},
+        instruments={"meters": ["estimate"]},
+        calibration={"idle_s": 1},
+        cool_down={"rest_s": 0},
+    )
+    try:
+        with little_memory(1_100_000_000) as inside:
+            words = [*inside, *command("all", config="study=large")]
+            done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    except NoGroupError as refusal:
+        pytest.skip(f"no group of little memory can be made here: {refusal}")
+    assert "framewatt: 1 of 2 runs failed or are invalid" in done.stdout + done.stderr
+    cells = tmp_path / "results/large/measure"
+    large, small = (read_run(cells / f"train-resnet50-noise-mxnet-b{size}/1/run.json") for size in (256, 32))
+    assert (small["status"], small["valid"]) == ("ok", True)
+    assert large["status"] == "failed"
+    assert large["reasons"][0].startswith("out of main memory: killed by SIGKILL")

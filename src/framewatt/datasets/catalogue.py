@@ -48,6 +48,10 @@ class Catalogue:
             f"data set {dataset}: found no variant for {framework}/{workload}; allowed: {', '.join(readers)}"
         )
 
+    def body_of(self, workload: str) -> str | None:
+        """The source of a model's published weights without a head, if there is one."""
+        return next((name for name, source in self.sources.items() if source.get("body_of") == workload), None)
+
     def with_own(self, models: Iterable[OwnModel]) -> "Catalogue":
         """The same, and the samples of a study's own models."""
         definitions, variants = dict(self.definitions), dict(self.variants)

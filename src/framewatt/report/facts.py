@@ -14,6 +14,7 @@ from framewatt.weights import weights_of
 
 _WEIGHTS = {
     "trained": "trained in this workflow, unmeasured",
+    "fine-tuned": "trained in this workflow, unmeasured, from published ones",
     "seeded": "random, so that accuracy says nothing and is not reported",
     "pretrained": "the framework's official ones",
     "given": "as they were given",

@@ -18,6 +18,7 @@ _SOURCES = {
     "trained": "trained in this workflow",
     "given": "as the user's factory gives them",
     "pretrained": "the zoo's official ones, by the checksum that it names",
+    "fine-tuned": "trained in this workflow, from published ones",
     "seeded": "random, by the framework's own initialiser from the study's seed",
     "measured": "trained in measured runs alone, from random ones",
 }

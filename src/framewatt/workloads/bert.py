@@ -4,9 +4,26 @@ Source: J. Devlin et al., BERT (2019), for the base model; I. Turc et al., Well-
 the tiny one.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from framewatt.errors import FramewattError
+from framewatt.files import read_json
+
+CONFIGURATION, WEIGHTS = "config.json", "model.safetensors"
+"""The files of published weights, as transformers writes them."""
+
+_NAMES = {
+    "layers": "num_hidden_layers",
+    "width": "hidden_size",
+    "heads": "num_attention_heads",
+    "hidden": "intermediate_size",
+    "vocabulary": "vocab_size",
+    "positions": "max_position_embeddings",
+    "types": "type_vocab_size",
+}
+"""What transformers calls a dimension."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +63,37 @@ class Dimensions:
             raise FramewattError(
                 f"BERT: found samples of shape {input_shape}; allowed: texts of at most {self.positions} tokens"
             )
+
+    def check_published(self, folder: Path) -> None:
+        """Make sure that published weights are of a BERT like this.
+
+        Args:
+            folder: with their `CONFIGURATION`.
+
+        Raises:
+            FramewattError: they are of another one.
+        """
+        published = read_json(folder / CONFIGURATION)
+        for name, theirs in _NAMES.items():
+            if published.get(theirs) != getattr(self, name):
+                raise FramewattError(
+                    f"{folder / CONFIGURATION}: {theirs}: found {published.get(theirs)}; "
+                    f"allowed: {getattr(self, name)}, which the model has"
+                )
+
+
+def check_whole(path: Path, missing: Iterable[str]) -> None:
+    """Make sure that published weights lack nothing but a head.
+
+    Args:
+        path: their file.
+        missing: names of weights that the model has and the file has not, those of the head not among them.
+
+    Raises:
+        FramewattError: something is missing, which a framework would leave random.
+    """
+    if names := sorted(missing):
+        raise FramewattError(f"{path}: found no {names[0]} ({len(names)} missing); allowed: all of BERT's body")
 
 
 BASE = Dimensions(layers=12, width=768, heads=12, hidden=3072)

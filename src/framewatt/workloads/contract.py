@@ -45,7 +45,8 @@ class Spec:
         training: the study's `training` settings.
         options: levels of options that are not the default ones, by name (see options.OPTIONS).
         own: of a model that is the user's own and built here, its `factory` and the `folder` of its module; else None.
-        pretrained: whether a zoo's model is built with its official weights, in place of random ones.
+        pretrained: whether a zoo's model is built with published weights, in place of random ones.
+        body: folder with published weights of the model without a head, where the zoo has none with one; else None.
     """
 
     model: str
@@ -59,6 +60,7 @@ class Spec:
     options: Mapping[str, Level] = field(default_factory=dict)
     own: Mapping[str, str] | None = None
     pretrained: bool = False
+    body: Path | None = None
 
     def level(self, option: str) -> Any:
         """Level of an option, as it is by default where nothing else was chosen."""

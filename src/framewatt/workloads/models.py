@@ -11,6 +11,9 @@ from framewatt.workloads.contract import Spec
 
 IMAGENET_CLASSES = 1000
 
+_WITH_BODY = ("bert_base", "bert_tiny")
+"""The models that can start at published weights without a head."""
+
 
 def build_model(framework: str, kind: type, spec: Spec, classes: int, input_shape: tuple[int, ...]) -> Any:
     """The model that a workload is about, with the weights that its maker gives it.
@@ -28,14 +31,22 @@ def build_model(framework: str, kind: type, spec: Spec, classes: int, input_shap
     """
     if spec.own is None:
         zoo = importlib.import_module(f"framewatt.workloads.{framework}.{spec.model}")
-        return _official(zoo, spec.model, classes, input_shape) if spec.pretrained else zoo.build(classes, input_shape)
+        return _official(zoo, spec, classes, input_shape) if spec.pretrained else zoo.build(classes, input_shape)
     return _made(spec.own["factory"], Path(spec.own["folder"]), kind)
 
 
-def _official(zoo: ModuleType, model: str, classes: int, input_shape: tuple[int, ...]) -> Any:
-    """A zoo's model with its official weights."""
+def _official(zoo: ModuleType, spec: Spec, classes: int, input_shape: tuple[int, ...]) -> Any:
+    """A zoo's model with its official weights, or with those of its body and a new head."""
+    model = spec.model
+    if spec.body is not None:
+        if not hasattr(zoo, "with_body"):
+            raise FramewattError(f"weights of {model}: found those of a body; allowed: for {', '.join(_WITH_BODY)}")
+        return zoo.with_body(classes, input_shape, spec.body)
     if not hasattr(zoo, "pretrained"):
-        raise FramewattError(f"weights of {model}: found no official ones for this task; allowed: trained, seeded")
+        raise FramewattError(
+            f"weights of {model}: found no official ones for this task; allowed: fine-tuned ones of "
+            f"{_WITH_BODY[0]}, trained, seeded"
+        )
     if classes != IMAGENET_CLASSES:
         raise FramewattError(
             f"weights of {model}: found a data set of {classes} classes; allowed: ImageNet's {IMAGENET_CLASSES}, "

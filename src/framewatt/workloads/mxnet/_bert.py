@@ -3,12 +3,15 @@
 GluonNLP's own function for it wants a vocabulary, or downloads one; its classes want the number of tokens alone.
 """
 
+from pathlib import Path
 from typing import Any
 
+import mxnet as mx
 from gluonnlp.model.bert import BERTClassifier, BERTEncoder, BERTModel
-from mxnet.gluon import HybridBlock
+from mxnet.gluon import HybridBlock, Parameter
+from safetensors.numpy import load_file
 
-from framewatt.workloads.bert import Dimensions
+from framewatt.workloads.bert import WEIGHTS, Dimensions, check_whole
 
 
 class _Scores(HybridBlock):
@@ -49,3 +52,58 @@ def build_bert(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...
         use_classifier=False,
     )
     return _Scores(BERTClassifier(bert, num_classes=classes, dropout=dimensions.dropout))
+
+
+def bert_with_body(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...], folder: Path) -> HybridBlock:
+    """A BERT of some dimensions with published weights, and a random head.
+
+    GluonNLP has a file of the same weights, whose tokens are in another order than those of BERT's vocabulary.
+
+    Args:
+        dimensions: of the BERT.
+        classes: how many the head tells apart.
+        input_shape: of one sample.
+        folder: where the published weights are (see bert.WEIGHTS).
+
+    Raises:
+        FramewattError: samples are no texts, or too long; the weights are of another BERT.
+    """
+    dimensions.check_published(folder)
+    model = build_bert(dimensions, classes, input_shape)
+    model.initialize(mx.init.Xavier())
+    # Older files call scale and shift of a normalisation gamma and beta, as Gluon does.
+    published = {}
+    for name, values in load_file(folder / WEIGHTS).items():
+        as_before = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+        published[as_before.removeprefix("bert.")] = values
+    wanted = _published_names(model.classifier.bert)
+    check_whole(folder / WEIGHTS, set(wanted) - set(published))
+    for name, parameter in wanted.items():
+        parameter.set_data(mx.nd.array(published[name]))
+    return model
+
+
+def _published_names(bert: BERTModel) -> dict[str, Parameter]:
+    """Every parameter of the body, by its name in transformers, where dense layers lie as they do in Gluon."""
+    blocks: dict[str, Any] = {"embeddings.LayerNorm": bert.encoder.layer_norm, "pooler.dense": bert.pooler}
+    found = {
+        "embeddings.word_embeddings.weight": bert.word_embed[0].weight,
+        "embeddings.token_type_embeddings.weight": bert.token_type_embed[0].weight,
+        "embeddings.position_embeddings.weight": bert.encoder.position_weight,
+    }
+    for number, cell in enumerate(bert.encoder.transformer_cells):
+        layer = f"encoder.layer.{number}"
+        for part in ("query", "key", "value"):
+            for kind in ("weight", "bias"):
+                found[f"{layer}.attention.self.{part}.{kind}"] = getattr(cell.attention_cell, f"{part}_{kind}")
+        blocks |= {
+            f"{layer}.attention.output.dense": cell.proj,
+            f"{layer}.attention.output.LayerNorm": cell.layer_norm,
+            f"{layer}.intermediate.dense": cell.ffn.ffn_1,
+            f"{layer}.output.dense": cell.ffn.ffn_2,
+            f"{layer}.output.LayerNorm": cell.ffn.layer_norm,
+        }
+    for name, block in blocks.items():
+        for kind in ("gamma", "beta") if name.endswith("LayerNorm") else ("weight", "bias"):
+            found[f"{name}.{kind}"] = getattr(block, kind)
+    return found

@@ -1,5 +1,7 @@
 """BERT as KerasHub ships it (its GELU is the approximate one), with a head for classes on its pooled output."""
 
+from pathlib import Path
+
 import keras
 from keras_hub.models import BertBackbone, BertTextClassifier
 
@@ -26,6 +28,31 @@ def build_bert(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...
         num_segments=dimensions.types,
         dropout=dimensions.dropout,
     )
+    return _classifier(backbone, dimensions, classes, input_shape)
+
+
+def bert_with_body(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...], folder: Path) -> keras.Model:
+    """A BERT of some dimensions with published weights, which KerasHub converts, and a random head.
+
+    Args:
+        dimensions: of the BERT.
+        classes: how many the head tells apart.
+        input_shape: of one sample.
+        folder: where the published weights are (see bert.WEIGHTS).
+
+    Raises:
+        FramewattError: samples are no texts, or too long; the weights are of another BERT.
+    """
+    dimensions.check(input_shape)
+    dimensions.check_published(folder)
+    backbone = BertBackbone.from_preset(str(folder), dropout=dimensions.dropout)
+    return _classifier(backbone, dimensions, classes, input_shape)
+
+
+def _classifier(
+    backbone: BertBackbone, dimensions: Dimensions, classes: int, input_shape: tuple[int, ...]
+) -> keras.Model:
+    """A model with the inputs of the data set."""
     classifier = BertTextClassifier(backbone, num_classes=classes, dropout=dimensions.dropout)
     inputs = {name: keras.Input(input_shape, dtype="int32", name=name) for name in _NAMES}
     scores = classifier({_NAMES[name]: tokens for name, tokens in inputs.items()})

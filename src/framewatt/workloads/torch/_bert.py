@@ -1,11 +1,12 @@
 """BERT as transformers ships it, with a head for classes on its pooled output."""
 
+from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import BertConfig, BertForSequenceClassification
 
-from framewatt.workloads.bert import Dimensions
+from framewatt.workloads.bert import WEIGHTS, Dimensions, check_whole
 
 
 class _Scores(BertForSequenceClassification):
@@ -36,3 +37,29 @@ def build_bert(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...
             num_labels=classes,
         )
     )
+
+
+def bert_with_body(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...], folder: Path) -> torch.nn.Module:
+    """A BERT of some dimensions with published weights, and a random head.
+
+    Args:
+        dimensions: of the BERT.
+        classes: how many the head tells apart.
+        input_shape: of one sample.
+        folder: where the published weights are (see bert.WEIGHTS).
+
+    Raises:
+        FramewattError: samples are no texts, or too long; the weights are of another BERT.
+    """
+    dimensions.check(input_shape)
+    dimensions.check_published(folder)
+    model, info = _Scores.from_pretrained(
+        folder,
+        num_labels=classes,
+        dtype=torch.float32,
+        use_safetensors=True,
+        local_files_only=True,
+        output_loading_info=True,
+    )
+    check_whole(folder / WEIGHTS, (name for name in info["missing_keys"] if not name.startswith("classifier.")))
+    return model

@@ -52,8 +52,13 @@ def layout_of(spec: Spec, input_shape: tuple[int, ...]) -> torch.memory_format:
 
 
 def optimizer_of(spec: Spec, parameters: Iterable[torch.nn.Parameter]) -> torch.optim.Optimizer:
-    """The optimizer that the study wants, at its learning rate."""
+    """The optimizer that the study wants, at its learning rate.
+
+    All weights are updated in one fused kernel, as the other frameworks do; torch's default goes through them one by
+    one on a CPU, which gives the same numbers and took 10 % more of a training step of ResNet-50 there.
+    """
     rate = spec.training["learning_rate"]
     if spec.level("optimizer") == "adam":
-        return torch.optim.Adam(parameters, lr=rate, betas=(ADAM["beta_1"], ADAM["beta_2"]), eps=ADAM["epsilon"])
-    return torch.optim.SGD(parameters, lr=rate, momentum=spec.training["momentum"])
+        betas = (ADAM["beta_1"], ADAM["beta_2"])
+        return torch.optim.Adam(parameters, lr=rate, betas=betas, eps=ADAM["epsilon"], fused=True)
+    return torch.optim.SGD(parameters, lr=rate, momentum=spec.training["momentum"], fused=True)
