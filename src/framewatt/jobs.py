@@ -10,7 +10,7 @@ from typing import Any
 from framewatt.cell import Cell, environment_of
 from framewatt.factors import NATIVE
 from framewatt.file_study import FileStudy
-from framewatt.options import QUANTISED
+from framewatt.options import OPTIONS, QUANTISED
 from framewatt.own_models import ONNX
 from framewatt.study import Study, threads_of
 from framewatt.weights import weights_of
@@ -49,11 +49,16 @@ def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
         "threads": threads_of(study.settings),
         "seed": study.settings["seed"],
         "batch_size": study.settings["training"]["batch_size"],
-        "training": study.settings["training"],
+        "training": _training(study),
         "weights": weights_of(study.settings, cell.workload),
         "attempt": attempt,
         **_own(study, cell, cell.framework),
     }
+
+
+def _training(study: Study) -> dict[str, Any]:
+    """The study's training but for its optimizer, which is an option."""
+    return {key: value for key, value in study.settings["training"].items() if key != "optimizer"}
 
 
 def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
@@ -64,11 +69,11 @@ def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
 
 def train_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     """Training of the weights that a cell uses."""
-    optimizer = study.settings["training"].get("optimizer")
+    optimizer = study.settings["training"]["optimizer"]
     return _model_job(study, cell, attempt) | {
         "engine": cell.framework,
         "timeout_s": _TRAINING_TIMEOUT_S,
-        **({"options": {"optimizer": optimizer}} if optimizer else {}),
+        **({"options": {"optimizer": optimizer}} if optimizer != OPTIONS["optimizer"].default else {}),
     }
 
 
@@ -110,7 +115,7 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
     phase = {"window": settings["window"], "training": {}, "weights": weights_of(study.settings, cell.workload)}
     if cell.phase == "train":
         rate = options.pop("learning_rate", settings["training"]["learning_rate"])
-        phase = {"window": {}, "training": {**settings["training"], "learning_rate": rate}, "weights": None}
+        phase = {"window": {}, "training": {**_training(study), "learning_rate": rate}, "weights": None}
     threads = options.pop("threads", threads_of(settings))
     return {
         "study": study.name,

@@ -116,7 +116,7 @@ def material(
     )
     settings = {
         "window": {"warm_up_batches": 5, "minimum_s": 3},
-        "training": {"epochs": 3},
+        "training": {"epochs": 3, "batch_size": 32, "optimizer": "sgd", "learning_rate": 0.001},
         "weights": "trained",
         "statistics": STATISTICS,
         "cool_down": {"rest_s": 0.5, "idle_band": None, "timeout_s": 300},
@@ -220,6 +220,12 @@ def test_sections_come_in_the_order_of_a_reviewer(plain: str) -> None:
         "significance",
         "reproduce",
     ]
+
+
+def test_how_weights_were_made_is_told(plain: str) -> None:
+    measured = BeautifulSoup(plain, "html.parser").select_one("section#measured")
+    assert measured is not None
+    assert "3 epochs of SGD at learning rate 0.001, in batches of 32" in measured.text
 
 
 def test_what_a_study_replicates_has_a_section_of_its_own(figures: Path) -> None:

@@ -10,7 +10,7 @@ from framewatt.report.imported import Facts, files_read, how_sampled
 from framewatt.report.material import Material
 from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
 from framewatt.report.tables import Table
-from framewatt.weights import weights_of
+from framewatt.weights import FINE_TUNED, TRAINED, weights_of
 
 _WEIGHTS = {
     "trained": "trained in this workflow, unmeasured",
@@ -19,6 +19,8 @@ _WEIGHTS = {
     "pretrained": "the framework's official ones",
     "given": "as they were given",
 }
+
+_OPTIMIZERS = {"sgd": "SGD", "adam": "Adam"}
 
 _DRIFT_SPREADS = 3.0
 """Combined standard deviations by which idle power may change before the report says so."""
@@ -57,7 +59,16 @@ def _blocks_and_windows(material: Material) -> Facts:
             )
         )
         inferred = {cell["workload"]: None for cell in plan["cells"] if cell["phase"] == "infer"}
-        facts += [(f"Weights of {name}", _WEIGHTS[weights_of(settings, name)]) for name in inferred]
+        origins = {name: weights_of(settings, name) for name in inferred}
+        facts += [(f"Weights of {name}", _WEIGHTS[origin]) for name, origin in origins.items()]
+        if {TRAINED, FINE_TUNED} & set(origins.values()):
+            facts.append(
+                (
+                    "Weights are trained in",
+                    f"{plural(training['epochs'], 'epoch')} of {_OPTIMIZERS[training['optimizer']]} at learning rate "
+                    f"{training['learning_rate']:g}, in batches of {training['batch_size']}",
+                )
+            )
     if any(cell["phase"] == "train" for cell in plan["cells"]):
         facts.append(
             ("Timed in training", f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation")
