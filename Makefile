@@ -8,7 +8,7 @@ CHECKED := src scripts tests
 TIMED := tests/meters tests/faults $(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-containers lint format preflight bench images verify rebuild deposit fetch lock clean
+.PHONY: help setup demo test test-containers test-images lint format preflight bench images verify rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -23,7 +23,10 @@ test: $(VENV)/ready-development ## run the tests, with every real framework
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(TIMED))
 	$(BIN)/python -m pytest $(TIMED)
 
-test-containers: $(VENV)/ready-development ## run the smoke study in containers, on images built here (needs Apptainer)
+test-containers: $(VENV)/ready-development ## run a study in containers, on images built here (needs Apptainer)
+	$(BIN)/python -m pytest -m "containers and not every_image" tests/workflow
+
+test-images: $(VENV)/ready-development ## run the smoke study too, in the images of every framework (25 GB, 20 minutes)
 	$(BIN)/python -m pytest -m containers tests/workflow
 
 lint: $(VENV)/ready-development ## ruff, snakefmt, mypy and snakemake --lint

@@ -33,6 +33,19 @@ find . -name requirements.txt | while read -r lock; do
     folder=${lock%/requirements.txt}
     # GluonNLP has no wheel, and an extension in C.
     compiler=$(grep -q '^gluonnlp==' "$lock" && echo " gcc libc6-dev" || true)
+    files="" node=""
+    if [ -f "$folder/package-lock.json" ]; then
+        files='
+    package.json /opt/framewatt/environment/package.json
+    package-lock.json /opt/framewatt/environment/package-lock.json'
+        node='
+    if [ -d /mnt/node_modules ]; then
+        cp -r /mnt/node_modules /opt/framewatt/environment
+    else
+        export PATH=/opt/framewatt/environment/bin:$PATH
+        npm ci --ignore-scripts --no-audit --no-fund --prefix /opt/framewatt/environment
+    fi'
+    fi
     cat >"$folder/container.def" <<END
 Bootstrap: {{ bootstrap }}
 From: {{ from }}
@@ -45,7 +58,7 @@ From: {{ from }}
     from=python:3.11-slim-bookworm
 
 %files
-    requirements.txt /opt/framewatt/requirements.txt
+    requirements.txt /opt/framewatt/requirements.txt$files
 
 %post
     # What wheels expect to be there, and what builds packages without one.
@@ -55,7 +68,7 @@ From: {{ from }}
     python3 -m venv /opt/framewatt/environment
     if [ -n "\$(ls -A /mnt)" ]; then source="--no-index --find-links /mnt"; fi
     /opt/framewatt/environment/bin/pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps \\
-        --use-pep517 --require-hashes \${source:-} -r /opt/framewatt/requirements.txt
+        --use-pep517 --require-hashes \${source:-} -r /opt/framewatt/requirements.txt$node
 
 %environment
     export PATH=/opt/framewatt/environment/bin:\$PATH

@@ -1,7 +1,8 @@
 """Environments and images: their records, and which one a rule runs in."""
 
 from framewatt.cell import environment_of
-from framewatt.environments import LOCK, node_lock
+from framewatt.environments import LOCK
+from framewatt.node_packages import node_lock
 
 
 def environment_record(name):
@@ -19,14 +20,17 @@ def orchestrator_image(wildcards):
     return [ORCHESTRATOR] if CONTAINERS else []
 
 
+def locks(wildcards):
+    """The locks of an environment: of its packages for Python and, where it has any, for Node.js."""
+    folder = Path("envs", wildcards.environment)
+    return [str(path) for path in (folder / LOCK, node_lock(folder)) if path]
+
+
 def environment_source(wildcards):
     """What an environment is made from: its locks, or its image; the host's own interpreter is there."""
-    folder = Path("envs", wildcards.environment)
     return {
         "host": [],
-        "locked": [
-            str(path) for path in (folder / LOCK, node_lock(folder)) if path is not None
-        ],
+        "locked": locks(wildcards),
         "container": [image(wildcards.environment)],
     }[wildcards.mode]
 

@@ -18,7 +18,7 @@ rule base_image:
 rule image:
     input:
         definition="envs/{environment}/container.def",
-        lock="envs/{environment}/requirements.txt",
+        locks=locks,
         base=BASE_IMAGE,
     output:
         image="resources/images/{environment}.sif",

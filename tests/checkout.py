@@ -83,10 +83,10 @@ def heed_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def command(*words: str, config: str = "") -> list[str]:
+def command(*words: str, config: str = "", cores: int = 1) -> list[str]:
     """A snakemake command line."""
     settings = ["--config", *config.split()] if config else []
-    return [str(Path(sys.executable).parent / "snakemake"), *settings, "--cores", "1", *words]
+    return [str(Path(sys.executable).parent / "snakemake"), *settings, "--cores", str(cores), *words]
 
 
 def environment() -> dict[str, str]:
@@ -94,10 +94,10 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
-def run_snakemake(root: Path, *words: str, config: str = "") -> Answer:
+def run_snakemake(root: Path, *words: str, config: str = "", cores: int = 1) -> Answer:
     """Run snakemake in a folder and wait."""
     done = subprocess.run(
-        command(*words, config=config),
+        command(*words, config=config, cores=cores),
         cwd=root,
         env=environment(),
         stdout=subprocess.PIPE,

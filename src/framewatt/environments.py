@@ -1,7 +1,6 @@
 """Framework environments: built from their locks, or the host's own interpreter."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -11,11 +10,11 @@ from typing import Any
 from framewatt.errors import FramewattError
 from framewatt.files import sha256_of, sha256_of_files
 from framewatt.images import image_sha256, packages_of
+from framewatt.node_packages import install_node_packages, node_lock
 from framewatt.supervision import supervise
 from framewatt.uv import PYTHON_VERSION, uv_program
 
 LOCK = "requirements.txt"
-NODE_LOCK = "package-lock.json"
 _BUILD_TIMEOUT_S = 3600
 _DESCRIBE = """
 import importlib.metadata as m, json, platform
@@ -53,31 +52,10 @@ def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, An
         if outcome.reason:
             return _failed(record, f"uv {step[1]}: {outcome.reason}")
     if node_lock(lock.parent):
-        reason = _install_node_packages(lock.parent, folder, log)
+        reason = install_node_packages(lock.parent, folder / "bin", folder, log)
         if reason:
             return _failed(record, f"npm ci: {reason}")
     return _described(record, folder / "bin" / "python")
-
-
-def node_lock(folder: Path) -> Path | None:
-    """The lock of an environment's packages for Node.js, None where it has none.
-
-    Args:
-        folder: of the environment, below envs/.
-    """
-    path = folder / NODE_LOCK
-    return path if path.exists() else None
-
-
-def _install_node_packages(source: Path, folder: Path, log: Path) -> str | None:
-    """Install what package-lock.json names, each package checked against its hash; no package's own script is run."""
-    for name in ("package.json", NODE_LOCK):
-        shutil.copy(source / name, folder / name)
-    options = ["--ignore-scripts", "--no-audit", "--no-fund"]
-    command: list[str | Path] = [folder / "bin" / "npm", "ci", *options, "--prefix", folder]
-    # npm starts the node that comes first.
-    path = f"{(folder / 'bin').absolute()}{os.pathsep}{os.environ['PATH']}"
-    return supervise(command, log=log, timeout_s=_BUILD_TIMEOUT_S, environment={"PATH": path}).reason
 
 
 def describe_host(name: str, python: str) -> dict[str, Any]:
@@ -101,8 +79,6 @@ def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
         lock: the requirements.txt that it was built from.
     """
     record = {"name": name, "mode": "container", "lock_sha256": _lock_sha256(lock), "image_sha256": image_sha256(image)}
-    if node_lock(lock.parent):
-        return _failed(record, "its packages for Node.js are not in the image; allowed: a run without containers")
     try:
         found = packages_of(image, _DESCRIBE)
     except FramewattError as error:

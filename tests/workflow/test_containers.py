@@ -1,10 +1,12 @@
-"""The smoke study in containers, on images built without root from a base that this machine makes itself."""
+"""Studies in containers, on images built without root from a base that this machine makes itself."""
 
 import os
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 from checkout import ROOT, Answer, Checkout, run_snakemake
 
 from framewatt.files import sha256_of
@@ -12,8 +14,55 @@ from framewatt.images import image_sha256
 from framewatt.package.rebuild import rebuild
 from framewatt.records import read_run
 
-STUDY = "study=smoke device=cpu container_base=debootstrap"
-IMAGES = ["orchestrator", "torch", "tensorflow/cpu", "mxnet/cpu", "onnxruntime/cpu", "onnxruntime/openvino"]
+
+@dataclass(frozen=True)
+class Contained:
+    """A study in containers.
+
+    Attributes:
+        study: the study's name, or what it says.
+        images: names of all images that it needs.
+        runs: how many runs it has.
+        client: an image that nothing but runs use.
+        runs_of_client: how many runs use it.
+    """
+
+    study: str | dict
+    images: list[str]
+    runs: int
+    client: str
+    runs_of_client: int
+
+
+ONNX = {"phase": ["infer"], "workload": ["resnet50"], "dataset": ["digits-few"], "batch_size": [32]}
+FEW = Contained(
+    {
+        "study": "contained",
+        "title": "A framework, ONNX Runtime and Node.js in containers",
+        "factors": [
+            {**ONNX, "runtime": ["mxnet"]},
+            {**ONNX, "runtime": ["mx2onnx"], "client": ["python", "node"]},
+        ],
+        "repetitions": 2,
+        "weights": "seeded",
+        "instruments": {"fallback": "estimate"},
+        "window": {"warm_up_batches": 1, "minimum_s": 0.5},
+        "calibration": {"idle_s": 2},
+        "cool_down": {"rest_s": 0},
+        "statistics": {"resamples": 100},
+    },
+    images=["orchestrator", "mxnet/cpu", "onnxruntime/cpu", "onnxruntime/node"],
+    runs=6,
+    client="onnxruntime/node",
+    runs_of_client=2,
+)
+SMOKE = Contained(
+    "smoke",
+    images=["orchestrator", "torch", "tensorflow/cpu", "mxnet/cpu", "onnxruntime/cpu", "onnxruntime/openvino"],
+    runs=20,
+    client="onnxruntime/openvino",
+    runs_of_client=2,
+)
 
 pytestmark = [
     pytest.mark.containers,
@@ -23,15 +72,34 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(
+    scope="module", params=[pytest.param(FEW, id="few"), pytest.param(SMOKE, id="smoke", marks=pytest.mark.every_image)]
+)
+def contained(request: pytest.FixtureRequest) -> Contained:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+def config(contained: Contained, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The configuration that names the study."""
+    study = contained.study
+    if isinstance(study, dict):
+        path = tmp_path_factory.mktemp("study") / f"{study['study']}.yaml"
+        path.write_text(yaml.safe_dump(study))
+        study = str(path)
+    return f"study={study} device=cpu container_base=debootstrap"
+
+
+@pytest.fixture(scope="module")
+def checkout(contained: Contained, config: str, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A copy that shares the real checkout's images, which are built there if they are not."""
-    answer = run_snakemake(ROOT, "images", "--use-singularity", config=STUDY)
+    # Two at a time, since one waits for the network while the other packs.
+    answer = run_snakemake(ROOT, "images", "--use-singularity", config=config, cores=2)
     assert answer.code == 0, answer.text
     checkout = Checkout(tmp_path_factory.mktemp("containers"))
     images = checkout.root / "resources" / "images"
     # The base first: an image older than its base would be built again.
-    for name in ["base", *IMAGES]:
+    for name in ["base", *contained.images]:
         link = images / f"{name}.sif"
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(ROOT / "resources" / "images" / f"{name}.sif")
@@ -39,20 +107,21 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 
 @pytest.fixture(scope="module")
-def answer(checkout: Checkout) -> Answer:
-    answer = checkout.snakemake("--use-singularity", "all", "archive", config=STUDY)
+def answer(checkout: Checkout, config: str) -> Answer:
+    answer = checkout.snakemake("--use-singularity", "all", "archive", config=config)
     assert answer.code == 0, answer.text
     return answer
 
 
 @pytest.fixture(scope="module")
 def results(checkout: Checkout, answer: Answer) -> Path:
-    return checkout.root / "results" / "smoke"
+    (results,) = (checkout.root / "results").iterdir()
+    return results
 
 
-def test_every_run_took_place_in_its_image(checkout: Checkout, results: Path) -> None:
+def test_every_run_took_place_in_its_image(contained: Contained, checkout: Checkout, results: Path) -> None:
     records = [read_run(path) for path in results.glob("measure/*/*/run.json")]
-    assert len(records) == 20
+    assert len(records) == contained.runs
     for record in records:
         environment = record["identity"]["environment"]
         image = checkout.root / "resources" / "images" / f"{environment['name']}.sif"
@@ -61,9 +130,9 @@ def test_every_run_took_place_in_its_image(checkout: Checkout, results: Path) ->
         assert record["identity"]["code"]["sha256"] is not None
 
 
-def test_the_hash_in_a_record_is_that_of_the_file(checkout: Checkout, results: Path) -> None:
-    record = read_run(next(results.glob("measure/*openvino*/1/run.json")))
-    image = checkout.root / "resources/images/onnxruntime/openvino.sif"
+def test_the_hash_in_a_record_is_that_of_the_file(contained: Contained, checkout: Checkout, results: Path) -> None:
+    record = read_run(next(results.glob(f"measure/*{Path(contained.client).name}*/1/run.json")))
+    image = checkout.root / f"resources/images/{contained.client}.sif"
     assert record["identity"]["environment"]["image_sha256"] == sha256_of(image)
 
 
@@ -72,29 +141,33 @@ def test_the_same_tables_figures_and_report_come_out_without_containers(results:
     assert rebuild(package, tmp_path, ROOT) == []
 
 
-def test_a_second_time_there_is_nothing_to_do(checkout: Checkout, answer: Answer) -> None:
-    assert "Nothing to be done" in checkout.snakemake("--use-singularity", "all", config=STUDY).text
+def test_a_second_time_there_is_nothing_to_do(checkout: Checkout, config: str, answer: Answer) -> None:
+    assert "Nothing to be done" in checkout.snakemake("--use-singularity", "all", config=config).text
 
 
-def test_a_rebuilt_image_plans_its_runs_again(checkout: Checkout, results: Path) -> None:
-    image = checkout.root / "resources/images/onnxruntime/openvino.sif"
+def test_a_rebuilt_image_plans_its_runs_again(
+    contained: Contained, checkout: Checkout, config: str, results: Path
+) -> None:
+    image = checkout.root / f"resources/images/{contained.client}.sif"
     image.unlink()
-    shutil.copyfile(ROOT / "resources/images/onnxruntime/openvino.sif", image)
+    shutil.copyfile(ROOT / f"resources/images/{contained.client}.sif", image)
     os.utime(image)
-    text = checkout.snakemake("--use-singularity", "--dry-run", "--quiet", "host", "--", "all", config=STUDY).text
+    text = checkout.snakemake("--use-singularity", "--dry-run", "--quiet", "host", "--", "all", config=config).text
     table = text.split("Job stats:")[1].split("total")[0]
     jobs = dict(line.split() for line in table.splitlines()[3:] if line.strip())
-    assert (jobs["environment"], jobs["measure"]) == ("1", "2")
+    assert (jobs["environment"], jobs["measure"]) == ("1", str(contained.runs_of_client))
     assert not {"train", "export", "calibrate", "image"} & set(jobs)
 
 
-def test_without_apptainer_it_is_one_line(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_apptainer_it_is_one_line(
+    checkout: Checkout, config: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for program in ("bash", "sh", "env", "git", "which"):
         found = shutil.which(program)
         assert found
         (tmp_path / program).symlink_to(found)
     monkeypatch.setenv("PATH", str(tmp_path))
-    answer = checkout.snakemake("--use-singularity", "all", config=STUDY)
+    answer = checkout.snakemake("--use-singularity", "all", config=config)
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
     assert line.startswith("framewatt: containers: found no apptainer on PATH; allowed: ")

@@ -17,6 +17,8 @@ TITLE = "{what} per {per} by {compared}"
 _SPREAD = 0.5
 """Share of a label's row over which its repetitions are spread, in the order in which they ran."""
 _MOST_IN_A_COLUMN = 8
+_LEAST = 4.5
+"""Rows for which there is room in the smallest figure, so that its notes leave its axes some."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     columns = 1 if len(parts) <= _MOST_IN_A_COLUMN else 2
     heights = [part["cell"].nunique() + 1.6 for _, part in parts]
     across = [max(heights[i : i + columns]) for i in range(0, len(heights), columns)]
-    figure = Figure(figsize=(7.4 if columns == 1 else 10, 0.75 + 0.3 * sum(across)), layout="constrained")
+    figure = Figure(figsize=(7.4 if columns == 1 else 10, 0.75 + 0.3 * max(sum(across), _LEAST)), layout="constrained")
     grid = list(figure.subplots(len(across), columns, squeeze=False, height_ratios=across).flat)
     colours = style.looks(rows[LABEL])
     for axes, (levels, part) in zip(grid, parts, strict=False):
