@@ -8,7 +8,7 @@ CHECKED := src scripts tests
 TIMED := tests/meters tests/faults $(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-containers test-images lint format preflight bench images verify rebuild deposit fetch lock clean
+.PHONY: help setup demo test test-containers test-images lint format preflight bench soak images verify rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -47,6 +47,9 @@ preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs
 bench: $(VENV)/ready-development ## measure what framewatt costs and how right it is, beside targets and other tools
 	$(BIN)/snakemake --cores 1 $(foreach name,torch tensorflow/cpu mxnet/cpu peers,resources/environments/locked/$(name)/environment.json)
 	PYTHONPATH=src:tests $(BIN)/python -m bench
+
+soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); nothing may fail or grow
+	PYTHONPATH=src:tests $(BIN)/python -m soak --minutes $(or $(MINUTES),60)
 
 images: $(VENV)/ready ## build the container images of a study ahead (STUDY=demo, BASE=… as container_base)
 	$(BIN)/snakemake --cores 1 images --sdm apptainer \

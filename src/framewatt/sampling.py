@@ -12,6 +12,7 @@ import math
 import select
 import sys
 import time
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ class OnTime:
         self.meter = meter
         self.file = file
         self.due_ns = 0
-        self.lateness_ns: list[int] = []
+        self.lateness_ns = array("q")  # a list would take five times the memory, and runs can last for days
         self.missed = 0
         self._period_ns = round(meter.period_s * 1e9)
 
@@ -188,8 +189,8 @@ def _sample(tasks: Sequence[_Task]) -> dict[str, Any]:
 def _summary(tasks: Sequence[OnTime], started_ns: int, cpu_started_ns: int) -> dict[str, Any]:
     """How the sampler did: reads, share of a core, lateness against the schedule in seconds, missed reads."""
     elapsed_ns = max(time.monotonic_ns() - started_ns, 1)
-    lateness_ns = [late for task in tasks for late in task.lateness_ns]
-    late_s = np.sort(np.array(lateness_ns or [0])) * 1e-9
+    lateness_ns = np.concatenate([np.array(task.lateness_ns) for task in tasks] or [np.array([])])
+    late_s = np.sort(lateness_ns if len(lateness_ns) else np.zeros(1)) * 1e-9
     return {
         "reads": len(lateness_ns),
         "missed_reads": sum(task.missed for task in tasks),
