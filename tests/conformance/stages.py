@@ -27,7 +27,7 @@ def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dic
         one.mkdir()
     job = {
         **{"engine": framework, "device": "cpu", "provider": "native", "threads": 2, "seed": 0, "batch_size": 4},
-        **{"data": str(folder / "data.npz"), "tolerance": 1e-3, **model},
+        **{"data": str(folder / "data.npz"), "body": None, "tolerance": 1e-3, **model},
         "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
     }
     home = environment_of(framework, "cpu")
