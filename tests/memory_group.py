@@ -1,5 +1,6 @@
 """A control group of the kernel that gives the programs in it little memory, and ends one that wants more."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,7 +38,7 @@ def _make(limit_b: int) -> Path:
     rows = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
     first = [path for _, controllers, path in rows if "memory" in controllers.split(",")]
     mounted, path = (_MOUNTED / "memory", first[0]) if first else (_MOUNTED, rows[0][2])
-    group = mounted / path.lstrip("/") / "framewatt-test"
+    group = mounted / path.lstrip("/") / f"framewatt-test-{os.getpid()}"
     group.mkdir()
     limit, swap = ("memory.limit_in_bytes", "memory.swappiness") if first else ("memory.max", "memory.swap.max")
     try:
