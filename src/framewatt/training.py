@@ -20,6 +20,7 @@ from framewatt.metrics import judge_outputs
 from framewatt.weights import FINE_TUNED, PRETRAINED, TRAINED
 from framewatt.worker import spec_of
 from framewatt.workloads import make_training
+from framewatt.workloads.bert import CONFIGURATION, WEIGHTS
 from framewatt.workloads.contract import Training
 from framewatt.workloads.models import told
 
@@ -52,7 +53,7 @@ def main(job_path: str) -> None:
         "weights": job["weights"],
         "epochs": epochs,
         "workload": workload.facts(),
-        "body_sha256": sha256_of_files(body.iterdir(), body) if body else None,
+        "body_sha256": sha256_of_files([body / CONFIGURATION, body / WEIGHTS], body) if body else None,
         "weights_sha256": sha256_of_files(folder.iterdir(), folder),
     }
     write_json(folder / RECORD, record)

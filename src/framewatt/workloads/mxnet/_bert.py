@@ -59,12 +59,6 @@ def bert_with_body(dimensions: Dimensions, classes: int, input_shape: tuple[int,
 
     GluonNLP has a file of the same weights, whose tokens are in another order than those of BERT's vocabulary.
 
-    Args:
-        dimensions: of the BERT.
-        classes: how many the head tells apart.
-        input_shape: of one sample.
-        folder: where the published weights are (see bert.WEIGHTS).
-
     Raises:
         FramewattError: samples are no texts, or too long; the weights are of another BERT.
     """

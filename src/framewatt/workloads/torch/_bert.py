@@ -42,12 +42,6 @@ def build_bert(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...
 def bert_with_body(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...], folder: Path) -> torch.nn.Module:
     """A BERT of some dimensions with published weights, and a random head.
 
-    Args:
-        dimensions: of the BERT.
-        classes: how many the head tells apart.
-        input_shape: of one sample.
-        folder: where the published weights are (see bert.WEIGHTS).
-
     Raises:
         FramewattError: samples are no texts, or too long; the weights are of another BERT.
     """

@@ -54,9 +54,9 @@ def layout_of(spec: Spec, input_shape: tuple[int, ...]) -> torch.memory_format:
 def optimizer_of(spec: Spec, parameters: Iterable[torch.nn.Parameter]) -> torch.optim.Optimizer:
     """The optimizer that the study wants, at its learning rate.
 
-    All weights are updated in one fused kernel, as the other frameworks do; torch's default goes through them one by
-    one on a CPU. There a training step of ResNet-50 at batch 16 took 0.91 of its time fused, and 24 steps gave the same
-    losses to the last bit.
+    All weights are updated in one fused kernel; torch's default goes through them one by one on a CPU. There a
+    training step of ResNet-50 at batch 16 took 0.91 of its time fused, and 24 steps gave the same losses to the last
+    bit.
     """
     rate = spec.training["learning_rate"]
     if spec.level("optimizer") == "adam":
