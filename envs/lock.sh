@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
-# Compiles every envs/**/pyproject.toml into the requirements.txt beside it: all packages pinned, with the
-# index's sha256 hashes, and no address of an index, so that any mirror serves it. Run by `make lock`.
+# Compiles every envs/**/pyproject.toml into the requirements.txt beside it (build-requirements.txt, what builds packages
+# from sources): all packages pinned, with the index's sha256 hashes, and no address of an index, so that any mirror
+# serves it. Run by `make lock`.
 set -euo pipefail
 cd "$(dirname "$0")"
 find . -name pyproject.toml -printf '%h\n' | sort -r | while read -r folder; do
+    lock=requirements.txt
     case $folder in
         ./orchestrator) target=(--universal) ;;
+        ./build) target=(--universal) lock=build-requirements.txt ;;
         ./development) target=(--universal --constraints orchestrator/requirements.txt) ;;
         *) target=(--python-platform x86_64-manylinux_2_28) ;;
     esac
     echo "locking envs/${folder#./}"
     uv pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11 "${target[@]}" \
-        "$folder/pyproject.toml" --output-file "$folder/requirements.txt" "$@"
+        "$folder/pyproject.toml" --output-file "$folder/$lock" "$@"
 done
 
 # Packages of Node.js, with hashes and no address of a registry either; this takes an npm on PATH.
@@ -58,7 +61,8 @@ From: {{ from }}
     from=python:3.11-slim-bookworm
 
 %files
-    requirements.txt /opt/framewatt/requirements.txt$files
+    requirements.txt /opt/framewatt/requirements.txt
+    $(realpath --relative-to="$folder" build)/build-requirements.txt /opt/framewatt/build-requirements.txt$files
 
 %post
     # What wheels expect to be there, and what builds packages without one.
@@ -67,8 +71,13 @@ From: {{ from }}
     done
     python3 -m venv /opt/framewatt/environment
     if [ -n "\$(ls -A /mnt)" ]; then source="--no-index --find-links /mnt"; fi
-    /opt/framewatt/environment/bin/pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps \\
-        --use-pep517 --require-hashes \${source:-} -r /opt/framewatt/requirements.txt$node
+    install="/opt/framewatt/environment/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir \\
+        --no-deps --require-hashes \${source:-}"
+    # What builds a package without a wheel is held to hashes as well, and does not stay.
+    \$install --only-binary=:all: --target /opt/framewatt/build -r /opt/framewatt/build-requirements.txt
+    PYTHONPATH=/opt/framewatt/build \$install --ignore-installed --use-pep517 --no-build-isolation \\
+        -r /opt/framewatt/requirements.txt
+    rm -r /opt/framewatt/build$node
 
 %environment
     export PATH=/opt/framewatt/environment/bin:\$PATH

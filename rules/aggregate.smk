@@ -1,5 +1,6 @@
 rule aggregate:
     input:
+        plan=rules.plan.output.record,
         records=run_records,
         image=orchestrator_image,
     output:

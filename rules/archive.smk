@@ -2,7 +2,13 @@ rule pack:
     input:
         study=lambda wc: str(STUDIES[wc.study].path),
         report=rules.write_report.output.page,
+        plan=rules.plan.output.record,
         records=run_records,
+        models=trained_models,
+        exports=checked_exports,
+        figures=figures_of,
+        replication=replicated_tables,
+        authors=authors_results,
         environments=environments,
         data=data_records,
         image=orchestrator_image,
@@ -26,3 +32,4 @@ rule pack:
 rule archive:
     input:
         expand(rules.pack.output.package, study=STUDY.name),
+        final_outputs,

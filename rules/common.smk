@@ -1,9 +1,9 @@
 """The study that this run of the workflow is about, and the functions by which rules ask for it."""
 
 import os
-import shlex
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 ROOT = Path(workflow.basedir).parent
 sys.path.insert(0, str(ROOT / "src"))
@@ -13,8 +13,8 @@ from snakemake.settings.types import DeploymentMethod
 from framewatt import __version__, jobs
 from framewatt.datasets.sources import config_key
 from framewatt.errors import FramewattError
+from framewatt.flow.place import binds_of, check_places
 from framewatt.images import BOOTSTRAP, apptainer
-from framewatt.options import QUANTISED
 from framewatt.setup import load_setup, share_interpreter
 from framewatt.training_shown import shows_training
 
@@ -22,14 +22,19 @@ share_interpreter(ROOT)
 CONTAINERS = (
     DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method
 )
-try:
-    SETUP = load_setup(config, ROOT)
-    if CONTAINERS:
-        apptainer()
-except FramewattError as error:
-    # One line and exit code 1, where a Snakemake exception would print where in the rules it was raised.
-    sys.exit(f"framewatt: {error}")
 
+
+def or_exit(find):
+    """What a function finds; where it finds that something is missing, one line and exit code 1."""
+    try:
+        return find()
+    except FramewattError as error:
+        # A Snakemake exception would print where in the rules it was raised.
+        sys.exit(f"framewatt: {error}")
+
+
+or_exit(lambda: check_places(ROOT, CONTAINERS))
+SETUP = or_exit(lambda: load_setup(config, ROOT))
 STUDY, STUDIES = SETUP.study, SETUP.studies
 if CONTAINERS and STUDY.device == "cuda":
     # The driver's libraries and devices are the host's.
@@ -43,21 +48,17 @@ DATASETS = SETUP.datasets
 RUNS = [] if STUDY.imported else STUDY.runs()
 CELLS = {cell.id: cell for cell in STUDY.measured_cells}
 MODELS = jobs.models_of(STUDY)
-EXPORTED = jobs.exported_models_of(STUDY)
+QUANTISED = jobs.quantised_models_of(STUDY)
 OWN = {} if STUDY.imported else STUDY.own
 OWN_ARRAYS = {model.arrays_name: model for model in OWN.values()}
 if CONTAINERS:
+    or_exit(apptainer)
     # The user's folders are to be seen inside, at the same path.
-    own_folders = [
-        folder for model in OWN.values() for folder in (model.path.parent, model.folder)
-    ]
-    for folder in filter(
-        None, [*(config[config_key(name)] for name in DATASETS.sources), *own_folders]
-    ):
-        workflow.deployment_settings.apptainer_args += (
-            f" --bind {shlex.quote(str(Path(folder).resolve()))}"
-        )
-POSITIONS = {(run.cell.id, str(run.repetition)): run.position for run in RUNS}
+    folders = [config[config_key(name)] for name in DATASETS.sources]
+    for model in OWN.values():
+        folders += [model.path.parent, model.folder]
+    workflow.deployment_settings.apptainer_args += or_exit(lambda: binds_of(folders))
+PLANNED = {f"{run.cell.id}/{run.repetition}": run for run in RUNS}
 ARCHIVE = f"results/{{study}}/archive/framewatt-{{study}}-{__version__}.zip"
 TABLES = [
     "energy_time",
@@ -87,12 +88,9 @@ wildcard_constraints:
     study="|".join(STUDIES),
     mode="locked|host|container",
     environment="[a-z0-9]+(/[a-z0-9]+)?",
-    cell="|".join(CELLS) or "none",
     model="[a-z0-9_-]+",
-    precision="|".join(QUANTISED),
     dataset="|".join(DATASETS.definitions),
     source="|".join(DATASETS.sources),
-    repetition="[1-9][0-9]*",
     table="|".join(TABLES),
     figure="|".join(FIGURES),
     training_figure="|".join(TRAINING_FIGURES),
@@ -115,22 +113,16 @@ def costs(wildcards):
     return STUDIES[wildcards.study].settings.get("costs", {})
 
 
-def or_exit(find):
-    """What a function finds; where it finds that something is missing, one line and exit code 1."""
-    try:
-        return find()
-    except FramewattError as error:
-        sys.exit(f"framewatt: {error}")
+def cell_of(wildcards):
+    """The cell of a measured run."""
+    return PLANNED[wildcards.run].cell
 
 
 def run_records(wildcards):
     """Records of all planned runs in their order, or the folder of all imported ones."""
     if STUDIES[wildcards.study].imported:
         return f"results/{wildcards.study}/measure"
-    return [
-        f"results/{wildcards.study}/measure/{run.cell.id}/{run.repetition}/run.json"
-        for run in RUNS
-    ]
+    return [f"results/{wildcards.study}/measure/{run}/run.json" for run in PLANNED]
 
 
 def figures_of(wildcards):
@@ -159,8 +151,24 @@ def source_files(wildcards):
     return STUDIES[wildcards.study].source_files()
 
 
-def final_outputs():
-    """What `snakemake` makes when no target is named."""
-    return expand(
-        [rules.write_report.output.page, rules.complete.output.done], study=STUDY.name
+def final_outputs(wildcards):
+    """What `snakemake` makes when no target is named.
+
+    Everything is named, since what is deleted halfway would not be missed by what lies behind it.
+    """
+    study = SimpleNamespace(study=STUDY.name)
+    made_by = (
+        rules.plan,
+        rules.aggregate,
+        rules.statistics,
+        rules.tables,
+        rules.write_report,
+        rules.complete,
     )
+    return [
+        *expand([path for rule in made_by for path in rule.output], study=STUDY.name),
+        *([f"results/{STUDY.name}/measure"] if STUDY.imported else run_records(study)),
+        *idle_records(study),
+        *replicated_tables(study),
+        *figures_of(study),
+    ]

@@ -45,12 +45,12 @@ def environments(wildcards):
 
 def framework_of(wildcards):
     """Name of the environment of the framework that trains and exports a model."""
-    return environment_of(MODELS[wildcards.model].framework, STUDY.device)
+    return environment_of(model_of(wildcards).framework, STUDY.device)
 
 
 def engine_of(wildcards):
     """Name of the environment of what executes a cell's model."""
-    return CELLS[wildcards.cell].environment(STUDY.device)
+    return cell_of(wildcards).environment(STUDY.device)
 
 
 CHECKER = environment_of("onnxruntime", STUDY.device, "cpu")

@@ -5,6 +5,13 @@ from framewatt.own_models import ONNX
 from framewatt.weights import FINE_TUNED, weights_of
 
 
+def model_of(wildcards):
+    """The cell by which a model is known that a rule makes, exports, quantises or checks."""
+    if "quantised" in wildcards.keys():
+        return QUANTISED[wildcards.quantised]
+    return MODELS[wildcards.model]
+
+
 def source_folders(wildcards):
     """Where the original files of a data set lie: the user's folder, or what is downloaded."""
     if wildcards.dataset in OWN_ARRAYS:
@@ -22,13 +29,13 @@ def own_code(model, engine):
 
 def model_code(wildcards):
     """The files that the framework of a model builds it from, where it is the user's own."""
-    cell = MODELS[wildcards.model]
+    cell = model_of(wildcards)
     return own_code(cell.workload, cell.framework)
 
 
 def weights(wildcards):
     """What is exported: the folder of trained weights, or the user's ONNX file."""
-    cell = MODELS[wildcards.model]
+    cell = model_of(wildcards)
     if cell.framework == ONNX:
         return or_exit(OWN[cell.workload].onnx_file)
     return f"results/{wildcards.study}/train/{wildcards.model}"
@@ -47,7 +54,7 @@ def data_records(wildcards):
 
 def model_body(wildcards):
     """The published weights from which a model is fine-tuned; none where its zoo brings them, or it is not."""
-    workload = MODELS[wildcards.model].workload
+    workload = model_of(wildcards).workload
     fine_tuned = weights_of(STUDY.settings, workload) == FINE_TUNED
     source = DATASETS.body_of(workload) if fine_tuned else None
     return or_exit(lambda: folder_of(source, config)) if source else []
@@ -55,7 +62,13 @@ def model_body(wildcards):
 
 def model_data(wildcards):
     """The data that a model is trained on."""
-    return data_files(MODELS[wildcards.model])
+    return data_files(model_of(wildcards))
+
+
+def exported_model(wildcards, folder):
+    """A folder of the export, `onnx` or `check`, of which a quantised model is made."""
+    model = wildcards.quantised.rpartition("/")[0]
+    return f"results/{wildcards.study}/export/{model}/{folder}"
 
 
 def checked_exports(wildcards):
@@ -78,7 +91,7 @@ def artefacts(wildcards):
 
     A shell line names every input but code, so those that a cell does without are empty lists.
     """
-    cell = CELLS[wildcards.cell]
+    cell = cell_of(wildcards)
     model, check = [], []
     if cell.engine == "onnxruntime":
         model = f"results/{wildcards.study}/export/{cell.export}/onnx"

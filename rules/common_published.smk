@@ -1,5 +1,7 @@
 """What the rules of the published studies ask for: printed tables, and raw results where the config names them."""
 
+from framewatt.published import itu2023_places
+
 PAPERS = ["georgiou2022", "itu2023", "alizadeh2024"]
 
 
@@ -38,9 +40,12 @@ def read_profiles(path):
 
 
 def authors_tables(wildcards):
-    """The tables that itu2023's authors keep beside their raw results."""
-    folder = raw_folder("itu2023")
-    return sorted(map(str, folder.glob("all_data_processed*.csv"))) if folder else []
+    """The tables that itu2023's authors keep beside their raw results; nothing where those are not given."""
+    if not given("itu2023") or raw_folder("itu2023") is None:
+        return []
+    return list(
+        map(str, or_exit(lambda: itu2023_places.authors_tables(raw_folder("itu2023"))))
+    )
 
 
 def raw_results_given(wildcards):

@@ -9,6 +9,14 @@ wildcard_constraints:
     replicated="|".join(REPLICATED),
 
 
+BESIDE_AUTHORS = [
+    name
+    for name, study in STUDIES.items()
+    if study.settings["replicates"] and given(study.settings["replicates"])
+]
+"""Studies that measure a paper anew whose raw results are given."""
+
+
 def replicated_tables(wildcards):
     """The tables of the study beside those of its paper; none where it replicates nothing."""
     names = replication.names_of(STUDIES[wildcards.study].settings["replicates"])
@@ -29,11 +37,11 @@ def authors_files(wildcards):
 def authors_results(wildcards):
     """The folder of what is made of the raw results of a study's paper; none where these are not given.
 
-    In a package the folder is there without them.
+    Where they are not given any more, as in a package, the folder is what it was made.
     """
-    paper = STUDIES[wildcards.study].settings["replicates"]
     folder = f"results/{wildcards.study}/authors"
-    return folder if paper and (given(paper) or Path(folder).is_dir()) else []
+    kept = STUDIES[wildcards.study].settings["replicates"] and Path(folder).is_dir()
+    return folder if kept or wildcards.study in BESIDE_AUTHORS else []
 
 
 def paper_files(folder, ending):

@@ -8,6 +8,9 @@ rule export:
         folder=directory("results/{study}/export/{model}/onnx"),
     log:
         "logs/{study}/export/{model}.log",
+    wildcard_constraints:
+        study=due.one_of(DUE_STUDY),
+        model=due.one_of(name for name in DUE.exports if "/" not in name),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
@@ -17,8 +20,8 @@ rule export:
     message:
         "exporting {wildcards.model} to ONNX"
     shell:
-        "python -P scripts/export.py --job {params.job:q} --data {input.data[0]} --environment {input.environment}"
-        " --weights {input.weights} --folder {output.folder} --log {log} 2>> {log}"
+        "python -P scripts/export.py --job {params.job:q} --data {input.data[0]:q} --environment {input.environment:q}"
+        " --weights {input.weights:q} --folder {output.folder:q} --log {log:q} 2>> {log:q}"
 
 
 rule check_export:
@@ -30,6 +33,9 @@ rule check_export:
         folder=directory("results/{study}/export/{model}/check"),
     log:
         "logs/{study}/check_export/{model}.log",
+    wildcard_constraints:
+        study=due.one_of(DUE_STUDY),
+        model=due.one_of(name for name in DUE.checks if "/" not in name),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
@@ -39,5 +45,5 @@ rule check_export:
     message:
         "checking the export of {wildcards.model}"
     shell:
-        "python -P scripts/check_export.py --job {params.job:q} --data {input.data[0]} --environment {input.environment}"
-        " --onnx {input.onnx} --folder {output.folder} --log {log} 2>> {log}"
+        "python -P scripts/check_export.py --job {params.job:q} --data {input.data[0]:q} --environment {input.environment:q}"
+        " --onnx {input.onnx:q} --folder {output.folder:q} --log {log:q} 2>> {log:q}"

@@ -4,6 +4,7 @@ rule figures:
         epochs=rules.aggregate.output.epochs,
         cells=rules.statistics.output.cells,
         deploy=rules.statistics.output.deploy,
+        plan=rules.plan.output.record,
         records=run_records,
         # A figure whose own code changes is drawn again, and no other.
         code="src/framewatt/figures/{figure}.py",

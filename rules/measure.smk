@@ -2,14 +2,17 @@
 rule measure:
     input:
         unpack(artefacts),
-        plan=ancient("results/{study}/plan/plan.json"),
-        idle=ancient("results/{study}/calibrate/idle.json"),
+        plan=rules.plan.output.record,
+        idle=rules.calibrate.output.record,
     output:
-        record="results/{study}/measure/{cell}/{repetition}/run.json",
-        power="results/{study}/measure/{cell}/{repetition}/power.parquet",
-        events="results/{study}/measure/{cell}/{repetition}/events.parquet",
+        record="results/{study}/measure/{run}/run.json",
+        power="results/{study}/measure/{run}/power.parquet",
+        events="results/{study}/measure/{run}/events.parquet",
     log:
-        "logs/{study}/measure/{cell}/{repetition}.log",
+        "logs/{study}/measure/{run}.log",
+    wildcard_constraints:
+        study=due.one_of(DUE_STUDY),
+        run=due.one_of(DUE.runs),
     priority: planned_order
     conda:
         "../envs/orchestrator/environment.yaml"
@@ -20,9 +23,9 @@ rule measure:
     params:
         job=measure_job,
     message:
-        "measuring {wildcards.cell}, repetition {wildcards.repetition}"
+        "measuring {wildcards.run}"
     shell:
-        "python -P scripts/measure.py --job {params.job:q} --data {input.data[0]} --data-record {input.data[1]}"
-        " --environment {input.environment} --model {input.model:q} --check {input.check:q} --plan {input.plan}"
-        " --idle {input.idle} --record {output.record} --power {output.power} --events {output.events}"
-        " --log {log} 2>> {log}"
+        "python -P scripts/measure.py --job {params.job:q} --data {input.data[0]:q} --data-record {input.data[1]:q}"
+        " --environment {input.environment:q} --model {input.model:q} --check {input.check:q} --plan {input.plan:q}"
+        " --idle {input.idle:q} --record {output.record:q} --power {output.power:q} --events {output.events:q}"
+        " --log {log:q} 2>> {log:q}"

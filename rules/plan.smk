@@ -1,19 +1,20 @@
 rule plan:
     input:
         study=lambda wc: str(STUDIES[wc.study].path),
+        files=source_files,
         image=orchestrator_image,
     output:
         record="results/{study}/plan/plan.json",
     log:
         "logs/{study}/plan.log",
+    wildcard_constraints:
+        study=due.one_of(DUE_PLANS),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
         ORCHESTRATOR
     params:
-        settings=settings(),
-        files=lambda wc: [str(path) for path in source_files(wc)],
-        device=lambda wc: STUDIES[wc.study].device,
+        mode=MODE,
     message:
         "planning the study"
     script:

@@ -3,12 +3,15 @@ rule quantise:
     input:
         data=model_data,
         environment=environment_record(CHECKER),
-        onnx=rules.export.output.folder,
-        check=rules.check_export.output.folder,
+        onnx=lambda wc: exported_model(wc, "onnx"),
+        check=lambda wc: exported_model(wc, "check"),
     output:
-        folder=directory("results/{study}/export/{model}/{precision}/onnx"),
+        folder=directory("results/{study}/export/{quantised}/onnx"),
     log:
-        "logs/{study}/quantise/{model}-{precision}.log",
+        "logs/{study}/quantise/{quantised}.log",
+    wildcard_constraints:
+        study=due.one_of(DUE_STUDY),
+        quantised=due.one_of(name for name in DUE.exports if "/" in name),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
@@ -16,22 +19,25 @@ rule quantise:
     params:
         job=quantise_job,
     message:
-        "quantising {wildcards.model}, {wildcards.precision}"
+        "quantising {wildcards.quantised}"
     shell:
-        "python -P scripts/quantise.py --job {params.job:q} --data {input.data[0]} --environment {input.environment}"
-        " --onnx {input.onnx} --check {input.check} --folder {output.folder} --log {log} 2>> {log}"
+        "python -P scripts/quantise.py --job {params.job:q} --data {input.data[0]:q} --environment {input.environment:q}"
+        " --onnx {input.onnx:q} --check {input.check:q} --folder {output.folder:q} --log {log:q} 2>> {log:q}"
 
 
 use rule check_export as check_quantised with:
     input:
         data=model_data,
         environment=environment_record(CHECKER),
-        onnx=rules.quantise.output.folder,
+        onnx="results/{study}/export/{quantised}/onnx",
     output:
-        folder=directory("results/{study}/export/{model}/{precision}/check"),
+        folder=directory("results/{study}/export/{quantised}/check"),
     log:
-        "logs/{study}/check_quantised/{model}-{precision}.log",
+        "logs/{study}/check_quantised/{quantised}.log",
+    wildcard_constraints:
+        study=due.one_of(DUE_STUDY),
+        quantised=due.one_of(name for name in DUE.checks if "/" in name),
     params:
         job=check_quantised_job,
     message:
-        "checking {wildcards.model}, {wildcards.precision}"
+        "checking {wildcards.quantised}"

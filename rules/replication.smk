@@ -6,6 +6,8 @@ rule authors_results:
         directory("results/{study}/authors"),
     log:
         "logs/{study}/authors_results.log",
+    wildcard_constraints:
+        study="|".join(BESIDE_AUTHORS) or "none",
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
@@ -13,7 +15,7 @@ rule authors_results:
     message:
         "fetching what the authors' raw results give"
     shell:
-        "mkdir {output} && cp {input.files} {output} 2> {log}"
+        "mkdir {output:q} && cp {input.files:q} {output:q} 2> {log:q}"
 
 
 rule replication:

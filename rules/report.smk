@@ -52,6 +52,8 @@ rule write_report:
 rule complete:
     input:
         report=rules.write_report.output.page,
+        plan=rules.plan.output.record,
+        idle=idle_records,
         records=run_records,
         environments=environments,
         image=orchestrator_image,
@@ -63,6 +65,8 @@ rule complete:
         "../envs/orchestrator/environment.yaml"
     container:
         ORCHESTRATOR
+    params:
+        mode=MODE,
     message:
         "looking for what is missing"
     script:
@@ -71,4 +75,7 @@ rule complete:
 
 rule report:
     input:
-        expand(rules.write_report.output.page, study=STUDY.name),
+        expand(
+            [rules.write_report.output.page, rules.complete.output.done],
+            study=STUDY.name,
+        ),

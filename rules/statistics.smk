@@ -1,5 +1,6 @@
 rule statistics:
     input:
+        plan=rules.plan.output.record,
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
         image=orchestrator_image,

@@ -6,6 +6,7 @@ rule tables:
         comparisons=rules.statistics.output.comparisons,
         trends=rules.statistics.output.trends,
         to_accuracy=rules.statistics.output.to_accuracy,
+        plan=rules.plan.output.record,
         records=run_records,
         deploy=rules.statistics.output.deploy,
         models=trained_models,

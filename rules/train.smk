@@ -5,11 +5,14 @@ rule train:
         environment=framework_environment,
         code=model_code,
         # Nothing is trained for a study whose meters are not there.
-        instruments=ancient("results/{study}/calibrate/instruments.json"),
+        instruments="results/{study}/calibrate/instruments.json",
     output:
         folder=directory("results/{study}/train/{model}"),
     log:
         "logs/{study}/train/{model}.log",
+    wildcard_constraints:
+        study=due.one_of(DUE_STUDY),
+        model=due.one_of(DUE.weights),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
@@ -19,5 +22,5 @@ rule train:
     message:
         "making the weights of {wildcards.model}"
     shell:
-        "python -P scripts/train.py --job {params.job:q} --data {input.data[0]} --body {input.body:q} --environment {input.environment}"
-        " --folder {output.folder} --log {log} 2>> {log}"
+        "python -P scripts/train.py --job {params.job:q} --data {input.data[0]:q} --body {input.body:q} --environment {input.environment:q}"
+        " --folder {output.folder:q} --log {log:q} 2>> {log:q}"

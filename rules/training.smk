@@ -2,6 +2,7 @@ rule training_figures:
     input:
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
+        plan=rules.plan.output.record,
         records=run_records,
         # Figures whose own code changes are drawn again.
         code=multiext(

@@ -1,12 +1,20 @@
-"""Rule aggregate: run records become frames."""
+"""Rule aggregate: the records of the planned runs become frames."""
 
 from pathlib import Path
 
-from framewatt.files import write_atomically
+from framewatt.base.spreadsheet import to_csv
+from framewatt.cli import run
+from framewatt.files import write_atomically, write_text
+from framewatt.flow.planned import planned_runs
 from framewatt.frames import epochs_frame, runs_frame
-from framewatt.records import read_run, record_paths
 
-records = [read_run(path) for path in record_paths(snakemake.input.records)]
-for frame, name in ((runs_frame(records), "runs"), (epochs_frame(records), "epochs")):
-    write_atomically(Path(snakemake.output[name]), lambda path, frame=frame: frame.to_parquet(path, index=False))
-    write_atomically(Path(snakemake.output[f"{name}_csv"]), lambda path, frame=frame: frame.to_csv(path, index=False))
+
+def main() -> None:
+    """Refuse what the plan did not ask for, then write both frames."""
+    records = list(planned_runs(snakemake.input.plan, snakemake.input.records).values())
+    for frame, name in ((runs_frame(records), "runs"), (epochs_frame(records), "epochs")):
+        write_atomically(Path(snakemake.output[name]), lambda path, frame=frame: frame.to_parquet(path, index=False))
+        write_text(Path(snakemake.output[f"{name}_csv"]), to_csv(frame))
+
+
+run(main)

@@ -1,4 +1,4 @@
-"""Rule calibrate: power of the idle machine."""
+"""Rules calibrate and recalibrate: power of the idle machine, before the runs and after them."""
 
 import tempfile
 from pathlib import Path
@@ -6,16 +6,26 @@ from pathlib import Path
 from framewatt.calibration import measure_idle
 from framewatt.cli import arguments, run
 from framewatt.files import read_json, write_json
+from framewatt.flow.due import idle_after_sha256
 from framewatt.governor import governor
+from framewatt.host.lock import machine_lock, may_wait
 
 
 def main() -> None:
-    """Measure while nothing else runs."""
-    args = arguments(__doc__, "options", "preflight", "idle-s", "instruments", "record")
-    meters = read_json(args.instruments)["meters"]
-    with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch, governor(args.preflight["set_governor"]):
-        idle = measure_idle(meters, args.options, args.idle_s, Path(scratch) / "trace.bin")
-    write_json(args.record, idle)
+    """Measure while nothing else runs; `--after` is the plan whose runs lie behind, empty before them."""
+    args = arguments(__doc__, "job", "instruments", "after", "record")
+    job, meters = args.job, read_json(args.instruments)["meters"]
+    study = args.record.parents[1].name
+    with (
+        tempfile.TemporaryDirectory(prefix="framewatt-") as scratch,
+        machine_lock(study, wait=may_wait()) as lock,
+        governor(job["set_governor"], keep=lock.files),
+    ):
+        idle = measure_idle(meters, job["instruments"], job["idle_s"], Path(scratch) / "trace.bin")
+    sha256 = job["job_sha256"]
+    if args.after:
+        sha256 = idle_after_sha256(sha256, args.record.parents[1], read_json(args.after))
+    write_json(args.record, {**idle, "job_sha256": sha256, "lock": lock.facts()})
     known = {name: domain["mean_power_w"] for name, domain in idle["domains"].items()}
     said = ", ".join(f"{name} {'unknown' if watts is None else f'{watts:.2f} W'}" for name, watts in known.items())
     print(f"idle power: {said}", flush=True)

@@ -1,27 +1,44 @@
-"""Rule complete: fails, after the report is written, where a planned run or environment is missing or invalid."""
+"""Rule complete: fails, after the report is written, where a planned run does not count or an environment lacks."""
 
 import sys
 from pathlib import Path
 
 from framewatt.files import read_json, write_text
+from framewatt.flow.due import due_of, plan_is_due
+from framewatt.flow.job_hashes import JobHashes
+from framewatt.flow.job_sources import sources_of
+from framewatt.flow.missing import missing_of
+from framewatt.flow.staleness import MADE_OF_OTHER
+from framewatt.identity import ROOT
+from framewatt.plan import plan_of
 from framewatt.records import read_run, record_paths
+from framewatt.setup import load_setup
 
 print(f"report: {snakemake.input.report}", flush=True)
-missing = []
-for path in snakemake.input.environments:
-    record = read_json(Path(path))
-    if record["status"] != "ok":
-        missing.append(f"environment {record['name']}: {record['reason']}")
-runs = [read_run(path) for path in record_paths(snakemake.input.records)]
-failed = [run for run in runs if run["status"] == "failed" or (run["status"] == "ok" and not run["valid"])]
-missing += [f"{run['cell_id']}, repetition {run['repetition']}: {'; '.join(run['reasons'])}" for run in failed]
-for line in missing:
-    print(f"missing: {line}", file=sys.stderr)
-count = f"{len(failed)} of {len(runs)} runs failed or are invalid"
-# What files lack, no further try would give.
-if missing and not all(run.get("source") == "files" for run in runs):
-    sys.exit(f"framewatt: {count}; the report lists them, and the next snakemake repeats just them")
-write_text(
-    Path(snakemake.output.done),
-    "\n".join([f"{len(runs)} runs, {len(failed) or 'none'} failed or invalid", *missing, ""]),
+plan = read_json(Path(snakemake.input.plan))
+again, stale = {}, []
+if plan["source"] == "measure":
+    setup = load_setup(snakemake.config, ROOT)
+    hashes = JobHashes(setup.study, setup.datasets, sources_of(setup.study, snakemake.params.mode, ROOT))
+    results = Path(snakemake.input.plan).parents[1]
+    now = plan_of(hashes)
+    if plan_is_due(now, results):
+        sys.exit(f"framewatt: {snakemake.input.plan}: found the plan of another study file; allowed: snakemake all")
+    due = due_of(hashes, now, results, Path("resources"), lambda rule, path: False)
+    again = due.runs
+    # Weights that were deleted are not missed; those of other data, and exports of other weights, are wrong.
+    made = {**due.weights, **due.exports, **due.checks}
+    stale = [f"{name}: {reason}" for name, reason in made.items() if reason.startswith(MADE_OF_OTHER)]
+missing = missing_of(
+    plan,
+    (read_run(path) for path in record_paths(snakemake.input.records)),
+    (read_json(Path(path)) for path in snakemake.input.environments),
+    again,
 )
+for line in [*stale, *missing.lines]:
+    print(f"missing: {line}", file=sys.stderr)
+if stale:
+    sys.exit(f"framewatt: {len(stale)} models are not of what lies there now; the next snakemake makes them again")
+if missing.error:
+    sys.exit(f"framewatt: {missing.error}")
+write_text(Path(snakemake.output.done), "\n".join([missing.count, *missing.lines, ""]))

@@ -4,29 +4,31 @@ import argparse
 import os
 from pathlib import Path
 
-from framewatt.cli import run
-from framewatt.errors import FramewattError
-from framewatt.package.deposit import SANDBOX, TOKENS, ZENODO, Deposit, metadata_of
+from framewatt.cli import run, say
+from framewatt.package.deposit import Deposit
+from framewatt.package.deposit_address import OTHERS_TOKEN, SANDBOX, TOKENS, ZENODO, address_of, clean_token
+from framewatt.package.deposit_package import verified
+from framewatt.package.deposit_server import Server
 
 
 def main() -> None:
     """Say what would be done, or do it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--archive", type=Path, required=True)
-    parser.add_argument("--server", default=SANDBOX, help=f"{SANDBOX}, {ZENODO}, or another that speaks the same")
+    parser.add_argument("--server", default=SANDBOX, help=f"{SANDBOX}, {ZENODO}, or one that ALLOW_HOST names")
     parser.add_argument("--confirm", action="store_true", help="really upload")
     args = parser.parse_args()
-    metadata = metadata_of(args.archive)
+    address = address_of(args.server, os.environ.get("ALLOW_HOST", "").split())
+    variable = TOKENS.get(address, OTHERS_TOKEN)
+    token = clean_token(os.environ.get(variable), variable) if args.confirm else ""
+    package = verified(args.archive)
     size = args.archive.stat().st_size / 1e6
-    print(f"{args.archive.name} ({size:.1f} MB), {metadata['title']!r}, as a draft on {args.server}")
+    say(f"{args.archive.name} ({size:.1f} MB, verified), {package.metadata['title']!r}, as a draft on {address}")
     if not args.confirm:
-        print("dry run: nothing was sent; add CONFIRM=1 to upload")
+        say("dry run: nothing was sent; add CONFIRM=1 to upload")
         return
-    variable = TOKENS.get(args.server, TOKENS[SANDBOX])
-    token = os.environ.get(variable)
-    if not token:
-        raise FramewattError(f"deposit: found no token in {variable}; allowed: a token of {args.server}")
-    print(f"uploaded; look at it and publish it here: {Deposit(args.archive, args.server, token).upload()}")
+    page = Deposit(package, Server(address, token, variable)).upload()
+    say(f"uploaded; look at it and publish it here: {page}")
 
 
 if __name__ == "__main__":

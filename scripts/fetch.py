@@ -4,11 +4,14 @@ import argparse
 from pathlib import Path
 
 from framewatt.cli import run
-from framewatt.datasets.sources import fetch_source
+from framewatt.datasets.archive import ENDINGS, is_archive
+from framewatt.datasets.download import Checksum
+from framewatt.datasets.sources import fetch_source, name_of
 from framewatt.errors import FramewattError
 
-TELLING = {"georgiou2022": ("measurements_*", "cProfile_results"), "itu2023": ("experiments",)}
-"""Names of folders by which the one that the configuration wants, above them, is known."""
+TELLING = {"georgiou2022": ("measurements_*", "cProfile_results"), "itu2023": ("experiments/gpu",)}
+"""Folders by which the one that the configuration wants, above them, is known; itu2023's authors have other experiments
+in their repository, of another project and not on a GPU."""
 
 
 def main() -> None:
@@ -19,13 +22,18 @@ def main() -> None:
     parser.add_argument("--checksum", required=True, help="sha256:<hexadecimal>, as the record that has the file says")
     parser.add_argument("--size-b", type=int, required=True, help="bytes of the file")
     args = parser.parse_args()
-    if not args.checksum.startswith(("sha256:", "md5:")):
-        raise FramewattError(f"CHECKSUM: found {args.checksum!r}; allowed: sha256:<hexadecimal>, or md5:<hexadecimal>")
+    checksum = str(Checksum.parse(args.checksum))
+    if args.size_b < 1:
+        raise FramewattError(f"SIZE_B: found {args.size_b}; allowed: the file's bytes, at least 1")
     folder = Path("resources/raw") / args.paper
     folder.parent.mkdir(parents=True, exist_ok=True)
-    file = {"url": args.url, "checksum": args.checksum, "size_b": args.size_b}
+    file = {"url": args.url, "checksum": checksum, "size_b": args.size_b}
+    if not is_archive(name := name_of(file)):
+        raise FramewattError(f"URL: found a file {name!r}; allowed: one whose name ends in {', '.join(ENDINGS)}")
     fetch_source(args.paper, {"page": args.url, "files": [file]}, folder)
-    found = {path.parent for name in TELLING[args.paper] for path in folder.rglob(name) if path.is_dir()}
+    found = {
+        path.parents[name.count("/")] for name in TELLING[args.paper] for path in folder.rglob(name) if path.is_dir()
+    }
     if not found:
         raise FramewattError(f"{args.url}: found no folder {', '.join(TELLING[args.paper])}; allowed: raw results")
     shallowest = min(found, key=lambda path: (len(path.parts), path))

@@ -15,15 +15,17 @@ def main() -> None:
 
     In a strict study that is an error, before anything is trained.
     """
-    args = arguments(__doc__, "options", "preflight", "device", "record")
-    require_device(args.device)
-    chosen = select_meters(args.options)
-    with governor(args.preflight["set_governor"]):
+    args = arguments(__doc__, "job", "record")
+    options, preflight = args.job["instruments"], args.job["preflight"]
+    require_device(args.job["device"])
+    chosen = select_meters(options)
+    with governor(preflight["set_governor"]):
         findings = check_machine()
-    if objected := objections(findings, args.preflight):
+    if objected := objections(findings, preflight):
         raise FramewattError("; ".join(objected) + "; allowed: a finding that preflight.accept names")
-    known = availability(METERS, args.options)
+    known = availability(METERS, options)
     record = {
+        "job_sha256": args.job["job_sha256"],
         "meters": chosen,
         "available": {name: {"available": available, "reason": reason} for name, (available, reason) in known.items()},
         "machine": describe_machine(),

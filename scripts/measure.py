@@ -7,7 +7,9 @@ from framewatt.calibration import idle_here
 from framewatt.cli import arguments, run
 from framewatt.exporters.contract import CHECK_RECORD
 from framewatt.files import read_json
+from framewatt.flow.staleness import idle_domains_sha256
 from framewatt.governor import governor
+from framewatt.host.lock import machine_lock, may_wait
 from framewatt.identity import code_identity
 from framewatt.progress import progress_line
 from framewatt.runner import RunFiles, measure
@@ -54,9 +56,13 @@ def main() -> None:
             "artefact_sha256": start["sha256"],
         },
     }
-    with governor(args.job["preflight"]["set_governor"]):
+    with (
+        machine_lock(args.job["study"], wait=may_wait()) as lock,
+        governor(args.job["preflight"]["set_governor"], keep=lock.files),
+    ):
         idle = idle_here(read_json(args.idle), args.job["instruments"], args.idle.parent)
-        reason = measure({**job, "meters": idle["meters"]}, idle, read_json(args.environment), files)
+        job["identity"]["idle_sha256"] = idle_domains_sha256(idle)
+        reason = measure({**job, "meters": idle["meters"]}, idle, read_json(args.environment), files, lock)
     if reason:
         print(f"  failed: {reason}", flush=True)
 

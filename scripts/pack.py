@@ -4,32 +4,73 @@ import json
 from pathlib import Path
 
 from framewatt.cli import run
+from framewatt.files import read_json
+from framewatt.flow.planned import planned_runs
 from framewatt.identity import ROOT, code_identity
 from framewatt.machine import describe_machine
-from framewatt.package.contents import changes, environment_texts, project_files, source_files, study_files
+from framewatt.package.contents import (
+    changes,
+    environment_texts,
+    own_model_texts,
+    project_files,
+    source_files,
+    study_files,
+)
+from framewatt.package.private import told_by
 from framewatt.package.write import write_package
 from framewatt.privacy import Secrets
-from framewatt.records import read_run, record_paths
+from framewatt.records import record_paths
+from framewatt.runs.chain import NAME as CHAIN
+from framewatt.runs.chain import Chain
 from framewatt.setup import load_setup, without_roots
+
+
+def tell_left_out(results: Path) -> None:
+    """Note in the chain of the records which of them the package leaves out, since the study does not name them."""
+    path = results / "measure" / CHAIN
+    if path.is_file():
+        with Chain(path) as chain:
+            order = read_json(results / "plan" / "plan.json")["order"]
+            chain.leave_out((entry["cell"], entry["repetition"]) for entry in order)
 
 
 def main() -> None:
     """Collect and pack."""
     package = Path(snakemake.output.package)
     study, name = Path(snakemake.input.study), snakemake.params.settings["study"]
+    tell_left_out(package.parents[1])
     files = project_files(ROOT, study, name, snakemake.params.environments)
-    files |= study_files(package.parents[1])
-    files |= source_files(load_setup(snakemake.config, ROOT).studies[name])
+    files |= study_files(package.parents[1], made_now(package.parents[1]))
+    loaded = load_setup(snakemake.config, ROOT).studies[name]
+    files |= source_files(loaded)
     files |= {path: Path(path) for path in snakemake.input.data}
-    secrets = Secrets.of_this_machine(harmless=snakemake.params.settings["archive"]["harmless"])
+    secrets = Secrets.of_this_machine(harmless=told_by(snakemake.params.settings))
     identity = {"code": code_identity(), "config": without_roots(snakemake.config), "machine": describe_machine()}
     texts = {"identity.json": secrets.redact(json.dumps(identity, indent=1, sort_keys=True)) + "\n"}
     texts |= environment_texts(map(Path, snakemake.input.environments), secrets)
+    texts |= own_model_texts(loaded)
     if difference := changes(ROOT):
         texts["changes.diff"] = difference
-    records = sorted(map(read_run, record_paths(snakemake.input.records)), key=lambda record: record["position"])
+    records = sorted(
+        planned_runs(snakemake.input.plan, snakemake.input.records).values(), key=lambda record: record["position"]
+    )
     count = write_package(package, files, texts, records, snakemake.params.settings, secrets)
     print(f"{package}: {count} files, {package.stat().st_size / 1e6:.1f} MB")
+
+
+def made_now(results: Path) -> list[Path]:
+    """What the study has as it is now, of what an earlier form of it may have left in its results."""
+    records, exports = record_paths(snakemake.input.records), list(map(Path, snakemake.input.exports))
+    folders = [*(path.parent for path in records), *map(Path, snakemake.input.models), *exports]
+    exported = [folder.with_name("onnx") for folder in exports]
+    shown = map(Path, [*snakemake.input.figures, *snakemake.input.replication, *authors()])
+    return [*folders, results / "measure" / CHAIN, *exported, *shown, *results.glob("figures/callgraph*")]
+
+
+def authors() -> list[str]:
+    """The folder of what the authors' raw results give, if there is one."""
+    folder = snakemake.input.authors
+    return [folder] if isinstance(folder, str) else list(folder)
 
 
 run(main)

@@ -3,10 +3,21 @@
 from pathlib import Path
 
 from framewatt.files import write_json
+from framewatt.flow.job_hashes import JobHashes
+from framewatt.flow.job_sources import sources_of
+from framewatt.flow.owner import mark_owner
 from framewatt.identity import ROOT
 from framewatt.plan import plan_of
 from framewatt.setup import load_setup
 
-plan = plan_of(load_setup(snakemake.config, ROOT).studies[snakemake.wildcards.study])
+mark_owner(Path(snakemake.output.record).parents[1], Path(snakemake.input.study))
+setup = load_setup(snakemake.config, ROOT)
+study = setup.studies[snakemake.wildcards.study]
+if not study.imported:
+    study = JobHashes(study, setup.datasets, sources_of(study, snakemake.params.mode, ROOT))
+plan = plan_of(study)
 write_json(Path(snakemake.output.record), plan)
 print(f"{plan['study']}: {len(plan['order'])} runs of {len(plan['cells'])} cells. {plan['significance']['sentence']}")
+if plan["left_out"]:
+    empty = ", ".join(plan["cells_without_runs"])
+    print(f"{len(plan['left_out'])} runs left out by the study" + (f"; none is left of {empty}" if empty else ""))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from framewatt.cli import run
 from framewatt.files import write_atomically
-from framewatt.profiling.collection import read_names, read_profiles
+from framewatt.profiling.collection import read_names, read_profiles, summary
 from framewatt.profiling.dump import Trust, read_checksums
 from framewatt.profiling.frame import calls_frame, profiled_frame
 
@@ -17,6 +17,8 @@ def main() -> None:
     for frame, path in ((profiled_frame(study, runs), output.functions), (calls_frame(study, runs), output.calls)):
         write_atomically(Path(path), lambda path, frame=frame: frame.to_parquet(path, index=False))
     write_atomically(Path(output.record), lambda path: record.to_csv(path, index=False, lineterminator="\n"))
+    for line in summary(record):
+        print(f"{study}: {line}")
 
 
 run(main)

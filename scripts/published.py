@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-import pandas as pd
-
+from framewatt.base.spreadsheet import read_csv
 from framewatt.files import write_text
 from framewatt.published import beyond
 from framewatt.published.page import Material, build_page, build_summary
@@ -11,7 +10,7 @@ from framewatt.published.tables import plain_table
 from framewatt.published.written import read_verdicts
 
 folder = Path(snakemake.input.verdicts[0]).parent
-frames = {Path(path).stem: pd.read_csv(path) for path in snakemake.input.tables}
+frames = {Path(path).stem: read_csv(path) for path in snakemake.input.tables}
 materials = []
 for study in snakemake.params.papers:
     own = {name.removeprefix(f"{study}_"): frame for name, frame in frames.items() if name.startswith(f"{study}_")}

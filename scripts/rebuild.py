@@ -1,22 +1,37 @@
 """`make rebuild ARCHIVE=x.zip`: frames, statistics, tables, figures and report again, from raw traces and records."""
 
+import argparse
+import tempfile
 import time
+from pathlib import Path
 
-from framewatt.cli import arguments, run
-from framewatt.identity import ROOT
-from framewatt.package.rebuild import rebuild
+from framewatt.cli import run, say
+from framewatt.errors import FramewattError
+from framewatt.package.checking import check, made_again
+from framewatt.package.confined import Limits
 
 
 def main() -> None:
-    """Rebuild into a folder, compare, and end with 1 where anything differs."""
-    args = arguments(__doc__, "archive", "target")
+    """Rebuild what verify believes into a folder, compare, and end with 1 where anything differs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--archive", type=Path, required=True)
+    parser.add_argument("--target", type=Path, required=True)
+    Limits.add_arguments(parser)
+    args = parser.parse_args()
+    limits = Limits.of(args)
     begin = time.monotonic()
-    differences = rebuild(args.archive, args.target, ROOT)
+    with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
+        problems = check(args.archive, Path(scratch), limits, rebuild=False)["problems"]
+    if problems:
+        raise FramewattError(
+            f"{args.archive}: found {problems[-1]}; allowed: a package in which make verify finds nothing wrong"
+        )
+    differences = made_again(args.archive, args.target, limits)
     for difference in differences:
-        print(difference)
+        say(difference)
     if differences:
-        raise SystemExit(f"framewatt: {args.archive}: {len(differences)} files differ; both are in {args.target}")
-    print(f"{args.archive}: rebuilt in {time.monotonic() - begin:.0f} s, every file byte for byte; see {args.target}")
+        raise FramewattError(f"{args.archive}: {len(differences)} files differ; both are in {args.target}")
+    say(f"{args.archive}: rebuilt in {time.monotonic() - begin:.0f} s, every file byte for byte; see {args.target}")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.base.spreadsheet import read_csv
 from framewatt.files import read_json, write_text
-from framewatt.records import read_run, record_paths
+from framewatt.flow.planned import planned_runs
 from framewatt.replication import makers
 from framewatt.replication.contract import read_measured
 from framewatt.report import Material, build_report
@@ -14,7 +15,7 @@ from framewatt.report import Material, build_report
 idle = [read_json(Path(path)) for path in snakemake.input.idle]
 material = Material(
     plan=read_json(Path(snakemake.input.plan)),
-    records=[read_run(path) for path in record_paths(snakemake.input.records)],
+    records=list(planned_runs(snakemake.input.plan, snakemake.input.records).values()),
     idle=idle[0] if idle else {},
     idle_after=idle[1] if idle else {},
     # train/<model>/train.json, export/<model>/check/check.json
@@ -25,13 +26,13 @@ material = Material(
     environments=[read_json(Path(path)) for path in snakemake.input.environments],
     runs=pd.read_parquet(snakemake.input.runs),
     epochs=pd.read_parquet(snakemake.input.epochs),
-    cells=pd.read_csv(snakemake.input.cells),
-    comparisons=pd.read_csv(snakemake.input.comparisons),
-    correlations=pd.read_csv(snakemake.input.correlations),
-    omnibus=pd.read_csv(snakemake.input.omnibus),
-    trends=pd.read_csv(snakemake.input.trends),
-    to_accuracy=pd.read_csv(snakemake.input.to_accuracy),
-    choices=pd.read_csv(snakemake.input.deploy),
+    cells=read_csv(snakemake.input.cells),
+    comparisons=read_csv(snakemake.input.comparisons),
+    correlations=read_csv(snakemake.input.correlations),
+    omnibus=read_csv(snakemake.input.omnibus),
+    trends=read_csv(snakemake.input.trends),
+    to_accuracy=read_csv(snakemake.input.to_accuracy),
+    choices=read_csv(snakemake.input.deploy),
     replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
 )
 authors = Path(str(snakemake.input.authors)) if snakemake.input.authors else None

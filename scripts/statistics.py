@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.files import write_text
+from framewatt.base.spreadsheet import to_csv
+from framewatt.files import read_json, write_text
+from framewatt.plan import planned_cells
 from framewatt.statistics import (
     compare_cells,
     correlate,
@@ -21,7 +23,7 @@ frames = {
     "cells": summarise_cells(runs, settings, seed),
     "comparisons": compare_cells(runs, settings, seed),
     "correlations": correlate(runs, settings),
-    "omnibus": omnibus(runs, settings),
+    "omnibus": omnibus(runs, settings, planned_cells(read_json(Path(snakemake.input.plan)))),
     "trends": fit_trends(epochs, runs, settings),
     "to_accuracy": to_accuracy(epochs, runs, settings, seed),
     "deploy": judge_choices(runs, settings),
@@ -29,5 +31,5 @@ frames = {
 for name, frame in frames.items():
     # Twelve digits: beyond them lies what this machine's mathematical library makes of a function, which another's,
     # in a container or where a package is rebuilt, does not.
-    text = frame.to_csv(index=False, lineterminator="\n", float_format="%.12g")
+    text = to_csv(frame, float_format="%.12g")
     write_text(Path(snakemake.output[name]), text)

@@ -5,26 +5,27 @@ from pathlib import Path
 import pandas as pd
 
 from framewatt import tables
+from framewatt.base.spreadsheet import read_csv
 from framewatt.errors import FramewattError
 from framewatt.exporters.contract import CHECK_RECORD
 from framewatt.files import read_json
-from framewatt.records import read_run, record_paths
+from framewatt.flow.planned import planned_runs
 from framewatt.training import RECORD as TRAIN_RECORD
 
 models = [{"model": Path(folder).name, **read_json(Path(folder) / TRAIN_RECORD)} for folder in snakemake.input.models]
 exports = [read_json(Path(folder) / CHECK_RECORD) for folder in snakemake.input.exports]
 runs = pd.read_parquet(snakemake.input.runs)
-models += tables.models_of_runs(map(read_run, record_paths(snakemake.input.records)), models)
+models += tables.models_of_runs(planned_runs(snakemake.input.plan, snakemake.input.records).values(), models)
 made = [
-    tables.energy_time(pd.read_csv(snakemake.input.cells)),
+    tables.energy_time(read_csv(snakemake.input.cells)),
     tables.accuracy(runs),
     tables.fairness(models, exports),
     tables.export_agreement(exports),
-    tables.deploy(pd.read_csv(snakemake.input.deploy), snakemake.params.costs),
-    tables.comparisons(pd.read_csv(snakemake.input.comparisons)),
+    tables.deploy(read_csv(snakemake.input.deploy), snakemake.params.costs),
+    tables.comparisons(read_csv(snakemake.input.comparisons)),
     tables.epochs(pd.read_parquet(snakemake.input.epochs), runs),
-    tables.trends(pd.read_csv(snakemake.input.trends)),
-    tables.to_accuracy(pd.read_csv(snakemake.input.to_accuracy)),
+    tables.trends(read_csv(snakemake.input.trends)),
+    tables.to_accuracy(read_csv(snakemake.input.to_accuracy)),
     tables.failures(runs),
 ]
 by_name = {table.name: table for table in made}

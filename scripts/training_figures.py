@@ -9,13 +9,13 @@ from framewatt.factors import label, phrase, reading_order
 from framewatt.figures import notes, training, training_levels, training_series
 from framewatt.figures.power_traces import TracedRun
 from framewatt.figures.save import save
-from framewatt.records import read_run, record_paths
+from framewatt.flow.planned import planned_runs
 
 
 def draw_series() -> Figure:
     """Every repetition of the combination in the middle of the study's levels."""
-    paths = record_paths(snakemake.input.records)
-    records = {path: record for path in paths if (record := read_run(path))["valid"] and record["epochs"]}
+    found = planned_runs(snakemake.input.plan, snakemake.input.records)
+    records = {path: record for path, record in found.items() if record["valid"] and record["epochs"]}
     levels = training.in_the_middle(list(records.values()), compared)
     traced: dict[str, list[TracedRun]] = {}
     for path, record in sorted(records.items(), key=lambda item: item[1]["repetition"]):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.cli import run
 from framewatt.figures.published import georgiou2022_figure1
 from framewatt.figures.save import save
 from framewatt.profiling.collection import read_names
@@ -16,31 +17,37 @@ from framewatt.published.georgiou2022_tables import printed_means, printed_model
 from framewatt.published.written import write_plain, write_verdicts
 from framewatt.records import read_run, record_paths
 
-given, output = snakemake.input, snakemake.output
-resources = Path(given.claims).parent
 
-raw = no_raw_results()
-if given.runs:
-    records = record_paths(given.records)
-    watts = sums_of_watts(map(read_run, records), [path.with_name("power.parquet") for path in records])
-    raw = raw_results(pd.read_parquet(given.runs), watts, printed_models(resources))
+def main() -> None:
+    """Read, recount, write."""
+    given, output = snakemake.input, snakemake.output
+    resources = Path(given.claims).parent
 
-functions, profiles = without_profiles()
-if given.functions:
-    functions, profiles = pd.read_parquet(given.functions), pd.read_csv(given.profiles)
-compared = compare(functions, profiles, resources, read_names(Path(given.names)))
+    raw = no_raw_results()
+    if given.runs:
+        records = record_paths(given.records)
+        watts = sums_of_watts(map(read_run, records), [path.with_name("power.parquet") for path in records])
+        raw = raw_results(pd.read_parquet(given.runs), watts, printed_models(resources))
 
-verdicts = georgiou2022.recount(resources, raw, compared)
-write_verdicts(georgiou2022.STUDY, verdicts, map(Path, output.verdicts))
-frames = {
-    "p_value_variants": georgiou2022_beyond.p_value_variants(raw, resources),
-    "spearman_variants": spearman_variants(printed_means(resources), raw, resources),
-    "figure1": georgiou2022_beyond.figure1(raw),
-    "outside_of_runs": georgiou2022_beyond.outside_of_runs(raw, resources),
-    "medians": georgiou2022_beyond.medians(raw),
-    "gpu_sums": georgiou2022_beyond.gpu_sums(raw),
-    "spread": spread(raw),
-    "functions": georgiou2022_beyond.left_out_functions(compared),
-}
-write_plain(frames, output)
-save(georgiou2022_figure1.draw(*georgiou2022_beyond.total_energy(raw)), map(Path, output.figure))
+    functions, profiles = without_profiles()
+    if given.functions:
+        functions, profiles = pd.read_parquet(given.functions), pd.read_csv(given.profiles)
+    compared = compare(functions, profiles, resources, read_names(Path(given.names)))
+
+    verdicts = georgiou2022.recount(resources, raw, compared)
+    write_verdicts(georgiou2022.STUDY, verdicts, map(Path, output.verdicts))
+    frames = {
+        "p_value_variants": georgiou2022_beyond.p_value_variants(raw, resources),
+        "spearman_variants": spearman_variants(printed_means(resources), raw, resources),
+        "figure1": georgiou2022_beyond.figure1(raw),
+        "outside_of_runs": georgiou2022_beyond.outside_of_runs(raw, resources),
+        "medians": georgiou2022_beyond.medians(raw),
+        "gpu_sums": georgiou2022_beyond.gpu_sums(raw),
+        "spread": spread(raw),
+        "functions": georgiou2022_beyond.left_out_functions(compared),
+    }
+    write_plain(frames, output)
+    save(georgiou2022_figure1.draw(*georgiou2022_beyond.total_energy(raw)), map(Path, output.figure))
+
+
+run(main)

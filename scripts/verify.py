@@ -1,24 +1,33 @@
-"""`make verify ARCHIVE=x.zip`: whether a package is whole and tells the truth about itself."""
+"""`make verify ARCHIVE=x.zip [REBUILD=1 SIGNERS=…]`: whether a package is whole and tells the truth about itself."""
 
+import argparse
 import tempfile
 from pathlib import Path
 
-from framewatt.cli import arguments, run
-from framewatt.package.unpack import unpack
-from framewatt.package.verify import problems_of, summary_of
+from framewatt.cli import run, say
+from framewatt.errors import FramewattError
+from framewatt.package.checking import check
+from framewatt.package.confined import Limits
+from framewatt.package.signature import signed_by
 
 
 def main() -> None:
-    """Say what is wrong with it, and end with 1 then."""
-    package = arguments(__doc__, "archive").archive
+    """Say what is wrong with it, and end with 1 then; else what was proven, and what was not."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--archive", type=Path, required=True)
+    parser.add_argument("--rebuild", action="store_true", help="make all that is derived again, and compare")
+    parser.add_argument("--signers", type=Path, help="who may have signed it, a line each: who, public key")
+    Limits.add_arguments(parser)
+    args = parser.parse_args()
+    signed = signed_by(args.archive, args.signers)
+    limits = Limits.of(args)
     with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
-        folder = unpack(package, Path(scratch))
-        problems = list(problems_of(folder))
-        for problem in problems:
-            print(problem)
-        if problems:
-            raise SystemExit(f"framewatt: {package}: {len(problems)} problems")
-        print(f"{package}: {summary_of(folder)}")
+        told = check(args.archive, Path(scratch), limits, args.rebuild)
+    for line in [*told["problems"][:-1], *told["said"]]:
+        say(line)
+    if told["problems"]:
+        raise FramewattError(f"{args.archive}: {told['problems'][-1]}")
+    say(f"{args.archive}: nothing is wrong with it; {signed}")
 
 
 if __name__ == "__main__":

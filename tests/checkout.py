@@ -15,6 +15,8 @@ from pathlib import Path
 
 import yaml
 
+from framewatt.host.lock import VARIABLE as LOCK
+
 ROOT = Path(__file__).parents[1]
 _COPIED = ("config", "docs/captions", "envs", "resources/published", "rules", "scripts", "src", "workflow", "README.md")
 
@@ -36,10 +38,12 @@ class Checkout:
 
     Args:
         root: an empty folder.
+        lock: folder of the machine's lock, so that tests wait for nobody; None takes the real one.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, lock: Path | None = Path()) -> None:
         self.root = root
+        self._environment = environment() if lock is None else {**environment(), LOCK: str(lock)}
         for name in _COPIED:
             source, target = ROOT / name, root / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -62,14 +66,14 @@ class Checkout:
 
     def snakemake(self, *words: str, config: str = "") -> Answer:
         """Run snakemake here and wait."""
-        return run_snakemake(self.root, *words, config=config)
+        return run_snakemake(self.root, *words, config=config, env=self._environment)
 
     def start(self, *words: str, config: str = "") -> "subprocess.Popen[str]":
         """Start snakemake here as the leader of its own process group, as a terminal does."""
         return subprocess.Popen(
             command(*words, config=config),
             cwd=self.root,
-            env=environment(),
+            env=self._environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -94,12 +98,14 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
-def run_snakemake(root: Path, *words: str, config: str = "", cores: int = 1) -> Answer:
+def run_snakemake(
+    root: Path, *words: str, config: str = "", cores: int = 1, env: dict[str, str] | None = None
+) -> Answer:
     """Run snakemake in a folder and wait."""
     done = subprocess.run(
         command(*words, config=config, cores=cores),
         cwd=root,
-        env=environment(),
+        env=env or environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

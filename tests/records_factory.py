@@ -46,7 +46,7 @@ def run_record(domains: dict[str, Any] | None = None, **change: Any) -> dict[str
     """A run of 100 samples in 10 s, with some keys replaced."""
     domains = {"cpu:package-0": energy(100.0)} if domains is None else domains
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "framewatt_version": "0.1.0",
         "study": "trial",
         "cell_id": "infer-resnet50-digits-torch-b1",
@@ -63,6 +63,7 @@ def run_record(domains: dict[str, Any] | None = None, **change: Any) -> dict[str
         "block": 1,
         "position": 1,
         "attempt": 1,
+        "job_sha256": None,
         "status": "ok",
         "valid": all(domain["valid"] for domain in domains.values()),
         "reasons": [],

@@ -66,10 +66,10 @@ def idle_here(idle: Mapping[str, Any], options: Mapping[str, Any], folder: Path)
     """The calibration of this node as it is booted now.
 
     Idle power is a node's: where the study's calibration comes from another one, or from before a boot, this node is
-    measured once, and the result kept under its fingerprint.
+    measured once, and the result kept under its fingerprint until the study asks for another calibration.
 
     Args:
-        idle: the study's calibration.
+        idle: the study's calibration, with the hash of its job.
         options: the study's `instruments`.
         folder: where calibrations of further nodes are kept.
 
@@ -80,9 +80,10 @@ def idle_here(idle: Mapping[str, Any], options: Mapping[str, Any], folder: Path)
     if idle["machine"]["fingerprint"] == fingerprint:
         return dict(idle)
     kept = folder / f"idle_{fingerprint}.json"
-    if not kept.exists():
+    if not kept.exists() or read_json(kept).get("job_sha256") != idle["job_sha256"]:
         with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
-            write_json(kept, measure_idle(idle["meters"], options, idle["idle_s"], Path(scratch) / "trace.bin"))
+            found = measure_idle(idle["meters"], options, idle["idle_s"], Path(scratch) / "trace.bin")
+        write_json(kept, {**found, "job_sha256": idle["job_sha256"]})
     return dict(read_json(kept))
 
 

@@ -3,26 +3,24 @@
 import argparse
 import json
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from framewatt.errors import FramewattError
+from framewatt.errors import FramewattError, plain
+from framewatt.privacy import Secrets
 
 _TYPES: dict[str, Callable[[str], Any]] = {
     "job": json.loads,
-    "options": json.loads,
-    "preflight": json.loads,
-    "idle-s": float,
-    "device": str,
 }
-_OPTIONAL = ("model", "check", "body")
+_OPTIONAL = ("model", "check", "body", "after")
 
 
 def arguments(description: str | None, *names: str) -> argparse.Namespace:
     """Parse named arguments, which are paths unless `_TYPES` says otherwise.
 
-    `--model`, `--check` and `--body` may be empty, which is None.
+    Those in `_OPTIONAL` may be empty, which is None.
     """
     parser = argparse.ArgumentParser(description=description)
     for name in names:
@@ -34,13 +32,23 @@ def arguments(description: str | None, *names: str) -> argparse.Namespace:
 
 
 def run(main: Callable[[], None]) -> None:
-    """Call a script's `main`; what framewatt has to say to people becomes one line and exit code 1."""
+    """Call a script's `main`; what framewatt has to say to people becomes one line and exit code 1.
+
+    Of anything else the traceback is shown, without what must not be told: it ends up in logs that people pass on.
+    """
     try:
         main()
     except FramewattError as error:
         sys.exit(f"framewatt: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception:
+        sys.exit(Secrets.of_this_machine().redact(traceback.format_exc()))
+
+
+def say(text: str) -> None:
+    """Print at once, without characters that steer a terminal: names and reasons come from files of anyone."""
+    print(plain(text), flush=True)
 
 
 def _path(text: str) -> Path | None:

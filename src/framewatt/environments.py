@@ -12,7 +12,7 @@ from framewatt.files import sha256_of, sha256_of_files
 from framewatt.images import image_sha256, packages_of
 from framewatt.node_packages import install_node_packages, node_lock
 from framewatt.supervision import supervise
-from framewatt.uv import PYTHON_VERSION, uv_program
+from framewatt.uv import BUILD_LOCK, PYTHON_VERSION, uv_program
 
 LOCK = "requirements.txt"
 _BUILD_TIMEOUT_S = 3600
@@ -36,15 +36,16 @@ def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, An
         the environment's record: `name`, `mode`, `status`, `reason`, `python`, `lock_sha256`, `python_version`,
         `packages`. A build that fails is a record with the reason, not an exception.
     """
-    record: dict[str, Any] = {"name": name, "mode": "locked", "lock_sha256": _lock_sha256(lock)}
+    record: dict[str, Any] = {"name": name, "mode": "locked", "lock_sha256": lock_sha256(lock)}
     shutil.rmtree(folder, ignore_errors=True)
     try:
         uv = uv_program()
     except FramewattError as error:
         return _failed(record, str(error))
-    steps = [
-        [uv, "venv", "--quiet", "--python", PYTHON_VERSION, str(folder)],
-        [uv, "pip", "sync", "--quiet", "--require-hashes", "--compile-bytecode", "--python", str(folder), str(lock)],
+    sync: list[str | Path] = [uv, "pip", "sync", "--quiet", "--require-hashes", "--build-constraints", BUILD_LOCK]
+    steps: list[list[str | Path]] = [
+        [uv, "venv", "--quiet", "--python", PYTHON_VERSION, folder],
+        [*sync, "--compile-bytecode", "--python", folder, lock],
     ]
     for step in steps:
         # Whatever environment this process runs in must not be taken for the one to build.
@@ -78,7 +79,7 @@ def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
         image: the .sif.
         lock: the requirements.txt that it was built from.
     """
-    record = {"name": name, "mode": "container", "lock_sha256": _lock_sha256(lock), "image_sha256": image_sha256(image)}
+    record = {"name": name, "mode": "container", "lock_sha256": lock_sha256(lock), "image_sha256": image_sha256(image)}
     try:
         found = packages_of(image, _DESCRIBE)
     except FramewattError as error:
@@ -86,7 +87,7 @@ def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
     return {**record, "status": "ok", "reason": None, "python": "python", **found}
 
 
-def _lock_sha256(lock: Path) -> str:
+def lock_sha256(lock: Path) -> str:
     """Hash of a lock, or of both where there is one for Node.js beside it."""
     node = node_lock(lock.parent)
     return sha256_of_files([lock, node], lock.parent) if node else sha256_of(lock)

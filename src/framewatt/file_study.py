@@ -7,15 +7,27 @@ from pathlib import Path
 from typing import Any, Never
 
 from framewatt.errors import FramewattError
-from framewatt.factors import RESERVED, PlainCell
+from framewatt.factors import RESERVED, PlainCell, natural
 from framewatt.sources.collect import FileRun, collect
 from framewatt.sources.contract import Options
+from framewatt.sources.leaving_out import LeftOut, leave_out
 from framewatt.validation import validate
 
 FILES = "files"
 """What `source` is in such a study."""
 
-_KEYS = ("study", "title", "description", "replicates", "source", "files", "seed", "statistics", "archive")
+_KEYS = (
+    "study",
+    "title",
+    "description",
+    "replicates",
+    "source",
+    "files",
+    "seed",
+    "accept_unavailable",
+    "statistics",
+    "archive",
+)
 """What such a study may say: nothing about measuring."""
 
 
@@ -28,12 +40,14 @@ class FileStudy:
         settings: what it says, with defaults filled in.
         root: the folder of the files; None where they are not here, as beside an unpacked package.
         found: its runs, cell by cell; none where `root` is None or holds no such file.
+        left_out: runs that are not among them, since the study leaves them out.
     """
 
     path: Path
     settings: dict[str, Any]
     root: Path | None
     found: tuple[FileRun, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     imported = True
     device: str = ""
@@ -47,8 +61,16 @@ class FileStudy:
 
     @property
     def cells(self) -> tuple[PlainCell, ...]:
-        """Every configuration, in order of its levels."""
-        return tuple({run.cell.id: run.cell for run in self.found}.values())
+        """Every configuration, in order of its levels, also one of which every run is left out."""
+        runs = [*self.found, *(one.run for one in self.left_out)]
+        cells = {run.cell.id: run.cell for run in runs}.values()
+        return tuple(sorted(cells, key=lambda cell: [natural(level) for _, level in cell.levels]))
+
+    @property
+    def cells_without_runs(self) -> tuple[PlainCell, ...]:
+        """The configurations of which every run is left out."""
+        kept = {run.cell.id for run in self.found}
+        return tuple(cell for cell in self.cells if cell.id not in kept)
 
     @property
     def measured_cells(self) -> tuple[Never, ...]:
@@ -125,10 +147,11 @@ def load_file_study(
         if (results / settings["study"] / "plan" / "plan.json").is_file():
             return FileStudy(path, settings, None, ())
         raise FramewattError(f"{path}: files.root: {_how_to_name(root, settings['files'])}")
-    found = collect(settings["files"], root, str(path))
-    if not found:
+    every = collect(settings["files"], root, str(path))
+    if not every:
         return FileStudy(path, settings, root, ())
-    factors = found[0].cell.to_dict()
+    found, left_out = leave_out(every, settings["files"]["leave_out"], str(path))
+    factors = every[0].cell.to_dict()
     if taken := sorted(set(factors) & RESERVED):
         raise FramewattError(f"{path}: files.logs: found a factor {taken[0]}, which is a result; allowed: others")
     for factor in settings["statistics"]["compare"]:
@@ -136,7 +159,7 @@ def load_file_study(
             raise FramewattError(
                 f"{path}: statistics.compare: found {factor!r}; allowed: a factor of the study: {', '.join(factors)}"
             )
-    return FileStudy(path, settings, root, tuple(found))
+    return FileStudy(path, settings, root, tuple(found), tuple(left_out))
 
 
 def _root(path: Path, files: Mapping[str, Any], config: Mapping[str, Any]) -> Path | None:

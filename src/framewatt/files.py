@@ -1,11 +1,37 @@
 """Files that are either whole or not there: written beside their place, synced, renamed."""
 
+import contextlib
+import fcntl
 import hashlib
 import json
+import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
+
+_LARGEST_WHOLE = 2**64 - 1
+"""What a whole number in a file can be: counters of bytes and nanoseconds have 64 bits."""
+
+PARTIAL = ".*.partial"
+"""What matches names of what is being written."""
+
+
+def partial_suffix() -> str:
+    """How such a name ends here; two processes that write the same do not meet."""
+    return f".{os.getpid()}.partial"
+
+
+@contextlib.contextmanager
+def in_work(path: Path) -> Iterator[None]:
+    """Hold a file or folder while it is being written: one that nobody holds was left by a process that was killed."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # not every file system has locks; there nothing is swept
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
@@ -15,12 +41,14 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
         OSError: the disk is full or the folder cannot be written; `path` is then as it was before.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    temporary = path.with_name(f".{path.name}{partial_suffix()}")
     try:
-        write(temporary)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        temporary.touch()
+        with in_work(temporary):
+            write(temporary)
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -36,12 +64,53 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, content: Any) -> None:
     """Write JSON, indented, keys as given, NaN refused, atomically."""
-    write_text(path, json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+    write_text(path, json_text(content))
+
+
+def json_text(content: Any) -> str:
+    """JSON as `write_json` writes it."""
+    return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    """Read a JSON file.
+
+    Raises:
+        ValueError: it is no UTF-8, no JSON, nested beyond what can be read, or holds a number that no column can.
+        OSError: it cannot be read.
+    """
+    return parse_json(path.read_text(encoding="utf-8"))
+
+
+def parse_json(text: str) -> Any:
+    """Read JSON out of a text: what `read_json` takes, and nothing else.
+
+    Raises:
+        ValueError: see read_json.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def _refuse_constant(name: str) -> Never:
+    # Python's reader takes NaN and Infinity, which JSON does not have; a comparison with NaN lets anything through.
+    raise ValueError(f"found {name}, which is no number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"found {text[:20]}, which is beyond any float")
+    return value
+
+
+def _whole(text: str) -> int:
+    value = int(text) if len(text) <= len(str(-_LARGEST_WHOLE)) else _LARGEST_WHOLE + 1
+    if abs(value) > _LARGEST_WHOLE:
+        raise ValueError(f"found {text[:20]}… of {len(text)} digits; allowed: whole numbers of 64 bits")
+    return value
 
 
 def sha256_of(path: Path) -> str:
@@ -52,5 +121,14 @@ def sha256_of(path: Path) -> str:
 
 def sha256_of_files(paths: Iterable[Path], root: Path) -> str:
     """SHA-256 over the names (relative to `root`) and hashes of files, in order of name."""
-    lines = sorted(f"{path.relative_to(root).as_posix()} {sha256_of(path)}" for path in paths)
+    return sha256_of_names({path.relative_to(root).as_posix(): sha256_of(path) for path in paths})
+
+
+def sha256_of_names(hashes: Mapping[str, str]) -> str:
+    """SHA-256 over names and hashes of files, in order of name.
+
+    Args:
+        hashes: of each file, by its name.
+    """
+    lines = sorted(f"{name} {digest}" for name, digest in hashes.items())
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

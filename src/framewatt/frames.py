@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.runs.clocks import steps_between
 from framewatt.telemetry import TELEMETRY, telemetry
 
 TOTAL = "total"
@@ -97,7 +98,9 @@ def runs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         records: run records, schema-checked.
     """
     records = list(records)
-    rows = [row for record in records for row in _run_rows(record)]
+    steps = steps_between(records)
+    runs = [(record, steps.get((record["cell_id"], record["repetition"]))) for record in records]
+    rows = [row for record, step in runs for row in _run_rows(record, step)]
     frame = _frame(rows, runs_columns(_factors(records)))
     return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
 
@@ -136,14 +139,15 @@ def _head(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"cell": record["cell_id"], **head, **record["cell"]}
 
 
-def _run_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _run_rows(record: Mapping[str, Any], step: str | None) -> list[dict[str, Any]]:
+    """A row a domain; `step` flags that the wall clock was set before the run."""
     head = _head(record) | {
         "block": record["block"],
         "position": record["position"],
         "status": record["status"],
         "valid": record["valid"],
         "reasons": "; ".join(record["reasons"]),
-        "flags": "; ".join(record["flags"]),
+        "flags": "; ".join([*record["flags"], *([step] if step else [])]),
         "started_utc": record["clock"]["utc"],
     }
     window = record["windows"].get(record["primary_window"])

@@ -9,7 +9,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from framewatt.errors import FramewattError
@@ -20,12 +20,13 @@ _ANSWER_S = 10.0
 
 
 @contextlib.contextmanager
-def governor(name: str | None, root: Path = CPUS) -> Iterator[None]:
+def governor(name: str | None, root: Path = CPUS, keep: Sequence[int] = ()) -> Iterator[None]:
     """Have this governor inside the block; None leaves it as it is.
 
     Args:
         name: `performance`, or another that the kernel knows.
         root: where the kernel lists its processors.
+        keep: open files that the guardian holds until the machine is as it was: the machine's lock.
 
     Raises:
         FramewattError: the kernel shows no governor, or this user may not set it.
@@ -39,6 +40,7 @@ def governor(name: str | None, root: Path = CPUS) -> Iterator[None]:
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        pass_fds=keep,
     )
     assert guardian.stdin is not None
     assert guardian.stdout is not None

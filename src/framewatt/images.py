@@ -17,16 +17,13 @@ from framewatt.errors import FramewattError
 from framewatt.files import read_json, sha256_of, write_json
 from framewatt.node_packages import NODE_LOCK, install_node_packages, node_lock
 from framewatt.supervision import supervise
-from framewatt.uv import PYTHON_VERSION, uv_program
+from framewatt.uv import BUILD_LOCK, PYTHON_VERSION, uv_program
 
 DEFINITION = "container.def"
 BOOTSTRAP = "debootstrap"
 """In the place of a base image: a Debian that this machine makes from its own package mirror."""
 
 _TIMEOUT_S = 3600
-_BUILDERS = ("setuptools", "wheel", "cython")
-"""What builds packages without a wheel; GluonNLP's extension is in Cython."""
-
 _PLAIN = "-noD -noF"
 """Files are not compressed: every run mounts its image anew, and would unpack all that it imports anew (with zstd,
 importing torch took 7.7 s in its image, 4.5 s outside)."""
@@ -48,7 +45,7 @@ def apptainer() -> str:
 
 
 def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
-    """Download every package of a lock, each checked against its hash, and what builds those without a wheel.
+    """Download every package of a lock, and what builds those without a wheel, each checked against its hash.
 
     Packages for Node.js, where a lock of theirs is beside the other, are installed there ready to be copied.
 
@@ -71,13 +68,17 @@ def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
             "download",
             "--quiet",
             "--disable-pip-version-check",
+            "--no-deps",
+            "--require-hashes",
             "--dest",
             folder,
         ]
         steps: tuple[list[str | Path], ...] = (
-            [uv, "venv", "--quiet", "--seed", "--python", PYTHON_VERSION, python.parents[1]],
-            [*download, "--no-deps", "--require-hashes", "--requirement", lock],
-            [*download, "--no-deps", *_BUILDERS],
+            [uv, "venv", "--quiet", "--python", PYTHON_VERSION, python.parents[1]],
+            [uv, "pip", "sync", "--quiet", "--require-hashes", "--no-build", "--python", python, BUILD_LOCK],
+            [*download, "--only-binary=:all:", "--requirement", BUILD_LOCK],
+            # To download a source package, pip runs its build for what it says of itself.
+            [*download, "--no-build-isolation", "--requirement", lock],
         )
         for step in steps:
             outcome = supervise(step, log=log, timeout_s=_TIMEOUT_S, environment={"VIRTUAL_ENV": ""})
@@ -121,7 +122,8 @@ def build_image(definition: Path, image: Path, arguments: Sequence[str], binds: 
     try:
         outcome = supervise(command, log=log, timeout_s=_TIMEOUT_S, folder=definition.parent)
         if outcome.reason:
-            raise FramewattError(f"containers: apptainer build of {definition}: {outcome.reason}")
+            other = f"; --config container_base={BOOTSTRAP} needs no hub" if "bootstrap=docker" in arguments else ""
+            raise FramewattError(f"containers: apptainer build of {definition}: {outcome.reason}{other}")
         # Now, while the system still has all of it in memory.
         digest = sha256_of(partial)
         partial.replace(image)

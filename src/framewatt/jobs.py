@@ -57,8 +57,9 @@ def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
 
 
 def _training(study: Study) -> dict[str, Any]:
-    """The study's training but for its optimizer, which is an option."""
-    return {key: value for key, value in study.settings["training"].items() if key != "optimizer"}
+    """The study's training but for its optimizer, which is an option, and its batch size, which a job says itself."""
+    left_out = ("optimizer", "batch_size")
+    return {key: value for key, value in study.settings["training"].items() if key not in left_out}
 
 
 def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
@@ -106,6 +107,22 @@ def quantise_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict
 def check_quantised_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
     """Check of the quantised file, whose scores are near its source's and need not agree."""
     return check_job(study, cell, attempt) | {"options": {"precision": precision}, "tolerance": None}
+
+
+def instruments_job(study: Study) -> dict[str, Any]:
+    """Which meters there are, and what disturbs a measurement."""
+    return {name: study.settings[name] for name in ("instruments", "preflight")} | {"device": study.device}
+
+
+def idle_job(study: Study) -> dict[str, Any]:
+    """Idle power of the machine, and how it is read."""
+    settings = study.settings
+    return {
+        "instruments": settings["instruments"],
+        "idle_s": settings["calibration"]["idle_s"],
+        "set_governor": settings["preflight"]["set_governor"],
+        "device": study.device,
+    }
 
 
 def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict[str, Any]:

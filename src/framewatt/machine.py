@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import platform
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,17 @@ def describe_machine(root: Path = Path("/")) -> dict[str, Any]:
         "gpus": _gpus(),
     }
     boot = text_of(root / "proc/sys/kernel/random/boot_id").strip()
-    lasting = {name: value for name, value in hardware.items() if name not in _OF_THE_PROCESS}
-    fingerprint = hashlib.sha256(json.dumps([lasting, boot], sort_keys=True).encode()).hexdigest()
+    fingerprint = hashlib.sha256(json.dumps([lasting(hardware), boot], sort_keys=True).encode()).hexdigest()
     return {**hardware, "fingerprint": fingerprint[:16]}
+
+
+def lasting(machine: Mapping[str, Any]) -> dict[str, Any]:
+    """What is the same in every process of one boot of a machine.
+
+    Args:
+        machine: see describe_machine.
+    """
+    return {name: value for name, value in machine.items() if name not in _OF_THE_PROCESS}
 
 
 def text_of(path: Path) -> str:

@@ -5,17 +5,35 @@ import ctypes
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 """prctl(2)."""
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 _END_WITHIN_S = 5.0
 
 
 def adopt_orphans() -> None:
     """From now on, whoever loses its parent below this process becomes its child (Linux, since 3.4)."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def ended_with_parent() -> Callable[[], None]:
+    """What a child of this process has to call first, so that the kernel ends it when the thread that started it ends.
+
+    It is for subprocess's `preexec_fn`, where no other thread runs beside.
+    """
+    parent = os.getpid()
+
+    def ask() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return ask
 
 
 def children() -> set[int]:

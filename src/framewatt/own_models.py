@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from framewatt.base.paths import usable
 from framewatt.errors import FramewattError
 
 ONNX = "onnx"
@@ -80,7 +81,7 @@ class OwnModel:
         if not folder.is_dir():
             raise self._missing("folder", "folder", folder)
         code = (path for path in folder.rglob("*.py") if not any(_hidden(part) for part in _parts(path, folder)))
-        return sorted({*code, *(self._file("reads", name, folder) for name in self.settings["reads"])})
+        return sorted({*map(usable, code), *(self._file("reads", name, folder) for name in self.settings["reads"])})
 
     @property
     def folder(self) -> Path:
@@ -95,7 +96,7 @@ class OwnModel:
         path = (folder or self.path.parent) / name
         if not path.is_file():
             raise self._missing(key, "file", path)
-        return path
+        return usable(path)
 
     def _missing(self, key: str, kind: str, path: Path) -> FramewattError:
         start = f"the model's folder {self.folder}" if key == "reads" else "the study file"

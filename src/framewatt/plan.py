@@ -1,18 +1,33 @@
 """The plan of a study: what will be measured or read, in which order, what is left out and why, what tests can show."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from framewatt.factors import PlainCell
 from framewatt.file_study import FileStudy
+from framewatt.flow.job_hashes import JobHashes
 from framewatt.sources.collect import FileRun
 from framewatt.statistics import count_comparisons, reachable_significance
 from framewatt.study import Run, Study, threads_of
 
 
-def plan_of(study: Study | FileStudy) -> dict[str, Any]:
-    """What will be measured or read, in which order, what is left out and why, and what the tests can show."""
-    how = _imported(study) if isinstance(study, FileStudy) else _measured(study)
-    comparisons = count_comparisons(study.cells, study.settings["statistics"]["compare"])
+def plan_of(study: FileStudy | JobHashes) -> dict[str, Any]:
+    """What will be measured or read, in which order, what is left out and why, and what the tests can show.
+
+    Args:
+        study: a study of files; or the hashes of one that measures, which know it.
+    """
+    if isinstance(study, JobHashes):
+        return _plan(study.study, _measured(study))
+    return _plan(study, _imported(study))
+
+
+def _plan(study: Study | FileStudy, how: dict[str, Any]) -> dict[str, Any]:
+    empty = study.cells_without_runs if isinstance(study, FileStudy) else ()
+    with_runs = [cell for cell in study.cells if cell not in empty]
+    comparisons = count_comparisons(with_runs, study.settings["statistics"]["compare"])
     return {
         "study": study.name,
         "title": study.settings["title"],
@@ -22,32 +37,52 @@ def plan_of(study: Study | FileStudy) -> dict[str, Any]:
         "cells": [{"id": cell.id, **cell.to_dict()} for cell in study.cells],
         "excluded": [cell.id for cell in study.excluded],
         "unsupported": [{"cell": cell.id, "reason": reason} for cell, reason in study.unsupported],
+        "cells_without_runs": [cell.id for cell in empty],
         "significance": asdict(reachable_significance(how["repetitions"], comparisons, study.settings["statistics"])),
         "settings": study.settings,
     }
 
 
-def _measured(study: Study) -> dict[str, Any]:
+def _measured(hashes: JobHashes) -> dict[str, Any]:
+    """`sources` are the hashes of files that the study names, of which those of the runs' jobs are made."""
+    study = hashes.study
     return {
         "source": "measure",
         "device": study.device,
         "threads": threads_of(study.settings),
         "repetitions": study.settings["repetitions"],
-        "order": [{"position": run.position, **_entry(run)} for run in study.runs()],
+        "sources": asdict(hashes.sources),
+        "order": [
+            {"position": run.position, **_entry(run), "job_sha256": hashes.run(run.cell, run.repetition)}
+            for run in study.runs()
+        ],
+        "left_out": [],
     }
 
 
 def _imported(study: FileStudy) -> dict[str, Any]:
-    """`repetitions` is that of the cell with the most."""
+    """`repetitions` is how many runs the cell with the most has."""
     runs = study.runs()
     return {
         "source": "files",
         "device": "",
         "threads": None,
-        "repetitions": max(run.repetition for run in runs),
+        "repetitions": max(Counter(run.cell.id for run in runs).values()),
         "order": [_entry(run) for run in runs],
+        "left_out": [
+            {**_entry(one.run), "files": [file.path for file in one.run.files], "reason": one.reason}
+            for one in study.left_out
+        ],
     }
 
 
 def _entry(run: Run | FileRun) -> dict[str, Any]:
     return {"cell": run.cell.id, "repetition": run.repetition}
+
+
+def planned_cells(plan: Mapping[str, Any]) -> list[PlainCell]:
+    """The cells of a plan that was written, also those without runs."""
+    return [
+        PlainCell(cell["id"], tuple((name, level) for name, level in cell.items() if name != "id"))
+        for cell in plan["cells"]
+    ]

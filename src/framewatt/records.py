@@ -11,18 +11,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from jsonschema import Draft202012Validator
 
+from framewatt.base.parquet_file import LABEL, UNREADABLE, read_columns
+from framewatt.base.schema import Validator
 from framewatt.errors import FramewattError
-from framewatt.files import read_json, write_atomically, write_json
+from framewatt.files import json_text, parse_json, read_json, write_atomically, write_text
 from framewatt.meters.contract import Channel
 from framewatt.trace import Trace
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _CHANNELS = "framewatt.channels"
-_BYTES_A_ROW = 32
-_ALWAYS_ALLOWED_B = 1 << 26
-_LARGEST_GROWTH = 200
+_MOST_CHANNELS = 10_000
+_TRACE = {"monotonic_ns": pa.int64(), "instrument": LABEL, "domain": LABEL, "quantity": LABEL, "value": pa.float64()}
 SCHEMA_PATH = Path(__file__).parents[2] / "config" / "schemas" / "run.schema.json"
 
 
@@ -32,8 +32,17 @@ def write_run(path: Path, record: Mapping[str, Any]) -> None:
     Raises:
         FramewattError: the record breaks its schema.
     """
+    write_text(path, run_text(record, path))
+
+
+def run_text(record: Mapping[str, Any], path: Path) -> str:
+    """A run record as its file holds it.
+
+    Raises:
+        FramewattError: the record breaks its schema.
+    """
     _check(record, path)
-    write_json(path, record)
+    return json_text(record)
 
 
 def read_run(path: Path) -> dict[str, Any]:
@@ -62,8 +71,8 @@ def record_paths(paths: str | Iterable[str]) -> list[Path]:
 
 
 @functools.cache
-def _validator() -> Draft202012Validator:
-    return Draft202012Validator(read_json(SCHEMA_PATH))
+def _validator() -> Any:
+    return Validator(read_json(SCHEMA_PATH))
 
 
 def _check(record: Mapping[str, Any], path: Path) -> None:
@@ -119,27 +128,33 @@ def read_trace(path: Path) -> Trace:
         FramewattError: the file is not a trace of framewatt's, or it would grow beyond measure in memory.
     """
     try:
-        _check_growth(path)
-        table = pq.read_table(path)
-        channels = tuple(Channel(**c) for c in json.loads((table.schema.metadata or {})[_CHANNELS.encode()]))
+        table = read_columns(path, _TRACE)
+        channels = _channels_of(table.schema.metadata)
         channel = np.full(table.num_rows, -1, dtype=np.int32)
         for number, one in enumerate(channels):
             its = [pc.equal(table[name], getattr(one, name)) for name in ("instrument", "domain", "quantity")]
             channel[functools.reduce(pc.and_, its).to_numpy(zero_copy_only=False)] = number
+        if table["monotonic_ns"].null_count or (channel < 0).any():
+            raise ValueError("readings without a time, or of a channel that it does not describe")
         value = table["value"].to_numpy(zero_copy_only=False).astype(np.float64)
         return Trace(channels, table["monotonic_ns"].to_numpy(), channel, value)
-    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+    except UNREADABLE as error:
         raise FramewattError(f"{path}: found no power trace: {error}") from error
 
 
-def _check_growth(path: Path) -> None:
-    """Refuse a file that a few bytes would make fill the memory; times of readings alone do not compress that well."""
-    rows, bytes_ = pq.ParquetFile(path).metadata.num_rows, path.stat().st_size
-    if rows * _BYTES_A_ROW > max(_ALWAYS_ALLOWED_B, _LARGEST_GROWTH * bytes_):
-        raise FramewattError(
-            f"{path}: found {rows} rows in {bytes_} bytes; "
-            f"allowed: no more than {_LARGEST_GROWTH} times its size in memory"
-        )
+def _channels_of(metadata: Mapping[bytes, bytes] | None) -> tuple[Channel, ...]:
+    """The channels that a trace's metadata describe.
+
+    Raises:
+        ValueError: they are none, in words.
+    """
+    content = parse_json((metadata or {})[_CHANNELS.encode()].decode())
+    if not isinstance(content, list) or len(content) > _MOST_CHANNELS:
+        raise ValueError(f"its channels are no list of at most {_MOST_CHANNELS}")
+    channels = tuple(Channel.of_dict(one) for one in content)
+    if len({(one.instrument, one.domain, one.quantity) for one in channels}) != len(channels):
+        raise ValueError("a channel is described twice")
+    return channels
 
 
 def write_events(path: Path, events: Sequence[Mapping[str, Any]], clock: Clock | None) -> None:

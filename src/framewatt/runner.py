@@ -1,21 +1,26 @@
 """One measured run, start to record: sampler on, worker supervised, trace and events kept, record written."""
 
+import hashlib
 import json
 import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from framewatt import __version__
 from framewatt.accounting import spans_of, windows_of
 from framewatt.cooldown import wait_for_idle
-from framewatt.files import read_json
+from framewatt.files import read_json, write_text
+from framewatt.host.lock import Held
 from framewatt.machine import describe_machine
 from framewatt.preflight import check_machine
-from framewatt.records import SCHEMA_VERSION, Clock, write_events, write_run, write_trace
+from framewatt.privacy import Secrets
+from framewatt.records import SCHEMA_VERSION, Clock, run_text, write_events, write_trace
+from framewatt.runs.chain import MEASURED, Chain, hashes_of
+from framewatt.runs.chain import NAME as CHAIN
+from framewatt.runs.clocks import Instant
 from framewatt.sampler import Sampler
 from framewatt.supervision import Outcome, supervise, thread_settings
 from framewatt.trace import Trace
@@ -44,20 +49,26 @@ class RunFiles:
     events: Path
     log: Path
 
+    @property
+    def chain(self) -> Path:
+        """The chain of the study's records, see runs.chain."""
+        return self.record.parents[2] / CHAIN
+
 
 def measure(
-    job: Mapping[str, Any], idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles
+    job: Mapping[str, Any], idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles, lock: Held
 ) -> str | None:
     """Measure one run and write its record, whatever becomes of the workload.
 
     Args:
-        job: what to run: `study`, `cell`, `cell_id`, `engine`, `repetition`, `position`, `attempt`, `device`,
-            `threads`, `meters`, `instruments`, `window`, `training`, `cool_down`, `preflight`, `timeout_s`, `identity`,
-            the worker's fields (see worker.spec_of), `missing`: why it cannot run at all, or None,
+        job: what to run: `study`, `cell`, `cell_id`, `engine`, `repetition`, `position`, `attempt`, `job_sha256`,
+            `device`, `threads`, `meters`, `instruments`, `window`, `training`, `cool_down`, `preflight`, `timeout_s`,
+            `identity`, the worker's fields (see worker.spec_of), `missing`: why it cannot run at all, or None,
             and `repeat`: whether another attempt could mend that.
         idle: the calibration, see calibration.measure_idle.
         environment: the environment's record: `status`, `reason`, `python`.
         files: where to write.
+        lock: the machine's, which the workload holds, too, so that what it leaves behind is measured beside nobody.
 
     Returns:
         None where the run is ok, else why it is not.
@@ -76,7 +87,7 @@ def measure(
     with tempfile.TemporaryDirectory(prefix="framewatt-") as folder:
         scratch = Path(folder)
         sampler = Sampler(job["meters"], job["instruments"], scratch / "trace.bin")
-        clock_ns, clock_utc = time.monotonic_ns(), datetime.now(UTC).isoformat()
+        began = Instant.now()
         sampler.start()
         time.sleep(_SETTLE_S)
         returned = None
@@ -84,7 +95,7 @@ def measure(
             if job["cool_down"]["idle_band"] is not None:
                 returned = wait_for_idle(sampler, idle, job["cool_down"]["idle_band"], job["cool_down"]["timeout_s"])
             rested_s = time.monotonic() - rest_began
-            outcome = _work(job, environment, scratch, files.log)
+            outcome = _work(job, environment, scratch, files.log, lock)
         else:
             rested_s = 0.0
             outcome = Outcome(missing, time.monotonic_ns(), time.monotonic_ns() + 1)
@@ -97,19 +108,21 @@ def measure(
         "cool_down_s": rested_s,
         "returned_to_idle": returned,
         "preflight": preflight,
+        "lock": lock.facts(),
         "sampler": None if "error" in summary else summary,
-        "clock": {"monotonic_ns": clock_ns, "utc": clock_utc},
+        "clock": {"monotonic_ns": began.monotonic_ns, "utc": began.utc, "moved_s": Instant.now().moved_s(began)},
     }
     record = _record(job, environment, idle, trace, events, outcome, result, {**around, "error": summary.get("error")})
-    clock = Clock(clock_ns, clock_utc)
+    record = Secrets.of_this_machine().redact_reasons(record)
+    clock = Clock(began.monotonic_ns, began.utc)
     _stamp(record["windows"], clock)
     write_trace(files.power, trace)
     write_events(files.events, events, clock)
-    write_run(files.record, record)
+    _keep(record, files)
     return None if record["status"] == OK else "; ".join(record["reasons"])
 
 
-def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path, log: Path) -> Outcome:
+def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path, log: Path, lock: Held) -> Outcome:
     """Run the worker in the framework's environment."""
     paths = {"events": str(scratch / "events.jsonl"), "result": str(scratch / "result.json")}
     (scratch / "job.json").write_text(json.dumps({**job, **paths}))
@@ -118,6 +131,7 @@ def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path,
         log=log,
         timeout_s=job["timeout_s"],
         environment=thread_settings(job["threads"]),
+        keep=lock.files,
     )
     if outcome.reason is None and not (scratch / "result.json").exists():
         return Outcome("ended without a result", outcome.started_ns, outcome.ended_ns)
@@ -156,7 +170,7 @@ def _record(
         **{name: job[name] for name in ("study", "cell_id", "cell", "repetition")},
         "block": job["repetition"],
         "position": job["position"],
-        "attempt": job["attempt"],
+        **{name: job[name] for name in ("attempt", "job_sha256")},
         **asdict(verdict),
         **{name: job[name] for name in ("device", "threads", "meters")},
         **{name: value for name, value in around.items() if name != "error"},
@@ -175,6 +189,16 @@ def _record(
 
 def _identity_of(environment: Mapping[str, Any]) -> dict[str, Any]:
     return {name: environment.get(name) for name in ("name", "mode", "lock_sha256", "image_sha256", "python_version")}
+
+
+def _keep(record: dict[str, Any], files: RunFiles) -> None:
+    """Put the record in its place, once the study's chain has its entry on the disk."""
+    with Chain(files.chain) as chain:
+        text = run_text({**record, "chain": chain.link}, files.record)
+        head = {"kind": MEASURED, "cell": record["cell_id"], **{k: record[k] for k in ("repetition", "attempt")}}
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        chain.append({**head, "sha256": hashes_of(files.record.parent, digest)})
+        write_text(files.record, text)
 
 
 def _stamp(windows: dict[str, Any], clock: Clock) -> None:

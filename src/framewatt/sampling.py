@@ -9,7 +9,9 @@ import dataclasses
 import gc
 import json
 import math
+import os
 import select
+import signal
 import sys
 import time
 from array import array
@@ -122,17 +124,29 @@ def main(request: str) -> int:
     Args:
         request: JSON with `meters`, `options` and `path`.
     """
+    # Ctrl-C goes to all processes of a terminal; this one ends when whoever started it has ended its run.
+    # (A handler, since programs that it starts would inherit that a signal is ignored.)
+    signal.signal(signal.SIGINT, lambda *_: None)
     settings = json.loads(request)
     try:
         meters = [make_meter(name, settings["options"]) for name in settings["meters"]]
         channels, tasks = _open(meters, Path(settings["path"]))
-        print(json.dumps({"channels": [channel.to_dict() for channel in channels]}), flush=True)
+        _say({"channels": [channel.to_dict() for channel in channels]})
         summary = _sample(tasks)
     except (FramewattError, OSError) as error:
-        print(json.dumps({"error": f"the sampling process ended: {error}"}), flush=True)
+        _say({"error": f"the sampling process ended: {error}"})
         return 1
-    print(json.dumps(summary), flush=True)
+    _say(summary)
     return 0
+
+
+def _say(what: dict[str, Any]) -> None:
+    """A line for whoever started this process. Where that has died, nobody is left to be told, and so it ends."""
+    try:
+        print(json.dumps(what), flush=True)
+    except BrokenPipeError:
+        # At exit Python writes what is left once more: to nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open(meters: Sequence[Meter], path: Path) -> tuple[list[Channel], list[_Task]]:

@@ -1,15 +1,18 @@
 """Configuration of this machine plus the study it names, checked and put together for the workflow."""
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from framewatt.base.paths import usable
 from framewatt.datasets.catalogue import Catalogue, load_catalogue
 from framewatt.errors import FramewattError
 from framewatt.file_study import is_file_study, load_file_study
+from framewatt.flow.owner import check_owner
 from framewatt.jobs import AnyStudy
 from framewatt.meters.nvml import Nvml
 from framewatt.study import load_study
@@ -64,6 +67,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         datasets = datasets.with_own(study.own.values())
         for cell in study.cells:
             datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
+    check_owner(path, study.name, RESULTS / study.name, STUDIES)
     others = _studies_with_root(config, schema, but=path)
     return Setup(study, {**others, study.name: study}, datasets)
 
@@ -82,6 +86,7 @@ def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but
         content = load_yaml(path)
         if is_file_study(content) and (content.get("files") or {}).get("root_config") in roots:
             study = load_file_study(path, content, schema, config, RESULTS)
+            check_owner(path, study.name, RESULTS / study.name, STUDIES)
             found[study.name] = study
     return found
 
@@ -89,18 +94,25 @@ def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but
 def share_interpreter(root: Path) -> None:
     """Let every job find this interpreter as `python`, and this checkout's library.
 
-    It works whether or not the virtual environment is activated.
+    It works whether or not the virtual environment is activated. Snakemake writes the interpreter's path into a shell
+    line as it is; where a shell would read it as something else, the line has its name.
 
     Args:
         root: the project's folder.
     """
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     os.environ["PYTHONPATH"] = str(root / "src")
+    if shlex.quote(sys.executable) != sys.executable:
+        sys.executable = "python"
 
 
 def study_path(name: str) -> Path:
-    """The study file of that name, or at that path (relative to the project's folder)."""
-    return Path(name) if name.endswith((".yaml", ".yml")) else STUDIES / f"{name}.yaml"
+    """The study file of that name, or at that path (relative to the project's folder).
+
+    Raises:
+        FramewattError: Snakemake cannot take the path.
+    """
+    return usable(Path(name)) if name.endswith((".yaml", ".yml")) else STUDIES / f"{name}.yaml"
 
 
 def resolve_device(wanted: str) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import math
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ from framewatt.machine import usable_processors
 from framewatt.options import Level, optional, with_options
 from framewatt.own_models import ONNX, OwnModel, own_models
 from framewatt.validation import validate
+
+MOST_RUNS = 100_000
+"""Runs of one study: at a minute each, ten weeks."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,7 @@ def load_study(
         if taken:
             raise FramewattError(f"{path}: models: found {name}, a model of {taken}; allowed: another name")
         known = _with_own(known, model)
+    _check_count(settings, usual, str(path))
     cells: dict[str, Cell] = {}
     for index, cross in enumerate(settings["factors"]):
         _check_known(cross, known, f"{path}: factors.{index}")
@@ -151,6 +156,20 @@ def _check_known(cross: Mapping[str, Any], known: Mapping[str, Iterable[str]], w
             if level not in allowed:
                 names = ", ".join(sorted(allowed)) or "none, since no model of the study is an ONNX file"
                 raise FramewattError(f"{where}.{key}: found {level!r}; allowed: {names}")
+
+
+def _check_count(settings: Mapping[str, Any], usual: Mapping[str, Level], path: str) -> None:
+    """Refuse a study of more runs than anyone measures before its cells are made: ten short lines name a billion."""
+    counts = (
+        math.prod(len(cross[name]) for name in FIXED) * math.prod(len(cross[name] or "1") for name in usual)
+        for cross in settings["factors"]
+    )
+    runs = settings["repetitions"] * sum(counts)
+    if runs > MOST_RUNS:
+        raise FramewattError(
+            f"{path}: factors and repetitions: found {runs} runs; allowed: at most {MOST_RUNS}; take levels or "
+            "repetitions away, or make several studies of it"
+        )
 
 
 def _check_weights(weights: str | Mapping[str, str], zoo_models: Iterable[str], path: str) -> None:

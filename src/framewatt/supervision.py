@@ -10,12 +10,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Never
 
+from framewatt.base.encoded import as_text
 from framewatt.memory import MAIN, processes_killed_for_memory, shortage_told
-from framewatt.orphans import adopt_orphans, children, end_orphans
+from framewatt.orphans import adopt_orphans, children, end_orphans, ended_with_parent
 from framewatt.privacy import Secrets
 
 _KILL_AFTER_S = 5.0
 _LAST_WORDS = 300
+_LARGEST_LOG_B = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,12 @@ def supervise(
     timeout_s: float,
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    keep: Sequence[int] = (),
 ) -> Outcome:
     """Run a command in a process group of its own, its output appended to `log`.
 
     Whatever it leaves behind when it ends, runs out of time, or this process is told to stop, is ended, also what has
-    left its group.
+    left its group. Where this process is killed, the kernel ends the command (not what that has started).
 
     Args:
         command: the program and its arguments.
@@ -54,6 +57,7 @@ def supervise(
         timeout_s: seconds it may take.
         environment: environment variables set for it on top of this process's.
         folder: where it starts; None is where this process is.
+        keep: open files that it has, too, and holds until it ends.
 
     Raises:
         KeyboardInterrupt: this process was told to stop (SIGINT or SIGTERM); the group has been ended.
@@ -73,6 +77,8 @@ def supervise(
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
+                pass_fds=keep,
+                preexec_fn=ended_with_parent(),  # noqa: PLW1509 # it only calls the kernel
                 cwd=folder,
                 env={**os.environ, **(environment or {})},
             )
@@ -88,11 +94,40 @@ def supervise(
             strays = len(children() - others - {process.pid})
             _end_group(process)
             end_orphans(others)
+    # What a program says of a machine is kept with the results, which others will read. It is taken out before the
+    # line is cut to its length.
+    secrets = Secrets.of_this_machine()
+    scrub(log, begin, secrets)
     if reason:
         words = _last_words(_said(log, begin))
-        # What a program says of a machine is kept with the results, which others will read.
-        reason = Secrets.of_this_machine().redact(reason + (f": {words}" if words else f" (see {log})"))
+        reason = secrets.redact(reason) + (f": {words}" if words else secrets.redact(f" (see {log})"))
     return Outcome(reason, started_ns, ended_ns, strays)
+
+
+def scrub(log: Path, begin: int, secrets: Secrets) -> None:
+    """Take secrets out of what was appended to a log; of more than `_LARGEST_LOG_B`, what is in the middle is left out.
+
+    The file stays the same one: others may have it open, to append to it.
+
+    Args:
+        log: the file.
+        begin: where in it the new part begins, bytes.
+        secrets: what is taken out.
+    """
+    with log.open("r+b") as file:
+        file.seek(begin)
+        said = file.read(_LARGEST_LOG_B)
+        size = log.stat().st_size - begin
+        if size > _LARGEST_LOG_B:
+            file.seek(-(_LARGEST_LOG_B // 2), os.SEEK_END)
+            # Cut between words: of half a token nobody sees what it is.
+            first, last = said[: _LARGEST_LOG_B // 2].rpartition(b" ")[0], file.read().partition(b" ")[2]
+            said = first + b"\n[framewatt: %d bytes left out]\n" % (size - len(first) - len(last)) + last
+        scrubbed = secrets.redact(as_text(said)).encode("utf-8", "surrogateescape")
+        if scrubbed != said or size > _LARGEST_LOG_B:
+            file.seek(begin)
+            file.write(scrubbed)
+            file.truncate()
 
 
 def thread_settings(threads: int) -> dict[str, str]:

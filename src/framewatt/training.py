@@ -53,6 +53,7 @@ def main(job_path: str) -> None:
         "weights": job["weights"],
         "epochs": epochs,
         "workload": workload.facts(),
+        "official_weights": official_weights(workload),
         "body_sha256": sha256_of_files([body / CONFIGURATION, body / WEIGHTS], body) if body else None,
         "weights_sha256": sha256_of_files(folder.iterdir(), folder),
     }
@@ -66,6 +67,12 @@ def keep_downloads(folder: Path) -> None:
     """
     for variable in ("TORCH_HOME", "KERAS_HOME", "MXNET_HOME"):
         os.environ.setdefault(variable, str(folder / variable.partition("_")[0].lower()))
+
+
+def official_weights(workload: Training) -> dict[str, str] | None:
+    """By what the file of official weights is known that the model has; None where its zoo checks it."""
+    known_by: dict[str, str] | None = getattr(getattr(workload, "model", None), "official_weights", None)
+    return known_by
 
 
 def set_up_own(workload: Training, data: Arrays) -> None:

@@ -9,6 +9,9 @@ from framewatt.errors import FramewattError
 
 PYTHON_VERSION = "3.11"
 
+BUILD_LOCK = Path("envs", "build", "build-requirements.txt")
+"""With hashes: what builds packages that have no wheel, and nothing else may."""
+
 
 def uv_program() -> str:
     """Path of uv, which lies beside the interpreter that runs the workflow, or on PATH.

@@ -5,28 +5,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import ValidationError
 
+from framewatt.base.schema import Validator, unseen_text
+from framewatt.base.yaml_text import parse_yaml
 from framewatt.errors import FramewattError
-
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The safe loader, the quick one where PyYAML was built with it."""
 
 
 def load_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML mapping.
 
     Raises:
-        FramewattError: the file is not there, is not YAML, or holds something other than a mapping.
+        FramewattError: the file is not there, is not YAML, is too large, or holds something other than a mapping.
     """
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml"))) or "none"
         raise FramewattError(f"{path}: no such file; allowed: a YAML file (in that folder: {known})")
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), _LOADER)  # noqa: S506  # a safe one
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise FramewattError(f"{path}: not YAML: {error}") from error
+        content = parse_yaml(path.read_text(encoding="utf-8"))
+    except (FramewattError, UnicodeDecodeError) as error:
+        raise FramewattError(f"{path}: {error}") from error
     if not isinstance(content, dict):
         raise FramewattError(f"{path}: found {type(content).__name__} at the top; allowed: a mapping of keys")
     return content
@@ -43,7 +41,10 @@ def validate(content: Mapping[str, Any], schema: Mapping[str, Any], source: str)
     Raises:
         FramewattError: the first wrong value, as file, key, found, allowed.
     """
-    errors = sorted(Draft202012Validator(dict(schema)).iter_errors(content), key=lambda e: [str(p) for p in e.path])
+    unseen = unseen_text(content)
+    if unseen:
+        raise FramewattError(f"{source}: {unseen[0]}: found {unseen[1]!r}; allowed: text of characters that are seen")
+    errors = sorted(Validator(dict(schema)).iter_errors(content), key=lambda e: [str(p) for p in e.path])
     if errors:
         raise FramewattError(f"{source}: {_describe(errors[0])}")
     filled: dict[str, Any] = _with_defaults(content, schema)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framewatt.preflight import objections
+from framewatt.runs.clocks import step_within
 from framewatt.supervision import Outcome
 
 OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
@@ -42,7 +43,7 @@ def judge(
         result: what the worker said at its end, or None.
         primary: the window that the result names, with the energy of every domain; None where it was not closed.
         around: what was seen around the run: `error` of the sampling process or None, findings of `preflight`,
-            `returned_to_idle`.
+            `returned_to_idle`, `clock`, and the machine's `lock` (None in a record of before there was one).
     """
     reasons = [outcome.reason] if outcome.reason else []
     if around["error"]:
@@ -80,6 +81,10 @@ def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str,
         flags.append(
             f"power was not back to within {100 * cool_down['idle_band']:g} % of idle in {cool_down['timeout_s']:g} s"
         )
+    if step := step_within(around["clock"]):
+        flags.append(step)
+    if around["lock"] and not around["lock"]["machine_wide"]:
+        flags.append("measured under a test's own lock: others may have measured beside it")
     if outcome.strays:
         flags.append(f"{outcome.strays} processes were left behind and ended")
     return flags

@@ -21,6 +21,7 @@ from bench.importing import import_ratios
 from bench.own_time import own_seconds
 from bench.paired import PEERS, ROOT, Loops, Ratio, compare
 from bench.table import cases_table, cost_table
+from framewatt.host.lock import machine_lock
 from framewatt.machine import describe_machine
 
 OUT = ROOT / "results" / "bench"
@@ -37,10 +38,14 @@ TRAINED = {"torch": "torch", "tensorflow": "tensorflow/cpu", "mxnet": "mxnet/cpu
 def main() -> None:
     """Measure, write and print."""
     OUT.mkdir(parents=True, exist_ok=True)
-    rows = [*_sampling(), *_loops(), _own_time(), *import_ratios()]
+    with machine_lock("bench"):
+        rows = [*_sampling(), *_loops(), *import_ratios()]
+    # Its runs take the lock themselves, as those of a study do.
+    rows.append(_own_time())
     _write(OUT / "bench.csv", COLUMNS, rows)
     (OUT / "bench.md").write_text(cost_table(rows))
-    cases = _cases()
+    with machine_lock("bench"):
+        cases = _cases()
     _write(OUT / "cases.csv", CASE_COLUMNS, cases)
     (OUT / "cases.md").write_text(cases_table(cases))
     (OUT / "machine.json").write_text(json.dumps(describe_machine(), indent=1) + "\n")

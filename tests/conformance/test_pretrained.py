@@ -55,6 +55,17 @@ def test_they_are_downloaded_once(found: dict[str, Any]) -> None:
     assert found["from_cache"] == found["difference"]
 
 
+def test_a_file_that_its_zoo_half_names_is_known_by_its_whole_hash(found: dict[str, Any]) -> None:
+    first, again = found["known_by"]
+    if first is None:
+        # Keras and Gluon publish whole checksums themselves.
+        assert again is None
+        return
+    assert (first["sha256_is"], again["sha256_is"]) == ("learnt now", "as learnt")
+    assert len(first["sha256"]) == 64
+    assert first["sha256"] == again["sha256"]
+
+
 def test_a_file_with_another_checksum_is_refused(found: dict[str, Any]) -> None:
     """torch says so; Keras and Gluon try to download it anew."""
     assert "allowed: " in found["spoilt"]

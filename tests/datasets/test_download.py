@@ -4,6 +4,7 @@ import hashlib
 import re
 import tarfile
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from framewatt.datasets.download import Checksum, download
-from framewatt.datasets.sources import fetch_source
+from framewatt.datasets.sources import fetch_source, name_of
 from framewatt.errors import FramewattError
 from framewatt.files import read_json
 
@@ -28,6 +29,7 @@ class Server:
         self.ranges: list[str | None] = []
         self.status: list[int] = []
         self.understands_ranges = True
+        self.drips: str | None = None
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -38,6 +40,8 @@ class Server:
                 pass
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.http.block_on_close = False
         self.thread = threading.Thread(target=self.http.serve_forever)
         self.thread.start()
 
@@ -47,8 +51,11 @@ class Server:
     def answer(self, request: BaseHTTPRequestHandler) -> None:
         asked = request.headers.get("Range")
         self.ranges.append(asked)
+        if self.drips == "head":
+            drip(request, b"HTTP/1.1 200 OK\r\nX-Padding: " + b"x" * 10_000)
+            return
         status = self.status.pop(0) if self.status else 200
-        content = self.files.get(request.path[1:])
+        content = self.files.get(request.path[1:].partition("?")[0])
         if content is None or status != 200:
             request.send_error(404 if content is None else status)
             return
@@ -58,6 +65,9 @@ class Server:
             request.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
         request.send_header("Content-Length", str(len(content) - start))
         request.end_headers()
+        if self.drips == "body":
+            drip(request, content[start:])
+            return
         drop = self.drops.pop(0) if self.drops else None
         request.wfile.write(content[start:] if drop is None else content[start : start + drop])
 
@@ -65,6 +75,16 @@ class Server:
         self.http.shutdown()
         self.thread.join()
         self.http.server_close()
+
+
+def drip(request: BaseHTTPRequestHandler, content: bytes) -> None:
+    """Send byte by byte, each long before anybody stops waiting for the next, until nobody listens any more."""
+    try:
+        for number in range(len(content)):
+            request.wfile.write(content[number : number + 1])
+            time.sleep(0.01)
+    except OSError:
+        pass
 
 
 @pytest.fixture
@@ -140,6 +160,48 @@ def test_a_file_that_is_not_there_is_told_at_once(server: Server, tmp_path: Path
         get(server, tmp_path / "file.bin", attempts=2)
 
 
+@pytest.mark.parametrize("drips", ["head", "body"])
+def test_a_server_that_drips_is_not_waited_for_without_end(server: Server, tmp_path: Path, drips: str) -> None:
+    server.drips = drips
+    with pytest.raises(FramewattError, match=r"file.bin: found \d+ of 1048576 bytes after 1 s; allowed: a server that"):
+        get(server, tmp_path / "file.bin", limit_s=1)
+    server.drips = None
+    get(server, tmp_path / "file.bin")
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("left", [b"other bytes", CONTENT[:-1] + b"!", CONTENT + b"more"])
+def test_what_another_file_left_does_not_block_this_one(server: Server, tmp_path: Path, left: bytes) -> None:
+    (tmp_path / ".file.bin.partial").write_bytes(left)
+    get(server, tmp_path / "file.bin")
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+def test_a_file_that_waits_is_taken_by_its_checksum_alone(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "file.bin").write_bytes(CONTENT[:-1] + b"!")
+    get(server, tmp_path / "file.bin")
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+    get(server, tmp_path / "file.bin")
+    assert len(server.ranges) == 1
+
+
+def test_no_link_is_followed_to_a_file_elsewhere(server: Server, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_bytes(b"precious")
+    (tmp_path / "made").mkdir()
+    for name in ("file.bin", ".file.bin.partial"):
+        (tmp_path / "made" / name).symlink_to(mine)
+    get(server, tmp_path / "made" / "file.bin")
+    assert mine.read_bytes() == b"precious"
+    assert (tmp_path / "made" / "file.bin").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("text", ["sha256:12", "sha256:" + "0" * 64 + "\n", "sha1:" + "0" * 40, "", "md5:" + "g" * 32])
+def test_what_is_no_checksum_is_refused(text: str) -> None:
+    with pytest.raises(FramewattError, match=r"checksum: found .*; allowed: sha256:<64 hexadecimal digits>, or md5:"):
+        Checksum.parse(text)
+
+
 def test_md5_serves_where_it_is_all_that_is_published(server: Server, tmp_path: Path) -> None:
     download(server.url(), tmp_path / "file.bin", checksum_of(CONTENT, "md5"), len(CONTENT))
     assert names_in(tmp_path) == ["file.bin"]
@@ -187,6 +249,48 @@ def test_a_source_is_there_whole_or_not_at_all(server: Server, tmp_path: Path) -
     fetch_source("some", source_of(server, "file.bin", "batches.tar.gz"), tmp_path / "some")
     # What had come whole before was not asked for again.
     assert len(server.ranges) == 3
+
+
+@pytest.mark.parametrize(
+    ("end", "name"),
+    [
+        ("a/x.zip?download=1", "x.zip"),
+        ("api/records/7/files/x.tar.gz/content", "x.tar.gz"),
+        ("files/X.ZIP/content?a=b/c.bin#part", "X.ZIP"),
+        ("x.zip/notes.txt", "notes.txt"),
+        ("a%20b.mat", "a b.mat"),
+        ("vocab.txt", "vocab.txt"),
+    ],
+)
+def test_a_file_has_the_name_that_its_url_gives_it(end: str, name: str) -> None:
+    assert name_of({"url": f"https://example.org/{end}"}) == name
+
+
+@pytest.mark.parametrize("end", ["", "?x.zip", "a/%2e%2e", "a%2F..%2Fb.zip", "%00.zip", ".source.zip", "a%0Ab.zip"])
+def test_a_url_that_names_no_file_is_refused(end: str) -> None:
+    with pytest.raises(FramewattError, match=r"found .* as the file's name; allowed: a URL that ends in one"):
+        name_of({"url": f"https://example.org/{end}"})
+
+
+def test_an_archive_is_unpacked_whatever_its_url_asks(server: Server, tmp_path: Path) -> None:
+    server.files["batches.tar.gz"] = packed(one=b"1")
+    source = source_of(server, "batches.tar.gz")
+    source["files"][0]["url"] += "?download=1"
+    fetch_source("some", source, tmp_path / "some")
+    assert names_in(tmp_path / "some") == ["batches", "source.json"]
+
+
+def test_two_files_of_one_name_are_refused(server: Server, tmp_path: Path) -> None:
+    source = source_of(server, "file.bin", "file.bin")
+    with pytest.raises(FramewattError, match=r"some: found two files called file.bin; allowed: URLs that end in"):
+        fetch_source("some", source, tmp_path / "some")
+
+
+def test_what_waits_for_the_others_is_checked_again(server: Server, tmp_path: Path) -> None:
+    (tmp_path / ".some.downloads").mkdir()
+    (tmp_path / ".some.downloads" / "file.bin").write_bytes(b"swapped")
+    fetch_source("some", source_of(server, "file.bin"), tmp_path / "some")
+    assert (tmp_path / "some" / "file.bin").read_bytes() == CONTENT
 
 
 def test_what_cannot_be_downloaded_says_where_it_is_got(tmp_path: Path) -> None:

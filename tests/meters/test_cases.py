@@ -1,21 +1,38 @@
 """Every case on every meter: the real sampling process, on hardware that follows a script in real time."""
 
 import pytest
+from hardware import case
 from hardware.case import namespaces_allowed, play_cases
-from hardware.cases import CASES
+from hardware.cases import CASES, CPU
 
-pytestmark = pytest.mark.skipif(
+needs_namespaces = pytest.mark.skipif(
     not namespaces_allowed(), reason="this machine does not let a user make namespaces (unshare --map-root-user)"
 )
+
+
+def test_meters_that_are_slow_to_start_get_more_time_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    leads = []
+
+    def busy(name: str, peers_python: str, lead_s: float) -> dict:
+        leads.append(lead_s)
+        return {"held_up_s": 0, "late_s": 0} if lead_s > 20 else {"not_ready_s": 4.0}
+
+    monkeypatch.setattr(case, "_play_once", busy)
+    assert case.play_case("constant 100 W") == {"held_up_s": 0, "late_s": 0}
+    assert leads == [0, 8, 16, 24]
+    # Before second 0 nothing is drawn: the lead changes no right value.
+    script = CASES[0].script
+    assert script.counter(CPU, -8) == script.counter(CPU, 0)
 
 
 @pytest.fixture(scope="module")
 def played() -> dict[str, dict]:
     """What every case came to."""
-    return play_cases([case.name for case in CASES])
+    return play_cases([one.name for one in CASES])
 
 
-@pytest.mark.parametrize("name", [case.name for case in CASES])
+@needs_namespaces
+@pytest.mark.parametrize("name", [one.name for one in CASES])
 def test_every_meter_is_right_or_says_why_it_is_not(played: dict[str, dict], name: str) -> None:
     rows = played[name]["rows"]
     assert rows
@@ -31,6 +48,7 @@ def test_every_meter_is_right_or_says_why_it_is_not(played: dict[str, dict], nam
             ), what
 
 
+@needs_namespaces
 @pytest.mark.parametrize("name", ["sampler killed", "disk full"])
 def test_a_sampling_process_that_ends_says_so_in_the_run(played: dict[str, dict], name: str) -> None:
     (error, *_) = played[name]["errors"]
@@ -38,6 +56,7 @@ def test_a_sampling_process_that_ends_says_so_in_the_run(played: dict[str, dict]
     assert expected[name] in error
 
 
+@needs_namespaces
 def test_a_divided_gpu_is_flagged(played: dict[str, dict]) -> None:
     (row,) = [row for row in played["divided GPU (MIG)"]["rows"] if row["meter"] == "nvml"]
     assert row["flags"] == ["the GPU is divided (MIG): its energy is all its instances'"]

@@ -23,6 +23,8 @@ def archive(tmp_path: Path) -> Path:
     raw = tmp_path / "made" / "repository-abc" / "power" / "experiments" / "gpu" / "pytorch"
     raw.mkdir(parents=True)
     (raw / CSV).write_text("timestamp, power.draw [W]\n")
+    # Another project of the same people, which comes first by name.
+    (tmp_path / "made" / "repository-abc" / "memory" / "experiments" / "perf").mkdir(parents=True)
     served = tmp_path / "served"
     served.mkdir()
     with tarfile.open(served / "abc.tar.gz", "w:gz") as tar:
@@ -63,7 +65,7 @@ def test_raw_results_are_fetched_and_found(fetch: Fetch, archive: Path, tmp_path
     ("checksum", "said"),
     [
         ("sha256:" + "0" * 64, "nothing is kept"),
-        ("0" * 64, "allowed: sha256:<hexadecimal>"),
+        ("0" * 64, "allowed: sha256:<64 hexadecimal digits>"),
     ],
 )
 def test_another_file_than_the_checksum_says_is_refused(fetch: Fetch, tmp_path: Path, checksum: str, said: str) -> None:

@@ -11,6 +11,7 @@ from published_data import raw_data
 from framewatt.figures.power_traces import TracedRun
 from framewatt.published import itu2023, itu2023_beyond, itu2023_figures
 from framewatt.published.itu2023_epochs import GAUGES, all_epochs, as_published, epochs_of
+from framewatt.published.itu2023_places import authors_tables
 from framewatt.published.itu2023_raw import authors_levels, read_runs
 from framewatt.records import read_run
 
@@ -109,7 +110,7 @@ def test_levels_are_written_as_in_the_names_of_the_authors_files():
 
 
 def test_every_number_of_the_authors_table_is_reproduced(runs, folder):
-    frame = itu2023.recount(RESOURCES, all_epochs(runs), itu2023.authors_tables(folder))
+    frame = itu2023.recount(RESOURCES, all_epochs(runs), authors_tables(folder))
     rows = frame[frame["table"] == "all_data_processed_cifar.csv"]
     assert len(rows) == 480 * 11
     assert rows["verdict"].value_counts().to_dict() == {"reproduced": 480 * 11}

@@ -90,7 +90,7 @@ def soak(checkout: Checkout, sampler: int, until_s: float) -> None:
 def prepared(root: Path) -> Checkout:
     """A copy of this checkout with a small data set."""
     root.mkdir()
-    checkout = Checkout(root)
+    checkout = Checkout(root, lock=None)
     for name in ("mxnet/cpu", "onnxruntime/cpu"):
         checkout.share_environment(name)
     path = root / "config/datasets.yaml"

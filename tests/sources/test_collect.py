@@ -11,6 +11,7 @@ from framewatt.factors import RESERVED
 from framewatt.file_study import FileStudy, load_file_study
 from framewatt.frames import epochs_columns, runs_columns
 from framewatt.package.contents import source_files
+from framewatt.sources.importing import import_run
 from framewatt.statistics import cells_columns
 from framewatt.validation import load_yaml
 
@@ -105,6 +106,99 @@ def test_a_kind_of_file_belongs_to_runs_that_share_its_constants(load) -> None:
     study = load("train/m-1.csv", "infer/m-1.csv", logs=[train, infer])
     assert [(run.cell.id, run.missing) for run in study.found] == [("infer-m", ()), ("train-m", ())]
     assert len(load(logs=[train, infer | {"pattern": "none/{model}-{run}.csv", "may_be_absent": True}]).found) == 1
+
+
+def missing(study: FileStudy) -> list[str]:
+    return [path for run in study.found for path in run.missing]
+
+
+def test_kinds_of_one_reader_may_divide_the_cells_by_a_fields_expression(load) -> None:
+    old = {"pattern": "{model,resnet50|vgg16}-{run}.csv", "reader": "nvidia-smi", "columns": {"power.draw": "Power"}}
+    new = {"pattern": "{model,vit|bert}-{run}.csv", "reader": "nvidia-smi"}
+    study = load("resnet50-1.csv", "vgg16-1.csv", "vgg16-3.csv", "vit-1.csv", "bert-1.csv", logs=[old, new])
+    assert missing(study) == ["vgg16-2.csv"]
+    assert {run.cell.id: [file.log for file in run.files] for run in study.found if run.repetition == 1} == {
+        "bert": [1],
+        "resnet50": [0],
+        "vgg16": [0],
+        "vit": [1],
+    }
+
+
+def test_kinds_may_divide_the_repetitions(load) -> None:
+    before = {"pattern": "{model}-{run,0[1-2]}.csv", "reader": "nvidia-smi", "columns": {"power.draw": "Power"}}
+    after = {"pattern": "{model}-{run,0[3-5]}.csv", "reader": "nvidia-smi"}
+    study = load("m-01.csv", "m-02.csv", "m-03.csv", "m-05.csv", logs=[before, after])
+    assert missing(study) == ["m-04.csv"]
+
+
+def test_two_kinds_that_read_one_file_alike_would_count_it_twice(load) -> None:
+    first = {"pattern": "{model,resnet50}-{run}.csv", "reader": "nvidia-smi"}
+    with pytest.raises(FramewattError, match=r"logs\.1\.pattern: found resnet50-1\.csv, which files\.logs\.0 reads"):
+        load("resnet50-1.csv", "vit-1.csv", logs=[first, first | {"pattern": "{model}-{run}.csv"}])
+    domains = [first | {"reader": "watts", "domain": domain} for domain in ("cpu:package", "cpu:dram")]
+    assert missing(load("resnet50-1.csv", logs=domains)) == []
+
+
+def test_a_level_may_have_another_text_in_each_kind_of_path(load) -> None:
+    long = {"pattern": "gpu/{model,resnet50|vgg16}-{run}.csv", "reader": "nvidia-smi"}
+    short = {"pattern": "cpu/{model,rn50|vgg}-{run}.txt", "reader": "perf"}
+    levels = {"model": {"rn50": "ResNet", "resnet50": "ResNet", "vgg": "VGG", "vgg16": "VGG"}}
+    study = load("gpu/resnet50-1.csv", "cpu/rn50-1.txt", "gpu/vgg16-1.csv", logs=[long, short], levels=levels)
+    assert missing(study) == ["cpu/vgg-1.txt"]
+
+
+def test_a_missing_path_is_written_as_those_that_are_there(load) -> None:
+    assert missing(load("m/gpu-0.csv", "m/gpu-2.csv")) == ["m/gpu-1.csv"]
+    log = {"pattern": "n/{model}-{run}.log", "reader": "perf"}
+    assert missing(load("n/a-08.log", "n/a-10.log", logs=[log]))[-1] == "n/a-09.log"
+
+
+def test_kinds_that_write_a_repetition_otherwise_are_of_one_run(load) -> None:
+    study = load("m/gpu-1.csv", "m/gpu-2.csv", "m/cpu-01.txt", "m/cpu-02.txt", logs=[GPU, CPU])
+    assert [(run.repetition, len(run.files), run.missing) for run in study.found] == [(1, 2, ()), (2, 2, ())]
+    with pytest.raises(FramewattError, match=r"found m/gpu-02\.csv and m/gpu-2\.csv for the same run"):
+        load("m/gpu-02.csv")
+
+
+def test_cells_that_count_from_zero_agree_on_what_is_the_first(load) -> None:
+    study = load("m/gpu-0.csv", "m/gpu-1.csv", "n/gpu-1.csv")
+    assert [(run.cell.id, run.repetition, run.missing) for run in study.found] == [
+        ("m", 1, ()),
+        ("m", 2, ()),
+        ("n", 1, ("n/gpu-0.csv",)),
+        ("n", 2, ()),
+    ]
+
+
+def test_dates_are_in_order_and_no_twenty_million_runs_are_missing_before_them(load) -> None:
+    study = load("m/gpu-20230508.csv", "m/gpu-20230101.csv", repetitions=3)
+    assert [(run.repetition, [file.path for file in run.files]) for run in study.found] == [
+        (1, ["m/gpu-20230101.csv"]),
+        (2, ["m/gpu-20230508.csv"]),
+        (3, []),
+    ]
+    assert missing(study) == ["m/gpu-*.csv"]
+
+
+def test_a_constant_is_the_level_that_a_path_of_another_kind_has(load) -> None:
+    eight = {"pattern": "eight/{model}-{run}.csv", "reader": "nvidia-smi", "constants": {"batch_size": 8}}
+    others = {"pattern": "b{batch_size}/{model}-{run}.txt", "reader": "perf"}
+    study = load("eight/m-1.csv", "b8/m-1.txt", logs=[eight, others])
+    assert [(run.cell.id, len(run.files), run.missing) for run in study.found] == [("b8-m", 2, ())]
+
+
+def test_an_expression_may_refer_to_another_field(load) -> None:
+    log = {"pattern": "{model}/{model_again,(?P=model)}-{run}.csv", "reader": "nvidia-smi"}
+    assert missing(load("m/m-1.csv", "m/n-1.csv", "m/m-3.csv", logs=[log])) == ["m/m-2.csv"]
+
+
+def test_a_file_that_is_there_is_not_said_to_be_missing(load, tmp_path: Path) -> None:
+    kinds = [GPU, {"pattern": "{model}/cpu-{run}.txt", "reader": "perf"}]
+    study = load("m/gpu-1.csv", "m/cpu-2.txt", logs=kinds)
+    (tmp_path / "m" / "cpu-1.txt").write_text("")
+    record = import_run(study, study.found[0], {}).record
+    assert record["reasons"] == ["m/cpu-1.txt: there, but its pattern takes it for another run's"]
 
 
 @pytest.mark.parametrize(

@@ -27,13 +27,14 @@ def test_idle_power_is_measured_with_its_spread(tmp_path: Path) -> None:
 
 
 def test_a_calibration_of_this_node_is_taken(tmp_path: Path) -> None:
-    idle = {"machine": describe_machine(), "meters": [], "idle_s": 1, "domains": {}}
+    idle = {"job_sha256": "a", "machine": describe_machine(), "meters": [], "idle_s": 1, "domains": {}}
     assert idle_here(idle, OPTIONS, tmp_path) == idle
     assert not list(tmp_path.iterdir())
 
 
 def test_another_node_is_measured_once(tmp_path: Path) -> None:
-    elsewhere = {"machine": {"fingerprint": "another"}, "meters": ["estimate"], "idle_s": 0.3, "domains": {}}
+    about = {"machine": {"fingerprint": "another"}, "meters": ["estimate"], "idle_s": 0.3, "domains": {}}
+    elsewhere = {"job_sha256": "a", **about}
     here = idle_here(elsewhere, OPTIONS, tmp_path)
     assert here["machine"]["fingerprint"] == describe_machine()["fingerprint"]
     assert here["domains"]["cpu:estimate"]["mean_power_w"] > 0
@@ -41,6 +42,7 @@ def test_another_node_is_measured_once(tmp_path: Path) -> None:
     assert kept.name == f"idle_{here['machine']['fingerprint']}.json"
     kept.write_text(json.dumps({**here, "idle_s": 99}))
     assert idle_here(elsewhere, OPTIONS, tmp_path)["idle_s"] == 99
+    assert idle_here({**elsewhere, "job_sha256": "b"}, OPTIONS, tmp_path)["idle_s"] == 0.3
 
 
 def test_an_image_and_its_host_are_one_node(tmp_path: Path) -> None:

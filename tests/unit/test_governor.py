@@ -1,5 +1,6 @@
 """The governor is put back however the process that set it ends."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -63,6 +64,32 @@ def test_it_is_put_back_when_the_process_is_killed(cpus: Path, sign: signal.Sign
     while governors(cpus) != ["powersave", "ondemand"] and time.monotonic() < deadline:
         time.sleep(0.02)
     assert governors(cpus) == ["powersave", "ondemand"]
+
+
+def test_a_killed_process_keeps_the_lock_until_the_governor_is_put_back(cpus: Path) -> None:
+    path = cpus / "lock"
+    path.touch()
+    code = (
+        "import fcntl, sys, time; from pathlib import Path\n"
+        "from framewatt.governor import governor; from framewatt.orphans import children\n"
+        f"lock = open({str(path)!r}); fcntl.flock(lock, fcntl.LOCK_EX)\n"
+        f"with governor('performance', Path({str(cpus)!r}), keep=[lock.fileno()]):\n"
+        "    print(*children(), flush=True); time.sleep(60)"
+    )
+    with (
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process,
+        path.open() as lock,
+    ):
+        assert process.stdout is not None
+        guardian = int(process.stdout.readline())
+        os.kill(guardian, signal.SIGSTOP)
+        process.kill()
+        process.wait()
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.kill(guardian, signal.SIGCONT)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert governors(cpus) == ["powersave", "ondemand"]
 
 
 def test_a_machine_without_one_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

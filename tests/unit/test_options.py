@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from study_factory import hashes_of
 
 from framewatt.cell import FIXED
 from framewatt.errors import FramewattError
@@ -74,7 +75,7 @@ def test_what_a_framework_lacks_is_planned_as_unsupported_with_its_reason(
     load, runtime: str, option: str, level: object, reason: str
 ) -> None:
     study = load(runtime=[runtime], **{option: [level]}, beside=True)
-    (entry,) = plan_of(study)["unsupported"]
+    (entry,) = plan_of(hashes_of(study))["unsupported"]
     assert reason in entry["reason"]
 
 
@@ -90,7 +91,7 @@ def test_levels_read_with_a_word_where_they_say_nothing_alone() -> None:
 
 def test_cells_are_compared_by_options_that_the_study_names(load) -> None:
     study = load(compare=("threads",), threads=[1, 2])
-    assert plan_of(study)["significance"]["n_comparisons"] == 1
+    assert plan_of(hashes_of(study))["significance"]["n_comparisons"] == 1
     with pytest.raises(FramewattError, match=r"statistics.compare: found 'threads'; allowed: a factor of the study: "):
         load(compare=("threads",))
 

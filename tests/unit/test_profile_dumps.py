@@ -54,6 +54,13 @@ def test_a_dump_is_opened_by_its_checksum(tmp_path: Path) -> None:
     assert read_profile(path, Trust(read_checksums(listed))).total_time_s == 1.5
 
 
+@pytest.mark.parametrize("own_times", [{F: 0.0}, {F: -1.0}, {F: 1e308, ("a.py", 1, "f"): 1e308}])
+def test_a_run_that_took_no_time_has_no_shares(tmp_path: Path, own_times: dict) -> None:
+    path = write_dump(tmp_path / "none.prof", statistics(own_times))
+    with pytest.raises(FramewattError, match=r"none.prof: found functions that took \S+ s together; allowed: a run"):
+        read_profile(path, ANY)
+
+
 PYTHON_2 = b"{(t\x08\x00\x00\x00train.pyi\x03\x00\x00\x00R\x00\x00\x00\x00"
 """Marshal data with a reference to an interned string, as only Python 2 writes it."""
 

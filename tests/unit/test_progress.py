@@ -49,3 +49,9 @@ def test_only_a_failure_worth_repeating_is_due_again(tmp_path: Path, record: dic
     if record is not None:
         path.write_text(json.dumps(record))
     assert attempt_of(path) == due
+
+
+def test_another_job_begins_with_its_first_attempt(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"status": "failed", "attempt": 3, "job_sha256": "a"}))
+    assert (attempt_of(path, "a"), attempt_of(path, "b")) == (4, 1)

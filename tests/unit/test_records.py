@@ -28,7 +28,7 @@ def test_a_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
         ({"status": "fine"}, "status: 'fine' is not one of"),
         ({"repetition": 0}, "repetition: 0 is less than the minimum"),
         ({"joules": 3}, "Additional properties are not allowed"),
-        ({"schema_version": 2}, "schema_version: 1 was expected"),
+        ({"schema_version": 3}, r"schema_version: 3 is not one of \[1, 2\]"),
     ],
 )
 def test_a_record_that_breaks_the_schema_is_neither_written_nor_read(
@@ -114,6 +114,55 @@ def test_a_trace_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
     same = pa.table({"monotonic_ns": pa.array(np.zeros(rows, np.int64)), "value": pa.array(np.zeros(rows))})
     pq.write_table(same, tmp_path / "power.parquet", compression="zstd")
     with pytest.raises(FramewattError, match=rf"power.parquet: found {rows} rows in \d+ bytes; allowed: no more than"):
+        read_trace(tmp_path / "power.parquet")
+
+
+def rewrite(path: Path, **changed: object) -> None:
+    """A good trace with columns or channels exchanged, as a forger's own program would write it."""
+    write_trace(path, Trace((CHANNEL,), np.arange(3), np.zeros(3, int), np.ones(3)))
+    table = pq.read_table(path)
+    metadata = {"framewatt.channels": json.dumps(changed.pop("channels", [CHANNEL.to_dict()]))}
+    for name, values in changed.items():
+        column = pa.array(values)
+        table = table.set_column(table.column_names.index(name), name, column)
+    pq.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
+
+
+CHANNEL = Channel("rapl", "cpu:package-0", "energy_j", COUNTER, 0.001)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"value": ["5"] * 3}, "found the columns monotonic_ns int64, .* value string; allowed: monotonic_ns int64"),
+        ({"value": [[1.0]] * 3}, "found the columns monotonic_ns, instrument, domain, quantity, element; allowed"),
+        ({"monotonic_ns": [1, None, 2]}, "readings without a time"),
+        ({"domain": pa.array(["cpu:dram-0"] * 3).dictionary_encode()}, "of a channel that it does not describe"),
+        ({"channels": {}}, "its channels are no list"),
+        ({"channels": [7]}, "a channel of other fields than a channel has"),
+        ({"channels": [{**CHANNEL.to_dict(), "update_period_s": "1"}]}, "a channel whose update_period_s is '1'"),
+        ({"channels": [{**CHANNEL.to_dict(), "wrap": -1.0}]}, "a channel whose wrap is -1.0"),
+        ({"channels": [{**CHANNEL.to_dict(), "estimated": 0}]}, "a channel whose estimated is 0"),
+        ({"channels": [{**CHANNEL.to_dict(), "kind": "meter"}]}, "a channel of the kind 'meter'"),
+        ({"channels": [CHANNEL.to_dict()] * 2}, "a channel is described twice"),
+    ],
+)
+def test_a_trace_of_another_form_is_one_line(tmp_path: Path, changed: dict, reason: str) -> None:
+    rewrite(tmp_path / "power.parquet", **changed)
+    with pytest.raises(FramewattError, match=reason):
+        read_trace(tmp_path / "power.parquet")
+
+
+def test_texts_that_would_fill_the_memory_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    rewrite(tmp_path / "power.parquet")
+    table = pq.read_table(tmp_path / "power.parquet")
+    long = pa.array([f"{n % 9}{'x' * 2_000_000}" for n in range(60)])
+    few = pa.table({name: pa.concat_arrays([table[name].chunk(0)] * 20) for name in table.column_names})
+    pq.write_table(
+        few.set_column(1, "instrument", long), tmp_path / "power.parquet", compression="zstd", use_dictionary=False
+    )
+    assert (tmp_path / "power.parquet").stat().st_size < 100_000
+    with pytest.raises(FramewattError, match=r"found 60 rows in .* bytes; allowed: no more than 200 times its size"):
         read_trace(tmp_path / "power.parquet")
 
 

@@ -99,6 +99,21 @@ def test_what_was_not_measured_is_not_decidable(claim: str, why: str) -> None:
     assert pd.isna(found["here"])
 
 
+@pytest.mark.parametrize("runtimes", [("torch", "tensorflow"), ("torch2onnx",)])
+def test_a_study_without_some_of_the_papers_cells_still_has_a_verdict_for_every_claim(runtimes: tuple) -> None:
+    cells = {one: level for one, level in vision_cells().items() if one.runtime in runtimes}
+    study = measured({one: level for one, level in cells.items() if one.workload == "mobilenetv2"}, repetitions=2)
+    assert len(claims(study)) == 19
+    assert all(len(make(study).data.columns) for make in makers("alizadeh2024").values())
+
+
+def test_a_study_of_which_no_run_counts_has_no_verdict_but_undecidable() -> None:
+    study = measured(vision_cells(), repetitions=2)
+    none = study.runs.assign(valid=False)
+    found = claims(Measured(none, study.epochs, study.comparisons, RESOURCES))
+    assert set(found["verdict"]) == {"not decidable here"}
+
+
 def test_the_largest_batch_stands_for_the_papers_and_that_is_said() -> None:
     study = measured(vision_cells() | {one: level / 2 for one, level in vision_cells(16).items()})
     found = claims(study).loc["abstract-tf-batch64"]

@@ -11,6 +11,7 @@ import frames_factory
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
+from documented_commands import printed_in
 
 from framewatt.factors import factors_of
 from framewatt.figures import energy_runtime_batch, energy_time, epochs
@@ -18,7 +19,7 @@ from framewatt.figures.deploy import draw as draw_deploy
 from framewatt.figures.save import save
 from framewatt.frames import TOTAL
 from framewatt.replication.contract import Finding, claims_table
-from framewatt.report import Material, build_report, deploy, words
+from framewatt.report import Material, build_report, deploy, problems, ranking, words
 from framewatt.statistics import (
     compare_cells,
     correlate,
@@ -58,13 +59,14 @@ def run_record(row: Mapping[str, Any]) -> dict[str, Any]:
         "workload": None,
         "repetition": row["repetition"],
         "position": row["position"],
+        "clock": {"monotonic_ns": row["position"], "utc": "2026-01-01T00:00:00+00:00"},
         "status": row["status"],
         "valid": row["valid"],
         "reasons": [row["reasons"]] if row["reasons"] else [],
         "flags": ["attempt 2; earlier ones failed"] if row["position"] == 1 else [],
         "windows": {"steady": {"domains": {"cpu:package-0": energy}}} if ok else {},
         "identity": {
-            "code": {"commit": "c0ffee", "modified": False, "sha256": "5eed"},
+            "code": {"commit": "c0ffee5", "modified": False, "sha256": "5eed"},
             "data_sha256": "da7a",
             "artefact_sha256": f"a{row['batch_size']}",
             "environment": {"name": row["runtime"]},
@@ -315,11 +317,14 @@ def test_what_is_missing_or_left_out_is_listed_with_its_reason(figures: Path) ->
     assert "unsupported: ONNX Runtime does not train" in left_out
 
 
-def test_reproduction_names_commit_locks_and_hashes(plain: str) -> None:
+def test_reproduction_names_commands_locks_and_hashes(plain: str) -> None:
+    assert printed_in(plain) == [
+        "git checkout c0ffee5",
+        "snakemake --cores 1 report --config study=synthetic",
+        "snakemake --cores 1 archive --config study=synthetic",
+    ]
     text = BeautifulSoup(plain, "html.parser").select_one("#reproduce").text
     for expected in (
-        "git checkout c0ffee",
-        "snakemake --cores 1 --config study=synthetic report",
         "10c4",
         "da7a",
         "5eed",
@@ -429,3 +434,29 @@ def test_less_accurate_choices_are_left_out_and_unknown_accuracy_is_told() -> No
     said = recommended(energies, dict.fromkeys(energies, [float("nan")] * 8))
     assert said[0] == "Accuracy is unknown of every choice, so that choices are compared without it."
     assert said[-1] == "On the Pareto front of mean energy, latency: torch2onnx/cpu."
+
+
+def test_what_the_study_leaves_out_and_a_cell_without_runs_are_told() -> None:
+    one = material()
+    levels = one.plan["cells"][0]
+    gone = {**levels, "id": "gone", "runtime": "tvm"}
+    left_out = [{"cell": "gone", "repetition": 2, "files": ["gone-2.csv"], "reason": "the cable was loose"}]
+    found = material(cells=[*one.plan["cells"], gone], left_out=left_out)
+    by_id = {table.name: table.rows for table in problems.problem_tables(found)}
+    assert by_id["left-out-runs"] == [["gone", "2", "gone-2.csv", "the cable was loose"]]
+    assert by_id["empty-cells"] == [["gone", "1 run left out by the study"]]
+    ranked = ranking.rankings(found.cells, found.headline.energy, found.compared, found.plan["cells"])
+    assert [group.without for group in ranked if group.without] == [["tvm"]]
+    said = " ".join(sentence for answer in words.answers(found) for sentence in answer.sentences)
+    assert "Not ranked, since none of its runs counts: tvm." in said
+    assert "Not ranked" not in " ".join(s for answer in words.answers(one) for s in answer.sentences)
+    assert "empty-cells" not in {table.name for table in problems.problem_tables(one)}
+
+
+def test_only_a_planned_run_can_be_missing() -> None:
+    one = material()
+    first = (one.plan["cells"][0]["id"], 4)
+    order = [entry for entry in one.plan["order"] if (entry["cell"], entry["repetition"]) != first]
+    records = [record for record in one.records if (record["cell_id"], record["repetition"]) != first]
+    found = dataclasses.replace(one, plan={**one.plan, "order": order}, records=records)
+    assert "missing-runs" not in {table.name for table in problems.problem_tables(found)}

@@ -2,14 +2,19 @@
 
 import json
 import os
+import re
 import signal
 import sys
+import time
 from datetime import datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from framewatt.files import sha256_of
+from framewatt.host.lock import Held
+from framewatt.privacy import Secrets
 from framewatt.records import read_run
 from framewatt.runner import RunFiles, measure
 from framewatt.sampler import Sampler
@@ -37,7 +42,9 @@ STEADY = 'mark("steady", "start"); time.sleep(0.5); mark("steady", "end")\nfinis
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Measure a worker with the given body; the record, and the reason that was returned."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
-    files = RunFiles(*(tmp_path / name for name in ("run.json", "power.parquet", "events.parquet", "log")))
+    folder = tmp_path / "measure" / "c" / "1"
+    folder.mkdir(parents=True)
+    files = RunFiles(*(folder / name for name in ("run.json", "power.parquet", "events.parquet", "log")))
 
     def measure_worker(body: str = STEADY, **change: object) -> tuple[dict, str | None]:
         worker = tmp_path / "worker"
@@ -52,14 +59,16 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
                 "repetition": 1,
                 "position": 4,
                 "attempt": 1,
+                "job_sha256": "0" * 64,
             },
             **{"device": "cpu", "threads": 1, "meters": ["estimate"], "instruments": instruments},
             "cool_down": {"rest_s": 0, "idle_band": None, "timeout_s": 1},
             "preflight": {"strict": False, "accept": []},
             **{"timeout_s": 20, "identity": {}, "missing": None, "repeat": True, **change},
         }
+        lock = Held((), 0.0, machine_wide=bool(job.pop("machine_wide", True)))
         environment = {"name": "scripted", "status": "ok", "reason": None, "python": str(worker)}
-        reason = measure(job, IDLE, environment, files)
+        reason = measure(job, IDLE, environment, files, lock)
         return read_run(files.record), reason
 
     return measure_worker
@@ -77,9 +86,9 @@ def test_a_run_has_energy_in_every_window(run, tmp_path: Path) -> None:
     assert energy["energy_net_uncertainty_j"] > energy["energy_uncertainty_j"]
     assert record["throughput_per_s"] == pytest.approx(50 / steady["duration_s"])
     assert record["windows"]["process"]["duration_s"] > steady["duration_s"]
-    trace = pq.read_table(tmp_path / "power.parquet")
+    trace = pq.read_table(tmp_path / "measure/c/1/power.parquet")
     assert trace.num_rows > 40
-    events = pq.read_table(tmp_path / "events.parquet").to_pylist()
+    events = pq.read_table(tmp_path / "measure/c/1/events.parquet").to_pylist()
     edges = [(event["window"], event["edge"]) for event in events]
     assert edges == [("process", "start"), ("steady", "start"), ("steady", "end"), ("process", "end")]
 
@@ -159,6 +168,12 @@ def test_a_run_that_starts_before_power_is_back_is_flagged(run) -> None:
     assert record["cool_down_s"] > 0.5
 
 
+def test_a_run_under_a_tests_own_lock_says_so(run) -> None:
+    record, _ = run(machine_wide=False)
+    assert record["lock"] == {"waited_s": 0.0, "machine_wide": False}
+    assert record["flags"] == ["measured under a test's own lock: others may have measured beside it"]
+
+
 def test_what_a_strict_study_does_not_accept_makes_the_run_invalid(run, monkeypatch: pytest.MonkeyPatch) -> None:
     finding = {"topic": "load", "found": "2.0 processors busy", "meaning": "it is measured too", "remedy": "end it"}
     monkeypatch.setattr("framewatt.runner.check_machine", lambda **_: [finding])
@@ -175,6 +190,27 @@ def test_processes_left_behind_are_flagged(run) -> None:
     assert "1 processes were left behind and ended" in record["flags"]
 
 
+def test_every_attempt_has_an_entry_in_the_chain_of_the_study(run, tmp_path: Path) -> None:
+    run("sys.exit(3)")
+    record, _ = run(attempt=2)
+    first, second = map(json.loads, (tmp_path / "measure/chain.jsonl").read_text().splitlines())
+    assert [first["attempt"], second["attempt"]] == [1, 2]
+    folder = tmp_path / "measure/c/1"
+    assert second["sha256"] == {path.name: sha256_of(path) for path in folder.iterdir() if path.name != "log"}
+    assert record["chain"] == {name: second[name] for name in ("sequence", "previous_sha256")}
+
+
+def test_a_wall_clock_that_is_set_during_a_run_is_flagged(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    wall = time.time_ns
+    begin = time.monotonic()
+    monkeypatch.setattr(time, "time_ns", lambda: wall() - (3600 * 10**9 if time.monotonic() - begin > 0.6 else 0))
+    record, _ = run()
+    assert record["clock"]["moved_s"] == pytest.approx(-3600, abs=0.5)
+    (flag,) = record["flags"]
+    assert re.fullmatch(r"the wall clock was set by -3(600|599)\.\d s, .*, during the run: its times in UTC .*", flag)
+    assert record["valid"]
+
+
 def test_setting_the_wall_clock_changes_no_duration(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = tmp_path / "sitecustomize.py"
     hook.write_text(
@@ -186,4 +222,26 @@ def test_setting_the_wall_clock_changes_no_duration(run, tmp_path: Path, monkeyp
     assert steady["duration_s"] == pytest.approx(0.5, abs=0.2)
     lasted = datetime.fromisoformat(steady["end_utc"]) - datetime.fromisoformat(steady["start_utc"])
     assert lasted.total_seconds() == pytest.approx(steady["duration_s"], abs=1e-4)
+    assert abs(record["clock"]["moved_s"]) < 0.5  # the hook sets the clock of other processes only
     assert record["valid"]
+
+
+def test_reasons_of_a_run_tell_nothing_of_its_owner(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getuser", lambda: "jane_doe")
+    record, reason = run(missing="export: no file of Jane_Doe, mail jane@uni-x.de")
+    assert record["reasons"][0] == "export: no file of <user>, mail <e-mail>"
+    assert "jane" not in (reason or "").lower()
+
+
+def test_a_model_that_crashes_and_tells_all_it_knows_leaves_nothing_of_it(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "myhost-17")
+    monkeypatch.setattr("getpass.getuser", lambda: "jane_doe")
+    monkeypatch.setenv("WANDB_KEY", "0123abcdef89")
+    said = "no layer 3: JANE_DOE@MYHOST-17 https://jane:pw-of-index@index.corp/simple jane@uni-x.de 10.1.2.3 "
+    record, reason = run(f"import os\nraise ValueError({said!r} + os.environ['WANDB_KEY'].upper())")
+    told = "no layer 3: <user>@<host> https://<login>@index.corp/simple <e-mail> <IP> <secret: WANDB_KEY>"
+    assert reason == record["reasons"][0] == f"ended with exit code 1: ValueError: {told}"
+    for path in (tmp_path / "measure/c/1").iterdir():
+        assert Secrets.of_this_machine().find(path.read_bytes()) == [], path

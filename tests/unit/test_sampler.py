@@ -1,8 +1,11 @@
 """The real sampling process, on the estimate, which every Linux machine has."""
 
+import json
 import math
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -70,6 +73,33 @@ def test_it_ends_when_its_parent_lets_go(sampler: Sampler) -> None:
     pid = sampler.pid
     assert "error" not in sampler.stop()
     assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize("opened", [True, False], ids=["while it samples", "before it could say why it does not"])
+def test_a_sampler_whose_parent_died_ends_without_a_word(tmp_path: Path, opened: bool) -> None:
+    meter = "estimate" if opened else "no-such-meter"
+    request = json.dumps({"meters": [meter], "options": OPTIONS, "path": str(tmp_path / "trace.bin")})
+    sampler = subprocess.Popen(
+        [sys.executable, "-m", "framewatt.sampling", request],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    if opened:
+        sampler.stdout.readline()
+    # What the kernel does when a parent is killed: both ends of its pipes go.
+    sampler.stdout.close()
+    sampler.stdin.close()
+    assert sampler.stderr.read() == b""
+    assert sampler.wait(timeout=20) == (0 if opened else 1)
+
+
+def test_ctrl_c_in_the_terminal_does_not_end_it_before_the_run_has_ended(sampler: Sampler) -> None:
+    sampler.start()
+    os.kill(sampler.pid, signal.SIGINT)
+    time.sleep(0.3)
+    assert "error" not in sampler.stop()
 
 
 def test_a_meter_that_cannot_be_opened_is_an_error_not_an_empty_trace(tmp_path: Path, monkeypatch) -> None:

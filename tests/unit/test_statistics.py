@@ -523,3 +523,32 @@ class TestOmnibus:
 
     def test_two_cells_need_no_omnibus_test(self) -> None:
         assert omnibus(runs_frame({TORCH: [1, 2], TENSORFLOW: [2, 3]}), settings()).empty
+
+    @pytest.mark.parametrize(("test", "name"), [("wilcoxon", "Friedman"), ("mannwhitney", "Kruskal-Wallis")])
+    def test_a_cell_without_runs_leaves_the_test_to_the_others_and_is_named(self, test: str, name: str) -> None:
+        fourth, fifth = cell("torch2onnx"), cell("mx2onnx")
+        others = {TORCH: [1, 2, 3, 4], TENSORFLOW: [2, 3, 4, 5.5], MXNET: [3.5, 4.5, 5, 6]}
+        alone = omnibus(runs_frame(others), settings(test=test))
+        found = omnibus(runs_frame({**others, fourth: [None] * 4, fifth: [9, None, None, None]}), settings(test=test))
+        whole = row(found, quantity="energy_per_sample_j", test=name)
+        assert whole["p"] == row(alone, quantity="energy_per_sample_j", test=name)["p"]
+        assert (whole["n_cells"], whole["n_runs"]) == (3, 4 if test == "wilcoxon" else 12)
+        without = f"tested without {fifth.id} (1 run that counts), {fourth.id} (no run that counts)"
+        assert whole["flags"].startswith(without)
+
+    def test_too_few_cells_with_runs_are_no_test_but_a_reason(self) -> None:
+        runs = runs_frame({TORCH: [1, 2], TENSORFLOW: [2, 3], MXNET: [None, None]})
+        for test in ("wilcoxon", "mannwhitney"):
+            one = row(omnibus(runs, settings(test=test)), quantity="energy_per_sample_j")
+            assert pd.isna(one["p"])
+            assert one["flags"] == (
+                f"tested without {MXNET.id} (no run that counts); "
+                "no test: 2 cells with 2 runs that count, at least 3 needed"
+            )
+
+    def test_a_planned_cell_without_a_single_record_is_named_too(self) -> None:
+        others = {TORCH: [1, 2, 3, 4], TENSORFLOW: [2, 3, 4, 5.5], MXNET: [3.5, 4.5, 5, 6]}
+        gone = cell("torch2onnx")
+        found = omnibus(runs_frame(others), settings(), [*others, gone])
+        whole = row(found, quantity="energy_per_sample_j", test="Friedman")
+        assert (whole["n_cells"], whole["flags"]) == (3, f"tested without {gone.id} (no run that counts)")

@@ -60,6 +60,19 @@ def test_a_cross_holds_every_combination_of_its_levels(load) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [
+        ({"repetitions": 3_000_000}, "repetitions: found 3000000; allowed: a whole number at least 1 at most 100000"),
+        ({"repetitions": 60_000, "factors": [cross(batch_size=[1, 2])]}, "found 120000 runs; allowed: at most 100000"),
+        ({"factors": [cross(batch_size=list(range(1, 20_000)))]}, "found 199990 runs; allowed: at most 100000"),
+    ],
+)
+def test_more_runs_than_anyone_measures_are_refused_before_they_are_listed(load, keys: dict, reason: str) -> None:
+    with pytest.raises(FramewattError, match=reason):
+        load(**keys)
+
+
 def test_a_cell_named_by_two_crosses_is_one_cell(load) -> None:
     study = load(factors=[cross(), cross(batch_size=[1, 2])])
     assert [cell.batch_size for cell in study.cells] == [1, 2]
@@ -165,7 +178,7 @@ def test_every_key_of_the_schema_is_described_and_every_optional_one_has_a_defau
         ({"factors": [cross(workload=["vgg"])]}, "factors.0.workload: found 'vgg'; allowed: mobilenet, resnet50"),
         ({"factors": [cross(workload=["mobilenet"], runtime=["mxnet"])]}, "found 'mobilenet'; allowed: resnet50"),
         ({"factors": [cross(dataset=["mnist"])]}, "factors.0.dataset: found 'mnist'; allowed: cifar10, digits"),
-        ({"repetitons": 3}, "repetitons: found an unknown key; allowed: archive, "),
+        ({"repetitons": 3}, "repetitons: found an unknown key; allowed: accept_unavailable, "),
         ({"repetitons": 3}, "(did you mean repetitions?)"),
         ({"repetitions": 0}, "repetitions: found 0; allowed: a whole number at least 1"),
         ({"study": "My study"}, "study: found 'My study'; allowed: text matching"),

@@ -1,5 +1,6 @@
 """Children that end well, badly, never, or leave others behind."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 from checkout import heed_interrupts
 
-from framewatt.supervision import Outcome, supervise
+from framewatt.privacy import Secrets
+from framewatt.supervision import Outcome, scrub, supervise
 
 
 @pytest.fixture
@@ -102,8 +104,8 @@ def test_a_program_that_is_not_there_is_a_reason(tmp_path: Path) -> None:
     assert outcome.reason == f"could not start {tmp_path / 'nowhere'}: No such file or directory"
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_telling_the_supervisor_to_stop_ends_the_child(tmp_path: Path, sign: signal.Signals) -> None:
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_telling_the_supervisor_to_stop_or_killing_it_ends_the_child(tmp_path: Path, sign: signal.Signals) -> None:
     note = tmp_path / "pid"
     code = (
         "import sys; from pathlib import Path; from framewatt.supervision import supervise;"
@@ -123,4 +125,67 @@ def test_telling_the_supervisor_to_stop_ends_the_child(tmp_path: Path, sign: sig
         time.sleep(0.02)
     supervisor.send_signal(sign)
     assert supervisor.wait(timeout=15) != 0
+    deadline = time.monotonic() + 5
+    while alive(int(note.read_text())) and time.monotonic() < deadline:
+        time.sleep(0.02)
     assert not alive(int(note.read_text()))
+
+
+def test_the_child_holds_what_it_is_to_keep(tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        code = f"import os; os.write({file.fileno()}, b'mine')"
+        outcome = supervise([sys.executable, "-c", code], log=tmp_path / "log", timeout_s=20, keep=[file.fileno()])
+    assert outcome.reason is None
+    assert (tmp_path / "lock").read_text() == "mine"
+
+
+CRASH = """
+import base64, os
+key = os.environ["WANDB_KEY"]
+print("layer 3 of 50 is ready")
+print("login as JANE_DOE on MyHost-17.Example, mail jane@uni-x.de, from 10.20.30.40")
+print("index https://jane:in-dex-pw@index.corp/simple and in base64", base64.b64encode(b"?" + key.encode()).decode())
+raise RuntimeError("x" * 290 + " no GPU 0 at https://api.corp/?key=" + key)
+"""
+
+
+def test_what_a_crash_tells_of_its_owner_is_in_neither_log_nor_reason(
+    child, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "myhost-17.example")
+    monkeypatch.setattr("getpass.getuser", lambda: "jane_doe")
+    monkeypatch.setenv("WANDB_KEY", "0123abcdef89")
+    (tmp_path / "log").write_text("said before\n")
+    reason = child(CRASH).reason
+    log = (tmp_path / "log").read_text()
+    assert log.startswith("said before\nlayer 3 of 50 is ready\nlogin as <user> on <host>, mail <e-mail>, from <IP>\n")
+    assert "https://<login>@index.corp/simple and in base64 <secret: WANDB_KEY> in base64\n" in log
+    assert log.endswith(" no GPU 0 at https://api.corp/?key=<secret: WANDB_KEY>\n")
+    assert reason is not None
+    assert not any(part in (log + reason).lower() for part in ("0123", "jane", "myhost", "in-dex", "10.20"))
+
+
+def test_a_log_stays_the_file_that_others_append_to(child, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_KEY", "0123abcdef89")
+    with (tmp_path / "log").open("a") as held:
+        child("import os; print(os.environ['WANDB_KEY'])")
+        held.write("afterwards\n")
+    assert (tmp_path / "log").read_text() == "<secret: WANDB_KEY>\nafterwards\n"
+
+
+def test_a_log_of_any_size_is_scrubbed_at_both_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("framewatt.supervision._LARGEST_LOG_B", 40)
+    log = tmp_path / "log"
+    log.write_text("before hunter22 is first hunter22" + "." * 100 + "hunter22 last hunter22")
+    scrub(log, 7, Secrets({"hunter22": "<secret: X>"}))
+    assert log.read_text() == "before <secret: X> is first\n[framewatt: 118 bytes left out]\nlast <secret: X>"
+
+
+def test_a_traceback_of_framewatts_own_tells_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_KEY", "0123abcdef89")
+    code = "import os; from framewatt.cli import run; run(lambda: {}[os.environ['WANDB_KEY'].upper()])"
+    path = {"PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **path}, stderr=-1, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith("KeyError: '<secret: WANDB_KEY>'\n\n")

@@ -1,6 +1,7 @@
 """Every study file plans, and wrong ones are refused before anything happens."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -66,12 +67,30 @@ def test_a_wrong_study_is_one_line_and_nothing_happens(checkout: Checkout, chang
     assert not (checkout.root / "results").exists()
 
 
+def test_a_copied_study_that_kept_its_name_is_one_line_and_nothing_happens(checkout: Checkout) -> None:
+    copy = checkout.root / "config/studies/copy.yaml"
+    shutil.copy(ROOT / "config/studies/smoke.yaml", copy)
+    answer = checkout.snakemake(config="study=copy")
+    copy.unlink()
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert "copy.yaml: study: found 'smoke', which config/studies/smoke.yaml has too" in line
+    assert not (checkout.root / "results").exists()
+
+
+def test_a_misspelt_figure_is_told_with_those_that_there_are(checkout: Checkout) -> None:
+    answer = checkout.snakemake("--dry-run", "--", "results/smoke/figures/energy_tme.svg", config="study=smoke")
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert "energy_tme.svg: found figure 'energy_tme'; allowed: energy_time, energy_runtime_batch" in line
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [
         ("study=nowhere", "nowhere.yaml: no such file; allowed: "),
         ("environment=conda", "environment: found 'conda'; allowed: locked, host"),
-        ("stduy=demo", "study, trust_profiles (did you mean study?)"),
+        ("stduy=demo", "study, trust_profiles, wait (did you mean study?)"),
     ],
 )
 def test_a_wrong_setting_is_one_line_and_nothing_happens(checkout: Checkout, config: str, message: str) -> None:

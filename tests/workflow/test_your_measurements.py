@@ -66,7 +66,10 @@ def answer(checkout: Checkout) -> Answer:
 
 @pytest.fixture(scope="module")
 def results(checkout: Checkout, answer: Answer) -> Path:
-    assert answer.code == 0, answer.text
+    assert answer.code != 0, "two of its runs cannot be read"
+    (line,) = answer.lines("framewatt: ")
+    assert "15 of 17 planned runs count" in line
+    assert "leave those runs out with a reason (files.leave_out in the study)" in line
     return checkout.root / "results" / "my-gpu"
 
 
@@ -154,6 +157,37 @@ def test_the_package_is_whole_and_rebuilds_without_the_logs(results: Path, tmp_p
         == 64
     )
     assert rebuild(package, tmp_path / "again", ROOT) == []
+
+
+def test_runs_are_left_out_by_a_rule_and_the_page_says_which_and_why(checkout: Checkout) -> None:
+    study = yaml.safe_load(STUDY) | {"study": "without"}
+    study["files"]["leave_out"] = [
+        {"where": {"model": "middle"}, "repetitions": [3], "reason": "the disk was full"},
+        {"where": {"model": "large"}, "repetitions": [5], "reason": "never taken"},
+        {"where": {"model": "small"}, "reason": "the wrong GPU"},
+    ]
+    path = checkout.root / "config" / "studies" / "without.yaml"
+    path.write_text(yaml.safe_dump(study))
+    told = checkout.snakemake("report", config="study=without")
+    assert told.code == 0, told.text
+    assert "8 runs left out by the study; none is left of small" in told.text
+    results = checkout.root / "results" / "without"
+    assert not list(results.glob("measure/small*"))
+    page = BeautifulSoup((results / "report" / "report.html").read_text(), "html.parser")
+    assert "9 of 9 planned runs count" in page.find(class_="lead").get_text(" ")
+    assert "Not ranked, since none of its runs counts: small." in page.find(class_="lead").get_text(" ")
+    rows = [[cell.text for cell in row.select("td")] for row in page.select("#table-left-out-runs tbody tr")]
+    assert ["large", "5", "none", "never taken"] in rows
+    assert ["middle", "3", "middle/gpu-power-3.csv", "the disk was full"] in rows
+    assert len(rows) == 8
+    omnibus = pd.read_csv(results / "statistics" / "omnibus.csv")
+    assert set(omnibus["flags"]) == {
+        "tested without small (no run that counts); no test: 2 cells with 2 runs that count, at least 3 needed"
+    }
+    study["files"]["leave_out"][0]["where"] = {"model": "midle"}
+    path.write_text(yaml.safe_dump(study))
+    (line,) = checkout.snakemake("report", config="study=without").lines("framewatt: ")
+    assert "files.leave_out.0.where.model: found 'midle'; allowed: large, middle, small" in line
 
 
 def test_a_pattern_that_matches_nothing_is_one_line(checkout: Checkout) -> None:

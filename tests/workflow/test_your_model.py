@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,9 @@ from checkout import ROOT, Answer, Checkout, python_of
 from sklearn.datasets import load_digits
 
 from framewatt.files import sha256_of
+from framewatt.package.rebuild import rebuild
+from framewatt.package.unpack import unpack
+from framewatt.package.verify import problems_of
 from framewatt.records import read_run
 
 DOCUMENT = (ROOT / "docs" / "your-model.md").read_text()
@@ -101,6 +105,20 @@ def test_no_file_of_the_user_is_in_the_package(results: Path) -> None:
     names = subprocess.run(["unzip", "-Z1", package], capture_output=True, text=True, check=True).stdout
     assert "run.json" in names
     assert not re.search(r"small\.(pt|onnx)|nets\.py|digits\.npz|model\.onnx", names)
+
+
+def test_the_package_says_what_the_models_were(checkout: Checkout, results: Path) -> None:
+    (package,) = (results / "archive").glob("*.zip")
+    with zipfile.ZipFile(package) as archive:
+        about = json.loads(archive.read(f"{package.stem}/data/own-models/small.json"))
+    found = {file["name"]: file["sha256"] for file in about["files"]}
+    assert found == {path.name: sha256_of(path) for path in (checkout.root / "my-models").iterdir() if path.is_file()}
+
+
+def test_the_package_passes_its_own_tools_without_the_models(results: Path, tmp_path: Path) -> None:
+    (package,) = (results / "archive").glob("*.zip")
+    assert list(problems_of(unpack(package, tmp_path / "unpacked"))) == []
+    assert rebuild(package, tmp_path / "again", ROOT) == []
 
 
 def test_the_report_says_what_to_deploy(page: BeautifulSoup) -> None:

@@ -37,6 +37,11 @@ class _Entry:
     content: IO[bytes] | None
 
 
+def is_archive(name: str) -> bool:
+    """Whether a file of that name is unpacked."""
+    return name.lower().endswith(ENDINGS)
+
+
 def unpack_archive(archive: Path, target: Path, largest_b: int = LARGEST_B) -> None:
     """Unpack an archive below a folder.
 
@@ -49,7 +54,7 @@ def unpack_archive(archive: Path, target: Path, largest_b: int = LARGEST_B) -> N
         FramewattError: it is damaged, or an entry leaves the folder, is a link or a device, is there twice, or all
             unpack to more than is sane. Nothing is left in the target then.
     """
-    entries = _zip_entries(archive) if archive.name.endswith(".zip") else _tar_entries(archive)
+    entries = _zip_entries(archive) if archive.name.lower().endswith(".zip") else _tar_entries(archive)
     try:
         for entry in entries:
             largest_b -= entry.size_b

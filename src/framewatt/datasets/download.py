@@ -2,9 +2,15 @@
 
 import hashlib
 import os
+import re
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
+from typing import Never
 
 import requests
 
@@ -14,6 +20,12 @@ _CHUNK_B = 2**14
 """What is lost with a connection is less than this."""
 _TIMEOUT_S = (30, 60)
 """To connect, and between two pieces."""
+
+_LEAST_S = 600
+_SLOWEST_B_PER_S = 2**15
+"""A file may take ten minutes, and as long as this speed needs for it: who drips is not waited for without end."""
+
+_FORM = re.compile(r"sha256:[0-9a-f]{64}|md5:[0-9a-f]{32}")
 
 _LOST = 500
 """Status from which on the fault is the server's and may pass."""
@@ -33,8 +45,16 @@ class Checksum:
 
     @classmethod
     def parse(cls, text: str) -> "Checksum":
-        """From `<algorithm>:<digest>`."""
-        algorithm, _, digest = text.partition(":")
+        """From `<algorithm>:<digest>`.
+
+        Raises:
+            FramewattError: it is none of these.
+        """
+        if not _FORM.fullmatch(text.lower()):
+            raise FramewattError(
+                f"checksum: found {text!r}; allowed: sha256:<64 hexadecimal digits>, or md5:<32 of them>"
+            )
+        algorithm, _, digest = text.lower().partition(":")
         return cls(algorithm, digest)
 
     def of(self, path: Path) -> "Checksum":
@@ -47,11 +67,19 @@ class Checksum:
 
 
 def download(
-    url: str, target: Path, checksum: Checksum, size_b: int, *, attempts: int = 5, pause_s: float = 5.0
+    url: str,
+    target: Path,
+    checksum: Checksum,
+    size_b: int,
+    *,
+    attempts: int = 5,
+    pause_s: float = 5.0,
+    limit_s: float | None = None,
 ) -> None:
     """Download a file; `target` is there only when it is whole and has the checksum.
 
-    What has come stays beside `target` when the connection is lost, for the next attempt and the next call.
+    What has come stays beside `target` when the connection is lost, for the next attempt and the next call. What is
+    there already is taken only with the checksum.
 
     Args:
         url: http or https.
@@ -60,17 +88,59 @@ def download(
         size_b: its bytes; no more are read.
         attempts: how often to ask, in all.
         pause_s: rest between two attempts.
+        limit_s: seconds for all of it; None is ten minutes and what 32 KiB a second take.
 
     Raises:
-        FramewattError: the server has no such file, is not reached, or sends another file. What came of another file
-            is removed.
+        FramewattError: the server has no such file, is not reached, takes too long, or sends another file. What came of
+            another file is removed.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
+    if target.is_symlink() or target.exists():
+        if not target.is_symlink() and checksum.of(target) == checksum:
+            return
+        print(f"{target.name}: found another file than {checksum}; it is downloaded anew", flush=True)
+        target.unlink()
     partial = target.with_name(f".{target.name}.partial")
+    if partial.is_symlink():
+        partial.unlink()
+    if limit_s is None:
+        limit_s = _LEAST_S + size_b / _SLOWEST_B_PER_S
+    try:
+        with _at_most(limit_s):
+            _fetch(url, partial, checksum, size_b, attempts, pause_s)
+    except _LateError:
+        raise FramewattError(
+            f"{url}: found {_size_of(partial)} of {size_b} bytes after {limit_s:.0f} s; allowed: a server that is "
+            "quicker; what came is kept; run again"
+        ) from None
+    with partial.open("rb+") as file:
+        os.fsync(file.fileno())
+    partial.replace(target)
+
+
+def _fetch(url: str, partial: Path, checksum: Checksum, size_b: int, attempts: int, pause_s: float) -> None:
+    """Have the whole file in `partial`; once from its first byte, where what an earlier call left is of another."""
+    went_on = _size_of(partial) > 0
+    _come_whole(url, partial, size_b, attempts, pause_s)
+    found = checksum.of(partial)
+    if found != checksum and went_on:
+        print(f"{url}: what had come before is of another file; it starts anew", flush=True)
+        partial.unlink()
+        _come_whole(url, partial, size_b, attempts, pause_s)
+        found = checksum.of(partial)
+    if found != checksum:
+        came_b = _size_of(partial)
+        partial.unlink()
+        raise FramewattError(
+            f"{url}: found {found} ({came_b} bytes); allowed: {checksum} ({size_b} bytes); nothing is kept"
+        )
+
+
+def _come_whole(url: str, partial: Path, size_b: int, attempts: int, pause_s: float) -> None:
     for left in reversed(range(attempts)):
         reason = _continue(url, partial, size_b)
         if reason is None:
-            break
+            return
         print(f"{url}: {reason}; {_size_of(partial)} of {size_b} bytes are here", flush=True)
         if not left:
             raise FramewattError(
@@ -78,16 +148,29 @@ def download(
                 "run again"
             )
         time.sleep(pause_s)
-    found = checksum.of(partial)
-    if found != checksum:
-        came_b = _size_of(partial)
-        partial.unlink()
-        raise FramewattError(
-            f"{url}: found {found} ({came_b} bytes); allowed: {checksum} ({size_b} bytes); nothing is kept"
-        )
-    with partial.open("rb+") as file:
-        os.fsync(file.fileno())
-    partial.replace(target)
+
+
+class _LateError(Exception):
+    """Time is over."""
+
+
+@contextmanager
+def _at_most(limit_s: float) -> Iterator[None]:
+    """Raise _LateError some seconds later, wherever this process is then: asking for a name, in an answer, reading.
+
+    Only the main thread can; a script's is.
+    """
+
+    def late(_number: int, _frame: FrameType | None) -> Never:
+        raise _LateError
+
+    previous = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
 
 
 def _size_of(path: Path) -> int:

@@ -5,9 +5,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from framewatt.datasets.archive import ENDINGS, unpack_archive
+from framewatt.base.paths import usable
+from framewatt.base.schema import unseen
+from framewatt.datasets.archive import is_archive, unpack_archive
 from framewatt.datasets.download import Checksum, download
+from framewatt.entries import problem_of_name
 from framewatt.errors import FramewattError
 from framewatt.files import write_json
 
@@ -28,14 +32,14 @@ def folder_of(source: str, config: Mapping[str, Any]) -> str:
         config: the configuration.
 
     Raises:
-        FramewattError: the user's folder is not there.
+        FramewattError: the user's folder is not there, or Snakemake cannot take its name.
     """
     folder = str(config[config_key(source)])
     if folder and not Path(folder).is_dir():
         raise FramewattError(
             f"{config_key(source)}: found no folder {folder}; allowed: the folder of the original files"
         )
-    return folder or f"{_DOWNLOADED}/{source}"
+    return str(usable(Path(folder))) if folder else f"{_DOWNLOADED}/{source}"
 
 
 def fetch_source(name: str, source: Mapping[str, Any], folder: Path) -> None:
@@ -55,10 +59,11 @@ def fetch_source(name: str, source: Mapping[str, Any], folder: Path) -> None:
             f"{name}: found no data; allowed: --config {config_key(name)}=<folder>; get them from {source['page']}"
         )
     waiting = folder.with_name(f".{folder.name}.downloads")
+    names = [name_of(file) for file in source["files"]]
+    if twice := [one for one in names if names.count(one) > 1]:
+        raise FramewattError(f"{name}: found two files called {twice[0]}; allowed: URLs that end in different names")
     for file in source["files"]:
-        path = waiting / name_of(file)
-        if not path.is_file():
-            download(file["url"], path, Checksum.parse(file["checksum"]), file["size_b"])
+        download(file["url"], waiting / name_of(file), Checksum.parse(file["checksum"]), file["size_b"])
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
         made = Path(scratch) / "made"
         made.mkdir()
@@ -72,13 +77,23 @@ def fetch_source(name: str, source: Mapping[str, Any], folder: Path) -> None:
 
 
 def name_of(file: Mapping[str, Any]) -> str:
-    """The name of a source's file, as its URL ends."""
-    return str(file["url"]).rpartition("/")[2]
+    """The name of a source's file: the last part of its URL's path, or an archive's before it (`…/x.zip/content`).
+
+    Raises:
+        FramewattError: there is none.
+    """
+    parts = [unquote(part) for part in urlsplit(str(file["url"])).path.split("/") if part]
+    name = parts[-1] if parts else ""
+    if "." not in name:
+        name = next((part for part in reversed(parts) if is_archive(part)), name)
+    if not name or name.startswith(".") or "/" in name or unseen(name) or problem_of_name(name):
+        raise FramewattError(f"{file['url']}: found {name!r} as the file's name; allowed: a URL that ends in one")
+    return name
 
 
 def _put(path: Path, folder: Path) -> None:
     """A downloaded file, or what its archive holds, in a folder."""
-    if path.name.endswith(ENDINGS):
+    if is_archive(path.name):
         unpack_archive(path, folder)
     else:
         path.rename(folder / path.name)

@@ -15,7 +15,7 @@ from framewatt.meters.pyrapl import PyRapl
 from framewatt.meters.rapl import Rapl
 from framewatt.meters.replay import Replay
 
-__all__ = ["METERS", "availability", "make_meter", "select_meters"]
+__all__ = ["METERS", "availability", "chosen_of", "make_meter", "select_meters"]
 
 _MAKERS: dict[str, Callable[[Mapping[str, Any]], Meter]] = {
     "rapl": lambda options: Rapl(period_s=options["period_s"]),
@@ -31,7 +31,8 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any]], Meter]] = {
 }
 
 METERS = tuple(_MAKERS)
-_CPU_METERS = {"rapl", "perf", "pyrapl", "external", "replay", "estimate"}
+ESTIMATE = "estimate"
+_CPU_METERS = {"rapl", "perf", "pyrapl", "external", "replay", ESTIMATE}
 
 
 def make_meter(name: str, options: Mapping[str, Any]) -> Meter:
@@ -71,18 +72,36 @@ def select_meters(options: Mapping[str, Any]) -> list[str]:
     Raises:
         FramewattError: a meter is missing and the study names no fallback.
     """
-    automatic = options["meters"] == "auto"
-    wanted = ["rapl", "nvml"] if automatic else list(options["meters"])
+    known = availability(_wanted(options), options)
+    return chosen_of(options, {name: ready for name, (ready, _) in known.items()}, lambda name: known[name][1])
+
+
+def chosen_of(
+    options: Mapping[str, Any], available: Mapping[str, bool], why: Callable[[str], str] = lambda _: "it was not there"
+) -> list[str]:
+    """Names of the meters to use where some are available, see `select_meters` (pure).
+
+    Args:
+        options: the study's `instruments`, with defaults filled in.
+        available: whether a meter can be read, by its name.
+        why: why one cannot.
+
+    Raises:
+        FramewattError: a meter is missing and the study names no fallback.
+    """
     ready = []
-    for name in wanted:
-        available, reason = make_meter(name, options).available()
-        if available:
+    for name in _wanted(options):
+        if available.get(name):
             ready.append(name)
-        elif not automatic and options["fallback"] != "estimate":
+        elif options["meters"] != "auto" and options["fallback"] != ESTIMATE:
             raise FramewattError(
-                f"instruments.meters: found {name}, which this machine lacks: {reason}; "
+                f"instruments.meters: found {name}, which this machine lacks: {why(name)}; "
                 "allowed: a meter that is there, or fallback: estimate"
             )
-    if not _CPU_METERS & set(ready) and options["fallback"] == "estimate":
-        ready.append("estimate")
+    if not _CPU_METERS & set(ready) and options["fallback"] == ESTIMATE:
+        ready.append(ESTIMATE)
     return ready
+
+
+def _wanted(options: Mapping[str, Any]) -> list[str]:
+    return ["rapl", "nvml"] if options["meters"] == "auto" else list(options["meters"])

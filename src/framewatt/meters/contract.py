@@ -48,6 +48,35 @@ class Channel:
         """The channel as JSON-ready values."""
         return asdict(self)
 
+    @classmethod
+    def of_dict(cls, content: Any) -> "Channel":
+        """The channel that `to_dict` told of; a trace from elsewhere may tell of anything.
+
+        Raises:
+            ValueError: it is none, in words.
+        """
+        if not isinstance(content, dict) or not set(content) <= set(_KINDS) or not set(_REQUIRED) <= set(content):
+            raise ValueError("a channel of other fields than a channel has")
+        for name, value in content.items():
+            if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and name != "estimated"):
+                raise ValueError(f"a channel whose {name} is {value!r:.40}")
+            if isinstance(value, int | float) and not 0 <= value < _LARGEST:
+                raise ValueError(f"a channel whose {name} is {value!r:.40}")
+        if content["kind"] not in (COUNTER, GAUGE):
+            raise ValueError(f"a channel of the kind {content['kind']!r:.40}")
+        return cls(**content)
+
+
+_REQUIRED = ("instrument", "domain", "quantity", "kind", "update_period_s")
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("instrument", "domain", "quantity", "kind", "note"), str),
+    **dict.fromkeys(("update_period_s", "resolution", "period_s"), int | float),
+    **dict.fromkeys(("wrap", "max_power_w"), int | float | None),
+    "estimated": bool,
+}
+_LARGEST = 1e30
+"""Beyond any period, watt or joule; squares of it are still numbers."""
+
 
 class Meter(Protocol):
     """An instrument. Made without touching the machine; `open` does that.

@@ -32,7 +32,7 @@ FIELDS = {
 UNITS = {"W": 1.0, "mW": 1e-3, "%": 1.0, "MiB": 2.0**20, "KiB": 2.0**10, "GiB": 2.0**30, "MHz": 1.0, "": 1.0}
 """Unit that nvidia-smi writes -> factor to the quantity's unit. Temperatures come without one, in degrees Celsius."""
 
-_VALUE = re.compile(r"^(-?\d+(?:\.\d+)?)(?: (\w+|%))?$")
+_VALUE = re.compile(r"(-?\d+(?:\.\d+)?)(?: (\w+|%))?")
 _UPDATE_PERIOD_S = 0.1
 _FASTEST_S = 0.01
 _ANSWER_S = 10.0
@@ -138,7 +138,7 @@ def unit_of(text: str) -> str | None:
     Args:
         text: the field as nvidia-smi writes it.
     """
-    match = _VALUE.match(text)
+    match = _VALUE.fullmatch(text)
     unit = match[2] or "" if match else None
     return unit if unit in UNITS else None
 

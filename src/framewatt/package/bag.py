@@ -14,7 +14,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest date a zip entry can have; the real dates are in the records."""
 
 DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
-MANIFEST, TAG_MANIFEST = "manifest-sha256.txt", "tagmanifest-sha256.txt"
+INFO, MANIFEST, TAG_MANIFEST = "bag-info.txt", "manifest-sha256.txt", "tagmanifest-sha256.txt"
 
 
 def write_bag(path: Path, payload: Mapping[str, bytes | Path], info: Mapping[str, str]) -> int:
@@ -33,7 +33,7 @@ def write_bag(path: Path, payload: Mapping[str, bytes | Path], info: Mapping[str
     info = {**info, "Payload-Oxum": f"{size}.{len(payload)}"}
     tags = {
         "bagit.txt": DECLARATION,
-        "bag-info.txt": "".join(f"{label}: {' '.join(text.split())}\n" for label, text in info.items()),
+        INFO: "".join(f"{label}: {' '.join(text.split())}\n" for label, text in info.items()),
         MANIFEST: _manifest(hashes),
     }
     tags[TAG_MANIFEST] = _manifest({name: _sha256(text.encode()) for name, text in tags.items()})

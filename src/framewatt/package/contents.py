@@ -1,10 +1,19 @@
 """Which files belong into the package of a study: raw traces and records up to the report, and what made them."""
 
+import itertools
+import json
 import subprocess
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from framewatt.errors import FramewattError
 from framewatt.file_study import FileStudy
+from framewatt.files import sha256_of
+from framewatt.identity import code_files
+from framewatt.own_models import OwnModel
+from framewatt.package.private import versions_in
 from framewatt.privacy import Secrets
 from framewatt.study import Study
 
@@ -13,10 +22,9 @@ _LEFT_OUT = ("weights.pt", "weights.weights.h5", "weights.params", "model.onnx",
 
 _PROJECT = (
     "workflow/Snakefile",
+    "workflow/*.smk",
     "workflow/profiles/**/*.yaml",
     "rules/*.smk",
-    "scripts/*.py",
-    "src/**/*.py",
     "src/**/*.j2",
     "config/*.yaml",
     "config/*.csv",
@@ -30,19 +38,40 @@ _PROJECT = (
 )
 
 
-def study_files(results: Path) -> dict[str, Path]:
+_REGROWN = ("measure", "train", "export", "figures", "replication", "authors")
+"""Folders of a results tree in which a study that changed leaves behind what it no longer has."""
+
+_LAST = "complete.txt"
+"""Says how the last call of the workflow ended; whether it is there says nothing about the results."""
+
+
+def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, Path]:
     """The files of a results tree that belong into its package, by name in the package.
 
     Args:
         results: results/<study>.
+        made: files and folders that the study has as it is now. Below `measure`, `train`, `export`, `figures`,
+            `replication` and `authors` no other is taken; a figure is named by any of its files. None: all is taken.
     """
+    now = None if made is None else {_stem(path.relative_to(results)) for path in made}
     chosen = {}
     for path in sorted(results.rglob("*")):
         inside = path.relative_to(results)
-        hidden = any(part.startswith(".") for part in inside.parts)
-        if path.is_file() and not hidden and inside.parts[0] != "archive" and path.name not in _LEFT_OUT:
+        left_out = inside.parts[0] == "archive" or path.name in (*_LEFT_OUT, _LAST)
+        if any(part.startswith(".") for part in inside.parts) or left_out or not path.is_file():
+            continue
+        left_behind = now is not None and inside.parts[0] in _REGROWN and now.isdisjoint(_at_or_above(inside))
+        if not left_behind:
             chosen[f"results/{results.name}/{inside.as_posix()}"] = path
     return chosen
+
+
+def _stem(inside: Path) -> Path:
+    return inside.with_name(inside.name.partition(".")[0])
+
+
+def _at_or_above(inside: Path) -> set[Path]:
+    return {_stem(inside), *inside.parents}
 
 
 def project_files(root: Path, study: Path, name: str, environments: Iterable[str]) -> dict[str, Path]:
@@ -55,7 +84,8 @@ def project_files(root: Path, study: Path, name: str, environments: Iterable[str
         environments: names of the environments that the study used.
     """
     patterns = [*_PROJECT, *(f"envs/{environment}/[!.]*" for environment in environments)]
-    paths = (path for pattern in patterns for path in sorted(root.glob(pattern)) if path.is_file())
+    found = (path for pattern in patterns for path in sorted(root.glob(pattern)) if path.is_file())
+    paths = itertools.chain(code_files(root), found)
     files = {path.relative_to(root).as_posix(): path for path in paths if "__pycache__" not in path.parts}
     return {**files, f"config/studies/{name}.yaml": study}
 
@@ -63,13 +93,40 @@ def project_files(root: Path, study: Path, name: str, environments: Iterable[str
 def source_files(study: Study | FileStudy) -> dict[str, Path]:
     """The logs that a study's runs were read from, by name in the package; none unless the study says that they may.
 
+    Those of runs that it leaves out are among them, so that readers can judge the choice.
+
     Args:
         study: measured, or of files.
     """
     if not isinstance(study, FileStudy) or study.root is None or study.settings["files"]["archive"] != "files":
         return {}
-    paths = [file.path for run in study.found for file in run.files]
+    runs = [*study.found, *(one.run for one in study.left_out)]
+    paths = {file.path for run in runs for file in run.files}
     return {f"logs/{study.name}/{path}": study.root / path for path in sorted(paths)}
+
+
+def own_model_texts(study: Study | FileStudy) -> dict[str, str]:
+    """What a study's own models were made of, by name in the package: names, hashes and sizes of files, not the files.
+
+    Args:
+        study: measured, or of files.
+    """
+    models = {} if isinstance(study, FileStudy) else study.own
+    texts = {f"own-models/{name}.json": _about(model) for name, model in models.items()}
+    return {name: json.dumps(about, indent=1, ensure_ascii=False) + "\n" for name, about in texts.items()}
+
+
+def _about(model: OwnModel) -> dict[str, Any]:
+    about = {"model": model.name, "frameworks": model.frameworks, "dataset": model.dataset}
+    try:
+        given = [model.onnx_file()] if model.settings["onnx"] else []
+        code = model.code_files() if model.settings["factory"] else []
+        named = {path: path.name for path in [*given, *model.arrays_files()]}
+        named |= {path: path.relative_to(model.folder).as_posix() for path in code if path not in named}
+    except FramewattError:
+        return {**about, "files": None, "files_reason": "they were not there any more when the package was written"}
+    files = [{"name": name, "size_b": path.stat().st_size, "sha256": sha256_of(path)} for path, name in named.items()]
+    return {**about, "files": files, "files_reason": None}
 
 
 def environment_texts(records: Iterable[Path], secrets: Secrets) -> dict[str, str]:
@@ -79,7 +136,9 @@ def environment_texts(records: Iterable[Path], secrets: Secrets) -> dict[str, st
         records: paths of environment.json, relative to the project's folder.
         secrets: what is taken out.
     """
-    return {path.as_posix(): secrets.redact(path.read_text(encoding="utf-8")) for path in records}
+    texts = {path.as_posix(): path.read_text(encoding="utf-8") for path in records}
+    knowing = replace(secrets, told=secrets.told | versions_in(text.encode() for text in texts.values()))
+    return {name: knowing.redact(text) for name, text in texts.items()}
 
 
 def changes(root: Path) -> str | None:

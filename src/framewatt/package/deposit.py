@@ -1,65 +1,57 @@
 """Uploads a package to Zenodo, into a draft that its owner publishes by hand.
 
-The REST interface is Zenodo's deposit API (https://developers.zenodo.org). The token comes from the environment, is
-sent in a header, and is neither printed nor kept. What is under way is noted beside the package, so that a broken
-upload goes on where it was: in the same draft, without the file that is there already.
+The REST interface is Zenodo's deposit API (https://developers.zenodo.org). What is under way is noted beside the
+package, and in the draft by the package's hash, so that a broken upload goes on where it was: in the same draft, also
+where the server made it and could not say so, and without the file that is there already.
 """
 
-import hashlib
 import json
+import re
 import time
-import zipfile
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-import requests
-
 from framewatt.errors import FramewattError
 from framewatt.files import read_json, write_json
+from framewatt.package.deposit_package import Package
+from framewatt.package.deposit_server import Server, UnknownOutcomeError
 
-SANDBOX = "https://sandbox.zenodo.org"
-ZENODO = "https://zenodo.org"
-TOKENS = {SANDBOX: "ZENODO_SANDBOX_TOKEN", ZENODO: "ZENODO_TOKEN"}
-"""The variable of the environment that holds the token of each server."""
-
-_ATTEMPTS = 5
-_PAUSE_S = 2.0
-_TIMEOUT_S = (10, 600)
+_DRAFTS = "/api/deposit/depositions"
 
 
-def metadata_of(package: Path) -> dict[str, Any]:
-    """What the package's .zenodo.json says, which becomes the draft's metadata.
+@dataclass(frozen=True)
+class Draft:
+    """A draft as the server tells of it.
 
-    Raises:
-        FramewattError: it is no package.
+    Attributes:
+        number: its name on the server.
+        bucket: path under which its files go.
+        page: where it is published by hand.
+        files: checksum (MD5, hexadecimal) of each file that is there, by name.
+        published: whether it is a draft no more.
     """
-    try:
-        with zipfile.ZipFile(package) as archive:
-            name = next(name for name in archive.namelist() if name.endswith("/data/.zenodo.json"))
-            return dict(json.loads(archive.read(name)))
-    except (OSError, StopIteration, ValueError, zipfile.BadZipFile) as error:
-        raise FramewattError(f"{package}: found no .zenodo.json in it; allowed: a package of framewatt's") from error
+
+    number: str
+    bucket: str
+    page: str
+    files: dict[str, str]
+    published: bool
 
 
 class Deposit:
     """A draft on a server, and the upload of one package into it.
 
     Args:
-        package: the zip file.
-        server: address of the server.
-        token: of the server's user.
-        pause_s: seconds before a dropped connection is tried again.
+        package: verified.
+        server: who takes it.
     """
 
-    def __init__(self, package: Path, server: str, token: str, pause_s: float = _PAUSE_S) -> None:
+    def __init__(self, package: Package, server: Server) -> None:
         self.package = package
         self.server = server
-        self.note = package.with_name(f"{package.name}.deposit.json")
-        self._pause_s = pause_s
-        self._session = requests.Session()
-        self._session.headers["Authorization"] = f"Bearer {token}"
+        self.note = package.path.with_name(f"{package.path.name}.deposit.json")
 
     def upload(self) -> str:
         """Make the draft, or find the one that was begun, and bring the package and its metadata there.
@@ -70,77 +62,119 @@ class Deposit:
         Raises:
             FramewattError: the server refuses, or cannot be reached after several attempts.
         """
-        metadata = {**metadata_of(self.package), "prereserve_doi": True}
-        draft = self._draft()
-        md5 = _md5(self.package)
-        there = {file["filename"]: file["checksum"].removeprefix("md5:") for file in draft.get("files", [])}
-        if there.get(self.package.name) != md5:
-            answer = self._ask("PUT", f"{draft['links']['bucket']}/{quote(self.package.name)}", file=self.package)
-            if answer.get("checksum", "").removeprefix("md5:") != md5:
-                raise FramewattError(f"deposit: found another checksum on {self.server} than {self.package.name} has")
-        address = f"{self.server}/api/deposit/depositions/{draft['id']}"
-        self._ask("PUT", address, content={"metadata": _accepted(metadata)})
-        return str(draft["links"]["html"])
+        name, draft = self.package.path.name, self._draft()
+        path = f"{_DRAFTS}/{draft.number}"
+        if draft.files.get(name) != self.package.md5:
+            self.server.ask("PUT", f"{draft.bucket}/{quote(name, safe='')}", file=self.package.path)
+            draft = self._asked_for(draft.number) or draft
+        if draft.files.get(name) != self.package.md5:
+            found = "another checksum" if name in draft.files else "no file"
+            raise FramewattError(
+                f"deposit: found {found} of {name} in the draft on {self.server.address} after sending it; run it "
+                "again to send it anew, and leave the package alone meanwhile"
+            )
+        if self.server.ask("PUT", path, content={"metadata": self._metadata()}) is None:
+            raise FramewattError(f"deposit: found draft {draft.number} gone from {self.server.address}; run it again")
+        return self.server.cut(draft.page)
 
-    def _draft(self) -> dict[str, Any]:
-        """The draft that was begun here before, or a new one, noted before anything is uploaded."""
-        begun = read_json(self.note) if self.note.exists() else {}
-        if begun.get("server") == self.server:
-            return self._ask("GET", f"{self.server}/api/deposit/depositions/{begun['id']}")
-        draft = self._ask("POST", f"{self.server}/api/deposit/depositions", content={})
-        write_json(self.note, {"server": self.server, "id": draft["id"]})
+    def _draft(self) -> Draft:
+        """The draft that was begun before, here or from a copy of this package; else a new one."""
+        draft = self._noted() or self._marked()
+        if draft is None:
+            try:
+                draft = self._draft_of(self.server.ask("POST", _DRAFTS, {"metadata": self._metadata()}, once=True))
+            except UnknownOutcomeError as error:
+                draft = self._marked_by_now(error)
+        write_json(self.note, {**self._notes(), self.server.address: draft.number})
         return draft
 
-    def _ask(
-        self, method: str, address: str, content: Mapping[str, Any] | None = None, file: Path | None = None
-    ) -> dict[str, Any]:
-        """Send a request, anew where the connection drops; a refusal is told in the server's words."""
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                answer = self._send(method, address, content, file)
-            except requests.ConnectionError as error:
-                problem = type(error).__name__
-            else:
-                if answer.status_code < 500:
-                    return self._judged(answer)
-                problem = f"status {answer.status_code}"
-            if attempt < _ATTEMPTS:
-                time.sleep(self._pause_s * attempt)
+    def _noted(self) -> Draft | None:
+        """The draft that the note beside the package names, if it is still there."""
+        number = self._notes().get(self.server.address)
+        draft = self._asked_for(number)
+        if draft and draft.published:
+            raise FramewattError(
+                f"deposit: found that {self.package.path.name} is published already, as {number} on "
+                f"{self.server.address}; to deposit it once more delete {self.note}"
+            )
+        return draft
+
+    def _marked(self) -> Draft | None:
+        """The draft that says that it is for this very package."""
+        listed = self.server.ask("GET", f"{_DRAFTS}?size=100&sort=mostrecent")
+        if not isinstance(listed, list):
+            raise FramewattError(f"deposit: found no list of drafts on {self.server.address}; allowed: one")
+        for entry in listed:
+            metadata = entry.get("metadata") if isinstance(entry, dict) else None
+            notes = metadata.get("notes") if isinstance(metadata, dict) else None
+            if isinstance(notes, str) and self.package.mark in notes:
+                draft = self._asked_for(_number_of(entry))
+                if draft and not draft.published:
+                    return draft
+        return None
+
+    def _marked_by_now(self, error: FramewattError) -> Draft:
+        """The draft that was made while the connection broke; its server may take a while to list it."""
+        for attempt in range(1, self.server.attempts + 1):
+            time.sleep(self.server.pause_s * attempt)
+            if draft := self._marked():
+                return draft
         raise FramewattError(
-            f"deposit: found {problem} from {self.server} {_ATTEMPTS} times; run it again to go on with the same draft"
+            f"{error} when it was asked for a draft, and no draft for it on the list; run it again in a minute: if one "
+            "was made it is found then, and no second one is made"
+        ) from error
+
+    def _asked_for(self, number: str | None) -> Draft | None:
+        if number is None:
+            return None
+        said = self.server.ask("GET", f"{_DRAFTS}/{number}")
+        return None if said is None else self._draft_of(said)
+
+    def _draft_of(self, said: Any) -> Draft:
+        """An answer as a draft.
+
+        Raises:
+            FramewattError: it is none, or points to another server.
+        """
+        number = _number_of(said)
+        links = said.get("links") if isinstance(said, dict) else None
+        files = said.get("files", []) if isinstance(said, dict) else None
+        if not number or not isinstance(links, dict) or not isinstance(files, list):
+            raise FramewattError(
+                f"deposit: found {self.server.cut(json.dumps(said))[:80]!r} for a draft on {self.server.address}; "
+                "allowed: one with id, links and files, as Zenodo's interface has it"
+            )
+        there = [(file.get("filename"), file.get("checksum")) for file in files if isinstance(file, dict)]
+        return Draft(
+            number=number,
+            bucket=self.server.own_path(links.get("bucket"), "links.bucket").rstrip("/"),
+            page=self.server.address + self.server.own_path(links.get("html"), "links.html"),
+            files={str(name): str(checksum).removeprefix("md5:") for name, checksum in there},
+            published=said.get("submitted") is True,
         )
 
-    def _send(
-        self, method: str, address: str, content: Mapping[str, Any] | None, file: Path | None
-    ) -> requests.Response:
-        send: Callable[..., requests.Response] = self._session.request
-        if file is None:
-            return send(method, address, json=content, timeout=_TIMEOUT_S, allow_redirects=False)
-        with file.open("rb") as body:
-            return send(method, address, data=body, timeout=_TIMEOUT_S, allow_redirects=False)
+    def _metadata(self) -> dict[str, Any]:
+        """The metadata as the interface takes it."""
+        told = {key: value for key, value in self.package.metadata.items() if value not in (None, [], "")}
+        notes = " ".join(filter(None, [str(told.get("notes", "")), self.package.mark]))
+        return {**told, "notes": notes, "prereserve_doi": True}
 
-    def _judged(self, answer: requests.Response) -> dict[str, Any]:
-        if answer.status_code in (401, 403):
-            raise FramewattError(
-                f"deposit: {self.server} refuses the token in {TOKENS.get(self.server, TOKENS[SANDBOX])}; "
-                "allowed: one with the scopes deposit:write and deposit:actions"
-            )
+    def _notes(self) -> dict[str, str]:
+        """The number of the draft on each server, from the note beside the package."""
+        if not self.note.exists():
+            return {}
         try:
-            said = answer.json()
-        except ValueError:
-            said = {}
-        if not answer.ok or not isinstance(said, dict):
-            message = said.get("message", "nothing more") if isinstance(said, dict) else "nothing more"
-            raise FramewattError(f"deposit: {self.server} answers {answer.status_code}: {message}")
-        return said
+            content = read_json(self.note)
+            notes = {address: _number_of({"id": number}) for address, number in content.items()}
+        except (OSError, ValueError, AttributeError, RecursionError) as error:
+            raise FramewattError(
+                f"{self.note}: found no note of a deposit; delete it, a draft is found without"
+            ) from error
+        return {address: number for address, number in notes.items() if number}
 
 
-def _accepted(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata as the interface takes it."""
-    return {key: value for key, value in metadata.items() if value not in (None, [], "")}
-
-
-def _md5(path: Path) -> str:
-    """The checksum that Zenodo tells of its files; against more than accidents the package has its own, SHA-256."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+def _number_of(said: Any) -> str | None:
+    """The name of a draft, if it is one that may stand in a path."""
+    number = said.get("id") if isinstance(said, Mapping) else None
+    text = str(number) if isinstance(number, int | str) and not isinstance(number, bool) else ""
+    return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}", text) else None

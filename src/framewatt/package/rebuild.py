@@ -3,14 +3,19 @@
 The package is data: the code that runs is this checkout's, in a fresh folder, with no framework and no measuring.
 """
 
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import yaml
+
 from framewatt.errors import FramewattError
 from framewatt.files import read_json, sha256_of
-from framewatt.package.unpack import unpack
+from framewatt.identity import ROOT
+from framewatt.package.unpack import LARGEST_B, unpack
+from framewatt.validation import load_yaml
 
 DERIVED = ("aggregate", "statistics", "tables", "replication", "figures", "report")
 """Folders of a results tree that follow from the others."""
@@ -22,17 +27,20 @@ _CODE = (
     *("workflow", "rules", "scripts", "src", "docs/captions", "envs/orchestrator"),
     *("config/schemas", "config/config.yaml", "config/datasets.yaml", "config/api_names.csv", "resources/published"),
 )
+_SNAKEFILE = "workflow/rebuild.smk"
+_DATASETS = "config/datasets.yaml"
 _NOT_COMPARED = ("complete.txt", "callgraph*")
 """Names of files, as patterns. Graphviz draws call graphs; another version of it draws them otherwise."""
 
 
-def rebuild(package: Path, target: Path, root: Path) -> list[str]:
+def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B) -> list[str]:
     """Rebuild a package and compare.
 
     Args:
         package: the zip file.
         target: an empty folder; `package/` and `rebuilt/` will be in it.
         root: the checkout whose code rebuilds.
+        largest_b: bytes that the package may unpack to.
 
     Returns:
         a line for each derived file that is not byte for byte what the package holds; none where all are.
@@ -40,7 +48,7 @@ def rebuild(package: Path, target: Path, root: Path) -> list[str]:
     Raises:
         FramewattError: the package is refused, or cannot be rebuilt.
     """
-    data = unpack(package, target / "package") / "data"
+    data = unpack(package, target / "package", largest_b) / "data"
     plans = sorted(data.glob("results/*/plan/plan.json"))
     if len(plans) != 1:
         raise FramewattError(f"{package}: found {len(plans)} plans; allowed: one study")
@@ -48,6 +56,7 @@ def rebuild(package: Path, target: Path, root: Path) -> list[str]:
     plan = read_json(plans[0])
     work = target / "rebuilt"
     _lay_out(root, data, results, work)
+    _write_study(data, work, results.name, plan.get("threads"))
     derived = [path for folder in DERIVED for path in sorted((results / folder).rglob("*")) if path.is_file()]
     wanted = [path for path in derived if not any(path.match(pattern) for pattern in _NOT_COMPARED)]
     targets = [path.relative_to(data).as_posix() for path in wanted]
@@ -62,6 +71,11 @@ def rebuild(package: Path, target: Path, root: Path) -> list[str]:
     return differences
 
 
+def differences(archive: str, target: str) -> list[str]:
+    """Rebuild a package with this checkout's code, by arguments that JSON can hold; see rebuild."""
+    return rebuild(Path(archive), Path(target), ROOT)
+
+
 def _lay_out(root: Path, data: Path, results: Path, work: Path) -> None:
     """A project folder with this checkout's code and the package's raw results."""
     for name in _CODE:
@@ -71,9 +85,9 @@ def _lay_out(root: Path, data: Path, results: Path, work: Path) -> None:
             shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(source, place)
-    studies = work / "config" / "studies"
-    studies.mkdir()
-    shutil.copy2(data / "config" / "studies" / f"{results.name}.yaml", studies)
+    # A study may be of data sets that only its own checkout knows; what they are is no code.
+    if (data / _DATASETS).is_file():
+        shutil.copy2(data / _DATASETS, work / _DATASETS)
     for folder in sorted(results.iterdir()):
         if folder.name not in DERIVED:
             shutil.copytree(folder, work / "results" / results.name / folder.name)
@@ -85,10 +99,22 @@ def _lay_out(root: Path, data: Path, results: Path, work: Path) -> None:
         shutil.copy2(record, place)
 
 
+def _write_study(data: Path, work: Path, study: str, threads: int | None) -> None:
+    """The study file, with as many threads as where it was measured: cells are named by them."""
+    name = f"config/studies/{study}.yaml"
+    path = work / name
+    path.parent.mkdir()
+    if threads is None:
+        shutil.copy2(data / name, path)
+    else:
+        path.write_text(yaml.safe_dump({**load_yaml(data / name), "threads": threads}), encoding="utf-8")
+
+
 def _run(work: Path, study: str, device: str, targets: list[str]) -> None:
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-triggers", "mtime"),
+            *(sys.executable, "-m", "snakemake", "--snakefile", _SNAKEFILE),
+            *("--cores", "1", "--rerun-triggers", "mtime"),
             *("--config", f"study={study}", *([f"device={device}"] if device else []), "environment=locked"),
             *("--allowed-rules", *RULES, "--", *targets),
         ],
@@ -101,5 +127,12 @@ def _run(work: Path, study: str, device: str, targets: list[str]) -> None:
     if done.returncode:
         log = work / "rebuild.log"
         log.write_text(done.stdout)
-        said = next((line for line in done.stdout.splitlines() if "rror" in line), "snakemake failed")
-        raise FramewattError(f"rebuild: {said.strip()}; all that it said is in {log}")
+        raise FramewattError(f"rebuild: {_why(done.stdout)}; all that it said is in {log}")
+
+
+def _why(said: str) -> str:
+    """The line of Snakemake's output that says why it failed: the workflow's own word, else that of an exception."""
+    lines = [line.strip() for line in said.splitlines()]
+    own = [line.removeprefix("framewatt: ") for line in lines if line.startswith("framewatt: ")]
+    raised = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
+    return next(iter([*own, *raised]), f"Snakemake ended without a word, {len(lines)} lines in")

@@ -2,6 +2,7 @@
 
 import shutil
 import stat
+import struct
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
@@ -10,20 +11,36 @@ from framewatt.entries import problem_of_name, write_entry
 from framewatt.errors import FramewattError
 
 _SUFFIXES = {
-    *(".json", ".csv", ".md", ".tex", ".html", ".svg", ".png", ".pdf", ".parquet", ".yaml", ".yml", ".py", ".smk"),
-    *(".txt", ".j2", ".rst", ".toml", ".cff", ".def", ".diff", ""),
+    *(".json", ".csv", ".md", ".tex", ".html", ".svg", ".png", ".pdf", ".parquet", ".yaml", ".yml", ".py", ".js"),
+    *(".smk", ".txt", ".jsonl", ".j2", ".rst", ".toml", ".cff", ".def", ".diff", ""),
 }
 """Kinds of files that a package holds; none of them is ever executed or unpickled from there."""
 
-LARGEST_B = 20 * 2**30
-"""Bytes that a package may unpack to."""
+LARGEST_B = 2 * 2**30
+"""Bytes that a package may take on the disk."""
+
+MOST_ENTRIES = 200_000
+"""Files in a package: a study of 10,000 runs has 40,000."""
+
+_BLOCK_B = 4096
+"""What a file takes on the disk at the least; a package of a million empty files is large."""
+
+_PACKED_BY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Ways of packing; the others allow a few bytes to ask for gigabytes of memory."""
+
+_HEADER_B = 30
+"""Bytes of an entry's own header, before its name."""
 
 _LARGEST_RATIO = 200
 _RATIO_FROM_B = 2**20
+_DEEPEST = 20
 
-_UNREADABLE = (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
-"""What zipfile raises: for a damaged file and its streams, for a way of packing that it does not know, and for an
-encrypted entry (RuntimeError)."""
+_UNREADABLE = (
+    *(OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError),
+    *(ValueError, struct.error, IndexError, OverflowError),
+)
+"""What zipfile raises: for a damaged file and its streams, for a way of packing that it does not know, for an encrypted
+entry (RuntimeError), for names that are not UTF-8 (ValueError) and for fields that point nowhere."""
 
 
 def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
@@ -38,11 +55,14 @@ def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
         the folder of the package in the target.
 
     Raises:
-        FramewattError: it is no zip, or an entry leaves its folder, is a link, is there twice, is of a kind that no
-            package holds, or unpacks to more than it says or than is sane. Nothing is left in the target then.
+        FramewattError: it is no file, or no zip, or an entry leaves its folder, is a link, is there twice, is of a
+            kind that no package holds, or unpacks to more than it says or than is sane. Nothing is left in the target
+            then.
     """
     if target.exists() and any(target.iterdir()):
         raise FramewattError(f"{target}: found files in it; allowed: an empty folder")
+    if not package.is_file():
+        raise FramewattError(f"{package}: found no file; allowed: a package")
     try:
         with zipfile.ZipFile(package) as archive:
             tops = _judge(package, archive.infolist(), largest_b)
@@ -63,6 +83,8 @@ def _judge(package: Path, entries: list[zipfile.ZipInfo], largest_b: int) -> lis
     """The folder that everything lies in, as a list of one; an entry that does not belong into a package raises."""
     if not entries:
         raise FramewattError(f"{package}: found an empty zip file; allowed: a package")
+    if len(entries) > MOST_ENTRIES:
+        raise FramewattError(f"{package}: found {len(entries)} files; allowed: at most {MOST_ENTRIES}")
     names: set[str] = set()
     for entry in entries:
         name = PurePosixPath(entry.filename)
@@ -72,13 +94,26 @@ def _judge(package: Path, entries: list[zipfile.ZipInfo], largest_b: int) -> lis
         if problem:
             raise FramewattError(f"{package}: {entry.filename!r}: found {problem}; allowed: plain files in one folder")
         names.add(entry.filename)
-    total_b = sum(entry.file_size for entry in entries)
+    _check_places(package, entries)
+    total_b = sum(-(-max(entry.file_size, 1) // _BLOCK_B) * _BLOCK_B for entry in entries)
     if total_b > largest_b:
         raise FramewattError(f"{package}: found {total_b} bytes to unpack; allowed: at most {largest_b}")
     tops = sorted({PurePosixPath(name).parts[0] for name in names})
     if len(tops) != 1 or any(len(PurePosixPath(name).parts) == 1 for name in names):
         raise FramewattError(f"{package}: found {len(tops)} names at its top; allowed: one folder that holds all")
     return tops
+
+
+def _check_places(package: Path, entries: list[zipfile.ZipInfo]) -> None:
+    """Refuse entries that share bytes of the zip file, as those do that grow to more than it could hold."""
+    size_b, free_from = package.stat().st_size, 0
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        end = entry.header_offset + _HEADER_B + len(entry.orig_filename) + entry.compress_size
+        if entry.header_offset < free_from or end > size_b:
+            raise FramewattError(
+                f"{package}: {entry.filename!r}: found its bytes within those of another entry; allowed: its own"
+            )
+        free_from = end
 
 
 def _problem(entry: zipfile.ZipInfo, name: PurePosixPath) -> str | None:
@@ -88,6 +123,9 @@ def _problem(entry: zipfile.ZipInfo, name: PurePosixPath) -> str | None:
     wrong = (
         (kind not in (0, stat.S_IFREG), "something other than a plain file"),
         (entry.is_dir() or not name.parts, "a folder of its own"),
+        (entry.compress_type not in _PACKED_BY, "a way of packing other than deflate"),
+        (not entry.filename.isprintable(), "a name with characters that are not seen"),
+        (len(name.parts) > _DEEPEST, f"a name of {len(name.parts)} folders"),
         (name.suffix.lower() not in _SUFFIXES, f"a file of a kind that no package holds ({name.suffix})"),
         (swollen, f"{entry.file_size} bytes packed into {entry.compress_size}"),
     )

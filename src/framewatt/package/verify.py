@@ -1,152 +1,121 @@
-"""Whether a package is whole and tells the truth about itself."""
+"""Whether a package is whole and tells the truth about itself: everything that follows from the rest is recounted."""
 
-import json
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from framewatt.accounting import window_of
 from framewatt.errors import FramewattError
-from framewatt.files import read_json, sha256_of
-from framewatt.package.bag import DECLARATION, MANIFEST, TAG_MANIFEST
-from framewatt.package.crate import METADATA
-from framewatt.records import read_run, read_trace
+from framewatt.identity import ROOT
+from framewatt.package.unpack import unpack
+from framewatt.package.verification import (
+    chain,
+    code,
+    crate,
+    environments,
+    frames,
+    heads,
+    instruments,
+    logs,
+    machines,
+    manifests,
+    order,
+    outcome,
+    plan,
+    presence,
+    samples,
+    stages,
+    traces,
+)
+from framewatt.package.verification.opened import Opened, open_package
+from framewatt.package.verification.rebuilt import derived_in, problems
+from framewatt.package.verification.statement import fault_of, statement_of
 
-_TOLERANCE = 1e-6
-"""Share by which joules computed anew may differ from those in a record: the last digits of floating point."""
+CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
+    "plan": plan.problems,
+    "runs that are there": presence.problems,
+    "chain of records": chain.problems,
+    "heads of records": heads.problems,
+    "time order": order.problems,
+    "meters": instruments.problems,
+    "machines and idle power": machines.problems,
+    "weights, exports and idle power": stages.problems,
+    "environments": environments.problems,
+    "code": code.problems,
+    "windows and energy": traces.problems,
+    "logs": logs.problems,
+    "verdicts, pace and epochs": outcome.problems,
+    "samples, data and weights": samples.problems,
+    "frames": frames.problems,
+    "crate and citation": crate.problems,
+}
+"""What is recounted once the manifests are checked, in the order in which it is told."""
+
+UNFORESEEN = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
+"""What a check may raise where a file has the right name and holds something of another form than framewatt writes."""
+
+_MOST_LINES = 200
+"""Problems that are shown; a package of a million wrong files is no better told by a million lines."""
+
+MANIFESTS, OPENING = "manifests", "study file"
 
 
-def problems_of(folder: Path) -> Iterator[str]:
-    """What is wrong with an unpacked package, a line each; nothing where all is well.
+def verified(archive: str, scratch: str, disk_b: int) -> dict[str, list[str]]:
+    """Unpack and verify, in this process; see checking.check."""
+    folder = unpack(Path(archive), Path(scratch) / "verified", disk_b)
+    return _told(folder, list(findings_of(folder)), None)
+
+
+def rebuilt(archive: str, scratch: str) -> dict[str, list[str]]:
+    """Make what is derived in a verified package again, in this process; see checking.check."""
+    (folder,) = (Path(scratch) / "verified").iterdir()
+    package = open_package(folder)
+    results = package.results.relative_to(package.data).as_posix()
+    lines = problems(Path(archive), results, Path(scratch) / "again", ROOT)
+    return _told(folder, [("derived files", line) for line in lines], derived_in(package.results))
+
+
+def findings_of(folder: Path) -> Iterator[tuple[str, str]]:
+    """What is wrong with an unpacked package, a line each, with the check that found it; nothing where all is well.
 
     Args:
         folder: where it was unpacked to, see unpack.
     """
-    yield from _bag_problems(folder)
-    data = folder / "data"
-    if not data.is_dir():
-        yield "data: not there; a bag has its content in it"
+    yield from ((MANIFESTS, line) for line in manifests.problems(folder))
+    if not (folder / "data").is_dir():
+        yield MANIFESTS, "data: not there; a bag has its content in it"
         return
-    yield from _crate_problems(data)
-    plans = sorted(data.glob("results/*/plan/plan.json"))
-    if len(plans) != 1:
-        yield f"results: found {len(plans)} plans; a package has one study"
-        return
-    yield from _run_problems(data, plans[0])
-
-
-def _bag_problems(folder: Path) -> Iterator[str]:
-    """What does not fit the bag's manifests."""
-    if _text(folder / "bagit.txt") != DECLARATION:
-        yield "bagit.txt: not what a BagIt 1.0 bag has"
-    for manifest, inside in ((TAG_MANIFEST, ""), (MANIFEST, "data/")):
-        text = _text(folder / manifest)
-        if text is None:
-            yield f"{manifest}: not there"
-            continue
-        named = {}
-        for number, line in enumerate(text.splitlines(), 1):
-            digest, _, name = line.partition("  ")
-            if not name or len(digest) != 64:
-                yield f"{manifest}: line {number} is no hash and name"
-                continue
-            named[name] = digest
-        for name, digest in named.items():
-            path = folder / name
-            if ".." in Path(name).parts or not path.is_file():
-                yield f"{name}: {manifest} names it, and it is not there"
-            elif sha256_of(path) != digest:
-                yield f"{name}: changed since {manifest} was written"
-        there = (
-            {p.relative_to(folder).as_posix() for p in (folder / inside).rglob("*") if p.is_file()} if inside else set()
-        )
-        yield from (f"{name}: {manifest} does not name it" for name in sorted(there - set(named)))
-
-
-def _crate_problems(data: Path) -> Iterator[str]:
-    """What the crate does not describe, or describes wrongly."""
     try:
-        graph = read_json(data / METADATA)["@graph"]
-        described = {entity["@id"] for entity in graph if "File" in entity["@type"]}
-    except (OSError, ValueError, KeyError, TypeError):
-        yield f"{METADATA}: not the metadata of a crate"
+        package = open_package(folder)
+    except FramewattError as error:
+        yield OPENING, str(error)
         return
-    there = {path.relative_to(data).as_posix() for path in data.rglob("*") if path.is_file()} - {METADATA}
-    yield from (f"{name}: {METADATA} does not describe it" for name in sorted(there - described))
-    yield from (
-        f"{name}: {METADATA} describes it, and it is not there" for name in sorted(described - there - {METADATA})
-    )
-
-
-def _run_problems(data: Path, plan_path: Path) -> Iterator[str]:
-    """Runs that are missing, that break the schema, or whose joules do not follow from their trace."""
-    try:
-        plan = read_json(plan_path)
-        planned = {(entry["cell"], entry["repetition"]) for entry in plan["order"]}
-    except (ValueError, KeyError, TypeError):
-        yield f"{plan_path.relative_to(data)}: not a plan"
+    except UNFORESEEN as error:
+        yield OPENING, _unforeseen(OPENING, error)
         return
-    study = plan_path.parents[1]
-    for cell, repetition in sorted(planned):
-        folder = study / "measure" / cell / str(repetition)
-        where = folder.relative_to(data).as_posix()
-        if not (folder / "run.json").is_file():
-            yield f"{where}: planned, and has no record"
-            continue
+    for name, check in CHECKS.items():
         try:
-            record = read_run(folder / "run.json")
-            if (record["cell_id"], record["repetition"]) != (cell, repetition):
-                yield f"{where}/run.json: the record of another run"
-            yield from (f"{where}: {problem}" for problem in energy_problems(record, folder, study))
+            yield from ((name, line) for line in check(package))
         except FramewattError as error:
-            yield f"{where}: {str(error).removeprefix(f'{folder}/')}"
-    found = {(path.parents[1].name, int(path.parent.name)) for path in study.glob("measure/*/[0-9]*/run.json")}
-    yield from (
-        f"{cell}, repetition {repetition}: has a record, and is not planned" for cell, repetition in found - planned
-    )
+            # A check that cannot be made is a fault of the package; the others are made.
+            yield name, str(error)
+        except UNFORESEEN as error:
+            yield name, _unforeseen(name, error)
 
 
-def energy_problems(record: dict[str, Any], folder: Path, study: Path) -> Iterator[str]:
-    """Windows whose energy, computed anew from the trace, is not what the record says.
-
-    Args:
-        record: schema-checked.
-        folder: its run's.
-        study: the study's results.
-
-    Raises:
-        FramewattError: the trace cannot be read.
-    """
-    trace = read_trace(folder / "power.parquet")
-    idle: dict[str, Any] = {"domains": {}}
-    for name, window in record["windows"].items():
-        spans = [(start, end) for start, end in window["spans_monotonic_ns"]]
-        again = window_of(spans, trace, idle)["domains"]
-        if set(again) != set(window["domains"]):
-            yield f"window {name}: its domains are not those of the trace"
-            continue
-        for domain, energy in window["domains"].items():
-            told, found = energy["energy_gross_j"], again[domain]["energy_gross_j"]
-            same = told is found if told is None or found is None else math.isclose(told, found, rel_tol=_TOLERANCE)
-            if not same:
-                yield f"window {name}, {domain}: the record says {_joules(told)}, the trace gives {_joules(found)}"
+def problems_of(folder: Path) -> Iterator[str]:
+    """The lines of `findings_of`, without the names of the checks."""
+    return (line for _, line in findings_of(folder))
 
 
-def _joules(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.6g} J"
+def _unforeseen(name: str, error: Exception) -> str:
+    """A line on what could not be checked; a fault of the package like any other."""
+    what = f"{type(error).__name__}: {str(error)[:200]}"
+    return f"{name}: cannot be checked, since a file is not as framewatt writes it ({what})"
 
 
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def summary_of(folder: Path) -> str:
-    """What a good package holds, in words."""
-    info = json.loads((folder / "data" / METADATA).read_text(encoding="utf-8"))
-    files = sum("File" in entity["@type"] for entity in info["@graph"]) - 1
-    runs = len(list(folder.glob("data/results/*/measure/*/*/run.json")))
-    return f"{files} files, {runs} runs: hashes, schemas, counts and crate are right, and joules follow from the traces"
+def _told(folder: Path, findings: list[tuple[str, str]], count: int | None) -> dict[str, list[str]]:
+    if not findings:
+        return {"problems": [], "said": list(statement_of(open_package(folder), count))}
+    lines = [" ".join(line.split()) for _, line in findings[:_MOST_LINES]]
+    if len(findings) > _MOST_LINES:
+        lines.append(f"and {len(findings) - _MOST_LINES} more")
+    return {"problems": [*lines, f"{len(findings)} problems: {fault_of(name for name, _ in findings)}"], "said": []}

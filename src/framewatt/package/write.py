@@ -9,7 +9,10 @@ from framewatt.errors import FramewattError
 from framewatt.package.bag import write_bag
 from framewatt.package.citation import authors_of, citation_cff, zenodo_json
 from framewatt.package.crate import METADATA, Description, crate_metadata, span_utc
-from framewatt.privacy import Secrets, secrets_in
+from framewatt.package.private import secrets_in
+from framewatt.privacy import Secrets
+
+_TOLD = 8
 
 
 def write_package(
@@ -40,19 +43,13 @@ def write_package(
     payload: dict[str, bytes | Path] = {**files, **{name: text.encode() for name, text in texts.items()}}
     payload["CITATION.cff"] = citation_cff(settings, __version__, released).encode()
     payload[".zenodo.json"] = zenodo_json(settings, __version__, released).encode()
-    about = Description(
-        name=settings["title"],
-        text=settings["description"] or settings["title"],
-        license=settings["archive"]["license"],
-        authors=authors_of(settings),
-        version=__version__,
-    )
-    payload[METADATA] = crate_metadata(payload, records, about).encode()
-    contents = ((name, c if isinstance(c, bytes) else c.read_bytes()) for name, c in payload.items())
-    if held := secrets_in(secrets, contents):
+    payload[METADATA] = crate_metadata(payload, records, description_of(settings, __version__)).encode()
+    if held := list(secrets_in(secrets, payload)):
+        more = f" and {len(held) - _TOLD} more" if len(held) > _TOLD else ""
         raise FramewattError(
-            f"{path}: found what names its owner: {'; '.join(held[:5])}; allowed: none of that (where the name of "
-            "host or user is a common word: archive.harmless: [host] or [user] in the study)"
+            f"{path}: found what names its owner: {'; '.join(held[:_TOLD])}{more}; allowed: none of that; what may be "
+            "told stands in the study under archive.harmless: host or user where that name is a common word, or an "
+            "address as it is"
         )
     info = {
         "Bag-Software-Agent": f"framewatt {__version__}",
@@ -61,3 +58,19 @@ def write_package(
         "External-Identifier": path.stem,
     }
     return write_bag(path, payload, info)
+
+
+def description_of(settings: Mapping[str, Any], version: str) -> Description:
+    """What the package of a study is.
+
+    Args:
+        settings: the study's, with defaults filled in.
+        version: framewatt's.
+    """
+    return Description(
+        name=settings["title"],
+        text=settings["description"] or settings["title"],
+        license=settings["archive"]["license"],
+        authors=authors_of(settings),
+        version=version,
+    )

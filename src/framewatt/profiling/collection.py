@@ -10,17 +10,20 @@ from typing import Any
 import pandas as pd
 
 from framewatt.errors import FramewattError
-from framewatt.profiling.dump import Trust, read_profile
+from framewatt.profiling.dump import Trust, UnknownDumpError, read_profile
 from framewatt.profiling.frame import ProfiledRun, file_name
 
 FIELDS = ("workload", "framework", "phase")
 _FILE_NAME = re.compile(r"(?P<workload>.+)_(?P<framework>[^_]+)_(?P<phase>[^_]+)\.prof")
 
+OK, REFUSED, FAILED = "ok", "refused", "failed"
+"""How reading a dump went: refused is one that may not be opened, failed one that cannot be read."""
+
 PROFILES_COLUMNS = ["file", "profile", *FIELDS, "status", "reason", "sha256", "written_by", "functions", "total_time_s"]
 """Columns of the record of a collection: a row a file.
 
-`profile` is the run's name, made of its levels; `status` is ok or failed, with the reason; `written_by` is the Python
-that wrote the dump, `total_time_s` the run's length.
+`profile` is the run's name, made of its levels; `status` is ok, refused or failed, with the reason; `written_by` is the
+Python that wrote the dump, `total_time_s` the run's length.
 """
 
 
@@ -76,22 +79,42 @@ def read_profiles(files: Iterable[Path], names: Names, trust: Trust) -> tuple[li
     files = sorted(files)
     runs, rows = [], []
     for file in files:
-        row: dict[str, Any] = {"file": file.name, "status": "failed"}
+        row: dict[str, Any] = {"file": file.name, "status": FAILED}
         try:
             levels = _levels(file, names)
             row |= levels | {"profile": file_name(*levels.values())}
             _refuse_second(file, files, names)
             profile = read_profile(file, trust)
         except FramewattError as error:
+            if isinstance(error, UnknownDumpError):
+                row |= {"status": REFUSED, "sha256": error.sha256}
             # A record travels; where the file lay on this machine does not.
             rows.append(row | {"reason": str(error).replace(str(file), file.name)})
             continue
         runs.append(ProfiledRun(**levels, profile=profile))
-        row |= {"status": "ok", "sha256": profile.sha256, "written_by": profile.python and f"Python {profile.python}"}
+        row |= {"status": OK, "sha256": profile.sha256, "written_by": profile.python and f"Python {profile.python}"}
         rows.append(row | {"functions": len(profile.functions), "total_time_s": profile.total_time_s})
     runs.sort(key=lambda run: _place(names, run.workload, run.framework, run.phase))
     rows.sort(key=lambda row: _place(names, *(row.get(field) for field in FIELDS)))
     return runs, pd.DataFrame(rows, columns=PROFILES_COLUMNS).astype({"functions": "Int64"})
+
+
+def summary(record: pd.DataFrame) -> list[str]:
+    """A line for the dumps that were refused, and one for those that could not be read, if there are any.
+
+    Args:
+        record: PROFILES_COLUMNS.
+    """
+    what = {
+        REFUSED: "not opened, since their checksums are unknown; if you know who wrote them: --config "
+        "trust_profiles=True",
+        FAILED: "that cannot be read; profile/profiles.csv says why",
+    }
+    return [
+        f"{len(files)} of {len(record)} dumps {words}: {', '.join(files)}"
+        for status, words in what.items()
+        if (files := record.loc[record["status"] == status, "file"].tolist())
+    ]
 
 
 def _words(file: Path) -> dict[str, str]:

@@ -7,6 +7,7 @@ says so, and then by another process (unmarshal.py), from which nothing comes bu
 import csv
 import hashlib
 import json
+import math
 import re
 import subprocess
 import sys
@@ -65,6 +66,18 @@ class Profile:
         return float(self.functions["own_time_s"].sum())
 
 
+class UnknownDumpError(FramewattError):
+    """A dump that may not be opened, since its checksum is unknown.
+
+    Attributes:
+        sha256: of the dump.
+    """
+
+    def __init__(self, message: str, sha256: str) -> None:
+        super().__init__(message)
+        self.sha256 = sha256
+
+
 def read_checksums(path: Path) -> frozenset[str]:
     """The checksums of known dumps, from the column sha256 of a table."""
     with path.open(encoding="utf-8", newline="") as file:
@@ -75,18 +88,23 @@ def read_profile(path: Path, trust: Trust) -> Profile:
     """Read a dump.
 
     Raises:
-        FramewattError: the dump may not be opened, is not one, or comes from a Python whose dumps this one cannot read.
+        UnknownDumpError: the dump may not be opened.
+        FramewattError: it is no dump, comes from a Python whose dumps this one cannot read, or no time passed in it.
     """
     content = _content(path)
     sha256 = hashlib.sha256(content).hexdigest()
     if not trust.every and sha256 not in trust.checksums:
-        raise FramewattError(
+        raise UnknownDumpError(
             f"{path}: found a dump with the unknown checksum {sha256}; allowed: dumps of a known checksum, because "
-            "marshal data can harm whoever opens them; if you know who wrote it: --config trust_profiles=True"
+            "marshal data can harm whoever opens them; if you know who wrote it: --config trust_profiles=True",
+            sha256,
         )
     python = _python(content)
     answer = _unmarshal(path, content, python)
     functions = pd.DataFrame(answer["functions"], columns=FUNCTION_COLUMNS[1:])
+    total_s = sum(functions["own_time_s"].tolist())
+    if not 0 < total_s < math.inf:
+        raise FramewattError(f"{path}: found functions that took {total_s:g} s together; allowed: a run that took time")
     functions["file"] = functions["file"].map(short_names(functions["file"]))
     functions = functions.sort_values(["own_time_s", "file", "line", "function"], ascending=[False, True, True, True])
     functions.insert(0, "rank", range(1, len(functions) + 1))

@@ -108,10 +108,10 @@ def left_out_functions(compared: pd.DataFrame) -> pd.DataFrame:
         compared: framewatt.published.georgiou2022_profiles.COMPARISON_COLUMNS.
     """
     long = compared[compared["published"].isna()].astype({"recomputed": "float64"})
-    wide = long.pivot(index=["table", "row"], columns="column", values="recomputed").reset_index()
+    wide = long.pivot(index=["entry", "table", "row"], columns="column", values="recomputed").reset_index()
     wide = wide.reindex(columns=["table", "row", "calls", "own time", "share"]).rename_axis(columns=None)
     renamed = wide.rename(columns={"row": "function", "own time": "own_time_s", "share": "share_percent"})
-    return renamed.sort_values(["table", "share_percent"], ascending=[True, False], ignore_index=True)
+    return renamed.sort_values(["table", "share_percent"], ascending=[True, False], kind="stable", ignore_index=True)
 
 
 def facts(tables: Mapping[str, pd.DataFrame]) -> list[str]:

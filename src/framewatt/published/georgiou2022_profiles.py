@@ -4,19 +4,22 @@ The tables' run time is a function's own time, and their cost is that time in th
 calls the total (docs/profiles.md shows it).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from framewatt.profiling.collection import PROFILES_COLUMNS, Names
+from framewatt.profiling.collection import PROFILES_COLUMNS, REFUSED, Names
 from framewatt.profiling.frame import FUNCTIONS_COLUMNS, of_run, profiled_as
 from framewatt.tables.functions import THRESHOLD_PERCENT
 
-COMPARISON_COLUMNS = ["table", "row", "column", "recomputed", "published", "unit", "note"]
-"""Columns of the comparison: `recomputed` in full, `published` as printed, either missing where there is none."""
+COMPARISON_COLUMNS = ["entry", "table", "row", "column", "recomputed", "published", "unit", "note"]
+"""Columns of the comparison: `recomputed` in full, `published` as printed, either missing where there is none.
+
+`entry` is the number of the function: several of a profile may have one API name, and so one `row`.
+"""
 
 TABLES = {
     "Table 5": "georgiou2022_table5_pytorch_training.csv",
@@ -31,6 +34,12 @@ _NUMBERS = {
     "share": ("cost_percent", "share_percent", "%"),
 }
 """Column of the comparison: column of the published table, column of the functions frame, unit."""
+
+NOT_OPENED = (
+    "the dump of this run was given and not opened, since its checksum is not a known one (--config "
+    "trust_profiles=True opens it)"
+)
+"""Why a number of a profile that may not be opened is missing: the same words for every such dump."""
 
 _JUDGED = "judged by the authors from documentation and source code; a profile does not tell"
 
@@ -68,8 +77,16 @@ def compare(functions: pd.DataFrame, profiles: pd.DataFrame, resources: Path, na
     Returns:
         COMPARISON_COLUMNS; what the tables leave out stands below the other rows of the same model.
     """
+    entries = _entries(functions, profiles, resources, names)
+    rows = [{"entry": number, **row} for number, entry in enumerate(entries, 1) for row in entry]
+    return pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
+
+
+def _entries(
+    functions: pd.DataFrame, profiles: pd.DataFrame, resources: Path, names: Names
+) -> Iterator[list[dict[str, Any]]]:
+    """The rows of every function."""
     meanings = read_functions(resources / "georgiou2022_functions.csv")
-    rows: list[dict[str, Any]] = []
     for table, file in TABLES.items():
         published = _read(resources / file)
         for model, part in published.groupby("model", sort=False):
@@ -80,9 +97,8 @@ def compare(functions: pd.DataFrame, profiles: pd.DataFrame, resources: Path, na
             for _, printed in part.iterrows():
                 found, note = _find(profiled, meanings[printed["function"]], reason)
                 listed += [] if found is None else [found["rank"]]
-                rows += _rows(table, f"{model}, {printed['function']}", printed, found, note)
-            rows += _left_out(table, str(model), profiled[~profiled["rank"].isin(listed)])
-    return pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
+                yield list(_rows(table, f"{model}, {printed['function']}", printed, found, note))
+            yield from _left_out(table, str(model), profiled, listed)
 
 
 def without_profiles() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -103,7 +119,15 @@ def _run(names: Names, printed: pd.Series) -> dict[str, str]:
 
 
 def _why_missing(profiles: pd.DataFrame, run: Mapping[str, str]) -> str:
-    reasons = of_run(profiles, **run)["reason"].dropna()
+    """Why a run has no profile, without the names of files, so that dumps with one fault have one reason."""
+    dumps = of_run(profiles, **run)
+    if (dumps["status"] == REFUSED).any():
+        return NOT_OPENED
+    reasons = [
+        str(reason).removeprefix(f"{file}: ")
+        for file, reason in zip(dumps["file"], dumps["reason"], strict=True)
+        if pd.notna(reason)
+    ]
     return "; ".join(reasons) or "no profile of this run was given"
 
 
@@ -137,20 +161,33 @@ def _rows(
     yield head | {"column": "type", "recomputed": None, "published": printed["type"], "unit": "", "note": _JUDGED}
 
 
-def _left_out(table: str, model: str, others: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _left_out(table: str, model: str, profiled: pd.DataFrame, listed: Sequence[int]) -> Iterator[list[dict[str, Any]]]:
     """Functions above the threshold that the table does not list."""
-    above = others[others["share_percent"] > THRESHOLD_PERCENT]
-    for function, described in zip(above.to_dict("records"), profiled_as(above), strict=True):
-        named = pd.notna(function["api_name"])
-        name = function["api_name"] if named else described
-        note = f"more than {THRESHOLD_PERCENT:g} % of the run, and not in the table"
-        for column, (_, computed, unit) in _NUMBERS.items():
-            yield {
+    above = profiled[profiled["share_percent"] > THRESHOLD_PERCENT]
+    shared = set(above.loc[above["api_name"].duplicated(), "api_name"].dropna())
+    others = above[~above["rank"].isin(listed)]
+    in_table = set(profiled.loc[profiled["rank"].isin(listed), "api_name"].dropna())
+    for function, described in zip(others.to_dict("records"), profiled_as(others), strict=True):
+        api_name = function["api_name"] if pd.notna(function["api_name"]) else None
+        # Functions that share an API name are told apart by what the profile calls them.
+        name = f"{api_name} ({described})" if api_name in shared else api_name or described
+        note = _left_out_note(api_name, in_table)
+        yield [
+            {
                 "table": table,
                 "row": f"{model}, {name}",
                 "column": column,
                 "recomputed": float(function[computed]),
                 "published": None,
                 "unit": unit,
-                "note": note if named else f"{note}; no API name known",
+                "note": note,
             }
+            for column, (_, computed, unit) in _NUMBERS.items()
+        ]
+
+
+def _left_out_note(api_name: str | None, in_table: Collection[str]) -> str:
+    over = f"more than {THRESHOLD_PERCENT:g} % of the run"
+    if api_name in in_table:
+        return f"{over}; the table's row of that API name is another function"
+    return f"{over}, and not in the table" + ("" if api_name else "; no API name known")

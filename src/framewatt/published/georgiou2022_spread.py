@@ -65,14 +65,19 @@ def facts(found: pd.DataFrame) -> list[str]:
         return []
     flags = found["flags"].fillna("")
     drift, outlier, bimodal = (int(flags.str.contains(word).sum()) for word in ("drift", "outlier", "bimodal"))
-    worst = found.loc[found["cv_percent"].idxmax()]
-    return [
+    sentences = [
         f"Of {len(found)} samples of a model, framework and quantity, {drift} drift with the number of the run (p at "
         f"most {ALPHA:g}, uncorrected), {outlier} have outliers beyond 1.5 interquartile ranges, {bimodal} look "
-        "bimodal or skewed.",
-        f"The largest coefficient of variation is {worst['cv_percent']:.1f} %: {worst['model']}, {worst['framework']}, "
-        f"{worst['quantity']} ({worst['phase']}).",
+        "bimodal or skewed."
     ]
+    varied = found.dropna(subset=["cv_percent"])
+    if len(varied):
+        worst = varied.loc[varied["cv_percent"].idxmax()]
+        sentences.append(
+            f"The largest coefficient of variation is {worst['cv_percent']:.1f} %: {worst['model']}, "
+            f"{worst['framework']}, {worst['quantity']} ({worst['phase']})."
+        )
+    return sentences
 
 
 def _row(values: np.ndarray, repetitions: np.ndarray, names: list[str]) -> dict[str, Any]:

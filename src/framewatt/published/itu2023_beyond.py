@@ -90,21 +90,48 @@ def extremes(runs: Iterable[TracedRun]) -> pd.DataFrame:
 def facts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """Sentences on the tables of this module, by the names of its functions; none where no raw results are given."""
     beside, ways, apart, largest = (tables[name] for name in ("epochs_beside", "two_ways", "repetitions", "extremes"))
-    if beside.empty:
+    return [*_ways_facts(ways), *_single_facts(beside), *_apart_facts(apart), *_extremes_facts(largest)]
+
+
+def _ways_facts(ways: pd.DataFrame) -> list[str]:
+    known = ways.dropna(subset=["difference_percent", "averaging_percent", "readings_percent"])
+    if known.empty:
         return []
-    single = beside["difference_percent"]
-    most = apart.loc[apart["energy_difference_percent"].abs().idxmax()]
+    return [
+        f"Over ten epochs, the authors' energy is {_range(known['difference_percent'])} from the integral; multiplying "
+        f"the mean power of both runs by their mean time makes {_range(known['averaging_percent'])} of it, and the "
+        f"plain mean of the readings {_range(known['readings_percent'])}."
+    ]
+
+
+def _single_facts(beside: pd.DataFrame) -> list[str]:
+    single = beside["difference_percent"].dropna()
+    if single.empty:
+        return []
+    return [
+        f"In single epochs of single runs, mean reading x time is {_range(single)} from the integral (median "
+        f"{single.median():+.2f} %, {len(single)} epochs)."
+    ]
+
+
+def _apart_facts(apart: pd.DataFrame) -> list[str]:
+    both = apart.dropna(subset=["energy_difference_percent"])
+    if both.empty:
+        return []
+    most = both.loc[both["energy_difference_percent"].abs().idxmax()]
+    return [
+        f"The two runs of a combination differ by up to {abs(most['energy_difference_percent']):.1f} % in energy "
+        f"({most['framework']}, {most['dataset']}, {most['model']}, batch size {most['batch_size']}); the median is "
+        f"{both['energy_difference_percent'].abs().median():.1f} %."
+    ]
+
+
+def _extremes_facts(largest: pd.DataFrame) -> list[str]:
+    if largest.empty:
+        return []
     memory = largest.loc[largest["largest_memory_mib"].idxmax()]
     behind = [f"{row.mean_seconds_behind_last_epoch:.1f} s ({row.framework})" for row in largest.itertuples()]
     return [
-        f"Over ten epochs, the authors' energy is {_range(ways['difference_percent'])} from the integral; multiplying "
-        f"the mean power of both runs by their mean time makes {_range(ways['averaging_percent'])} of it, and the "
-        f"plain mean of the readings {_range(ways['readings_percent'])}.",
-        f"In single epochs of single runs, mean reading x time is {_range(single)} from the integral (median "
-        f"{single.median():+.2f} %, {len(single)} epochs).",
-        f"The two runs of a combination differ by up to {abs(most['energy_difference_percent']):.1f} % in energy "
-        f"({most['framework']}, {most['dataset']}, {most['model']}, batch size {most['batch_size']}); the median is "
-        f"{apart['energy_difference_percent'].abs().median():.1f} %.",
         f"The largest reading of memory in use is {memory['largest_memory_mib']:.0f} MiB ({memory['framework']}), that "
         f"of power {largest['largest_power_w'].max():.0f} W; the report names {_NAMED_GPU}.",
         f"Readings go on for {', '.join(behind)} behind the last epoch on average and belong to none; epoch 1 holds "

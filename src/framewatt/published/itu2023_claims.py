@@ -57,14 +57,16 @@ def pytorch_more(epochs: pd.DataFrame, quantity: str, epochs_used: str = "all") 
 
 def first_epoch_lower(epochs: pd.DataFrame) -> Answer:
     """Share of combinations and frameworks in which mean power is lower in epoch 1 than in the mean of the rest."""
-    first, rest = totals(epochs, "power", "first"), totals(epochs, "power", "rest")
-    return _share({" ".join(map(str, key)): first[key] < rest[key] for key in first.index})
+    parts = {used: totals(epochs, "power", used) for used in ("first", "rest")}
+    both = pd.DataFrame(parts).dropna()
+    return _share({" ".join(map(str, key)): row["first"] < row["rest"] for key, row in both.iterrows()})
 
 
 def cifar100_lower(epochs: pd.DataFrame) -> Answer:
     """Share of models, batch sizes and frameworks in which the last epoch's accuracy is lower for CIFAR100."""
-    final = totals(epochs, "accuracy", "last").unstack("dataset")
-    if not {"CIFAR10", "CIFAR100"} <= set(final.columns):
+    datasets = ["CIFAR10", "CIFAR100"]
+    final = totals(epochs, "accuracy", "last").unstack("dataset").reindex(columns=datasets).dropna()
+    if final.empty:
         raise NotGivenError("CIFAR10 and CIFAR100 are not both there")
     return _share({" ".join(map(str, key)): row["CIFAR100"] < row["CIFAR10"] for key, row in final.iterrows()})
 
@@ -72,17 +74,22 @@ def cifar100_lower(epochs: pd.DataFrame) -> Answer:
 def totals(epochs: pd.DataFrame, quantity: str, used: str = "all") -> pd.Series:
     """One number a combination and framework: joules and seconds are sums over the epochs, all else plain means.
 
+    What lacks an epoch that others have, or its number in one, is left out: a sum of fewer is no smaller sum.
+
     Args:
         epochs: as above.
         quantity: a column, or `energy_per_batch`, in joules times images: joules a batch, but for a constant factor.
         used: `all`, `first`, `rest` or `last` epochs.
     """
     _require(epochs)
+    sizes = epochs.groupby(FACTORS)["runs"].transform("size")
+    epochs = epochs[sizes == sizes.max()]
     number = epochs.index.get_level_values("epoch_number").astype(int)
     kept = {"all": number > 0, "first": number == 1, "rest": number > 1, "last": number == number.max()}[used]
     column = "energy" if quantity == "energy_per_batch" else quantity
     grouped = epochs.loc[kept, column].groupby(FACTORS)
     found = grouped.sum() if column in ("energy", "total_time") else grouped.mean()
+    found = found[grouped.count() == grouped.size()]
     if quantity == "energy_per_batch":
         found = found * found.index.get_level_values("batch_size").astype(int)
     return found
@@ -108,7 +115,7 @@ def _along(
 ) -> Answer:
     by_level = totals(epochs, quantity).unstack(factor)
     levels = [level for level in _ORDER.get(factor, sorted(by_level.columns)) if level in by_level.columns]
-    chosen = [(levels[0], levels[-1])] if pairs == "extremes" else list(itertools.pairwise(levels))
+    chosen = list(itertools.pairwise(levels[:: len(levels) - 1] if pairs == "extremes" and len(levels) > 1 else levels))
     return _share(
         {
             f"{' '.join(map(str, key))} {a} to {b}": holds(row[a], row[b])
@@ -120,7 +127,8 @@ def _along(
 
 
 def _frameworks(epochs: pd.DataFrame, quantity: str, used: str) -> dict[str, pd.Series]:
-    by_framework = totals(epochs, quantity, used).unstack("framework").dropna()
+    names = ["pytorch", "tensorflow"]
+    by_framework = totals(epochs, quantity, used).unstack("framework").reindex(columns=names).dropna()
     ordered = by_framework.reorder_levels(COMBINATION).sort_index()
     return {" ".join(map(str, key)): row for key, row in ordered.iterrows()}
 

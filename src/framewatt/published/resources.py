@@ -47,11 +47,17 @@ def read_table(path: Path) -> pd.DataFrame:
     """A published table with every cell as the text that is printed.
 
     Raises:
-        FramewattError: there is no such file.
+        FramewattError: there is no such file, or it is no table.
     """
     if not path.is_file():
         raise FramewattError(f"{path}: found no such file; allowed: a table of a paper, as in resources/published")
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split())
+        raise FramewattError(
+            f"{path}: found no table ({reason}); allowed: CSV in UTF-8, one header, one width"
+        ) from error
 
 
 def numbers(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:

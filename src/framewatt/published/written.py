@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.base.spreadsheet import read_csv, to_csv
 from framewatt.errors import FramewattError
 from framewatt.files import write_text
 from framewatt.published.tables import to_readable_markdown
@@ -12,7 +13,7 @@ from framewatt.published.tables import to_readable_markdown
 
 def read_verdicts(path: Path) -> pd.DataFrame:
     """Read the CSV file of `write_verdicts`; numbers as printed stay text."""
-    return pd.read_csv(path, dtype={"published": str, "note": str, "unit": str, "column": str})
+    return read_csv(path, dtype={"published": str, "note": str, "unit": str, "column": str})
 
 
 def write_verdicts(study: str, verdicts: pd.DataFrame, paths: Iterable[Path]) -> None:
@@ -43,4 +44,4 @@ def write_plain(frames: Mapping[str, pd.DataFrame], paths: Mapping[str, str]) ->
 
 def _to_csv(frame: pd.DataFrame) -> str:
     # Beyond twelve digits lies what one machine's mathematical library makes of a function and another's does not.
-    return str(frame.to_csv(index=False, lineterminator="\n", float_format="%.12g"))
+    return to_csv(frame, float_format="%.12g")

@@ -113,10 +113,11 @@ def _tables_of(own: pd.DataFrame) -> tuple[Tables, dict[str, int]]:
     largest = own.groupby("model")["batch_size"].max()
     stands_in = {str(model): int(size) for model, size in largest.items() if size > 1 and str(size) != _LARGE_BATCH}
     batch = own["batch_size"].astype(str).where(own["batch_size"] != own["model"].map(stands_in), _LARGE_BATCH)
-    known = own[own["n"] > 0].assign(batch_size=batch).dropna(axis=1, how="all")
-    inference = known[known["default_provider"]].set_index(INFERENCE)
-    exports = exports_by_provider(own[own["n"] > 0]).dropna(axis=1, how="all")
-    return Tables(inference, pd.DataFrame(), exports.set_index(EXECUTION_PROVIDERS)), stands_in
+    known = own.assign(batch_size=batch)[own["n"] > 0]
+    # Where there is no cell at all, nothing is known of any column; those that name cells stay.
+    inference = known[known["default_provider"]].set_index(INFERENCE).dropna(axis=1, how="all")
+    exports = exports_by_provider(own[own["n"] > 0]).set_index(EXECUTION_PROVIDERS).dropna(axis=1, how="all")
+    return Tables(inference, pd.DataFrame(), exports), stands_in
 
 
 def _notes(claim: Claim, own: pd.DataFrame, stands_in: Mapping[str, int]) -> list[str]:

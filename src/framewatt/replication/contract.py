@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.base.spreadsheet import read_csv
 from framewatt.published.written import read_verdicts
 from framewatt.tables.columns import Show, table_of, text_of
 from framewatt.tables.table import Table, significant
@@ -42,7 +43,7 @@ def read_measured(files: Any) -> Measured:
     return Measured(
         pd.read_parquet(files.runs),
         pd.read_parquet(files.epochs),
-        pd.read_csv(files.comparisons),
+        read_csv(files.comparisons),
         Path(files.published[0]).parent,
         recounted(Path(str(files.authors))) if files.authors else {},
     )

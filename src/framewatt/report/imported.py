@@ -16,10 +16,13 @@ def files_read(material: Material) -> Facts:
     for record in material.records:
         read.update({(file["reader"], _folder(file["path"])) for file in record["files"]})
     logs = [f"{reader} in {folder} of {plural(count, 'run')}" for (reader, folder), count in sorted(read.items())]
+    left_out = material.plan.get("left_out", [])
+    without = f"; {plural(len(left_out), 'run')} left out by the study" if left_out else ""
     return [
         (
             "Runs",
-            f"{plural(material.planned, 'run')} of {plural(len(material.plan['cells']), 'cell')}, not measured here",
+            f"{plural(material.planned, 'run')} of {plural(len(material.plan['cells']), 'cell')}, not measured "
+            f"here{without}",
         ),
         ("Logs", "; ".join(logs) or "none"),
         ("Patterns", "; ".join(log["pattern"] for log in files["logs"])),

@@ -18,7 +18,7 @@ class Material:
 
     Attributes:
         plan: plan.json: study, title, description, device, repetitions, seed, order, cells, excluded, unsupported,
-            significance, settings.
+            left_out, cells_without_runs, significance, settings.
         records: run records, in any order.
         idle: calibrate/idle.json, taken before the runs; empty for runs that were not measured here.
         idle_after: calibrate/idle_after.json, the same after them.
@@ -89,6 +89,13 @@ class Material:
     def counted(self) -> int:
         """Runs that are ok and whose energy is valid."""
         return int((self.totals["status"].eq("ok") & self.totals["valid"].eq(True)).sum())
+
+    @property
+    def cells_that_do_not_count(self) -> list[str]:
+        """Planned cells of which no run counts, by name: all failed, are invalid or missing, or are left out."""
+        counted = self.totals[self.totals["status"].eq("ok") & self.totals["valid"].eq(True)]
+        known = set(counted["cell"])
+        return [cell["id"] for cell in self.plan["cells"] if cell["id"] not in known]
 
     @property
     def alpha(self) -> float:

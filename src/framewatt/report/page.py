@@ -1,5 +1,6 @@
 """Puts the report together: one HTML page that needs no other file and no network."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from markupsafe import Markup
 
 from framewatt.figures import training
 from framewatt.report import deploy, facts, problems, words
+from framewatt.report.commands import commands_of
 from framewatt.report.material import Material
 from framewatt.report.svg import inline
 from framewatt.report.tables import Table, replication_tables, study_tables
@@ -100,7 +102,8 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         recommendations=deploy.recommendations(material),
         per=material.headline.per,
         imported=material.imported,
-        root=_root(material),
+        commands=commands_of(material.plan, _commit(material)),
+        study_file=f"config/studies/{material.plan['study']}.yaml",
         figures=_figures(figures),
         tables=study_tables(material),
         replication=replication_tables(material),
@@ -123,7 +126,7 @@ def _figures(folder: Path, prefix: str = "") -> list[PageFigure]:
     for path in paths:
         plain = path.stem.replace("_", " ")
         caption, alternative = FIGURES.get(path.stem, (plain, plain))
-        # The file is the workflow's own; whatever text is in it was escaped when matplotlib wrote it.
+        # What is no drawing is refused there.
         svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{prefix}{path.stem}", alternative))  # noqa: S704  # see above
         found.append(PageFigure(f"{prefix}{path.stem}", caption, svg))
     return found
@@ -144,13 +147,9 @@ def _environments(material: Material) -> Table:
     )
 
 
-def _root(material: Material) -> str:
-    """What a command line says of where logs are, with a blank before it; empty where it says nothing."""
-    key = material.plan["settings"].get("files", {}).get("root_config")
-    return f" {key}=<folder>" if key else ""
-
-
 def _commit(material: Material) -> str | None:
-    """The commit that measured, where every run names the same one."""
-    found = {(record["identity"].get("code") or {}).get("commit") for record in material.records}
-    return str(next(iter(found))) if len(found) == 1 and None not in found else None
+    """The commit that measured, where every run names the same one, and what it names can be one."""
+    found = {str((record["identity"].get("code") or {}).get("commit")) for record in material.records}
+    return (
+        next(iter(found)) if len(found) == 1 and all(re.fullmatch("[0-9a-f]{7,64}", name) for name in found) else None
+    )

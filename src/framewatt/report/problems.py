@@ -7,6 +7,7 @@ from framewatt.report.material import Material
 from framewatt.report.numbers import plural, significant
 from framewatt.report.tables import Table
 from framewatt.report.words import name_of
+from framewatt.runs.clocks import steps_between
 
 _REPETITION, _CV, _RUNS = frozenset({"repetition"}), frozenset({"CV, %"}), frozenset({"runs"})
 
@@ -29,6 +30,19 @@ def problem_tables(material: Material) -> list[Table]:
             _environments(material),
         ),
         Table("failed-exports", "Exports that failed or deviate", ["model", "what", "why"], _exports(material)),
+        Table(
+            "left-out-runs",
+            "Runs that the study leaves out",
+            ["cell", "repetition", "files", "why"],
+            _left_out_runs(material.plan),
+            _REPETITION,
+        ),
+        Table(
+            "empty-cells",
+            "Cells of which no run counts: their groups are tested over the others",
+            ["cell", "why"],
+            _empty(material),
+        ),
         Table("left-out", "Combinations that were not measured", ["cell", "why"], _left_out(material.plan)),
     ]
     return [table for table in tables if table.rows]
@@ -46,11 +60,28 @@ def _runs(material: Material) -> list[list[str]]:
 
 def _missing(material: Material) -> list[list[str]]:
     present = {(record["cell_id"], record["repetition"]) for record in material.records}
+    absent: dict[str, list[int]] = {}
+    for entry in material.plan["order"]:
+        if (entry["cell"], entry["repetition"]) not in present:
+            absent.setdefault(entry["cell"], []).append(entry["repetition"])
+    return [[cell, ", ".join(map(str, sorted(repetitions)))] for cell, repetitions in sorted(absent.items())]
+
+
+def _left_out_runs(plan: Any) -> list[list[str]]:
+    return [
+        [one["cell"], str(one["repetition"]), ", ".join(one["files"]) or "none", one["reason"]]
+        for one in plan.get("left_out", [])
+    ]
+
+
+def _empty(material: Material) -> list[list[str]]:
+    planned = Counter(entry["cell"] for entry in material.plan["order"])
+    left_out = Counter(one["cell"] for one in material.plan.get("left_out", []))
     rows = []
-    for cell in material.plan["cells"]:
-        absent = [r for r in range(1, material.plan["repetitions"] + 1) if (cell["id"], r) not in present]
-        if absent:
-            rows.append([cell["id"], ", ".join(map(str, absent))])
+    for cell in material.cells_that_do_not_count:
+        why = [f"{plural(planned[cell], 'run')} failed, invalid or missing"] if planned[cell] else []
+        why += [f"{plural(left_out[cell], 'run')} left out by the study"] if left_out[cell] else []
+        rows.append([cell, "; ".join(why)])
     return rows
 
 
@@ -70,6 +101,7 @@ def _left_out(plan: Any) -> list[list[str]]:
 def flag_tables(material: Material) -> list[Table]:
     """What a reader should know although the numbers stand: of cells, and of runs."""
     of_runs = Counter(flag for record in material.records for flag in record["flags"])
+    of_runs.update(steps_between(material.records).values())
     tables = [
         Table(
             "flags", "Flags of cells", ["cell", "quantity", "CV, %", "flags"], _cell_flags(material, set(of_runs)), _CV

@@ -1,6 +1,6 @@
 """Which cell of a group has least of a quantity, and by how much."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +21,14 @@ class Ranking:
         cells: rows of the cells frame for one quantity, least mean first.
         quantity: its name.
         compared: the factors in which the cells differ.
+        without: labels of planned cells of the group of which no run counts.
     """
 
     group: dict[str, Any]
     cells: pd.DataFrame
     quantity: str
     compared: Sequence[str]
+    without: Sequence[str] = ()
 
     @property
     def least(self) -> "pd.Series[Any]":
@@ -54,6 +56,11 @@ class Ranking:
         """What tells a cell of the group from the others."""
         return label(row, self.compared)
 
+    @property
+    def remark(self) -> str:
+        """Which cells of the group are not ranked, as a sentence behind others; empty where all are."""
+        return f" Not ranked, since none of its runs counts: {', '.join(self.without)}." if self.without else ""
+
 
 @dataclass(frozen=True)
 class Against:
@@ -75,15 +82,34 @@ class Against:
     reachable: bool
 
 
-def rankings(cells: pd.DataFrame, quantity: str, compared: Sequence[str]) -> list[Ranking]:
-    """Groups of comparable cells by a quantity, training first, in order of levels; cells without a mean left out."""
+def rankings(
+    cells: pd.DataFrame, quantity: str, compared: Sequence[str], planned: Iterable[Mapping[str, Any]] = ()
+) -> list[Ranking]:
+    """Groups of comparable cells by a quantity, training first, in order of levels; cells without a mean left out.
+
+    Args:
+        cells: the cells frame.
+        quantity: the quantity compared.
+        compared: the factors in which cells are compared.
+        planned: the plan's cells, of which each group names those without a mean.
+    """
     rows = cells[(cells["quantity"] == quantity) & cells["mean"].notna()].sort_values("mean", kind="stable")
+    if rows.empty:
+        return []
     factors = shared(factors_of(cells), compared)
-    if not factors or rows.empty:
-        return [Ranking({}, rows, quantity, compared)] if len(rows) else []
-    keys = sorted_by(rows[factors].drop_duplicates(), factors).astype(object)
+    empty = [cell for cell in planned if cell["id"] not in set(rows["cell"])]
+    keys = sorted_by(rows[factors].drop_duplicates(), factors).astype(object) if factors else pd.DataFrame(index=[0])
     groups = [dict(zip(factors, levels, strict=True)) for levels in keys.itertuples(index=False)]
-    return [Ranking(g, rows[(rows[factors] == list(g.values())).all(axis=1)], quantity, compared) for g in groups]
+    return [
+        Ranking(
+            group,
+            rows[(rows[factors] == list(group.values())).all(axis=1)] if factors else rows,
+            quantity,
+            compared,
+            [label(cell, compared) for cell in empty if all(str(cell[name]) == str(group[name]) for name in factors)],
+        )
+        for group in groups
+    ]
 
 
 def against(comparisons: pd.DataFrame, quantity: str, small: str, large: str, alpha: float) -> Against | None:
@@ -134,12 +160,12 @@ def sentence(ranking: Ranking, comparisons: pd.DataFrame, unit: str, per: str, a
     least, most = ranking.least, ranking.most
     amount = si_range(least["mean"], _number(least["mean_low"]), _number(least["mean_high"]), unit)
     if len(ranking.cells) == 1:
-        return f"{ranking.name}: only {ranking.label(least)} has runs that count, {amount} a {per}."
+        return f"{ranking.name}: only {ranking.label(least)} has runs that count, {amount} a {per}.{ranking.remark}"
     words = f"{ranking.name}: {ranking.label(least)} least, {amount} a {per}"
     if len(ranking.cells) > 2:
         second = ranking.cells.iloc[1]
         words += f"; next {ranking.label(second)}, {_ratio(ranking, second, comparisons, alpha)}"
-    return f"{words}; most {ranking.label(most)}, {_ratio(ranking, most, comparisons, alpha)}."
+    return f"{words}; most {ranking.label(most)}, {_ratio(ranking, most, comparisons, alpha)}.{ranking.remark}"
 
 
 def _ratio(ranking: Ranking, other: "pd.Series[Any]", comparisons: pd.DataFrame, alpha: float) -> str:

@@ -24,8 +24,8 @@ class Answer:
 
 def lead(material: Material) -> str:
     """The study's answer in one paragraph."""
-    head = material.headline
-    ranked = [r for r in rankings(material.cells, head.energy, material.compared) if len(r.cells) > 1]
+    head, planned = material.headline, material.plan["cells"]
+    ranked = [r for r in rankings(material.cells, head.energy, material.compared, planned) if len(r.cells) > 1]
     count = f"{material.counted} of {material.planned} planned runs count."
     if not ranked:
         return f"No two comparable cells have an energy that counts, so the study has no answer. {count}"
@@ -40,6 +40,8 @@ def lead(material: Material) -> str:
             f"most expensive took {significant(min(spreads))} to {significant(max(spreads))} times as much as the "
             "most frugal."
         ]
+        unranked = sum(len(ranking.without) for ranking in ranked)
+        parts += [f"Of {plural(unranked, 'cell')} in these groups no run counts."] if unranked else []
     return " ".join([*parts, f"{material.estimate}." if material.estimate else "", count]).replace("  ", " ")
 
 
@@ -51,6 +53,7 @@ def _short(ranking: Ranking, material: Material) -> str:
     return (
         f"{ranking.name}: {ranking.label(least)} took the least energy, {si(least['mean'], 'J')} a "
         f"{material.headline.per}; {ranking.label(most)} took the most, {significant(ratio)} times as much{bounds}."
+        f"{ranking.remark}"
     )
 
 
@@ -61,7 +64,7 @@ def answers(material: Material) -> list[Answer]:
     ranked = {
         quantity: [
             sentence(ranking, material.comparisons, unit, head.per, material.alpha)
-            for ranking in rankings(material.cells, quantity, material.compared)
+            for ranking in rankings(material.cells, quantity, material.compared, material.plan["cells"])
         ]
         for quantity, unit in ((head.energy, "J"), (head.time, "s"))
     }
@@ -81,9 +84,10 @@ def _omnibus(material: Material) -> list[str]:
     omnibus = material.omnibus
     whole = omnibus[(omnibus["quantity"] == material.headline.energy) & omnibus["cell_a"].isna() & omnibus["p"].notna()]
     return [
-        f"{row.test} over the {row.n_cells} cells{f' of {row.group}' if isinstance(row.group, str) else ''}: "
-        f"{p_value(row.p)}."
-        for row in whole.itertuples()
+        f"{row.test} over {'the ' if not row.flags else ''}{row.n_cells} cells"
+        f"{f' of {row.group}' if isinstance(row.group, str) else ''}: {p_value(row.p)}"
+        f"{f' ({row.flags})' if row.flags else ''}."
+        for row in whole.assign(flags=whole["flags"].fillna("")).itertuples()
     ]
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.errors import FramewattError
-from framewatt.factors import PlainCell, in_order, natural
-from framewatt.sources.pattern import Pattern, parse_pattern
+from framewatt.factors import PlainCell, natural
+from framewatt.sources.kinds import Kind, factors_of, kinds_of, wanted
+from framewatt.sources.repetitions import Writing, key, numbering, writing
 
 Levels = tuple[tuple[str, Any], ...]
 
@@ -45,7 +46,7 @@ class FileRun:
 
 @dataclass
 class _Found:
-    """Files of one cell, by repetition as its path has it, and the texts of its other fields."""
+    """Files of one cell, by the key of their repetition, and the texts of the other fields of the first."""
 
     fields: dict[str, str]
     files: dict[str, list[SourceFile]] = field(default_factory=dict)
@@ -60,76 +61,53 @@ def collect(settings: Mapping[str, Any], root: Path, where: str) -> list[FileRun
         where: the study file, for errors.
 
     Raises:
-        FramewattError: a pattern is none or matches nothing, two files have the same fields, patterns differ in their
-            factors, or two cells have one name.
+        FramewattError: a pattern is none or matches nothing, two files have the same fields, two kinds read one file
+            alike, patterns differ in their factors, or two cells have one name.
     """
-    logs = settings["logs"]
-    patterns = [parse_pattern(log["pattern"], f"{where}: files.logs.{n}.pattern") for n, log in enumerate(logs)]
-    factors = _factors(settings, patterns, where)
+    kinds = kinds_of(settings, where)
+    factors = factors_of(kinds, where)
     cells: dict[Levels, _Found] = {}
-    for number, (log, pattern) in enumerate(zip(settings["logs"], patterns, strict=True)):
-        matched = list(pattern.matches(root))
-        if not matched and not log["may_be_absent"]:
+    read: dict[tuple[str, str, str], int] = {}
+    written = {}
+    for kind in kinds:
+        matched = list(kind.pattern.matches(root))
+        if not matched and not kind.entry["may_be_absent"]:
             raise FramewattError(
-                f"{where}: files.logs.{number}.pattern: {pattern.text!r} matches no file below {root}; "
+                f"{where}: files.logs.{kind.number}.pattern: {kind.pattern.text!r} matches no file below {root}; "
                 "allowed: a pattern that matches at least one, or may_be_absent: true"
             )
         for path, fields in matched:
-            _add(cells, _levels(settings, log, factors, fields), fields, SourceFile(path, number), settings, where)
+            _refuse_second_reading(read, kind, path, where)
+            _add(cells, kind, factors, fields, path, where)
+        written[kind.number] = writing(fields[kind.repetition] for _, fields in matched)
     named = _named(_with_numbers(cells), where)
-    return [run for cell, found in named for run in _runs(cell, found, settings, patterns)]
+    return [run for cell, found in named for run in _runs(cell, found, kinds, written, settings["repetitions"])]
 
 
-def _factors(settings: Mapping[str, Any], patterns: Sequence[Pattern], where: str) -> list[str]:
-    """The factors of the study, which all of its patterns share."""
-    repetition = settings["repetition"]
-    sets = []
-    for number, (log, pattern) in enumerate(zip(settings["logs"], patterns, strict=True)):
-        key = f"{where}: files.logs.{number}"
-        if repetition not in pattern.fields:
-            raise FramewattError(
-                f"{key}.pattern: found no field {{{repetition}}} in {pattern.text!r}; allowed: one with the field that "
-                "files.repetition names"
-            )
-        if both := set(log["constants"]) & set(pattern.fields):
-            raise FramewattError(f"{key}.constants: found {both.pop()}, which is a field too; allowed: either")
-        sets.append([*log["constants"], *(name for name in pattern.fields if name != repetition)])
-        if set(sets[-1]) != set(sets[0]):
-            raise FramewattError(
-                f"{key}: found the factors {', '.join(sorted(sets[-1])) or 'none'}; allowed: "
-                f"{', '.join(sorted(sets[0]))}, as in the first entry (constants give a factor that a path does not)"
-            )
-    if not sets[0]:
-        raise FramewattError(f"{where}: files.logs.0.pattern: found only the repetition's field; allowed: a factor too")
-    return in_order(sets[0])
-
-
-def _levels(
-    settings: Mapping[str, Any], log: Mapping[str, Any], factors: Sequence[str], fields: Mapping[str, str]
-) -> Levels:
-    """Levels of a file's cell, by the names that the study gives them."""
-    names = settings["levels"]
-    raw = {**log["constants"], **fields}
-    return tuple((factor, names.get(factor, {}).get(str(raw[factor]), raw[factor])) for factor in factors)
+def _refuse_second_reading(read: dict[tuple[str, str, str], int], kind: Kind, path: str, where: str) -> None:
+    """Two kinds that read one file in one way would count it twice."""
+    way = (path, kind.entry["reader"], kind.entry["domain"])
+    first = read.setdefault(way, kind.number)
+    if first != kind.number:
+        raise FramewattError(
+            f"{where}: files.logs.{kind.number}.pattern: found {path}, which files.logs.{first} reads too by "
+            f"{kind.entry['reader']}; allowed: patterns that share no file, as by a field's expression: {{name,a|b}}"
+        )
 
 
 def _add(
-    cells: dict[Levels, _Found],
-    levels: Levels,
-    fields: dict[str, str],
-    file: SourceFile,
-    settings: Mapping[str, Any],
-    where: str,
+    cells: dict[Levels, _Found], kind: Kind, factors: Sequence[str], fields: dict[str, str], path: str, where: str
 ) -> None:
-    repetition = fields[settings["repetition"]]
-    files = cells.setdefault(levels, _Found(fields)).files.setdefault(repetition, [])
-    same = [other for other in files if other.log == file.log]
+    raw = {**kind.entry["constants"], **fields}
+    levels = tuple((factor, kind.level(factor, raw[factor])) for factor in factors)
+    files = cells.setdefault(levels, _Found(fields)).files.setdefault(key(fields[kind.repetition]), [])
+    same = [other for other in files if other.log == kind.number]
     if same:
         raise FramewattError(
-            f"{where}: files.logs.{file.log}.pattern: found {same[0].path} and {file.path} for the same run; "
+            f"{where}: files.logs.{kind.number}.pattern: found {same[0].path} and {path} for the same run; "
             "allowed: one file a run and pattern"
         )
-    files.append(file)
+    files.append(SourceFile(path, kind.number))
 
 
 def _with_numbers(cells: Mapping[Levels, _Found]) -> dict[Levels, _Found]:
@@ -164,34 +142,19 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9_.]+", "_", text.lower()).strip("_.") or "none"
 
 
-def _runs(cell: PlainCell, found: _Found, settings: Mapping[str, Any], patterns: Sequence[Pattern]) -> list[FileRun]:
+def _runs(
+    cell: PlainCell, found: _Found, kinds: Sequence[Kind], written: Mapping[int, Writing], expected: int | None
+) -> list[FileRun]:
     """The runs of a cell: every repetition that a file tells of, those between, and those that the study expects."""
-    numbers = _numbers(list(found.files))
-    by_number = {numbers[text]: text for text in found.files}
-    last = max(*by_number, settings["repetitions"] or 1)
-    raw = {str(k): str(v) for k, v in found.fields.items()}
     levels = cell.to_dict()
-    wanted = [n for n, log in enumerate(settings["logs"]) if _applies(log, levels, settings)]
+    able = {kind.number: texts for kind in kinds if (texts := kind.texts(levels, found.fields)) is not None}
+    numbers = numbering(list(found.files), from_zero=any(written[number].from_zero for number in able))
+    by_number = {number: found.files[text] for text, number in numbers.numbers.items()}
     runs = []
-    for repetition in range(1, last + 1):
-        text = by_number.get(repetition)
-        files = sorted(found.files[text], key=lambda file: file.log) if text else []
+    for repetition in range(1, max(*by_number, expected or 1) + 1):
+        files = sorted(by_number.get(repetition, []), key=lambda file: file.log)
         there = {file.log for file in files}
-        fields = raw | {settings["repetition"]: text or str(repetition)}
-        missing = [patterns[n].filled(fields) for n in wanted if n not in there]
-        runs.append(FileRun(cell, repetition, tuple(files), tuple(missing)))
+        paths = wanted([(kinds[number], able[number]) for number in able], numbers, repetition, written)
+        missing = tuple(path for number, path in paths.items() if number not in there)
+        runs.append(FileRun(cell, repetition, tuple(files), missing))
     return runs
-
-
-def _applies(log: Mapping[str, Any], levels: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
-    """Whether the runs of a cell have a file of a pattern: it holds no other constant level than theirs."""
-    names = settings["levels"]
-    return all(levels[f] == names.get(f, {}).get(str(level), level) for f, level in log["constants"].items())
-
-
-def _numbers(texts: Sequence[str]) -> dict[str, int]:
-    """Numbers from 1 of the repetitions of a cell: their own where they have any, else by name."""
-    if all(re.fullmatch(r"\d+", text) for text in texts) and len({int(text) for text in texts}) == len(texts):
-        shift = 1 if any(int(text) == 0 for text in texts) else 0
-        return {text: int(text) + shift for text in texts}
-    return {text: number for number, text in enumerate(sorted(texts), 1)}

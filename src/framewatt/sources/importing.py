@@ -66,7 +66,7 @@ def import_run(study: FileStudy, run: FileRun, code: Mapping[str, Any]) -> Impor
     reason, assembled, read = None, None, []
     try:
         if run.missing:
-            raise FramewattError(f"{', '.join(run.missing)}: no such file")
+            raise FramewattError(_missing(study, run))
         read = [(file, _read(study, file)) for file in run.files]
         assembled = assemble([log for _, log in read])
     except FramewattError as error:
@@ -77,6 +77,16 @@ def import_run(study: FileStudy, run: FileRun, code: Mapping[str, Any]) -> Impor
         where = f"{paths}: " if reason and not any(f.path in reason for f in run.files) and not run.missing else ""
         return Imported(record | _failed(f"{where}{reason}"), NO_READINGS, [])
     return Imported(record | _succeeded(study, assembled), assembled.trace, assembled.events)
+
+
+def _missing(study: FileStudy, run: FileRun) -> str:
+    """Which files of a run are missing; one that is there is not said to be none."""
+    assert study.root is not None
+    there = [path for path in run.missing if (study.root / path).is_file()]
+    gone = [path for path in run.missing if path not in there]
+    told = [f"{', '.join(gone)}: no such file"] if gone else []
+    told += [f"{', '.join(there)}: there, but its pattern takes it for another run's"] if there else []
+    return "; ".join(told)
 
 
 def _read(study: FileStudy, file: SourceFile) -> Log:
@@ -100,6 +110,7 @@ def _head(study: FileStudy, run: FileRun, code: Mapping[str, Any]) -> dict[str, 
         "block": run.repetition,
         "position": 1,
         "attempt": 1,
+        "job_sha256": None,
         "files": [
             {"path": file.path, "sha256": sha256_of(study.root / file.path), "reader": logs[file.log]["reader"]}
             for file in run.files

@@ -1,13 +1,16 @@
 """Path patterns whose fields become factors: `{environment}/{architecture}/gpu-power-{run}.csv`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from framewatt.base.paths import usable
+from framewatt.base.schema import unseen
 from framewatt.errors import FramewattError
 
 _FIELD = re.compile(r"\{([a-z][a-z0-9_]*)(?:,((?:[^{}]|\{[^{}]*\})+))?\}")
+_ANY = "[^/]+"
 _ALLOWED = "a relative path with fields like {run} or {run,[0-9]+}, each once, and * for what does not matter"
 
 
@@ -19,22 +22,36 @@ class Pattern:
         text: as the study has it.
         fields: names of its fields, in order.
         regex: matches a whole path, a group a field.
+        expressions: by field, what its text has to match.
         glob: finds all candidates.
     """
 
     text: str
     fields: tuple[str, ...]
     regex: "re.Pattern[str]"
+    expressions: "Mapping[str, re.Pattern[str]]"
     glob: str
 
     def matches(self, root: Path) -> Iterator[tuple[str, dict[str, str]]]:
-        """Path below the root, and text of every field, of every file that fits, in order of paths."""
+        """Path below the root, and text of every field, of every file that fits, in order of paths.
+
+        Raises:
+            FramewattError: a path holds a character that nobody sees, which would get into names of levels, or a brace,
+                which is Snakemake's.
+        """
         for path in sorted(root.glob(self.glob)):
             inside = path.relative_to(root).as_posix()
             if (found := self.regex.fullmatch(inside)) and path.is_file():
+                if unseen(inside):
+                    raise FramewattError(f"{root}: found {inside!r}; allowed: names of characters that are seen")
+                usable(path)
                 yield inside, found.groupdict()
 
-    def filled(self, fields: dict[str, str]) -> str:
+    def accepts(self, field: str, text: str) -> bool:
+        """Whether a field could have that text in a path."""
+        return bool(self.expressions[field].fullmatch(text))
+
+    def filled(self, fields: Mapping[str, str]) -> str:
         """The path that some fields would have."""
         return _FIELD.sub(lambda field: fields.get(field[1], "*"), self.text)
 
@@ -60,14 +77,24 @@ def parse_pattern(text: str, where: str) -> Pattern:
     regex, glob, at = "", "", 0
     for field in _FIELD.finditer(text):
         fixed = text[at : field.start()]
-        regex += _literal(fixed) + f"(?P<{field[1]}>{field[2] or '[^/]+'})"
+        regex += _literal(fixed) + f"(?P<{field[1]}>{field[2] or _ANY})"
         glob += fixed + "*"
         at = field.end()
     regex, glob = regex + _literal(text[at:]), glob + text[at:]
     try:
-        return Pattern(text, tuple(names), re.compile(regex), glob)
+        whole = re.compile(regex)
     except re.error as error:
         raise FramewattError(f"{where}: found {text!r}, in which {error}; allowed: {_ALLOWED}") from error
+    expressions = {field[1]: _alone(field[2] or _ANY) for field in _FIELD.finditer(text)}
+    return Pattern(text, tuple(names), whole, expressions, glob)
+
+
+def _alone(expression: str) -> "re.Pattern[str]":
+    """The expression of a field by itself; one that refers to another field takes anything here."""
+    try:
+        return re.compile(expression)
+    except re.error:
+        return re.compile(_ANY)
 
 
 def _literal(text: str) -> str:

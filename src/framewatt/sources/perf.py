@@ -20,7 +20,7 @@ from framewatt.trace import Trace
 _JOULES = re.compile(r"^(?:S(\d+)\s+\d+\s+)?(\S+|<[^>]*>)\s+Joules\s+(\S+)")
 _NOT_COUNTED = re.compile(r"^(?:S(\d+)\s+\d+\s+)?(<[^>]*>)\s+(?:Joules\s+)?(\S+)")
 _ELAPSED = re.compile(r"^(\S+)\s+(?:\+- \S+ )?seconds time elapsed")
-_NUMBER = re.compile(r"^(\d{1,3}(,\d{3})+|\d+)(\.\d+)?$")
+_NUMBER = re.compile(r"(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
 _UPDATE_PERIOD_S = 0.001
 _RESOLUTION_J = 0.01
 
@@ -76,6 +76,6 @@ def _totals(text: Text) -> tuple[dict[str, float], float | None]:
 
 
 def _number(text: Text, line: int, number: str) -> float:
-    if not _NUMBER.match(number):
+    if not _NUMBER.fullmatch(number):
         raise text.wrong(line, repr(number) + comma_hint(number), "a number with a point as decimal mark")
     return float(number.replace(",", ""))

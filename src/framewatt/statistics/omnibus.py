@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,41 +10,70 @@ import pandas as pd
 import scikit_posthocs
 from scipy import stats
 
+from framewatt.factors import Cell
 from framewatt.headline import headline_of_runs
 from framewatt.statistics.selection import cells_of, counted, groups, totals
 
 OMNIBUS_COLUMNS = ["quantity", "group", "test", "cell_a", "cell_b", "n_cells", "n_runs", "statistic", "p", "flags"]
-"""Columns of the omnibus tests: a row a group, then one a pair of its cells for the post-hoc test. `n_runs` is the
-complete blocks (Friedman) or all runs of the group (Kruskal-Wallis)."""
+"""Columns of the omnibus tests: a row a group, then one a pair of its cells for the post-hoc test. `n_cells` and
+`n_runs` are what was tested: cells with runs enough, and their complete blocks (Friedman) or all their runs
+(Kruskal-Wallis)."""
+
+_FEWEST_RUNS = 2
+"""Runs of a cell below which it has no part in the test of its group."""
+
+_FEWEST_CELLS = 3
+"""Cells below which the comparisons of pairs say all that there is to say."""
 
 
-def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
+def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[Cell] = ()) -> pd.DataFrame:
     """Test every group of more than two cells for any difference, by energy and time of a sample, or of a run.
 
     With `test: wilcoxon`, Friedman over complete blocks and Nemenyi's post-hoc test (Demsar 2006); with
-    `mannwhitney`, Kruskal-Wallis and Dunn's, corrected as the study says within the group. All are asymptotic.
+    `mannwhitney`, Kruskal-Wallis and Dunn's, corrected as the study says within the group. All are asymptotic. A cell
+    with fewer than two runs that count takes no part: its group is tested over the others, and `flags` says so.
 
     Args:
         runs: the runs frame.
         settings: the study's `statistics`: compare, test, correction.
+        planned: the study's cells, of which the frame holds no row where every run is left out.
 
     Returns:
-        OMNIBUS_COLUMNS; p is missing where a group has fewer than two runs a cell or no difference at all.
+        OMNIBUS_COLUMNS; p is missing where fewer than three cells have runs enough, or there is no difference at all.
 
     Raises:
         FramewattError: a run is there twice.
     """
     rows = totals(runs)
     found: list[dict[str, Any]] = []
+    every = {cell.id: cell for cell in [*planned, *cells_of(rows)]}.values()
     for quantity in headline_of_runs(rows).quantities:
-        for group, cells in groups(cells_of(rows), settings["compare"]).items():
-            if len(cells) > 2:
+        for group, cells in groups(every, settings["compare"]).items():
+            if len(cells) >= _FEWEST_CELLS:
                 values = {cell.id: counted(rows, cell.id, quantity)[quantity] for cell in cells}
-                test = _blocks if settings["test"] == "wilcoxon" else _independent
-                common = {"quantity": quantity, "group": group, "n_cells": len(cells)}
-                found += [common | row for row in test(values, settings["correction"])]
+                common = {"quantity": quantity, "group": group}
+                found += [common | row for row in _group(values, settings)]
     frame = pd.DataFrame(found, columns=OMNIBUS_COLUMNS)
     return frame.astype({"n_cells": "Int64", "n_runs": "Int64", "statistic": "float64", "p": "float64"})
+
+
+def _group(values: dict[str, "pd.Series[float]"], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The test of a group over its cells with runs enough, and what it went without."""
+    tested = {cell: of_cell for cell, of_cell in values.items() if len(of_cell) >= _FEWEST_RUNS}
+    without = [
+        f"{cell} ({'1 run that counts' if len(of_cell) else 'no run that counts'})"
+        for cell, of_cell in values.items()
+        if cell not in tested
+    ]
+    flags = f"tested without {', '.join(without)}" if without else ""
+    if len(tested) < _FEWEST_CELLS:
+        few = f"no test: {len(tested)} cells with {_FEWEST_RUNS} runs that count, at least {_FEWEST_CELLS} needed"
+        name = "Friedman" if settings["test"] == "wilcoxon" else "Kruskal-Wallis"
+        found: list[dict[str, Any]] = [{"test": name, "n_runs": sum(map(len, tested.values())), "flags": few}]
+    else:
+        found = (_blocks if settings["test"] == "wilcoxon" else _independent)(tested, settings["correction"])
+    told = ("; ".join(filter(None, [flags, row["flags"]])) for row in found)
+    return [{**row, "n_cells": len(tested), "flags": text} for row, text in zip(found, told, strict=True)]
 
 
 def _blocks(values: dict[str, "pd.Series[float]"], correction: str) -> list[dict[str, Any]]:
@@ -72,8 +101,6 @@ def _independent(values: dict[str, "pd.Series[float]"], correction: str) -> list
     samples = {cell: v.to_numpy(dtype=np.float64) for cell, v in values.items()}
     together = np.concatenate(list(samples.values()))
     row = {"test": "Kruskal-Wallis", "n_runs": together.size, "flags": ""}
-    if min(v.size for v in samples.values()) < 2:
-        return [row | {"flags": "no test: a cell has fewer than 2 runs that count"}]
     if np.ptp(together) == 0:
         return [row | {"flags": "no test: all runs have the same value"}]
     result = stats.kruskal(*samples.values())

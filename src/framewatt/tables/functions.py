@@ -66,14 +66,11 @@ def functions_published(comparison: pd.DataFrame) -> Table:
     Args:
         comparison: the frame of framewatt.published.georgiou2022_profiles.compare.
     """
-    head = ["table", "row", "note"]
     numbers = comparison[comparison["column"].isin(list(_BESIDE))]
-    wide = numbers.pivot(index=head, columns="column", values=list(_SOURCES))
-    # A pivot sorts; the comparison's order is the paper's.
-    wide = wide.reindex(pd.MultiIndex.from_frame(numbers[head].drop_duplicates()))
-    data = pd.DataFrame(
-        {f"{name}_{source}": wide[source, column] for column, (name, _) in _BESIDE.items() for source in _SOURCES}
-    ).reset_index()
+    heads = numbers.drop_duplicates("entry").set_index("entry")[["table", "row", "note"]]
+    wide = numbers.pivot(index="entry", columns="column", values=list(_SOURCES))
+    beside = {f"{name}_{source}": wide[source, column] for column, (name, _) in _BESIDE.items() for source in _SOURCES}
+    data = heads.assign(**beside).reset_index(drop=True)
     data["calls_recomputed"] = data["calls_recomputed"].astype("Int64")
     shown = pd.DataFrame({"Table": data["table"], "Model and function": data["row"]})
     numeric = []

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.base import spreadsheet
 from framewatt.errors import FramewattError
 from framewatt.files import write_text
 
@@ -72,7 +73,7 @@ def text(value: object) -> str:
 
 def to_csv(table: Table) -> str:
     """Comma-separated values, every number in full, unknown ones empty."""
-    return str(table.data.to_csv(index=False, lineterminator="\n"))
+    return spreadsheet.to_csv(table.data)
 
 
 def to_markdown(table: Table) -> str:

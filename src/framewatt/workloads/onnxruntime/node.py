@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
 from framewatt.errors import FramewattError
+from framewatt.orphans import ended_with_parent
 from framewatt.workloads.contract import Scores, Spec
 from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference
 
@@ -108,7 +109,12 @@ def run_client(task: Path) -> None:
         RuntimeError: it fails, with what it said.
     """
     done = subprocess.run(
-        [NODE, PROGRAM, task], env={"NODE_PATH": str(MODULES)}, stderr=subprocess.PIPE, text=True, check=False
+        [NODE, PROGRAM, task],
+        env={"NODE_PATH": str(MODULES)},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        preexec_fn=ended_with_parent(),  # it only calls the kernel
     )
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]

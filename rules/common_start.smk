@@ -1,0 +1,30 @@
+"""What happens before the first job: one Snakemake on a study, one measured study where nobody waits, a hub that answers."""
+
+from framewatt.flow.folder import Presence, sweep, unlock_command
+from framewatt.flow.hub import check_hub
+from framewatt.host.lock import WAIT_VARIABLE, announce_study
+
+MEASURING = {"calibrate", "measure", "recalibrate"}
+"""Rules whose jobs take the machine's lock."""
+
+if workflow.is_main_process:
+    PRESENCE = Presence(
+        Path(".snakemake"),
+        unlock_command(
+            sys.argv[0], workflow.config_settings.overwrite_config, Path.cwd()
+        ),
+    )
+    PRESENCE.instead_of_snakemakes_error()
+elif not config["wait"]:
+    # A job on another machine: only there it is seen who measures there.
+    os.environ[WAIT_VARIABLE] = "no"
+
+
+onstart:
+    PRESENCE.tell(STUDY.name)
+    sweep(Path("results", STUDY.name))
+    planned = {job.rule.name for job in workflow.dag.needrun_jobs()}
+    if "image" in planned:
+        or_exit(lambda: check_hub(config["container_base"]))
+    if workflow.local_exec and planned & MEASURING:
+        or_exit(lambda: announce_study(STUDY.name, wait=config["wait"]))

@@ -1,0 +1,1 @@
+"""What every other part stands on; knows nothing of energy."""

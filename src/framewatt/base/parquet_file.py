@@ -1,0 +1,65 @@
+"""Parquet files from anyone: the columns that are known, and no more memory than a file of its size can need."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from framewatt.errors import FramewattError
+
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError, pa.ArrowException)
+"""What pyarrow raises of a file that is damaged, or that asks for more memory than there is."""
+
+_BYTES_A_ROW = 32
+_ALWAYS_ALLOWED_B = 2**26
+_LARGEST_GROWTH = 200
+_LONGEST_LABEL_B = 1000
+
+LABEL = pa.dictionary(pa.int32(), pa.string())
+"""A text out of a few, kept once each."""
+
+
+def read_columns(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
+    """Read a file that has just these columns.
+
+    Columns of texts are read as the few texts that they repeat, since 28 kB of parquet can hold one text of a megabyte
+    in five thousand rows.
+
+    Raises:
+        FramewattError: it has others, or would grow beyond measure in memory.
+        Exception: one of UNREADABLE.
+    """
+    metadata: Any = pq.read_metadata(path)
+    _check_growth(path, metadata)
+    wanted = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    if metadata.schema.names != list(columns):
+        told = ", ".join(metadata.schema.names[:10])
+        raise FramewattError(f"{path}: found the columns {told[:300] or 'none'}; allowed: {wanted}")
+    labels = [name for name, kind in columns.items() if kind == LABEL]
+    file: Any = pq.ParquetFile(path, read_dictionary=labels)
+    found = {field.name: field.type for field in file.schema_arrow}
+    if found != dict(columns):
+        told = ", ".join(f"{name} {kind}" for name, kind in found.items())
+        raise FramewattError(f"{path}: found the columns {told[:300]}; allowed: {wanted}")
+    table = file.read(use_threads=False)
+    for name in labels:
+        for chunk in table[name].chunks:
+            longest = pc.max(pc.binary_length(chunk.dictionary)).as_py() or 0
+            if longest > _LONGEST_LABEL_B:
+                raise FramewattError(f"{path}: {name}: found a text of {longest} bytes; allowed: {_LONGEST_LABEL_B}")
+    return table
+
+
+def _check_growth(path: Path, metadata: Any) -> None:
+    """Refuse a file that a few bytes would make fill the memory; times of readings alone do not compress that well."""
+    size_b = path.stat().st_size
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    grown_b = max(metadata.num_rows * _BYTES_A_ROW, sum(group.total_byte_size for group in groups))
+    if grown_b > max(_ALWAYS_ALLOWED_B, _LARGEST_GROWTH * size_b):
+        raise FramewattError(
+            f"{path}: found {metadata.num_rows} rows in {size_b} bytes; "
+            f"allowed: no more than {_LARGEST_GROWTH} times its size in memory, not {grown_b} bytes"
+        )

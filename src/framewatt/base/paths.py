@@ -1,0 +1,22 @@
+"""Paths that a user names, as Snakemake can take them."""
+
+from pathlib import Path
+
+from framewatt.errors import FramewattError
+
+
+def usable(path: Path) -> Path:
+    """A path, unless Snakemake would take a part of it for a wildcard, and look for another file.
+
+    Args:
+        path: of a file or folder that a rule reads.
+
+    Raises:
+        FramewattError: it holds a brace.
+    """
+    if found := [character for character in str(path) if character in "{}"]:
+        raise FramewattError(
+            f"{path}: found {found[0]!r} in the name; allowed: names without braces, which Snakemake takes for "
+            "wildcards; move it"
+        )
+    return path

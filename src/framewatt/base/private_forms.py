@@ -1,0 +1,99 @@
+"""What tells of a person or a machine by its form alone: logins in addresses, e-mail and IP addresses, tokens."""
+
+import ipaddress
+import re
+from collections.abc import Callable, Collection
+from functools import partial
+
+from framewatt.base.token_forms import TOKEN_FORMS
+
+_LOGIN = re.compile(r"(:\\?/\\?/)([^\s/?#\"'<>{}\\`]{1,512})@(?=[^\s@])")
+_NO_LOGIN = re.compile(r"git|hg|(\$\w+|\*+|%s)(:(\$\w+|\*+|%s))?", re.IGNORECASE)
+"""What stands in addresses of public repositories, and in place of a login."""
+
+_DOMAIN = re.compile(r"@((?:[a-z0-9-]{1,63}\.){1,8})([a-z]{2,24})(?![\w@(\[-]|\.\w)", re.IGNORECASE)
+_LOCAL_PART = re.compile(r"[\w.+%-]{1,64}\Z")
+_ENDINGS = re.compile(
+    "com|org|net|edu|gov|mil|int|info|biz|name|pro|app|dev|cloud|tech|science|academy|institute|university|online|site"
+    "|email|group|global|berlin|eus|cat|asia|local|lan|internal|home|corp|intranet|localdomain|[a-z]{2}",
+    re.IGNORECASE,
+)
+_EXAMPLES = re.compile(r"(?:.*\.)?(?:example|invalid|test|example\.(?:com|org|net))", re.IGNORECASE)
+"""Names that no one has (RFC 2606)."""
+
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_IPV4 = re.compile(rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?!\w|\.\d|-\w)")
+_OF_A_VERSION = re.compile(r"([=<>~!]=|\bversions?\W{0,3}|\brelease\W{0,3})\s*\Z", re.IGNORECASE)
+_IPV6 = re.compile(r"(?<![\w:.])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])", re.IGNORECASE)
+_NOBODYS = [
+    ipaddress.ip_network(net)
+    for net in ("127.0.0.0/8", "0.0.0.0/8", "255.0.0.0/8", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")
+] + [ipaddress.ip_network(net) for net in ("::/127", "2001:db8::/32")]
+"""This machine itself, none, masks, and addresses of documentation (RFC 5737, RFC 3849)."""
+
+Say = Callable[[str, int, str], str]
+"""Told in which text something was found, where in it, and of what kind; gives what is to stand there."""
+
+
+def replace_forms(text: str, say: Say, told: Collection[str]) -> str:
+    """The text with what tells of a person or machine by its form replaced.
+
+    Args:
+        text: any.
+        say: what is to stand in its place.
+        told: in lower case, addresses and numbers that may be told.
+    """
+    if "://" in text or r":\/\/" in text:
+        text = _LOGIN.sub(lambda m: m[0] if _NO_LOGIN.fullmatch(m[2]) else f"{m[1]}{_said(m, '<login>', say)}@", text)
+    for form in TOKEN_FORMS:
+        if form.mark in text:
+            text = form.pattern.sub(partial(_said, kind=f"<token: {form.whose}>", say=say), text)
+    if "@" in text:
+        text = _without_mail(text, say, told)
+    text = _IPV4.sub(lambda m: _unless(m[0] in told or _is_harmless_ipv4(m), m, "<IP>", say), text)
+    return _IPV6.sub(lambda m: _unless(m[0].lower() in told or not _is_ipv6(m[0]), m, "<IP>", say), text)
+
+
+def _said(match: re.Match[str], kind: str, say: Say) -> str:
+    return say(match.string, match.start(), kind)
+
+
+def _unless(harmless: object, match: re.Match[str], kind: str, say: Say) -> str:
+    return match[0] if harmless else _said(match, kind, say)
+
+
+def _without_mail(text: str, say: Say, told: Collection[str]) -> str:
+    """E-mail addresses replaced; from the @ both ways, so that a long line takes no longer than many short ones."""
+    parts, end = [], 0
+    for match in _DOMAIN.finditer(text):
+        local = _LOCAL_PART.search(text, max(end, match.start() - 64), match.start())
+        if not local or _is_no_mail(match) or f"{local[0]}{match[0]}".lower() in told or local[0] == "git":
+            continue
+        parts += [text[end : local.start()], say(text, local.start(), "<e-mail>")]
+        end = match.end()
+    return "".join([*parts, text[end:]])
+
+
+def _is_no_mail(match: re.Match[str]) -> bool:
+    """Whether it is nobody's, or no name of the internet: code has `x@w.mT`, files `logo@2x.png`."""
+    top = match[2]
+    return (
+        not _ENDINGS.fullmatch(top) or not (top.islower() or top.isupper()) or bool(_EXAMPLES.fullmatch(match[0][1:]))
+    )
+
+
+def _is_harmless_ipv4(match: re.Match[str]) -> bool:
+    address = ipaddress.ip_address(match[0])
+    before = match.string[max(match.start() - 16, 0) : match.start()]
+    return any(address in net for net in _NOBODYS) or bool(_OF_A_VERSION.search(before))
+
+
+def _is_ipv6(text: str) -> bool:
+    """Whether it is someone's address: `x[1::2]`, `12:30:05` and `at::add` are none."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    groups = [group for group in text.split(":") if group]
+    long = len(groups) >= 3 or (len(groups) == 2 and len(groups[0]) == 4 and not groups[0].isdigit())
+    return long and not any(address in net for net in _NOBODYS)

@@ -1,0 +1,1 @@
+"""What rules ask for: which job makes what, by which hash it is known, and what is due."""

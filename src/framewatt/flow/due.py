@@ -1,0 +1,167 @@
+"""What a study has still to make, and why: what is not there, what failed, and what other settings made.
+
+Snakemake's own triggers (times of files, parameters of the last call) do not decide over what was measured or trained:
+they are lost with a copy, and whatever is made again hides them from all that follows it. What is due is decided here,
+by content: an artefact carries the hash of the job that the study now gives, or it is made again.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from framewatt import jobs
+from framewatt.exporters.contract import CHECK_RECORD
+from framewatt.exporters.contract import RECORD as EXPORT_RECORD
+from framewatt.flow.job_hashes import JobHashes, job_sha256
+from framewatt.flow.staleness import OTHER, Runs, content_of, of_idle, of_stage
+from framewatt.training import RECORD as TRAIN_RECORD
+
+RULES = (
+    "plan",
+    "instruments",
+    "calibrate",
+    "recalibrate",
+    "train",
+    "export",
+    "check_export",
+    "quantise",
+    "check_quantised",
+    "measure",
+)
+"""The rules that make nothing but what is due; a job of theirs that Snakemake has in its graph always runs."""
+
+_ASKED = "asked for"
+
+_Start = Mapping[str, str | None]
+
+Asked = Callable[[str, str], bool]
+"""Whether the user asked to make something again, by its rule and its path below results/<study>."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """What is due, each with the reason in a few words.
+
+    Attributes:
+        plan, instruments, idle, idle_after: of the plan, of the meters, and of idle power before and after the runs;
+            None where it is not due.
+        weights: by model.
+        exports, checks: by model or `<model>/<precision>`.
+        runs: by `<cell>/<repetition>`.
+    """
+
+    plan: str | None = None
+    instruments: str | None = None
+    idle: str | None = None
+    idle_after: str | None = None
+    weights: Mapping[str, str] = field(default_factory=dict)
+    exports: Mapping[str, str] = field(default_factory=dict)
+    checks: Mapping[str, str] = field(default_factory=dict)
+    runs: Mapping[str, str] = field(default_factory=dict)
+
+    def sentence(self, planned: int) -> str | None:
+        """How many of the planned runs are due, and why; None where none is."""
+        if not self.runs:
+            return None
+        why = ", ".join(f"{count} {reason}" for reason, count in Counter(self.runs.values()).most_common())
+        return f"{len(self.runs)} of {planned} runs are due: {why}"
+
+
+def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources: Path, asked: Asked) -> Due:
+    """What a study that measures has to make.
+
+    Args:
+        hashes: of everything as the study is now.
+        plan: its plan.
+        results: results/<study>.
+        resources: the folder of data and environments.
+        asked: what the user asked to make again.
+    """
+    known = Runs(hashes, results, resources)
+    models = jobs.trained_models_of(hashes.study)
+    exported = jobs.exported_models_of(hashes.study) | jobs.quantised_models_of(hashes.study)
+
+    def stages(
+        made: Mapping[str, str], rules: tuple[str, str], folder: str, record: str, start: Callable[[str], _Start]
+    ) -> dict[str, str]:
+        """Of a kind of step: by a model's name, or `<model>/<precision>`, which the second rule makes."""
+        found = {}
+        for name, sha256 in made.items():
+            path = folder.format(name)
+            reason = of_stage(results / path / record, sha256, start(name))
+            if asked(rules["/" in name], path) or reason:
+                found[name] = reason or _ASKED
+        return found
+
+    def made_from(name: str) -> _Start:
+        """What an export starts from: weights, or the export that is quantised."""
+        return known.start_of(exported[name], *(("model", name.rpartition("/")[0]) if "/" in name else ("weights",)))
+
+    weights = stages(
+        hashes.weights, ("train", "train"), "train/{}", TRAIN_RECORD, lambda name: known.start_of(models[name])
+    )
+    exports = stages(hashes.exports, ("export", "quantise"), "export/{}/onnx", EXPORT_RECORD, made_from)
+    checks = stages(
+        hashes.checks,
+        ("check_export", "check_quantised"),
+        "export/{}/check",
+        CHECK_RECORD,
+        lambda name: known.start_of(exported[name], "model", name),
+    )
+    idle = of_idle(results / "calibrate" / "idle.json", hashes.idle)
+    if asked("calibrate", "calibrate/idle.json"):
+        idle = idle or _ASKED
+    instruments = of_idle(results / "calibrate" / "instruments.json", hashes.instruments)
+    if asked("instruments", "calibrate/instruments.json"):
+        instruments = instruments or _ASKED
+    runs = {}
+    for entry in plan["order"]:
+        name = run_name(entry)
+        made = {f"measure/{name}/{file}" for file in ("run.json", "power.parquet", "events.parquet")}
+        reason = known.of(results / "measure" / name, entry["cell"], entry["job_sha256"], {*exports, *checks})
+        if not reason and any(asked("measure", path) for path in made):
+            reason = _ASKED
+        if reason or idle:
+            runs[name] = reason or "corrected by another idle power"
+    after_sha256 = idle_after_sha256(hashes.idle, results, plan)
+    return Due(
+        plan=OTHER if plan_is_due(plan, results) else None,
+        instruments=instruments,
+        idle=idle,
+        idle_after="after other runs" if runs else of_idle(results / "calibrate" / "idle_after.json", after_sha256),
+        weights=weights,
+        exports=exports,
+        checks=checks,
+        runs=runs,
+    )
+
+
+def plan_is_due(plan: Mapping[str, Any], results: Path) -> bool:
+    """Whether the plan of a study is not the one that lies in its results."""
+    return bool(content_of(results / "plan" / "plan.json") != json.loads(json.dumps(plan)))
+
+
+def run_name(entry: Mapping[str, Any]) -> str:
+    """The folder of a planned run below results/<study>/measure."""
+    return f"{entry['cell']}/{entry['repetition']}"
+
+
+def idle_after_sha256(idle_sha256: str, results: Path, plan: Mapping[str, Any]) -> str:
+    """Of the idle power after the runs: how it is read, and which runs lie before it.
+
+    Args:
+        idle_sha256: see JobHashes.idle.
+        results: results/<study>.
+        plan: the study's plan.
+    """
+    records = (content_of(results / "measure" / run_name(entry) / "run.json") for entry in plan["order"])
+    return job_sha256({"idle": idle_sha256, "runs": [record and record.get("clock") for record in records]})
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A regular expression that matches these names and nothing else; nothing at all where there is none."""
+    return "|".join(map(re.escape, names)) or "(?!)"

@@ -1,0 +1,107 @@
+"""Snakemakes that work in one folder: told apart from those that were killed there, whose remains are swept."""
+
+import fcntl
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Never
+
+import snakemake.exceptions
+
+from framewatt.files import PARTIAL
+from framewatt.host.holder import tell, told
+
+FILE = "framewatt.lock"
+"""In Snakemake's folder; every Snakemake that works beside it shares a lock on it until it ends, however it ends."""
+
+
+_OURS = re.compile(r"\..+\.\d+\.partial")
+
+
+class Presence:
+    """That this Snakemake is at work here.
+
+    Args:
+        folder: Snakemake's own, `.snakemake`.
+        command: what removes Snakemake's lock here.
+
+    Attributes:
+        file: open, with the shared lock; it ends with this process.
+    """
+
+    def __init__(self, folder: Path, command: str) -> None:
+        self._command = command
+        folder.mkdir(exist_ok=True)
+        self.file = os.open(folder / FILE, os.O_RDWR | os.O_CREAT, 0o666)
+        fcntl.flock(self.file, fcntl.LOCK_SH)
+
+    def tell(self, study: str) -> None:
+        """Say what this Snakemake makes, for another that finds its lock."""
+        tell(self.file, study)
+
+    def instead_of_snakemakes_error(self) -> None:
+        """Have Snakemake end with this line where its lock is held; its own takes eight, and knows no command."""
+        snakemake.exceptions.LockException = self._end
+
+    def _end(self) -> Never:
+        sys.exit(f"framewatt: {self.why_locked()}")
+
+    def why_locked(self) -> str:
+        """Why Snakemake's lock is held here: by another that works, or by one that was killed."""
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = told(self.file)
+            who = f" ({holder})" if holder else ""
+            return (
+                f"found that another snakemake{who} makes files here that this one would; allowed: one at a "
+                "time; mend: start again when it has ended"
+            )
+        return (
+            "found the lock of a snakemake that was killed here; allowed: none; mend, where no other machine works in "
+            f"this folder: {self._command}, and then start again as before"
+        )
+
+
+def unlock_command(program: str, config: Mapping[str, Any], here: Path) -> str:
+    """What removes Snakemake's lock, given as this Snakemake was started.
+
+    Args:
+        program: Snakemake's, as it was called.
+        config: what `--config` said.
+        here: the folder in which it runs.
+    """
+    path = Path(os.path.abspath(program))  # noqa: PTH100 # a link into the virtual environment stays one
+    words = [str(path.relative_to(here)) if path.is_relative_to(here) else program, "--unlock"]
+    words += ["--config", *(f"{key}={value}" for key, value in config.items())] if config else []
+    return shlex.join(words)
+
+
+def sweep(results: Path) -> list[Path]:
+    """Remove what was being written below a folder when its writer was killed; what is being written now stays.
+
+    Returns:
+        what was removed.
+    """
+    swept = []
+    for path in sorted(path for path in results.rglob(PARTIAL) if _OURS.fullmatch(path.name)):
+        try:
+            file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError:
+            continue  # it has got its name meanwhile, or is none of ours
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+            swept.append(path)
+        except OSError:
+            continue  # its writer holds it, or it has gone
+        finally:
+            os.close(file)
+    return swept

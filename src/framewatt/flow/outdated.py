@@ -1,0 +1,51 @@
+"""What lies there and is not what the configuration says now, where Snakemake looks at times of files alone."""
+
+from pathlib import Path
+
+from framewatt.file_study import FileStudy
+from framewatt.files import sha256_of
+from framewatt.flow.job_hashes import JobHashes
+from framewatt.flow.staleness import content_of
+
+
+def outdated_sources(hashes: JobHashes, resources: Path) -> list[str]:
+    """Records of data and environments that a study uses and that were made by another definition or lock.
+
+    Args:
+        hashes: of the study.
+        resources: the folder of data and environments.
+    """
+    study, datasets = hashes.study, hashes.datasets
+    arrays = {datasets.arrays_of(cell.dataset, cell.framework, cell.workload) for cell in study.cells}
+    found = []
+    for name in sorted(arrays):
+        path = resources / "data" / f"{name}.json"
+        record = content_of(path)
+        if record and record.get("definition") != datasets.definitions[name]:
+            found.append(str(path))
+    for name, source in hashes.sources.environments.items():
+        path = resources / "environments" / str(source["mode"]) / name / "environment.json"
+        record = content_of(path)
+        if record and record.get("lock_sha256") != source.get("lock_sha256"):
+            found.append(str(path))
+    return found
+
+
+def imports_are_due(study: FileStudy, results: Path) -> bool:
+    """Whether the logs of a study of files are not those of which its records tell, or a record is not there.
+
+    Args:
+        study: with its files.
+        results: results/<study>.
+    """
+    if study.root is None:
+        return False
+    for run in study.found:
+        folder = results / "measure" / run.cell.id / str(run.repetition)
+        record = content_of(folder / "run.json")
+        if record is None or not all((folder / name).is_file() for name in ("power.parquet", "events.parquet")):
+            return True
+        then = {file["path"]: file["sha256"] for file in record.get("files", [])}
+        if then != {file.path: sha256_of(study.root / file.path) for file in run.files}:
+            return True
+    return False

@@ -1,0 +1,242 @@
+"""One measurement on a machine at a time, whoever starts it from wherever.
+
+The lock of the machine is flock(2) on a file in every folder of FOLDERS to which every user may write. Users,
+checkouts, containers and Slurm jobs see different ones of them (a container its own /run/lock, a job its own /tmp);
+those that share at least one take turns. All take them in this order, so that nobody waits for somebody who waits for
+them.
+
+The kernel lets go of a lock when the last process that holds it has ended, however it ended. Children get hold of it
+(`Held.files`) where the machine is not as it was before they have ended.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.errors import FramewattError
+from framewatt.host.holder import tell, told
+
+FOLDERS = tuple(map(Path, ("/run/lock", "/run/lock/framewatt", "/tmp", "/dev/shm")))  # noqa: S108 # files are checked
+VARIABLE = "FRAMEWATT_LOCK_FOLDER"
+"""For tests: the one folder whose lock counts, instead of the machine's. Records say so."""
+
+WAIT_VARIABLE = "FRAMEWATT_WAIT"
+"""`no`: who finds the lock held ends. It reaches jobs by the environment, since it changes nothing that they make."""
+
+MEASUREMENT, STUDIES = "framewatt-measurement.lock", "framewatt-studies.lock"
+"""Held while something is measured; shared by all studies that measure here, from their start to their end."""
+
+_EVERYONE = 0o666
+
+
+@dataclass(frozen=True)
+class Held:
+    """The lock, held.
+
+    Attributes:
+        files: open files that hold it, for a child that is to hold it too.
+        waited_s: seconds waited for others.
+        machine_wide: False where a test's own lock is held in the place of the machine's.
+    """
+
+    files: tuple[int, ...]
+    waited_s: float
+    machine_wide: bool
+
+    def facts(self) -> dict[str, Any]:
+        """What a record says of it."""
+        return {"waited_s": self.waited_s, "machine_wide": self.machine_wide}
+
+
+@contextlib.contextmanager
+def machine_lock(study: str, *, wait: bool = True) -> Iterator[Held]:
+    """Have the machine to oneself; while others measure, one line says for whom this waits.
+
+    Args:
+        study: what is measured; others that wait are told.
+        wait: False raises instead of waiting.
+
+    Raises:
+        FramewattError: somebody else measures and `wait` is False, or there is no lock to be had.
+    """
+    began = time.monotonic()
+    files: list[int] = []
+    try:
+        waited = False
+        for path in _paths(MEASUREMENT):
+            waited |= _take(path, files, study, wait, waited)
+        if not files:
+            raise _none()
+        yield Held(tuple(files), time.monotonic() - began if waited else 0.0, VARIABLE not in os.environ)
+    finally:
+        for file in files:
+            os.close(file)
+
+
+def may_wait() -> bool:
+    """Whether a job of the workflow may wait for the lock."""
+    return os.environ.get(WAIT_VARIABLE) != "no"
+
+
+def announce_study(study: str, *, wait: bool) -> tuple[int, ...]:
+    """Say that a study measures on this machine from now on, for as long as this process lives.
+
+    Args:
+        study: its name.
+        wait: False where it may do so only if no other does.
+
+    Returns:
+        the open files, which hold the lock.
+
+    Raises:
+        FramewattError: another measures and `wait` is False, or there is no lock to be had.
+    """
+    if not wait:
+        with machine_lock(study, wait=False):
+            pass
+    files: list[int] = []
+    for path in _paths(STUDIES):
+        file = _open(path)
+        if file is None or any(os.path.sameopenfile(file, other) for other in files):
+            continue
+        try:
+            if not wait:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _refusal(file) from None
+        fcntl.flock(file, fcntl.LOCK_SH)
+        tell(file, study)
+        files.append(file)
+    return tuple(files)
+
+
+def _paths(name: str) -> list[Path]:
+    """The lock's files, as far as every user may write to their folders."""
+    if VARIABLE in os.environ:
+        return [Path(os.environ[VARIABLE], name)]
+    found = [folder / name for folder in FOLDERS if _open_to_all(folder)]
+    if not found:
+        raise _none()
+    return found
+
+
+def _none() -> FramewattError:
+    return FramewattError(
+        f"found no folder for the lock of this machine; allowed: one of {', '.join(map(str, FOLDERS))} to which every "
+        "user may write; mend, as its owner: chmod 1777"
+    )
+
+
+def _open_to_all(folder: Path) -> bool:
+    try:
+        mode = folder.lstat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISDIR(mode) and bool(mode & stat.S_IWOTH)
+
+
+def _take(path: Path, files: list[int], study: str, wait: bool, quiet: bool) -> bool:
+    """Lock a file and add it to those held; whether others held it.
+
+    A file that was removed meanwhile locks nobody out: then the one that has its name now is locked.
+    """
+    waited = False
+    while (file := _open(path)) is not None:
+        files.append(file)
+        if any(os.path.sameopenfile(file, other) for other in files[:-1]):
+            return waited
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not wait:
+                raise _refusal(file) from None
+            if not (quiet or waited):
+                print(f"waiting for {_holder(file)}: one measurement on a machine at a time", flush=True)
+            waited = True
+            # Asleep until the kernel hands it over: who waits does not disturb who measures.
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if _is_still(file, path):
+            tell(file, study)
+            return waited
+        os.close(files.pop())
+    return waited
+
+
+def _open(path: Path) -> int | None:
+    """The lock's file, made if it is not there; None in a folder that is read-only, as a container's own are."""
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
+    while True:
+        try:
+            # Not to be made by the same call: in a sticky folder the kernel may refuse that for another user's file.
+            file = os.open(path, flags)
+        except FileNotFoundError:
+            mask = os.umask(0)
+            try:
+                file = os.open(path, flags | os.O_CREAT | os.O_EXCL, _EVERYONE)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                if error.errno == errno.EROFS:
+                    return None
+                raise _unusable(path, str(error.strerror)) from error
+            finally:
+                os.umask(mask)
+        except OSError as error:
+            if error.errno == errno.EROFS:
+                return None
+            raise _unusable(path, str(error.strerror)) from error
+        status = os.fstat(file)
+        if stat.S_ISREG(status.st_mode) and status.st_nlink <= 1:
+            return file
+        os.close(file)
+        raise _unusable(path, "it is another kind of file, or has a second name")
+
+
+def _unusable(path: Path, why: str) -> FramewattError:
+    return FramewattError(
+        f"{path}: found that it cannot be the lock of this machine ({why}); allowed: a file that every user may read "
+        f"and write; mend, as its owner: rm {path}"
+    )
+
+
+def _is_still(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def _refusal(file: int) -> FramewattError:
+    return FramewattError(
+        f"found that this machine measures {_holder(file)}; allowed: one measurement at a time; mend: start again when "
+        "it has ended, or without wait=False"
+    )
+
+
+def _holder(file: int) -> str:
+    """Who holds the lock, and what of it is left where it was killed."""
+    holder = told(file)
+    if holder is None:
+        return "a study that has not said its name"
+    said = f"study {holder.study} (process {holder.pid}, since {holder.since:%Y-%m-%d %H:%M:%S} UTC)"
+    if not Path("/proc", str(holder.pid)).exists() and (left := _holding(os.fstat(file).st_ino)):
+        said += f", whose process {', '.join(map(str, left))} is left and may be ended"
+    return said
+
+
+def _holding(inode: int) -> list[int]:
+    """Processes, of those that this user may look into, that hold a lock on a file."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/fdinfo/*"):
+        with contextlib.suppress(OSError):
+            lines = path.read_text().splitlines()
+            if any(line.startswith("lock:") and f":{inode} " in line for line in lines):
+                found.add(int(path.parts[2]))
+    return sorted(found)

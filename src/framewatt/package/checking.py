@@ -1,0 +1,57 @@
+"""Verifying and rebuilding a package within limits: whatever anyone put into it ends in lines."""
+
+from pathlib import Path
+
+from framewatt.package.confined import Limits, confined
+
+_WORK = "framewatt.package.verify"
+"""Where the work is; only the process of its own loads what it needs."""
+
+REBUILDING_TAKES = 20
+"""How much longer than checking it may take to make all that is derived again."""
+
+
+def check(archive: Path, scratch: Path, limits: Limits, rebuild: bool) -> dict[str, list[str]]:
+    """Verify a package in a process of its own.
+
+    Args:
+        archive: the zip file.
+        scratch: an empty folder, which the caller removes.
+        limits: of the process; making what is derived again may take REBUILDING_TAKES as long.
+        rebuild: whether to do so, where nothing else is wrong.
+
+    Returns:
+        `problems`, the last of which sums them up, and `said`: what is proven where there are none.
+
+    Raises:
+        FramewattError: it cannot be checked within the limits, or is none.
+    """
+    given = {"archive": str(archive), "scratch": str(scratch), "disk_b": limits.disk_b}
+    told: dict[str, list[str]] = confined(f"{_WORK}:verified", given, limits, str(archive))
+    if rebuild and not told["problems"]:
+        given = {"archive": str(archive), "scratch": str(scratch)}
+        told = confined(f"{_WORK}:rebuilt", given, _longer(limits), str(archive))
+    return told
+
+
+def made_again(archive: Path, target: Path, limits: Limits) -> list[str]:
+    """Rebuild a package that was verified, in a process of its own.
+
+    Args:
+        archive: the zip file.
+        target: an empty folder, see rebuild.rebuild.
+        limits: of checking; rebuilding may take REBUILDING_TAKES as long.
+
+    Returns:
+        a line for each file that is not what the package holds.
+
+    Raises:
+        FramewattError: it cannot be rebuilt, or not within the limits.
+    """
+    given = {"archive": str(archive), "target": str(target)}
+    lines: list[str] = confined("framewatt.package.rebuild:differences", given, _longer(limits), str(archive))
+    return lines
+
+
+def _longer(limits: Limits) -> Limits:
+    return Limits(limits.seconds * REBUILDING_TAKES, limits.memory_b, limits.disk_b)

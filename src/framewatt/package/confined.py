@@ -1,0 +1,181 @@
+"""Work on content from anyone, in a process that may take only so much time, memory and disk, and may end as it likes.
+
+Whatever becomes of that process, the caller gets its answer or one line. Numbers that fit this machine do not count:
+the libraries are held to one thread, so that their stacks leave the same memory on 2 and on 64 processors.
+"""
+
+import argparse
+import contextlib
+import importlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.errors import FramewattError
+
+_ON_THE_CLOCK = 2
+_LARGEST_ANSWER_B = 2**24
+_LAST_B = 20_000
+_TOO_LARGE = 75
+"""What the process ends with where its memory did not suffice (any number that nothing else ends with)."""
+
+_ALONE = {
+    **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")},
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_ARENA_MAX": "1",
+}
+"""Each further thread, arena and pool would reserve memory that it does not use."""
+
+
+_LIBRARY = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the work may take.
+
+    Attributes:
+        seconds: of processor time; on a machine that has other things to do, twice as many on the clock.
+        memory_b: bytes of memory, libraries included.
+        disk_b: bytes of any file that it writes.
+    """
+
+    seconds: float = 60.0
+    memory_b: int = 2**30
+    disk_b: int = 2 * 2**30
+
+    @classmethod
+    def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
+        """Let a script's caller widen them."""
+        for name, most, what in (
+            ("seconds", cls.seconds, "seconds of processor time that checking may take"),
+            ("memory-gb", cls.memory_b / 2**30, "GiB of memory that it may take"),
+            ("disk-gb", cls.disk_b / 2**30, "GiB that it may unpack to"),
+        ):
+            parser.add_argument(f"--{name}", type=_positive, default=most, help=what)
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> "Limits":
+        """Those that a script was called with, see add_arguments."""
+        return cls(args.seconds, int(args.memory_gb * 2**30), int(args.disk_gb * 2**30))
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: a number above 0 and below 1000000")
+    return value
+
+
+def confined(function: str, arguments: Mapping[str, Any], limits: Limits, what: str) -> Any:
+    """Call a function in a process of its own.
+
+    Args:
+        function: `module:name`; it takes and returns what JSON can hold.
+        arguments: its arguments, by name.
+        limits: of the process.
+        what: what is worked on, the head of every error.
+
+    Returns:
+        what the function returned.
+
+    Raises:
+        FramewattError: the function raised one, reached a limit, or its process ended in any other way.
+    """
+    with tempfile.TemporaryDirectory(prefix="framewatt-") as folder:
+        answer, said = Path(folder) / "answer.json", Path(folder) / "said.txt"
+        command = [sys.executable, "-P", "-m", "framewatt.package.confined", function, str(answer)]
+        limits_told = [limits.seconds, limits.memory_b, limits.disk_b]
+        with said.open("wb") as output:
+            process = subprocess.Popen(
+                [*command, json.dumps(limits_told), json.dumps(arguments)],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                env={**os.environ, **_ALONE, "PYTHONPATH": os.pathsep.join([str(_LIBRARY), *_given("PYTHONPATH")])},
+            )
+            try:
+                code: int | None = process.wait(timeout=_ON_THE_CLOCK * limits.seconds)
+            except subprocess.TimeoutExpired:
+                code = None
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        if code == 0:
+            return _answered(answer, what)
+        raise FramewattError(f"{what}: {_ending(code, _last_line(said), limits)}")
+
+
+def _given(variable: str) -> list[str]:
+    return [os.environ[variable]] if os.environ.get(variable) else []
+
+
+def _answered(answer: Path, what: str) -> Any:
+    if answer.stat().st_size > _LARGEST_ANSWER_B:
+        raise FramewattError(f"{what}: found more to say of it than {_LARGEST_ANSWER_B} bytes; allowed: less")
+    content = json.loads(answer.read_text(encoding="utf-8"))
+    if "error" in content:
+        raise FramewattError(content["error"])
+    return content["result"]
+
+
+def _ending(code: int | None, last: str, limits: Limits) -> str:
+    """Why there is no answer, in words."""
+    if code in (None, -signal.SIGXCPU):
+        return f"found content that takes more than {limits.seconds:g} s; {_allowed('TIME_S')}"
+    if code == _TOO_LARGE or any(word in last for word in ("bad_alloc", "MemoryError", "emory allocation")):
+        return f"found content that needs more than {limits.memory_b / 2**30:g} GB of memory; {_allowed('MEMORY_GB')}"
+    if code == -signal.SIGXFSZ:
+        return f"found content that needs more than {limits.disk_b / 2**30:g} GB of disk; {_allowed('DISK_GB')}"
+    if code is not None and code < 0:
+        return f"found content that ended its reader by {signal.Signals(-code).name}; allowed: what can be read"
+    return f"found content of a form that no package has ({last[:200]}); allowed: what framewatt packed"
+
+
+def _allowed(variable: str) -> str:
+    return f"allowed: no more, unless you trust it and say {variable}=… in the command"
+
+
+def _last_line(said: Path) -> str:
+    with said.open("rb") as file:
+        file.seek(max(0, said.stat().st_size - _LAST_B))
+        lines = file.read().decode(errors="replace").splitlines()
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+
+
+def _main(function: str, answer: str, limits: str, arguments: str) -> None:
+    """The process itself: limits first, and only then what reads."""
+    seconds, memory_b, disk_b = json.loads(limits)
+    for kind, most in (
+        (resource.RLIMIT_AS, memory_b),
+        (resource.RLIMIT_CPU, int(seconds) + 1),
+        (resource.RLIMIT_FSIZE, disk_b),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        # A limit that the user has already, as on a cluster, may not be raised.
+        hard = resource.getrlimit(kind)[1]
+        allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (allowed, allowed))
+    module, _, name = function.partition(":")
+    try:
+        content = {"result": getattr(importlib.import_module(module), name)(**json.loads(arguments))}
+    except FramewattError as error:
+        content = {"error": str(error)}
+    except (MemoryError, ImportError):
+        # A library of this checkout's that cannot be mapped, since the memory does not suffice for it.
+        os._exit(_TOO_LARGE)
+    Path(answer).write_text(json.dumps(content), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

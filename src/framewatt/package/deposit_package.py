@@ -1,0 +1,78 @@
+"""The package that is deposited: verified as `make verify` does, and known by its checksums."""
+
+import hashlib
+import json
+import re
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.errors import FramewattError
+from framewatt.package.checking import check
+from framewatt.package.confined import Limits
+
+_LARGEST_METADATA_B = 1 << 20
+_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package that was verified.
+
+    Attributes:
+        path: the zip file.
+        md5: the checksum that Zenodo tells of its files; against more than accidents there is the other.
+        sha256: by which its draft is known.
+        metadata: what its .zenodo.json says.
+    """
+
+    path: Path
+    md5: str
+    sha256: str
+    metadata: dict[str, Any]
+
+    @property
+    def mark(self) -> str:
+        """What a draft says of the package that it is for."""
+        return f"framewatt package, SHA-256 {self.sha256}"
+
+
+def verified(path: Path, limits: Limits | None = None) -> Package:
+    """A package, once `make verify` finds nothing wrong with it; its checksums are those of before.
+
+    Raises:
+        FramewattError: it is no package, or something in it is wrong.
+    """
+    try:
+        with path.open("rb") as file:
+            md5 = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+            file.seek(0)
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FramewattError(f"{path}: found nothing to read ({error.strerror}); allowed: a package") from error
+    with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
+        problems = check(path, Path(scratch), limits or Limits(), rebuild=False)["problems"]
+    if problems:
+        raise FramewattError(
+            f"{path}: found {problems[-1]}: {'; '.join(problems[:-1][:_TOLD])}; allowed: a package that `make verify` "
+            "finds nothing wrong with; nothing was sent"
+        )
+    return Package(path, md5, sha256, metadata_of(path))
+
+
+def metadata_of(package: Path) -> dict[str, Any]:
+    """What the package's .zenodo.json says, which becomes the draft's metadata.
+
+    Raises:
+        FramewattError: it is no package.
+    """
+    try:
+        with zipfile.ZipFile(package) as archive:
+            name = next(name for name in archive.namelist() if re.fullmatch(r"[^/]+/data/\.zenodo\.json", name))
+            with archive.open(name) as file:
+                metadata = dict(json.loads(file.read(_LARGEST_METADATA_B)))
+            return {**metadata, "title": str(metadata["title"])}
+    except (OSError, StopIteration, ValueError, TypeError, KeyError, RecursionError, zipfile.BadZipFile) as error:
+        raise FramewattError(f"{package}: found no .zenodo.json in it; allowed: a package of framewatt's") from error

@@ -1,0 +1,199 @@
+"""A server that takes deposits: the token goes to it alone, and answers of any form are one line."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import requests
+import urllib3
+
+from framewatt.errors import FramewattError
+from framewatt.package.deposit_address import split
+from framewatt.privacy import Secrets
+
+_TIMEOUT_S = (10, 60)
+_ANSWER_S = 120.0
+_SLOWEST_BYTES_PER_S = 20_000
+_LARGEST_ANSWER_B = 1 << 22
+_LONGEST_MESSAGE = 200
+_ECHOED = 8
+_BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, HTTPException, OSError, ValueError)
+
+
+class UnknownOutcomeError(FramewattError):
+    """The server may have done what it was asked, or not."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server and the token for it.
+
+    Attributes:
+        address: see address_of.
+        token: see clean_token.
+        variable: where the token is from.
+        pause_s: seconds before a request is tried again, more with each attempt.
+        attempts: how often.
+    """
+
+    address: str
+    token: str
+    variable: str
+    pause_s: float = 2.0
+    attempts: int = 5
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        content: Mapping[str, Any] | None = None,
+        file: Path | None = None,
+        *,
+        once: bool = False,
+    ) -> Any:
+        """The answer to a request, asked anew where the connection breaks or the server is out of order.
+
+        Args:
+            method: GET, PUT or POST.
+            path: on the server, from / on.
+            content: sent as JSON.
+            file: sent as it is.
+            once: ask no second time where the first may have been heard.
+
+        Returns:
+            what the answer says; None where there is nothing under that path.
+
+        Raises:
+            UnknownOutcomeError: with `once`, where it is not known what the server did.
+            FramewattError: the server refuses, or answers in a form that none has.
+        """
+        problem = ""
+        for attempt in range(1, self.attempts + 1):
+            try:
+                status, body = self._send(method, path, content, file)
+            except _BROKEN as error:
+                problem, heard = type(error).__name__, not isinstance(error, requests.ConnectTimeout)
+                if isinstance(error, requests.exceptions.SSLError | requests.exceptions.ProxyError):
+                    break
+            else:
+                if status < 500 and status != 429:
+                    return self._judged(status, body)
+                problem, heard = f"status {status}", status != 429
+            if once and heard:
+                raise UnknownOutcomeError(f"deposit: found {problem} from {self.address}")
+            if attempt < self.attempts:
+                time.sleep(self.pause_s * attempt)
+        raise FramewattError(
+            f"deposit: found {problem} from {self.address}, {attempt} times; run it again to go on with the same draft"
+        )
+
+    def own_path(self, address: object, what: str) -> str:
+        """The path of an address that an answer names, if it is on this very server.
+
+        Raises:
+            FramewattError: it is elsewhere, where the token must not go.
+        """
+        parts = split(address) if isinstance(address, str) else None
+        own = urlsplit(self.address)
+        if parts is None or (parts.scheme, parts.netloc.lower(), parts.query) != (own.scheme, own.netloc, ""):
+            raise FramewattError(
+                f"deposit: found {what} {self.cut(address)!r} in an answer of {self.address}; allowed: an address of "
+                "that server, since the token goes nowhere else"
+            )
+        return quote(parts.path, safe="/%~")
+
+    def cut(self, said: object) -> str:
+        """What a server said, short, on one line, and without the token, however it is written."""
+        text = " ".join("".join(c if c.isprintable() else " " for c in str(said)[: 10 * _LONGEST_MESSAGE]).split())
+        text = Secrets({self.token: f"<secret: {self.variable}>"}).redact(text)
+        pieces = (self.token[at : at + _ECHOED].lower() for at in range(len(self.token) - _ECHOED + 1))
+        return "(it echoes the token)" if any(piece in text.lower() for piece in pieces) else text[:_LONGEST_MESSAGE]
+
+    def _send(self, method: str, path: str, content: Mapping[str, Any] | None, file: Path | None) -> tuple[int, bytes]:
+        size = file.stat().st_size if file else 0
+        if file is None:
+            return _within(_ANSWER_S, lambda: self._exchange(method, path, {"json": content}))
+        with file.open("rb") as body:
+            return _within(
+                _ANSWER_S + size / _SLOWEST_BYTES_PER_S, lambda: self._exchange(method, path, {"data": body})
+            )
+
+    def _exchange(self, method: str, path: str, body: Mapping[str, Any]) -> tuple[int, bytes]:
+        with requests.Session() as session:
+            # Else ~/.netrc would be read, and its password sent in the place of the token.
+            session.trust_env = False
+            session.headers.update({"Authorization": f"Bearer {self.token}", "Accept-Encoding": "identity"})
+            session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
+            if self.address.startswith("https:"):
+                # Through a proxy https is a tunnel: it does not see the token.
+                session.proxies = dict(requests.utils.get_environ_proxies(self.address))
+            address = self.address + path
+            with session.request(
+                method, address, timeout=_TIMEOUT_S, allow_redirects=False, stream=True, **body
+            ) as answer:
+                return answer.status_code, answer.raw.read(_LARGEST_ANSWER_B + 1, decode_content=False)
+
+    def _judged(self, status: int, body: bytes) -> Any:
+        where = f"{self.address} answers {status}"
+        if status in (401, 403):
+            raise FramewattError(
+                f"deposit: {self.address} refuses the token in {self.variable} ({status}); allowed: one with the "
+                "scopes deposit:write and deposit:actions"
+            )
+        if status in (404, 410):
+            return None
+        said = _parsed(body)
+        if not 200 <= status < 300:
+            elsewhere = "and points elsewhere, where the token must not go" if 300 <= status < 400 else ""
+            raise FramewattError(f"deposit: {where} {elsewhere or self._message(said)}")
+        if said is None:
+            kind = "more than an answer has" if len(body) > _LARGEST_ANSWER_B else "no JSON"
+            raise FramewattError(f"deposit: {where} with {kind}: {self.cut(body[:80].decode('latin-1'))!r}")
+        return said
+
+    def _message(self, said: Any) -> str:
+        """What an answer gives for a reason, with the fields that it names."""
+        told = said if isinstance(said, dict) else {}
+        errors = told.get("errors")
+        fields = [e for e in errors if isinstance(e, dict)] if isinstance(errors, list) else []
+        more = "; ".join(f"{e.get('field')}: {e.get('message', e.get('messages'))}" for e in fields[:5])
+        return f": {self.cut(' '.join(filter(None, [str(told.get('message', 'nothing more')), more])))}"
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body) if len(body) <= _LARGEST_ANSWER_B else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _within(seconds: float, exchange: Callable[[], tuple[int, bytes]]) -> tuple[int, bytes]:
+    """What an exchange gives, if it does so in time; a server that sends a byte now and then would never end.
+
+    Raises:
+        TimeoutError: it did not; its thread is left behind, and ends with this process.
+    """
+    given: list[tuple[int, bytes]] = []
+    raised: list[Exception] = []
+
+    def work() -> None:
+        try:
+            given.append(exchange())
+        except Exception as error:  # raised again where it can be caught
+            raised.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if raised:
+        raise raised[0]
+    if not given:
+        raise TimeoutError(f"no answer in {seconds:.0f} s")
+    return given[0]

@@ -1,0 +1,38 @@
+"""The frames, as they follow from the records."""
+
+import io
+from collections.abc import Iterator
+
+import pandas as pd
+
+from framewatt.base.spreadsheet import to_csv
+from framewatt.errors import FramewattError
+from framewatt.frames import epochs_frame, runs_frame
+from framewatt.package.verification.opened import Opened
+
+
+def problems(package: Opened) -> Iterator[str]:
+    """Where a frame of runs or epochs is not that of the records."""
+    records = package.as_planned
+    folder = package.results / "aggregate"
+    if len(records) < len(package.runs) or not folder.is_dir():
+        # Frames of all runs cannot be made of some; that they are missing is said already.
+        if not folder.is_dir():
+            yield "aggregate: not there; a package has the frames of its runs"
+        return
+    for name, frame in (("runs", runs_frame(records)), ("epochs", epochs_frame(records))):
+        kept = folder / f"{name}.parquet", folder / f"{name}.csv"
+        yield from (f"aggregate/{path.name}: not there" for path in kept if not path.is_file())
+        if kept[1].is_file() and kept[1].read_text(encoding="utf-8") != to_csv(frame):
+            yield f"aggregate/{name}.csv: is not what the records give"
+        if kept[0].is_file():
+            # What is compared went the same way: types that a file gives are those that a file gave.
+            again = io.BytesIO()
+            frame.to_parquet(again, index=False)
+            again.seek(0)
+            try:
+                same = pd.read_parquet(kept[0]).equals(pd.read_parquet(again))
+            except (OSError, ValueError) as error:
+                raise FramewattError(f"aggregate/{name}.parquet: found no frame: {error}") from error
+            if not same:
+                yield f"aggregate/{name}.parquet: is not what the records give"

@@ -1,0 +1,41 @@
+"""Imported runs, read again from the logs in the package."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from framewatt.file_study import FileStudy
+from framewatt.package.verification.compare import differences, some
+from framewatt.package.verification.opened import Opened, RunFolder
+from framewatt.records import read_trace
+from framewatt.sources.importing import import_runs
+from framewatt.trace import Trace
+
+_OF_THE_READER = ("identity", "framewatt_version", "schema_version")
+"""What a record says of the program that read the logs, which may be another one now."""
+
+
+def problems(package: Opened) -> Iterator[str]:
+    """Where a record or a trace is not what its logs give; nothing where a study does not pack them."""
+    study = package.study
+    if not isinstance(study, FileStudy) or study.root is None or not study.root.is_dir():
+        return
+    again = {(one.record["cell_id"], one.record["repetition"]): one for one in import_runs(study, {})}
+    for run, record in package.records:
+        found = again[run.cell, run.repetition]
+        told, gives = (
+            {name: one.get(name) for name in found.record if name not in _OF_THE_READER}
+            for one in (record, found.record)
+        )
+        yield from some(differences(told, gives, why="its logs give"), run.where)
+        yield from _of_trace(run, found.trace)
+
+
+def _of_trace(run: RunFolder, found: Trace) -> Iterator[str]:
+    """Says so where a run's trace is not that of its logs."""
+    told = read_trace(run.path / "power.parquet")
+    same = told.channels == found.channels and all(
+        np.array_equal(getattr(told, name), getattr(found, name)) for name in ("monotonic_ns", "channel")
+    )
+    if not (same and np.allclose(told.value, found.value, rtol=1e-9, atol=0, equal_nan=True)):
+        yield f"{run.where}: power.parquet: not the readings of its logs"

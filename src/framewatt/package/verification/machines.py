@@ -1,0 +1,58 @@
+"""The machine that runs name is the one whose idle power they were compared with."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from framewatt.errors import FramewattError
+from framewatt.file_study import FileStudy
+from framewatt.machine import lasting
+from framewatt.package.verification.compare import differences, some
+from framewatt.package.verification.opened import Opened, mapping_in
+
+_METERS = ("instrument", "source", "estimated")
+
+
+def problems(package: Opened) -> Iterator[str]:
+    """Where records of one boot of one machine describe it differently, or a baseline is no measurement."""
+    if isinstance(package.study, FileStudy):
+        return
+    known: dict[str, tuple[str, dict[str, Any]]] = {}
+    for name, told in _calibrations(package):
+        yield from _baseline(package, told, name)
+        machine = told.get("machine") or {}
+        known.setdefault(str(machine.get("fingerprint")), (name, lasting(machine)))
+    for run, record in package.records:
+        try:
+            package.idle_of(record)
+        except FramewattError as error:
+            yield f"{run.where}: {error}"
+            continue
+        name, machine = known[record["machine"]["fingerprint"]]
+        yield from some(differences(lasting(record["machine"]), machine, "machine", why=f"{name} has"), run.where)
+
+
+def _calibrations(package: Opened) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every measurement of idle power, by the name of its file."""
+    for path in sorted(package.results.glob("calibrate/idle*.json")):
+        yield f"calibrate/{path.name}", mapping_in(path)
+
+
+def _baseline(package: Opened, told: Mapping[str, Any], name: str) -> Iterator[str]:
+    """Where idle power was not measured as the study asks for it, or by other meters than the runs."""
+    wanted = {"idle_s": float(package.settings["calibration"]["idle_s"])}
+    given = {"idle_s": told.get("idle_s")}
+    yield from some(differences(given, wanted, by="it says", why="the study file has"), name)
+    if not isinstance(told.get("duration_s"), float) or told["duration_s"] < wanted["idle_s"]:
+        yield f"{name}: duration_s: it says {told.get('duration_s')}, of {wanted['idle_s']:g} s asked for"
+    domains = told.get("domains")
+    for domain, idle in domains.items() if isinstance(domains, dict) else ():
+        if idle.get("valid") != (not idle.get("reasons")):
+            yield f"{name}: {domain}: it says valid: {idle.get('valid')}, with the reasons {idle.get('reasons')}"
+    for run, record in package.records:
+        if record["machine"].get("fingerprint") != (told.get("machine") or {}).get("fingerprint"):
+            continue
+        for window in record["windows"].values():
+            found = {d: {key: energy[key] for key in _METERS} for d, energy in window["domains"].items()}
+            has = {d: {key: idle.get(key) for key in _METERS} for d, idle in dict(domains or {}).items()}
+            yield from some(differences(has, found, "domains", by="it says", why=f"{run.where} has"), name)
+            return

@@ -1,0 +1,279 @@
+"""A package as it is checked: its study, loaded anew from the study file, and its records."""
+
+import functools
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.datasets.catalogue import Catalogue, load_catalogue
+from framewatt.entries import problem_of_name
+from framewatt.errors import FramewattError
+from framewatt.file_study import FileStudy, is_file_study, load_file_study, schema_of_files
+from framewatt.files import read_json
+from framewatt.flow.job_hashes import JobHashes, Sources
+from framewatt.identity import ROOT
+from framewatt.jobs import AnyStudy, environments_of
+from framewatt.plan import plan_of
+from framewatt.records import read_run
+from framewatt.study import Study, load_study, schema_of_measuring
+from framewatt.validation import load_yaml, validate
+from framewatt.workloads import FRAMEWORKS, registered_models
+
+_MOST_RUNS = 100_000
+"""Runs of the largest package that is checked; a study file of a few bytes may plan any number."""
+
+_MOST_THREADS = 1 << 16
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A planned run as the package has it.
+
+    Attributes:
+        path: its folder.
+        cell: name of its cell, as planned.
+        repetition: as planned.
+        record: its record, schema-checked; None where there is none that can be read.
+        problem: why there is none.
+    """
+
+    path: Path
+    cell: str
+    repetition: int
+    record: dict[str, Any] | None
+    problem: str | None
+
+    @property
+    def where(self) -> str:
+        """Cell and repetition, for messages."""
+        return f"{self.cell}/{self.repetition}"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A package that has one study, which its study file tells.
+
+    Attributes:
+        folder: where it was unpacked to.
+        results: the study's results in it.
+        study: loaded from the study file, on the device and with the threads that the plan names.
+        content: what the study file says.
+        settings: the same, with defaults filled in.
+        datasets: those that there are, and the study's own.
+        told_plan: plan.json.
+    """
+
+    folder: Path
+    results: Path
+    study: AnyStudy
+    content: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    datasets: Catalogue
+    told_plan: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The study's, as the folder of its results has it."""
+        return self.results.name
+
+    @property
+    def data(self) -> Path:
+        """Where its content is."""
+        return self.folder / "data"
+
+    @functools.cached_property
+    def plan(self) -> dict[str, Any]:
+        """The plan as it follows from the study file, as JSON holds it."""
+        plan: dict[str, Any] = json.loads(json.dumps({**plan_of(self.planned), "settings": self.settings}))
+        if "sources" in plan and "sources" not in self.told_plan:
+            # A package from before jobs had hashes.
+            del plan["sources"]
+            plan["order"] = [{key: entry[key] for key in entry if key != "job_sha256"} for entry in plan["order"]]
+        # What an older framewatt had no word for, and what would say nothing, says the same where it is absent.
+        plan = {key: value for key, value in plan.items() if key in self.told_plan or value not in ([], {}, None)}
+        plan["settings"] = _without_newer(plan["settings"], self.told_plan.get("settings"), self.content)
+        return plan
+
+    @functools.cached_property
+    def planned(self) -> FileStudy | JobHashes:
+        """What the plan is made of: hashes of jobs from what the plan tells of locks and of the user's own files."""
+        if isinstance(self.study, FileStudy):
+            return self.study
+        # A package from before jobs had hashes tells of none; those that are made of nothing are not compared.
+        nothing: dict[str, Any] = {"environments": {name: {} for name in environments_of(self.study)}, "own": {}}
+        told = self.told_plan.get("sources", nothing)
+        return JobHashes(self.study, self.datasets, Sources(told["environments"], told["own"]))
+
+    @functools.cached_property
+    def runs(self) -> list[RunFolder]:
+        """Every planned run."""
+        return [self._run(entry["cell"], entry["repetition"]) for entry in self.plan["order"]]
+
+    @property
+    def records(self) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
+        """The planned runs that have a record."""
+        return ((run, run.record) for run in self.runs if run.record is not None)
+
+    @property
+    def as_planned(self) -> list[dict[str, Any]]:
+        """Those records with the levels that the plan has: a study may have come to name an option after they ran."""
+        levels = {cell["id"]: {name: cell[name] for name in cell if name != "id"} for cell in self.plan["cells"]}
+        return [{**record, "cell": levels[run.cell]} for run, record in self.records]
+
+    def idle_of(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The idle power that a run was compared with: that of its machine, or what a study of files states.
+
+        Raises:
+            FramewattError: there is none.
+        """
+        if isinstance(self.study, FileStudy):
+            return {"domains": self.study.settings["files"]["baseline"], "meters": []}
+        baselines = self.baselines
+        fingerprint = record["machine"].get("fingerprint")
+        if fingerprint not in baselines:
+            raise FramewattError(f"no idle baseline of the machine {fingerprint}, on which its record says it ran")
+        return baselines[fingerprint]
+
+    @functools.cached_property
+    def baselines(self) -> dict[str, Mapping[str, Any]]:
+        """Idle power before the runs, by the fingerprint of the machine that idled."""
+        paths = [self.results / "calibrate" / "idle.json", *sorted(self.results.glob("calibrate/idle_[0-9a-f]*.json"))]
+        found = {}
+        for path in paths:
+            if path.is_file() and path.stem != "idle_after":
+                idle = mapping_in(path)
+                found[str(idle.get("machine", {}).get("fingerprint"))] = idle
+        return found
+
+    def _run(self, cell: str, repetition: int) -> RunFolder:
+        path = self.results / "measure" / cell / str(repetition)
+        record, problem = None, None
+        if not (path / "run.json").is_file():
+            problem = "planned, and has no record"
+        else:
+            try:
+                record = read_run(path / "run.json")
+            except FramewattError as error:
+                problem = str(error).removeprefix(f"{path}/")
+        return RunFolder(path, cell, repetition, record, problem)
+
+
+def open_package(folder: Path) -> Opened:
+    """Open an unpacked package.
+
+    Raises:
+        FramewattError: it has not exactly one plan and one study file, or they cannot be read.
+    """
+    data = folder / "data"
+    plans = sorted(data.glob("results/*/plan/plan.json"))
+    if len(plans) != 1:
+        raise FramewattError(f"results: found {len(plans)} plans; allowed: one study")
+    plan, results = mapping_in(plans[0]), plans[0].parents[1]
+    studies = sorted(path.name for path in (data / "config" / "studies").glob("*"))
+    if studies != [f"{results.name}.yaml"]:
+        raise FramewattError(
+            f"config/studies: found {', '.join(studies) or 'nothing'}; allowed: {results.name}.yaml, the study's file"
+        )
+    path = data / "config" / "studies" / studies[0]
+    schemas = ROOT / "config" / "schemas"
+    # A study may be of data sets that only its own checkout knows.
+    own = data / "config" / "datasets.yaml"
+    datasets = load_catalogue(
+        own if own.is_file() else ROOT / "config" / "datasets.yaml", schemas / "datasets.schema.yaml"
+    )
+    schema = load_yaml(schemas / "study.schema.yaml")
+    try:
+        content = load_yaml(path)
+        of_files = is_file_study(content)
+        settings = validate(content, (schema_of_files if of_files else schema_of_measuring)(schema), str(path))
+        study: AnyStudy
+        if of_files:
+            study = _file_study(path, content, schema, results, plan)
+        else:
+            study = _measured_study(path, content, schema, datasets, plan)
+            datasets = datasets.with_own(study.own.values())
+    except FramewattError as error:
+        raise FramewattError(str(error).replace(f"{data}/", "")) from error
+    return Opened(folder, results, study, content, settings, datasets, plan)
+
+
+def _without_newer(settings: Any, told: Any, content: Any) -> Any:
+    """Settings without those that an older framewatt did not have: neither plan nor study file name them."""
+    if not all(isinstance(one, dict) for one in (settings, told)):
+        return settings
+    named = content if isinstance(content, dict) else {}
+    return {
+        key: _without_newer(value, told.get(key), named.get(key))
+        for key, value in settings.items()
+        if key in told or key in named
+    }
+
+
+def mapping_in(path: Path) -> Mapping[str, Any]:
+    """A JSON file that holds an object.
+
+    Raises:
+        FramewattError: it does not.
+    """
+    try:
+        content = read_json(path)
+    except (OSError, ValueError, RecursionError) as error:
+        raise FramewattError(f"{path.name}: not JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise FramewattError(f"{path.name}: found {type(content).__name__}; allowed: an object")
+    return content
+
+
+def _measured_study(
+    path: Path, content: Mapping[str, Any], schema: Mapping[str, Any], datasets: Catalogue, plan: Mapping[str, Any]
+) -> Study:
+    """A study that measures, as it was where it was planned: what it left to that machine is what the plan names."""
+    known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
+    device, threads = plan.get("device"), plan.get("threads")
+    if device not in ("cpu", "cuda") or type(threads) is not int or not 0 < threads <= _MOST_THREADS:
+        raise FramewattError(f"plan.json: found device {device!r}, threads {threads!r}; allowed: cpu or cuda, a number")
+    if content.get("threads", "auto") == "auto":
+        content = {**content, "threads": threads}
+    study = load_study(path, content, schema, known, device)
+    runs = study.settings["repetitions"] * len(study.cells)
+    if runs > _MOST_RUNS:
+        raise FramewattError(f"{path}: repetitions: found {runs} runs; allowed: at most {_MOST_RUNS} in a package")
+    return study
+
+
+def _file_study(
+    path: Path, content: Mapping[str, Any], schema: Mapping[str, Any], results: Path, plan: Mapping[str, Any]
+) -> FileStudy:
+    """A study of files: those that the package has, or but the names that its records and its plan have of them."""
+    logs = results.parents[1] / "logs" / results.name
+    if logs.is_dir():
+        return _below(logs, path, content, schema)
+    with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
+        for where, name in _named_files(results, plan):
+            if problem := problem_of_name(name):
+                raise FramewattError(f"{where}: files: found {problem}; allowed: a path below the root")
+            place = Path(scratch) / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.touch()
+        return _below(Path(scratch), path, content, schema)
+
+
+def _named_files(results: Path, plan: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Paths of the files of every run, also of one that the study leaves out, and where they stand."""
+    for record in sorted(results.glob("measure/*/*/run.json")):
+        yield from ((record, file["path"]) for file in read_run(record).get("files", []))
+    left_out, where = plan.get("left_out", []), results / "plan" / "plan.json"
+    for one in left_out if isinstance(left_out, list) else [left_out]:
+        files = one.get("files") if isinstance(one, dict) else None
+        if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
+            raise FramewattError(f"{where}: left_out: found {one!r:.60}; allowed: runs with the paths of their files")
+        yield from ((where, name) for name in files)
+
+
+def _below(root: Path, path: Path, content: Mapping[str, Any], schema: Mapping[str, Any]) -> FileStudy:
+    """The study with its files below some folder."""
+    files = {**content["files"], "root": str(root), "root_config": ""}
+    return load_file_study(path, {**content, "files": files}, schema, {}, root)

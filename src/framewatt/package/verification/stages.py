@@ -1,0 +1,36 @@
+"""What was made before the runs, idle power included, was made for this study: each by the hash of its job."""
+
+from collections.abc import Iterator
+
+from framewatt.environments import LOCK, lock_sha256
+from framewatt.exporters.contract import CHECK_RECORD
+from framewatt.flow.job_hashes import JobHashes
+from framewatt.package.verification.compare import differences, some
+from framewatt.package.verification.opened import Opened, mapping_in
+from framewatt.training import RECORD as TRAIN_RECORD
+
+
+def problems(package: Opened) -> Iterator[str]:
+    """Where weights, exports, checks or idle power are those of other settings, or hashes are of other locks."""
+    hashes = package.planned
+    if not isinstance(hashes, JobHashes) or "sources" not in package.told_plan:
+        return
+    for name, about in hashes.sources.environments.items():
+        lock = package.data / "envs" / name / LOCK
+        if about.get("mode") != "host" and lock.is_file():
+            says, gives = {"lock_sha256": about.get("lock_sha256")}, {"lock_sha256": lock_sha256(lock)}
+            where = f"plan.json: sources.environments.{name}"
+            yield from some(differences(says, gives, by="it says", why=f"envs/{name} gives"), where)
+    for place, wanted in _wanted(hashes).items():
+        path = package.results / place
+        told = mapping_in(path).get("job_sha256") if path.is_file() else None
+        if told != wanted:
+            yield f"{place}: made under other settings than the study file's, or not there"
+
+
+def _wanted(hashes: JobHashes) -> dict[str, str]:
+    """Hash of the job of every record but the runs', by its place in the results."""
+    found = {"calibrate/idle.json": hashes.idle}
+    found |= {f"train/{name}/{TRAIN_RECORD}": sha256 for name, sha256 in hashes.weights.items()}
+    found |= {f"export/{name}/check/{CHECK_RECORD}": sha256 for name, sha256 in hashes.checks.items()}
+    return found | {f"export/{name}/onnx/export.json": sha256 for name, sha256 in hashes.exports.items()}

@@ -1,0 +1,91 @@
+"""What was proven of a package, what it is taken at its word for, and what nothing in it can prove."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from framewatt.file_study import FileStudy
+from framewatt.package.verification import chain
+from framewatt.package.verification.code import other_code
+from framewatt.package.verification.opened import Opened
+
+_UNPROVABLE = (
+    "not provable: that readings, events, study file and chain were not changed together with all that follows from "
+    "them; that takes a signature (make sign), and tells whose word it is"
+)
+
+
+def statement_of(package: Opened, rebuilt: int | None) -> Iterator[str]:
+    """The last lines on a package that nothing is wrong with.
+
+    Args:
+        package: verified.
+        rebuilt: how many derived files were made again, byte for byte; None where none was.
+    """
+    yield "proven:"
+    yield from (f"- {line}" for line in _proven(package, rebuilt))
+    yield "taken at its word:"
+    yield from (f"- {line}" for line in _trusted(package, rebuilt))
+    yield _UNPROVABLE
+
+
+def fault_of(checks: Iterable[str]) -> str:
+    """The last line on a package that something is wrong with.
+
+    Args:
+        checks: the check of every problem.
+    """
+    counts = Counter(checks)
+    named = ", ".join(f"{name} ({count})" for name, count in counts.items())
+    return f"not to be believed as it is; what does not hold: {named}"
+
+
+def _proven(package: Opened, rebuilt: int | None) -> Iterator[str]:
+    files = sum(path.is_file() for path in package.data.rglob("*"))
+    records = [record for _, record in package.records]
+    windows = sum(len(record["windows"]) for record in records)
+    yield f"all {files} files are those that were packed, and no other is there"
+    yield (
+        f"the study file plans these {len(records)} runs of {len(package.study.cells)} cells; each is there once, "
+        "in its place and under its settings"
+    )
+    yield (
+        f"gross, idle and net energy, uncertainty, power, gaps and telemetry of {windows} windows follow from traces, "
+        "events and idle power"
+    )
+    yield "verdicts, flags, throughput, sums over epochs, frames, crate and citation follow from those"
+    if isinstance(package.study, FileStudy) and _has_logs(package):
+        yield "records and traces are what the logs in it give"
+    if not isinstance(package.study, FileStudy):
+        yield "samples, environment, data and weights fit the records of what was used"
+    yield "the code is the one that packed it"
+    if chained := chain.told_of(package):
+        yield chained
+    if rebuilt is not None:
+        yield f"statistics, tables, figures and report: {rebuilt} files made again, byte for byte"
+
+
+def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
+    records = [record for _, record in package.records]
+    if rebuilt is None:
+        yield "statistics, tables, figures and report (REBUILD=1 makes them again)"
+    if isinstance(package.study, FileStudy):
+        if not _has_logs(package):
+            yield "that traces, epochs and accuracy are those of the logs, which are not in it"
+        yield "what the logs say"
+        yield "idle power, which the study file states"
+    else:
+        yield "accuracy, for predictions are not kept"
+        yield "percentiles of latency, for times of batches are not kept (their mean is proven)"
+        yield "losses"
+        yield "idle power, for its readings are not kept"
+        yield "what machine it was, and what disturbed it"
+        if not chain.told_of(package):
+            yield "that no run was left out, for it has no chain of its records"
+    if failed := sum(record["status"] != "ok" for record in records):
+        yield f"why {failed} runs failed"
+    if told := other_code(package):
+        yield told
+
+
+def _has_logs(package: Opened) -> bool:
+    return (package.data / "logs" / package.name).is_dir()

@@ -1,0 +1,47 @@
+"""What follows from the readings and events of every run: its windows, their energy, and that they are its own."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from framewatt.accounting import spans_of, windows_of
+from framewatt.errors import FramewattError
+from framewatt.file_study import FileStudy
+from framewatt.package.verification.compare import differences, some
+from framewatt.package.verification.events import Event, read_events
+from framewatt.package.verification.instruments import problems_of_channels
+from framewatt.package.verification.opened import Opened
+from framewatt.package.verification.readings import Seen
+from framewatt.records import Clock, read_trace
+from framewatt.trace import Trace
+
+
+def problems(package: Opened) -> Iterator[str]:
+    """Where windows are not those of the events, where their energy is not that of the trace, and copies of traces."""
+    seen = Seen()
+    for run, record in package.records:
+        try:
+            trace = read_trace(run.path / "power.parquet")
+            events = read_events(run.path / "events.parquet")
+            yield from some(_of_run(package, record, trace, events), run.where)
+            if not isinstance(package.study, FileStudy):
+                # Logs of whole seconds and watts may be alike; what a sampling process wrote never is.
+                yield from seen.problems(trace, run.where)
+        except (FramewattError, ValueError) as error:
+            yield f"{run.where}: {str(error).removeprefix(f'{run.path}/')}"
+
+
+def _of_run(package: Opened, record: Mapping[str, Any], trace: Trace, events: list[Event]) -> Iterator[str]:
+    spans = spans_of([event.to_dict() for event in events])
+    idle = package.idle_of(record)
+    clock = Clock(record["clock"]["monotonic_ns"], record["clock"]["utc"]) if record["clock"]["utc"] else None
+    found = windows_of(spans, trace, idle) if spans else {}
+    for window in found.values():
+        for edge in ("start", "end"):
+            window[f"{edge}_utc"] = clock.utc(window[f"{edge}_monotonic_ns"]) if clock else None
+    yield from differences(record["windows"], found, "windows", why="its trace and events give")
+    for event in events:
+        utc = clock.utc(event.monotonic_ns) if clock else None
+        if event.utc != utc:
+            yield f"events: {event.edge} of {event.window} is said to be at {event.utc}; by the run's clock it is {utc}"
+    if not isinstance(package.study, FileStudy):
+        yield from problems_of_channels(trace, record["meters"])

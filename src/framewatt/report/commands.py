@@ -1,0 +1,25 @@
+"""The commands that a report prints, by which its study is made again."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+
+def commands_of(plan: Mapping[str, Any], commit: str | None) -> list[str]:
+    """Command lines for a clone of the code in which the study file lies in config/studies, one after the other.
+
+    Targets stand before `--config`, which takes everything behind it for a setting.
+
+    Args:
+        plan: the study's.
+        commit: what made the records; None where they do not agree.
+    """
+    settings = plan["settings"]
+    config = [shlex.quote(f"study={plan['study']}")]
+    if key := settings.get("files", {}).get("root_config"):
+        config.append(f"{shlex.quote(key)}=<folder>")
+    if settings.get("device", "auto") not in ("auto", plan["device"]):
+        config.append(shlex.quote(f"device={plan['device']}"))
+    checkout = [f"git checkout {shlex.quote(commit)}"] if commit else []
+    made = [f"snakemake --cores 1 {target} --config {' '.join(config)}" for target in ("report", "archive")]
+    return [*checkout, *made]

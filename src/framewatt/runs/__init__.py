@@ -1,0 +1,1 @@
+"""Measured runs: what is kept of them, and in which order it came to be."""

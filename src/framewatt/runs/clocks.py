@@ -1,0 +1,95 @@
+"""The wall clock beside the monotonic one: durations never come from it, but UTC does, and it can be set or sleep.
+
+CLOCK_MONOTONIC is slewed together with the wall clock, so both move apart only where the wall clock is set (by hand, by
+NTP's first correction, by a leap second) or where the machine sleeps, while CLOCK_MONOTONIC stands still.
+"""
+
+import itertools
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+TOLERANCE_S = 0.5
+"""What reading two clocks one after the other may differ by, on a busy machine; a leap second is more."""
+
+_TRIES = 5
+
+
+@dataclass(frozen=True)
+class Instant:
+    """The same instant on both clocks, in nanoseconds.
+
+    Attributes:
+        monotonic_ns: CLOCK_MONOTONIC.
+        wall_ns: since 1970.
+    """
+
+    monotonic_ns: int
+    wall_ns: int
+
+    @classmethod
+    def now(cls) -> "Instant":
+        """Both clocks, read as close to each other as it goes."""
+        tries = [(time.monotonic_ns(), time.time_ns(), time.monotonic_ns()) for _ in range(_TRIES)]
+        before_ns, wall_ns, after_ns = min(tries, key=lambda read: read[2] - read[0])
+        return cls((before_ns + after_ns) // 2, wall_ns)
+
+    @property
+    def utc(self) -> str:
+        """ISO 8601."""
+        return datetime.fromtimestamp(self.wall_ns * 1e-9, UTC).isoformat()
+
+    def moved_s(self, earlier: "Instant") -> float:
+        """By how much more the wall clock went on than the monotonic one since then."""
+        return ((self.wall_ns - earlier.wall_ns) - (self.monotonic_ns - earlier.monotonic_ns)) * 1e-9
+
+
+def step_within(clock: Mapping[str, Any]) -> str | None:
+    """The flag of a run during which the clocks moved apart.
+
+    Args:
+        clock: the record's; `moved_s` is missing in records of old.
+    """
+    moved_s = clock.get("moved_s") or 0.0
+    if abs(moved_s) <= TOLERANCE_S:
+        return None
+    return f"{_moved(moved_s)} during the run: its times in UTC go by the clock at its start"
+
+
+def steps_between(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], str]:
+    """The flag of each run before which the clocks moved apart since the run before, by cell and repetition.
+
+    Runs of different boots or machines have no monotonic clock in common, and imported runs none at all.
+
+    Args:
+        records: of one study, in any order.
+    """
+    known = [(_boot(r), r) for r in records if r.get("source", "measured") == "measured" and r["clock"]["utc"]]
+    known = sorted((pair for pair in known if pair[0]), key=lambda pair: (pair[0], pair[1]["clock"]["monotonic_ns"]))
+    flags = {}
+    for (boot, earlier), (later_boot, later) in itertools.pairwise(known):
+        if boot != later_boot:
+            continue
+        moved_s = _offset_s(later) - _offset_s(earlier) - (earlier["clock"].get("moved_s") or 0.0)
+        if abs(moved_s) > TOLERANCE_S:
+            key = later["cell_id"], later["repetition"]
+            flags[key] = f"{_moved(moved_s)} before the run: times in UTC of earlier runs are of another clock"
+    return flags
+
+
+def _moved(moved_s: float) -> str:
+    return f"the wall clock was set by {moved_s:+.1f} s, or the machine slept,"
+
+
+def _boot(record: Mapping[str, Any]) -> str | None:
+    """What names a machine in its current boot."""
+    machine = record["machine"] or {}
+    return str(machine["fingerprint"]) if machine.get("fingerprint") else None
+
+
+def _offset_s(record: Mapping[str, Any]) -> float:
+    """Seconds from the monotonic clock's 0 to 1970, as this run saw it."""
+    since = datetime.fromisoformat(record["clock"]["utc"]) - datetime(1970, 1, 1, tzinfo=UTC)
+    return since.total_seconds() - float(record["clock"]["monotonic_ns"]) * 1e-9

@@ -1,0 +1,98 @@
+"""Runs that a study of files leaves out by a stated rule."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from framewatt.errors import FramewattError
+from framewatt.file_study import FileStudy, load_file_study
+from framewatt.plan import plan_of
+from framewatt.validation import load_yaml
+
+SCHEMA = load_yaml(Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml")
+PATHS = [f"{model}-{run}.csv" for model in ("small", "middle", "large") for run in (1, 2, 3)]
+WARM = {"repetitions": [1], "reason": "the first run of each model warmed the cache"}
+CABLE = {"where": {"model": "large"}, "reason": "the cable was loose"}
+
+
+@pytest.fixture
+def load(tmp_path: Path):
+    """Load a study of three models with three runs each and some rules."""
+
+    def load_with(*rules: dict[str, Any], paths: list[str] = PATHS) -> FileStudy:
+        for path in paths:
+            (tmp_path / path).write_text("")
+        log = {"pattern": "{model}-{run}.csv", "reader": "nvidia-smi"}
+        files = {"repetition": "run", "logs": [log], "leave_out": list(rules)}
+        content = {"study": "trial", "title": "A trial", "source": "files", "files": files}
+        path = tmp_path / "trial.yaml"
+        path.write_text(yaml.safe_dump(content | {"statistics": {"compare": ["model"]}}))
+        return load_file_study(path, load_yaml(path), SCHEMA, {}, tmp_path / "results")
+
+    return load_with
+
+
+def test_a_run_that_is_left_out_is_neither_read_nor_planned_and_is_listed_with_the_reason(load) -> None:
+    study = load(WARM)
+    assert [run.repetition for run in study.runs()] == [2, 2, 2, 3, 3, 3]
+    assert not [path for path in study.source_files() if path.name.endswith("-1.csv")]
+    plan = plan_of(study)
+    assert plan["left_out"][0] == {
+        "cell": "large",
+        "repetition": 1,
+        "files": ["large-1.csv"],
+        "reason": "the first run of each model warmed the cache",
+    }
+    assert len(plan["left_out"]) == 3
+    assert (len(plan["order"]), plan["repetitions"], plan["cells_without_runs"]) == (6, 2, [])
+
+
+def test_a_cell_that_is_left_without_runs_stays_in_the_plan_and_is_named(load) -> None:
+    plan = plan_of(load(CABLE))
+    assert [cell["id"] for cell in plan["cells"]] == ["large", "middle", "small"]
+    assert plan["cells_without_runs"] == ["large"]
+    assert plan["significance"]["n_comparisons"] == 1, "nothing is compared with what has no runs"
+
+
+def test_a_run_that_two_rules_leave_out_has_both_reasons(load) -> None:
+    (first, *_) = plan_of(load(WARM, CABLE))["left_out"]
+    assert first["reason"] == f"{WARM['reason']}; {CABLE['reason']}"
+
+
+def test_a_run_that_was_never_taken_may_be_left_out_instead_of_missing(load) -> None:
+    rule = {"where": {"model": ["small", "large"]}, "repetitions": [2], "reason": "power failure"}
+    study = load(rule, paths=[path for path in PATHS if path not in ("small-2.csv", "large-2.csv")])
+    assert not any(run.missing for run in study.found)
+    assert [one["files"] for one in plan_of(study)["left_out"]] == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ({"where": {"modle": "small"}}, "leave_out.0.where: found a factor 'modle'; allowed: model"),
+        ({"where": {"model": "smal"}}, "leave_out.0.where.model: found 'smal'; allowed: large, middle, small"),
+        ({"where": {"model": ["small", "huge"]}}, "leave_out.0.where.model: found 'huge'; allowed: large"),
+        ({"repetitions": [1, 30]}, "leave_out.0.repetitions: found 30, which no such run has; allowed: 1, 2, 3"),
+        ({}, "files.leave_out: leaves none of 9 runs; allowed: at least one is read"),
+        ({"reason": " "}, "files.leave_out.0.reason: found ' '"),
+        ({"repetition": 1}, "leave_out.0.repetition: found an unknown key; allowed: reason, repetitions, where"),
+        ({"where": {"model": None}}, "leave_out.0.where.model: found None"),
+    ],
+)
+def test_a_rule_that_no_run_fits_is_one_line(load, rule: dict[str, Any], told: str) -> None:
+    with pytest.raises(FramewattError) as error:
+        load({"reason": "it was odd", **rule})
+    assert told in str(error.value)
+
+
+def test_levels_that_no_run_has_together_are_one_line(tmp_path: Path, load) -> None:
+    load()
+    (tmp_path / "old-small-1.csv").write_text("")
+    (tmp_path / "new-large-1.csv").write_text("")
+    content = load_yaml(tmp_path / "trial.yaml")
+    content["files"]["logs"][0]["pattern"] = "{driver,old|new}-{model}-{run}.csv"
+    content["files"]["leave_out"] = [{"where": {"driver": "old", "model": "large"}, "reason": "broken"}]
+    with pytest.raises(FramewattError, match=r"leave_out\.0\.where: found no run of driver old, model large"):
+        load_file_study(tmp_path / "trial.yaml", content, SCHEMA, {}, tmp_path)

@@ -1,0 +1,31 @@
+"""Stands in for the check of an export: its scores beside those of its source."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from framewatt.datasets.contract import load_arrays
+from framewatt.exporters.contract import CHECK_RECORD, REFERENCE
+from framewatt.files import read_json, write_json
+from framewatt.metrics import judge_outputs
+from framewatt.worker import spec_of
+from framewatt.workloads import make_inference
+
+job = read_json(Path(sys.argv[1]))
+data, spec = load_arrays(Path(job["data"])), spec_of(job)
+workload = make_inference("onnxruntime", spec, data)
+workload.setup()
+scores = workload.evaluate()
+reference = np.load(spec.artefact / REFERENCE) if (spec.artefact / REFERENCE).exists() else scores
+metrics, unknown = judge_outputs(scores, data)
+record = {
+    **{"status": "ok", "reason": None, "checker": "ok", "opset": 18, "flops": 2 * workload.weights.size},
+    **{"weights_among_inputs": 0, "integer_nodes": {}, "tolerance": job["tolerance"]},
+    "samples": len(data.x_test),
+    "largest_score": float(np.abs(reference).max()),
+    "max_abs_difference": float(np.abs(scores - reference).max()),
+    "equal_predictions_share": float(np.mean(scores.argmax(1) == reference.argmax(1))),
+    **{"metrics": metrics, "metrics_unknown": unknown, "source_metrics": judge_outputs(reference, data)[0]},
+}
+write_json(Path(job["folder"]) / CHECK_RECORD, record)

@@ -1,0 +1,83 @@
+"""Stands in for a framework: scores are a random projection of a sample, and training steps go towards the labels."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from framewatt.workloads.contract import Inference, Scores, Training
+
+NAME = Path(__file__).parent.name
+
+
+class _Model:
+    """A matrix from all numbers of a sample to the scores of its classes."""
+
+    spec: Any
+    data: Any
+    weights: Any
+
+    def rows(self, values: Any) -> Any:
+        return values.reshape(len(values), -1).astype(np.float32)
+
+    def draw(self) -> None:
+        numbers = int(np.prod(self.data.input_shape))
+        self.weights = np.random.default_rng(self.spec.seed).random((numbers, max(self.data.classes, 2)), np.float32)
+
+    def synchronize(self) -> None:
+        pass
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "parameters": self.weights.size,
+            "flops": 2 * self.weights.size,
+            "input_shape": list(self.data.input_shape),
+            "input_layout": self.data.layout,
+            "execution_provider": self.spec.provider,
+            "all_nodes_on_provider": True,
+            "in_force": {"threads": self.spec.threads},
+            "libraries": {NAME: "0"},
+        }
+
+
+class StandInInference(_Model, Inference):
+    def setup(self) -> None:
+        (path,) = (path for path in Path(self.spec.artefact).iterdir() if path.name in ("model.onnx", "weights.pt"))
+        self.weights = np.array(json.loads(path.read_text()), np.float32)
+
+    def batches(self, epoch: int = 0) -> Iterator[Any]:
+        for start in range(0, len(self.data.x_test), self.spec.batch_size):
+            yield (self.data.x_test[start : start + self.spec.batch_size],)
+
+    def run(self, batch: Any) -> Scores:
+        return self.rows(batch[0]) @ self.weights
+
+
+class StandInTraining(_Model, Training):
+    def setup(self) -> None:
+        self.draw()
+
+    def batches(self, epoch: int = 0) -> Iterator[Any]:
+        for chosen in self.shuffled(epoch):
+            yield (self.data.x_train[chosen],), self.data.y_train[chosen]
+
+    def run(self, batch: Any) -> Any:
+        (inputs,), labels = batch
+        rows = self.rows(inputs)
+        error = rows @ self.weights - np.eye(self.data.classes, dtype=np.float32)[labels]
+        self.weights -= 1e-3 * rows.T @ error / (1 + np.abs(rows).max() ** 2)
+        return (error**2).mean()
+
+    def loss_of(self, step: Any) -> float:
+        return float(step)
+
+    def evaluate(self) -> Scores:
+        return self.rows(self.data.x_test) @ self.weights
+
+    def save(self, folder: Path) -> None:
+        (folder / "weights.pt").write_text(json.dumps(self.weights.tolist()))
+
+
+make_inference, make_training = StandInInference, StandInTraining

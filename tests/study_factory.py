@@ -1,0 +1,37 @@
+"""Measured studies as the workflow has them, for tests: a study file's content, and the hashes of its jobs."""
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from framewatt.datasets.catalogue import Catalogue
+from framewatt.flow.job_hashes import JobHashes, Sources
+from framewatt.jobs import environments_of
+from framewatt.study import Study, load_study
+from framewatt.validation import load_yaml
+
+SCHEMA = Path(__file__).parents[1] / "config" / "schemas" / "study.schema.yaml"
+WORKLOADS = {f"workload/{name}": ["resnet50", "mobilenet"] for name in ("torch", "tensorflow", "mxnet")}
+
+
+@functools.cache
+def schema() -> dict[str, Any]:
+    """The schema of study files."""
+    return load_yaml(SCHEMA)
+
+
+def loaded(folder: Path, content: dict[str, Any], device: str = "cpu") -> Study:
+    """A study of this content, whose file lies in `folder`."""
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return load_study(path, content, schema(), {"dataset": ["digits", "cifar10"], **WORKLOADS}, device)
+
+
+def hashes_of(study: Study, mode: str = "locked", lock: str = "1") -> JobHashes:
+    """Its hashes, with locks and files that are what `lock` says."""
+    definitions = {name: {"module": name, "seed": 0} for name in ("digits", "cifar10")}
+    environments = {name: {"mode": mode, "lock_sha256": lock} for name in environments_of(study)}
+    own = {name: {"code": "c", "onnx": "o", "arrays": "a"} for name in study.own}
+    return JobHashes(study, Catalogue({}, definitions, {}).with_own(study.own.values()), Sources(environments, own))

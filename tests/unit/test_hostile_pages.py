@@ -1,0 +1,61 @@
+"""Nothing that an author or a package brings along acts on a page: no script, no link, no command but the one meant."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from test_report import figures, material
+
+from framewatt.errors import FramewattError
+from framewatt.report import build_report
+from framewatt.report.svg import inline
+
+__all__ = ["figures"]
+HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 1 1">'
+
+
+@pytest.mark.parametrize(
+    ("inside", "reason"),
+    [
+        ("<script>alert(1)</script>", "found an element 'script'"),
+        ('<g onload="alert(1)"/>', "found onload="),
+        ('<a xlink:href="javascript:alert(1)"><text>x</text></a>', "found href="),
+        ('<a href="https://example.org"><text>x</text></a>', "found href="),
+        ("<foreignObject><body/></foreignObject>", "found an element 'foreignObject'"),
+        ('<use href="data:image/svg+xml;base64,PHN2Zz4="/>', "found href="),
+        ('<image href="file:///etc/passwd"/>', "found href="),
+        ("<animate/>", "found an element 'animate'"),
+        ('<rect style="fill: url(https://example.org/x)"/>', "found style="),
+        ("<style>@import 'x.css';</style>", "found a style that fetches or acts"),
+        (r"<style>a{background:\75rl(x)}</style>", "found a style that fetches or acts"),
+        ("<title><![CDATA[><script>alert(1)</script>]]></title>", "found a section that is no drawing"),
+        ("<?xml-stylesheet href='x'?>", "found a section that is no drawing"),
+        ("<text>&x;</text>", "found no SVG: undefined entity"),
+        ("<g>", "found no SVG"),
+    ],
+)
+def test_a_figure_that_is_more_than_a_drawing_is_refused(inside: str, reason: str) -> None:
+    bomb = '<!DOCTYPE svg [<!ENTITY x "y">]>'
+    with pytest.raises(FramewattError, match=reason):
+        inline(f"{bomb}{HEAD}{inside}</svg>", "svg-x", "A figure")
+
+
+def test_a_drawing_is_shown_with_its_texts() -> None:
+    drawn = inline(f'{HEAD}<style>*{{stroke: red}}</style><text title="a\\b">&lt;script&gt;</text></svg>', "svg-x", "A")
+    assert "&lt;script&gt;" in drawn
+
+
+def test_texts_of_a_study_are_texts_and_its_name_is_one_word_of_the_command(figures: Path) -> None:
+    found = material()
+    evil = "x'; touch y; <script>alert(1)</script>"
+    plan = {**found.plan, "study": evil, "title": evil, "description": evil}
+    records = [{**record, "identity": {**record["identity"], "code": {"commit": evil}}} for record in found.records]
+    changed = dataclasses.replace(found, plan=plan, records=records)
+    page = BeautifulSoup(build_report(changed, figures), "html.parser")
+    assert not page.select("script")
+    assert "git checkout" not in page.text
+    command = next(line for line in page.select_one("section#reproduce pre").text.splitlines() if " report" in line)
+    quoted = "'study=x'\"'\"'; touch y; <script>alert(1)</script>'"
+    assert re.search(rf"--config {re.escape(quoted)}", command)

@@ -1,0 +1,41 @@
+"""A figure or table whose path is misspelt is told with those that there are."""
+
+import pytest
+
+from framewatt.errors import FramewattError
+from framewatt.flow.targets import Kind, check_targets
+
+MADE = {
+    "demo": {
+        "figures": Kind("figure", ["energy_time", "epochs"], [".svg", ".png"], ("callgraph",)),
+        "tables": Kind("table", ["accuracy"], [".csv"]),
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (
+            "figures/energy_tme.svg",
+            "found figure 'energy_tme'; allowed: energy_time, epochs (did you mean energy_time?)",
+        ),
+        ("figures/energy_time.jpg", "found .jpg; allowed: .svg, .png"),
+        ("figures/energy_time", "found no suffix; allowed: .svg, .png"),
+        ("tables/epochs.csv", "found table 'epochs'; allowed: accuracy"),
+    ],
+)
+def test_what_is_misspelt_is_told_with_what_there_is(target: str, message: str) -> None:
+    with pytest.raises(FramewattError) as raised:
+        check_targets(["all", f"results/demo/{target}"], MADE)
+    assert str(raised.value) == f"results/demo/{target}: {message}"
+
+
+def test_another_study_is_named_by_the_configuration() -> None:
+    with pytest.raises(FramewattError, match=r"found study .dmo.; allowed: demo \(did you mean demo.\), and"):
+        check_targets(["results/dmo/figures/energy_time.svg"], MADE)
+
+
+def test_what_there_is_and_what_is_no_figure_or_table_pass() -> None:
+    figures = ("figures/energy_time.svg", "figures/callgraph_ncf.svg", "figures/callgraphs.csv")
+    check_targets(["report", *(f"results/demo/{name}" for name in figures), "results/demo/aggregate/runs.csv"], MADE)
