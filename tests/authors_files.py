@@ -3,6 +3,8 @@
 import itertools
 from pathlib import Path
 
+from profile_factory import builtin, statistics, write_dump
+
 
 def write_itu2023(folder: Path) -> None:
     """Two frameworks, two runs of two epochs, and the table of all epochs."""
@@ -27,12 +29,15 @@ def write_itu2023(folder: Path) -> None:
 
 
 def write_georgiou2022(folder: Path) -> None:
-    """One workload in two frameworks, trained and used, twice each; and a profile that nobody can read."""
+    """One workload in two frameworks, trained and used, ten times each; two profiles, one that nobody can read."""
     perf = "1.00 Joules power/energy-pkg/\n2.00 Joules power/energy-ram/\n10.0 seconds time elapsed\n"
-    for phase, framework, run in itertools.product(("train", "inference"), ("PyTorch", "TensorFlow"), (1, 2)):
+    for phase, framework, run in itertools.product(("train", "inference"), ("PyTorch", "TensorFlow"), range(1, 11)):
         stem = folder / f"measurements_{phase}/ncf_{framework}"
         stem.parent.mkdir(parents=True, exist_ok=True)
         stem.with_name(f"{stem.name}_perf_{run}.txt").write_text(perf)
         stem.with_name(f"{stem.name}_nvidia_smi_{run}.txt").write_text("5.00 W\n" * 11)
     (folder / "cProfile_results").mkdir()
     (folder / "cProfile_results/ncf_pytorch_training.prof").write_bytes(b"")
+    run = builtin("<built-in method a.TF_SessionRun_wrapper>")
+    profile = statistics({("/a/main.py", 1, "main"): 1.0, run: 9.0}, {run: ("/a/main.py", 1, "main")})
+    write_dump(folder / "cProfile_results/ncf_tensorflow_infer.prof", profile)

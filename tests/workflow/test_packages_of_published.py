@@ -39,7 +39,7 @@ def test_a_study_beside_the_results_of_a_papers_authors(tmp_path: Path) -> None:
 def test_a_study_of_files(study: str, write: Callable[[Path], None], tmp_path: Path) -> None:
     checkout = Checkout(tmp_path / "checkout")
     write(tmp_path / "authors")
-    config = f"published_{study.partition('-')[0]}={tmp_path / 'authors'}"
+    config = f"published_{study.partition('-')[0]}={tmp_path / 'authors'} trust_profiles=True"
     package = packed(checkout, study, config)
     before = package.read_bytes()
     package.unlink()

@@ -8,8 +8,6 @@ import pytest
 from checkout import Checkout
 from profile_factory import builtin, statistics, write_dump
 
-from framewatt.package import rebuild
-
 RESULTS = "results/georgiou2022-published"
 
 
@@ -89,16 +87,3 @@ def test_a_graph_of_what_cannot_be_read_is_one_line(checkout: Checkout) -> None:
     (line,) = answer.lines("framewatt: ")
     assert "found no readable profile ssd_pytorch_train; allowed: resnet_50_tensorflow_infer" in line
     assert not (checkout.root / target).exists()
-
-
-def test_a_rebuild_needs_no_dump(checkout: Checkout) -> None:
-    derived = ["aggregate/functions.parquet", "tables/functions_tensorflow_infer.md", "tables/functions_published.csv"]
-    paths = [checkout.root / RESULTS / name for name in derived]
-    before = [path.read_bytes() for path in paths]
-    for folder in ("aggregate", "tables"):
-        shutil.rmtree(checkout.root / RESULTS / folder)
-    targets = [f"{RESULTS}/{name}" for name in derived]
-    as_rebuilding = ("--snakefile", "workflow/rebuild.smk", "--rerun-triggers", "mtime", "--allowed-rules")
-    answer = checkout.snakemake(*as_rebuilding, *rebuild.RULES, "--", *targets)
-    assert answer.code == 0, answer.text
-    assert [path.read_bytes() for path in paths] == before

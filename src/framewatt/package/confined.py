@@ -156,16 +156,17 @@ def _last_line(said: Path) -> str:
 def _main(function: str, answer: str, limits: str, arguments: str) -> None:
     """The process itself: limits first, and only then what reads."""
     seconds, memory_b, disk_b = json.loads(limits)
-    for kind, most in (
-        (resource.RLIMIT_AS, memory_b),
-        (resource.RLIMIT_CPU, int(seconds) + 1),
-        (resource.RLIMIT_FSIZE, disk_b),
-        (resource.RLIMIT_CORE, 0),
+    for kind, soft, hard in (
+        (resource.RLIMIT_AS, memory_b, memory_b),
+        # At the hard limit of time the kernel sends SIGKILL, which would not tell what was too much.
+        (resource.RLIMIT_CPU, int(seconds) + 1, int(seconds) + 3),
+        (resource.RLIMIT_FSIZE, disk_b, disk_b),
+        (resource.RLIMIT_CORE, 0, 0),
     ):
         # A limit that the user has already, as on a cluster, may not be raised.
-        hard = resource.getrlimit(kind)[1]
-        allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (allowed, allowed))
+        given = resource.getrlimit(kind)[1]
+        most = hard if given == resource.RLIM_INFINITY else min(hard, given)
+        resource.setrlimit(kind, (min(soft, most), most))
     module, _, name = function.partition(":")
     try:
         content = {"result": getattr(importlib.import_module(module), name)(**json.loads(arguments))}
