@@ -7,15 +7,13 @@ import pandas as pd
 from framewatt.base.spreadsheet import to_csv
 from framewatt.files import read_json, write_text
 from framewatt.plan import planned_cells
-from framewatt.statistics import (
-    compare_cells,
-    correlate,
-    fit_trends,
-    judge_choices,
-    omnibus,
-    summarise_cells,
-    to_accuracy,
-)
+from framewatt.statistics.cells import summarise_cells
+from framewatt.statistics.comparisons import compare_cells
+from framewatt.statistics.correlation import correlate
+from framewatt.statistics.deploy import judge_choices
+from framewatt.statistics.omnibus import omnibus
+from framewatt.statistics.to_accuracy import to_accuracy
+from framewatt.statistics.trends import fit_trends
 
 runs, epochs = pd.read_parquet(snakemake.input.runs), pd.read_parquet(snakemake.input.epochs)
 settings, seed = snakemake.params.settings, int(snakemake.params.seed)

@@ -9,7 +9,7 @@ from framewatt.factors import PlainCell
 from framewatt.file_study import FileStudy
 from framewatt.flow.job_hashes import JobHashes
 from framewatt.sources.collect import FileRun
-from framewatt.statistics import count_comparisons, reachable_significance
+from framewatt.statistics.power import count_comparisons, reachable_significance
 from framewatt.study import Run, Study, threads_of
 
 

@@ -12,7 +12,7 @@ from framewatt.file_study import FileStudy, load_file_study
 from framewatt.frames import epochs_columns, runs_columns
 from framewatt.package.contents import source_files
 from framewatt.sources.importing import import_run
-from framewatt.statistics import cells_columns
+from framewatt.statistics.cells import cells_columns
 from framewatt.validation import load_yaml
 
 SCHEMA = load_yaml(Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml")

@@ -11,7 +11,7 @@ from scipy import stats
 from framewatt import tables
 from framewatt.cell import Cell
 from framewatt.figures import deploy as figure
-from framewatt.statistics import judge_choices
+from framewatt.statistics.deploy import judge_choices
 from framewatt.statistics.equivalence import equivalence
 from framewatt.statistics.pareto import pareto_front
 

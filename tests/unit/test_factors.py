@@ -8,8 +8,10 @@ import pytest
 from framewatt.factors import PlainCell, factors_of, in_order, label, named, phrase, reading_order, shared, sorted_by
 from framewatt.frames import epochs_columns, runs_columns
 from framewatt.headline import PER_RUN, PER_SAMPLE, headline_of_cells, headline_of_runs
-from framewatt.statistics import cells_columns, compare_cells, omnibus, summarise_cells
-from framewatt.statistics.selection import groups
+from framewatt.statistics.cells import cells_columns, summarise_cells
+from framewatt.statistics.comparisons import compare_cells
+from framewatt.statistics.omnibus import omnibus
+from framewatt.statistics.pairs import groups
 
 SETTINGS: dict[str, Any] = {"correction": "holm", "alpha": 0.05, "confidence": 0.95, "resamples": 199}
 

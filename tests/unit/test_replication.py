@@ -11,7 +11,7 @@ from framewatt.cell import Cell
 from framewatt.published.resources import read_claims
 from framewatt.replication import PAPERS, makers
 from framewatt.replication.contract import VERDICTS, Measured
-from framewatt.statistics import compare_cells
+from framewatt.statistics.comparisons import compare_cells
 from framewatt.validation import load_yaml
 
 ROOT = Path(__file__).parents[2]

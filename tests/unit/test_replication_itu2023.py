@@ -8,7 +8,7 @@ from frames_factory import training_study
 
 from framewatt.replication import makers
 from framewatt.replication.contract import VERDICTS, Measured
-from framewatt.statistics import COMPARISONS_COLUMNS, compare_cells
+from framewatt.statistics.comparisons import COMPARISONS_COLUMNS, compare_cells
 
 RESOURCES = Path(__file__).parents[2] / "resources" / "published"
 SETTINGS = {

@@ -20,15 +20,13 @@ from framewatt.figures.save import save
 from framewatt.frames import TOTAL
 from framewatt.replication.contract import Finding, claims_table
 from framewatt.report import Material, build_report, deploy, problems, ranking, words
-from framewatt.statistics import (
-    compare_cells,
-    correlate,
-    fit_trends,
-    judge_choices,
-    omnibus,
-    summarise_cells,
-    to_accuracy,
-)
+from framewatt.statistics.cells import summarise_cells
+from framewatt.statistics.comparisons import compare_cells
+from framewatt.statistics.correlation import correlate
+from framewatt.statistics.deploy import judge_choices
+from framewatt.statistics.omnibus import omnibus
+from framewatt.statistics.to_accuracy import to_accuracy
+from framewatt.statistics.trends import fit_trends
 
 STATISTICS = {
     "compare": ["runtime", "provider"],

@@ -12,13 +12,15 @@ from scipy import stats
 from framewatt.cell import Cell
 from framewatt.errors import FramewattError
 from framewatt.factors import COMPARED
-from framewatt.statistics import compare_cells, correlate, count_comparisons, omnibus, reachable_significance
-from framewatt.statistics import summarise_cells as summarise
 from framewatt.statistics.cells import bimodality_coefficient, outliers
-from framewatt.statistics.correlation import spearman
+from framewatt.statistics.cells import summarise_cells as summarise
+from framewatt.statistics.comparisons import compare_cells
+from framewatt.statistics.correlation import correlate, spearman
 from framewatt.statistics.effect_size import a12, a12_interval, cliffs_delta, magnitude
-from framewatt.statistics.hypothesis_tests import compare_pair, correct, smallest_p
+from framewatt.statistics.hypothesis_tests import compare_pair, correct
 from framewatt.statistics.intervals import generator, mean_interval, ratio_interval
+from framewatt.statistics.omnibus import omnibus
+from framewatt.statistics.power import count_comparisons, reachable_significance, smallest_p
 from framewatt.statistics.selection import cells_of
 
 TORCH, TENSORFLOW, MXNET = cell("torch"), cell("tensorflow"), cell("mxnet")

@@ -10,7 +10,8 @@ from frames_factory import cell, epochs_frame, runs_frame
 
 from framewatt import tables
 from framewatt.errors import FramewattError
-from framewatt.statistics import compare_cells, summarise_cells
+from framewatt.statistics.cells import summarise_cells
+from framewatt.statistics.comparisons import compare_cells
 from framewatt.tables.table import Table, significant, with_half_width
 
 TORCH, TENSORFLOW = cell("torch"), cell("tensorflow")

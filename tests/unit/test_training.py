@@ -5,7 +5,8 @@ import pytest
 from frames_factory import training_study as study
 
 from framewatt.figures import training, training_levels
-from framewatt.statistics import TRENDS_COLUMNS, fit_trends, to_accuracy
+from framewatt.statistics.to_accuracy import to_accuracy
+from framewatt.statistics.trends import TRENDS_COLUMNS, fit_trends
 
 SETTINGS = {
     "compare": ["runtime", "provider"],

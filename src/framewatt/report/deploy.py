@@ -8,7 +8,8 @@ import pandas as pd
 from framewatt.factors import factors_of, label, sorted_by
 from framewatt.report.material import Material
 from framewatt.report.numbers import known, p_value, plural, si, significant
-from framewatt.statistics.deploy import BEST, NOT_APART, OBJECTIVES, WORSE, runs_to_tell
+from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
+from framewatt.statistics.power import runs_to_tell
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
 

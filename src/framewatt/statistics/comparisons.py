@@ -8,17 +8,11 @@ import pandas as pd
 
 from framewatt.headline import headline_of_runs
 from framewatt.statistics.effect_size import a12, a12_interval, cliffs_delta, magnitude
-from framewatt.statistics.hypothesis_tests import compare_pair, correct, smallest_p
+from framewatt.statistics.hypothesis_tests import compare_pair, correct
 from framewatt.statistics.intervals import Values, generator, ratio_interval
-from framewatt.statistics.selection import (
-    ENERGIES,
-    by_reason,
-    cells_of,
-    comparable_pairs,
-    counted,
-    left_out,
-    totals,
-)
+from framewatt.statistics.pairs import comparable_pairs
+from framewatt.statistics.power import smallest_p
+from framewatt.statistics.selection import ENERGIES, by_reason, cells_of, counted, left_out, totals
 
 _FLOATS = [
     "mean_a",

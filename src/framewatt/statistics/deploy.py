@@ -8,18 +8,14 @@ import pandas as pd
 
 from framewatt.factors import PlainCell, factors_of
 from framewatt.statistics.equivalence import equivalence
-from framewatt.statistics.hypothesis_tests import SMALLEST_N, compare_pair, correct, smallest_p
+from framewatt.statistics.hypothesis_tests import compare_pair, correct
 from framewatt.statistics.intervals import Values, is_constant
+from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
 from framewatt.statistics.pareto import pareto_front
+from framewatt.statistics.power import smallest_p
 from framewatt.statistics.selection import cells_of, counted, totals
 
-OBJECTIVES = {"energy": "energy_per_sample_j", "latency": "latency_p95_s", "throughput": "time_per_sample_s"}
-"""What a choice may be the best in, and the quantity that is the smaller the better."""
-
 QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per_sample_s", "accuracy")
-
-BEST, NOT_APART, WORSE = "least", "not told apart", "more"
-"""Verdicts of an objective: the smallest mean, one that the test does not tell from it, one that takes more."""
 
 _TASK = ("workload", "dataset")
 _COLUMNS = [
@@ -72,19 +68,6 @@ def judge_choices(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFra
     kinds = dict.fromkeys(("on_front", "as_accurate"), "boolean") | {"n": "Int64", "estimated": "bool"}
     numbers = [name for name in columns if name in QUANTITIES or name.endswith("_p")]
     return frame.astype(kinds | dict.fromkeys(numbers, "float64"))
-
-
-def runs_to_tell(others: int, settings: Mapping[str, Any]) -> int:
-    """Fewest runs a choice by which the best one can be told from so many others.
-
-    Args:
-        others: how many, at least 1.
-        settings: the study's `statistics`: test, alpha.
-    """
-    runs = SMALLEST_N
-    while smallest_p(settings["test"], runs, runs) * others > settings["alpha"]:
-        runs += 1
-    return runs
 
 
 def _judge_task(rows: pd.DataFrame, cells: list[PlainCell], settings: Mapping[str, Any]) -> list[dict[str, Any]]:

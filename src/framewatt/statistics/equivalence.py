@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from statsmodels.stats.weightstats import ttost_ind, ttost_paired
 
-from framewatt.statistics.hypothesis_tests import SMALLEST_N
 from framewatt.statistics.intervals import Values, is_constant
+from framewatt.statistics.power import SMALLEST_N
 
 
 @dataclass(frozen=True)

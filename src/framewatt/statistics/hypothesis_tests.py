@@ -10,9 +10,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from framewatt.statistics.intervals import Values
-
-SMALLEST_N = 2
-"""Runs of a cell below which no test is made."""
+from framewatt.statistics.power import SMALLEST_N
 
 _LARGEST_EXACT_N = 50
 """Runs up to which the exact distribution is computed; beyond, the normal one is as good."""
@@ -43,13 +41,6 @@ def compare_pair(test: str, a: Values, b: Values) -> Outcome:
         what = "complete blocks" if test == "wilcoxon" else "runs of a cell"
         return Outcome(_NAMES[test], None, f"no test: {few} {what}, at least {SMALLEST_N} needed")
     return _signed_rank(a, b) if test == "wilcoxon" else _rank_sum(a, b)
-
-
-def smallest_p(test: str, n_a: int, n_b: int) -> float:
-    """Smallest two-sided p of the exact test: 2 / 2^n for n pairs, 2 / C(n_a + n_b, n_a) for independent runs."""
-    if test == "wilcoxon":
-        return min(1.0, math.ldexp(2.0, -min(n_a, n_b)))
-    return min(1.0, 2 / math.comb(n_a + n_b, n_a))
 
 
 def correct(p: Sequence[float | None], correction: str) -> list[float | None]:

@@ -12,7 +12,8 @@ from scipy import stats
 
 from framewatt.factors import Cell
 from framewatt.headline import headline_of_runs
-from framewatt.statistics.selection import cells_of, counted, groups, totals
+from framewatt.statistics.pairs import groups
+from framewatt.statistics.selection import cells_of, counted, totals
 
 OMNIBUS_COLUMNS = ["quantity", "group", "test", "cell_a", "cell_b", "n_cells", "n_runs", "statistic", "p", "flags"]
 """Columns of the omnibus tests: a row a group, then one a pair of its cells for the post-hoc test. `n_cells` and

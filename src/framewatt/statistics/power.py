@@ -1,12 +1,15 @@
 """Whether the planned runs can show anything, asked before they are measured."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from framewatt.factors import Cell
-from framewatt.statistics.hypothesis_tests import smallest_p
-from framewatt.statistics.selection import comparable_pairs
+from framewatt.statistics.pairs import comparable_pairs
+
+SMALLEST_N = 2
+"""Runs of a cell below which no test is made."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,13 @@ class Reachability:
     """Fewest runs a cell that could reach alpha."""
     sentence: str
     """All of it in words."""
+
+
+def smallest_p(test: str, n_a: int, n_b: int) -> float:
+    """Smallest two-sided p of the exact test: 2 / 2^n for n pairs, 2 / C(n_a + n_b, n_a) for independent runs."""
+    if test == "wilcoxon":
+        return min(1.0, math.ldexp(2.0, -min(n_a, n_b)))
+    return min(1.0, 2 / math.comb(n_a + n_b, n_a))
 
 
 def count_comparisons(cells: Iterable[Cell], compared: Iterable[str]) -> int:
@@ -59,6 +69,19 @@ def reachable_significance(n_runs: int, n_comparisons: int, settings: Mapping[st
         enough,
         _sentence(test, correction, n_runs, n_comparisons, smallest, corrected, alpha, enough),
     )
+
+
+def runs_to_tell(others: int, settings: Mapping[str, Any]) -> int:
+    """Fewest runs a choice by which the best one can be told from so many others.
+
+    Args:
+        others: how many, at least 1.
+        settings: the study's `statistics`: test, alpha.
+    """
+    runs = SMALLEST_N
+    while smallest_p(settings["test"], runs, runs) * others > settings["alpha"]:
+        runs += 1
+    return runs
 
 
 def _smallest(test: str, correction: str, n_runs: int, n_comparisons: int) -> tuple[float, float]:

@@ -1,12 +1,11 @@
-"""Which runs count, for which quantity, and which cells may be compared."""
+"""Which runs count, and for which quantity."""
 
-import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import pandas as pd
 
 from framewatt.errors import FramewattError
-from framewatt.factors import Cell, PlainCell, factors_of, phrase, shared
+from framewatt.factors import PlainCell, factors_of
 from framewatt.frames import TOTAL
 
 QUANTITIES = [
@@ -85,25 +84,6 @@ def cells_of(runs: pd.DataFrame) -> list[PlainCell]:
         PlainCell(name, tuple(zip(factors, levels, strict=True)))
         for name, *levels in known.astype(object).itertuples(index=False)
     ]
-
-
-def group_of(cell: Cell, compared: Iterable[str]) -> str:
-    """What a cell shares with those that it is compared with, in words."""
-    levels = cell.to_dict()
-    return phrase(levels, shared(list(levels), compared))
-
-
-def groups(cells: Iterable[Cell], compared: Iterable[str]) -> dict[str, list[Cell]]:
-    """Cells that may be compared with each other, by group, each group by cell name."""
-    compared = list(compared)
-    named = sorted(((group_of(cell, compared), cell) for cell in cells), key=lambda pair: (pair[0], pair[1].id))
-    return {name: [cell for _, cell in found] for name, found in itertools.groupby(named, key=lambda pair: pair[0])}
-
-
-def comparable_pairs(cells: Iterable[Cell], compared: Iterable[str]) -> list[tuple[str, Cell, Cell]]:
-    """Group, cell A and cell B of every comparison: all pairs that differ in compared factors only."""
-    grouped = groups(cells, compared)
-    return [(name, a, b) for name, members in grouped.items() for a, b in itertools.combinations(members, 2)]
 
 
 def _text(value: object) -> str:

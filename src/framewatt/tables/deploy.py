@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from framewatt.factors import factors_of, reading_order, sorted_by
-from framewatt.statistics.deploy import BEST, OBJECTIVES
+from framewatt.statistics.objectives import BEST, OBJECTIVES
 from framewatt.tables.columns import Show, factor_columns, marked, number, table_of, times, whole
 from framewatt.tables.table import MISSING, Table, significant
 
