@@ -10,6 +10,7 @@ import yaml
 from package_factory import aggregate, records_of
 
 from framewatt.accounting import spans_of, windows_of
+from framewatt.file_study import FILES
 from framewatt.files import read_json, sha256_of, write_json
 from framewatt.package.bag import INFO, MANIFEST, TAG_MANIFEST
 from framewatt.package.citation import citation_cff, zenodo_json
@@ -36,6 +37,7 @@ class Forger:
         self.data = folder / "data"
         self.results = self.data / "results" / "trial"
         self.study = self.data / "config" / "studies" / "trial.yaml"
+        self.idle = self.results / "calibrate" / "idle.json"
 
     def run(self, cell: str, repetition: int = 1) -> Path:
         """Folder of a run."""
@@ -85,15 +87,16 @@ class Forger:
         Args:
             settings: the study's, with defaults filled in.
         """
-        idle = read_json(self.results / "calibrate" / "idle.json")
+        imported = settings.get("source") == FILES
+        idle = {"domains": settings["files"]["baseline"]} if imported else read_json(self.idle)
         for path in self.results.glob("measure/*/*/run.json"):
             record, folder = read_run(path), path.parent
             trace, clock = read_trace(folder / "power.parquet"), self._clock(record)
             events = [event.to_dict() for event in read_events(folder / "events.parquet")]
             windows = windows_of(spans_of(events), trace, idle)
             for window in windows.values():
-                window["start_utc"] = clock.utc(window["start_monotonic_ns"])
-                window["end_utc"] = clock.utc(window["end_monotonic_ns"])
+                for edge in ("start", "end"):
+                    window[f"{edge}_utc"] = clock.utc(window[f"{edge}_monotonic_ns"]) if clock else None
             primary = windows.get(record["primary_window"])
             if primary and record["samples_processed"]:
                 record["throughput_per_s"] = record["samples_processed"] / primary["duration_s"]
@@ -101,7 +104,7 @@ class Forger:
         records = records_of(self.results)
         aggregate(self.results, records)
         self.rechain()
-        version, released = records[0]["framewatt_version"], (span_utc(records)[1] or "")[:10]
+        version, released = records[0]["framewatt_version"], (span_utc(records)[1] or "1980-01-01")[:10]
         (self.data / "CITATION.cff").write_text(citation_cff(settings, version, released))
         (self.data / ".zenodo.json").write_text(zenodo_json(settings, version, released))
         names = [path.relative_to(self.data).as_posix() for path in self.data.rglob("*") if path.is_file()]
@@ -133,8 +136,9 @@ class Forger:
         lines = [f"{sha256_of(path)}  {path.relative_to(self.folder).as_posix()}\n" for path in paths]
         (self.folder / name).write_text("".join(lines))
 
-    def _clock(self, record: Mapping[str, Any]) -> Clock:
-        return Clock(record["clock"]["monotonic_ns"], record["clock"]["utc"])
+    def _clock(self, record: Mapping[str, Any]) -> Clock | None:
+        clock = record["clock"]
+        return Clock(clock["monotonic_ns"], clock["utc"]) if clock["utc"] else None
 
 
 def put(path: str, value: Any) -> Change:

@@ -5,22 +5,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import yaml
 from forger import Forger, put, scaled
-from package_factory import ROOT, aggregate, project_tree, records_of
+from imported_factory import pack_files
 
-from framewatt.file_study import FileStudy, load_file_study
-from framewatt.files import write_json
-from framewatt.identity import code_identity
-from framewatt.package.contents import project_files, source_files, study_files
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
-from framewatt.package.write import write_package
-from framewatt.plan import plan_of
-from framewatt.privacy import Secrets
-from framewatt.records import write_events, write_run, write_trace
-from framewatt.sources.importing import import_runs
-from framewatt.validation import load_yaml
 
 STUDY = {
     "study": "trial",
@@ -35,12 +24,6 @@ STUDY = {
 }
 
 
-def study_of(root: Path) -> FileStudy:
-    schema = load_yaml(ROOT / "config/schemas/study.schema.yaml")
-    path = root / "study.yaml"
-    return load_file_study(path, load_yaml(path), schema, {}, root / "results")
-
-
 def make(root: Path, archive: str, *left_out: dict[str, object]) -> Path:
     """A package of four imported runs but for those left out, with their logs or without."""
     for model, watts in (("small", 50.0), ("large", 90.0)):
@@ -52,22 +35,7 @@ def make(root: Path, archive: str, *left_out: dict[str, object]) -> Path:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("\n".join(["timestamp, power.draw [W]", *lines]) + "\n")
     files = {**STUDY["files"], "archive": archive, "leave_out": list(left_out)}
-    (root / "study.yaml").write_text(yaml.safe_dump({**STUDY, "files": files}))
-    study, project = study_of(root), project_tree(root)
-    results = root / "results" / "trial"
-    write_json(results / "plan" / "plan.json", plan_of(study))
-    for run in import_runs(study, code_identity(project)):
-        folder = results / "measure" / run.record["cell_id"] / str(run.record["repetition"])
-        write_trace(folder / "power.parquet", run.trace)
-        write_events(folder / "events.parquet", run.events, run.clock)
-        write_run(folder / "run.json", run.record)
-    aggregate(results, records_of(results))
-    write_json(root / "identity.json", {"code": code_identity(project)})
-    files = project_files(project, study.path, "trial", []) | study_files(results) | source_files(study)
-    files["identity.json"] = root / "identity.json"
-    path = root / "framewatt-trial-0.1.0.zip"
-    write_package(path, files, {}, records_of(results), study.settings, Secrets({}))
-    return path
+    return pack_files(root, {**STUDY, "files": files})
 
 
 @pytest.fixture(scope="module", params=["files", "hashes"])

@@ -18,6 +18,9 @@ LARGEST_STRETCH = 0.05
 
 _WORTH_TELLING = 0.01
 
+FROM_THE_LOG = "epoch 1 begins with the log, so that setting up is in it"
+"""The flag of every run that has epochs."""
+
 
 @dataclass(frozen=True)
 class Assembled:
@@ -92,7 +95,7 @@ def assemble(logs: Sequence[Log]) -> Assembled:
     if epochs and epochs[0].end_ns <= 0:
         raise FramewattError("epoch 1 ends before the first reading of power; allowed: logs of the same run")
     if epochs:
-        flags.append("epoch 1 begins with the log, so that setting up is in it")
+        flags.append(FROM_THE_LOG)
     return Assembled(_together(traces), end_ns, epochs, begin_ns if dated else None, tuple(flags))
 
 

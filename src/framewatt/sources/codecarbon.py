@@ -20,7 +20,7 @@ from framewatt.sources.values import comma_hint, is_failed_reading
 from framewatt.trace import Trace
 
 _J_PER_KWH = 3.6e6
-_DOMAINS = {"cpu_energy": "cpu:package", "gpu_energy": "gpu:all", "ram_energy": "cpu:dram"}
+DOMAINS = {"cpu_energy": "cpu:package", "gpu_energy": "gpu:all", "ram_energy": "cpu:dram"}
 _MEASURED_AS = {"cpu_energy": "cpu", "gpu_energy": "gpu", "ram_energy": "ram"}
 _UPDATE_PERIOD_S = 15.0
 """Seconds between two looks at the power; codecarbon's own default."""
@@ -37,24 +37,12 @@ def read(path: Path, options: Options) -> Log:
     duration_s = _number(text, number, row, "duration")
     if not duration_s > 0:
         raise text.wrong(number, f"duration {row['duration']!r}", "seconds above 0")
-    period_s = options.interval_s or _UPDATE_PERIOD_S
-    joules = {column: _number(text, number, row, column) * _J_PER_KWH for column in _DOMAINS if row.get(column)}
+    joules = {column: _number(text, number, row, column) * _J_PER_KWH for column in DOMAINS if row.get(column)}
     # codecarbon writes 0 for what it has no meter for.
     joules = {column: energy for column, energy in joules.items() if energy}
     if not joules:
-        raise text.wrong(number, "no energy above 0", f"one in {', '.join(_DOMAINS)}")
-    channels = tuple(
-        Channel(
-            "codecarbon",
-            _DOMAINS[column],
-            "energy_j",
-            COUNTER,
-            period_s,
-            estimated=_MEASURED_AS[column] not in options.measured,
-            period_s=duration_s,
-        )
-        for column in joules
-    )
+        raise text.wrong(number, "no energy above 0", f"one in {', '.join(DOMAINS)}")
+    channels = tuple(channel_of(column, options, duration_s) for column in joules)
     end_ns = round(duration_s * 1e9)
     start_ns = _end_of(text, number, row) - end_ns
     n = len(channels)
@@ -62,6 +50,25 @@ def read(path: Path, options: Options) -> Log:
     value = np.concatenate([np.zeros(n), np.array(list(joules.values()))])
     trace = Trace(channels, time_ns, np.tile(np.arange(n, dtype=np.int32), 2), value)
     return Log(trace, dated=True, duration_s=duration_s)
+
+
+def channel_of(column: str, options: Options, duration_s: float) -> Channel:
+    """The channel of a column.
+
+    Args:
+        column: one of DOMAINS.
+        options: how the file is read.
+        duration_s: seconds that the run took.
+    """
+    return Channel(
+        "codecarbon",
+        DOMAINS[column],
+        "energy_j",
+        COUNTER,
+        options.interval_s or _UPDATE_PERIOD_S,
+        estimated=_MEASURED_AS[column] not in options.measured,
+        period_s=duration_s,
+    )
 
 
 def _only_row(text: Text, options: Options) -> tuple[int, Mapping[str, str]]:

@@ -29,9 +29,18 @@ _UNKNOWN = {
     "machine": "the logs do not say",
     "sampler": "framewatt did not sample",
 }
-"""What the record of an imported run does not know, and why."""
+"""What no record of an imported run knows, and why."""
 
 _NO_CLOCK = "the logs have no clock"
+
+
+def unknown_of(*, clock: bool) -> dict[str, str]:
+    """What the record of an imported run does not know, and why.
+
+    Args:
+        clock: whether its logs have one, or the run failed.
+    """
+    return dict(_UNKNOWN) | ({} if clock else {"clock": _NO_CLOCK, "position": f"{_NO_CLOCK}; by repetition"})
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,7 @@ def _head(study: FileStudy, run: FileRun, code: Mapping[str, Any]) -> dict[str, 
         "machine": {},
         "returned_to_idle": None,
         "preflight": [],
-        "unknown": dict(_UNKNOWN),
+        "unknown": unknown_of(clock=True),
         "identity": {"code": dict(code), "environment": None},
     }
 
@@ -148,13 +157,12 @@ def _succeeded(study: FileStudy, assembled: Assembled) -> dict[str, Any]:
         window["end_utc"] = clock.utc(window["end_monotonic_ns"]) if clock else None
     energies = windows[assembled.primary_window]["domains"]
     reasons = told_of(energies, "reasons")
-    unknown = dict(_UNKNOWN) | ({} if clock else {"clock": _NO_CLOCK, "position": f"{_NO_CLOCK}; by repetition"})
     return {
         "status": OK,
         "valid": not reasons,
         "reasons": reasons,
         "flags": [*assembled.flags, *told_of(energies, "flags")],
-        "unknown": unknown,
+        "unknown": unknown_of(clock=clock is not None),
         "clock": {"monotonic_ns": 0, "utc": _utc(assembled.origin_ns) if clock and assembled.origin_ns else None},
         "windows": windows,
         "primary_window": assembled.primary_window,

@@ -115,21 +115,28 @@ def _gpu_trace(found: Columns, layout: Layout, options: Options, gpu: int, *, al
         time_ns = np.rint(np.arange(n) * ((options.interval_s or 0) * 1e9)).astype(np.int64)
     else:
         time_ns = found.time_ns[mine]
-    period_s = options.interval_s or (float(np.median(np.diff(time_ns))) * 1e-9 if n > 1 else 1.0)
-    channels = tuple(
-        Channel(
-            "nvidia-smi",
-            options.domain if alone else f"gpu:{gpu}",
-            QUANTITIES[field][0],
-            GAUGE,
-            max(period_s, _UPDATE_PERIOD_S),
-            resolution=QUANTITIES[field][1],
-            period_s=period_s,
-        )
-        for field in layout.fields
-    )
+    domain, period_s = options.domain if alone else f"gpu:{gpu}", period_of(time_ns, options)
+    channels = tuple(channel_of(domain, field, period_s) for field in layout.fields)
     k = len(channels)
     return Trace(channels, np.tile(time_ns, k), np.repeat(np.arange(k, dtype=np.int32), n), value.ravel())
+
+
+def period_of(time_ns: NDArray[np.int64], options: Options) -> float:
+    """Seconds between two readings of a GPU: what the study states, else what most of its readings are apart."""
+    return options.interval_s or (float(np.median(np.diff(time_ns))) * 1e-9 if len(time_ns) > 1 else 1.0)
+
+
+def channel_of(domain: str, field: str, period_s: float) -> Channel:
+    """The channel of a GPU's column.
+
+    Args:
+        domain: of the GPU.
+        field: one of QUANTITIES.
+        period_s: seconds between two readings.
+    """
+    quantity, resolution = QUANTITIES[field]
+    update_period_s = max(period_s, _UPDATE_PERIOD_S)
+    return Channel("nvidia-smi", domain, quantity, GAUGE, update_period_s, resolution=resolution, period_s=period_s)
 
 
 def _together(parts: Sequence[Trace]) -> Trace:

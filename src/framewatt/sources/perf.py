@@ -17,6 +17,9 @@ from framewatt.sources.text import Text, read_text
 from framewatt.sources.values import comma_hint, is_failed_reading
 from framewatt.trace import Trace
 
+DOMAIN = re.compile(r"cpu:(package|dram)(-\d+)?")
+"""What is counted: over all sockets, or on one."""
+
 _JOULES = re.compile(r"^(?:S(\d+)\s+\d+\s+)?(\S+|<[^>]*>)\s+Joules\s+(\S+)")
 _NOT_COUNTED = re.compile(r"^(?:S(\d+)\s+\d+\s+)?(<[^>]*>)\s+(?:Joules\s+)?(\S+)")
 _ELAPSED = re.compile(r"^(\S+)\s+(?:\+- \S+ )?seconds time elapsed")
@@ -36,23 +39,30 @@ def read(path: Path, options: Options) -> Log:
     if not joules or elapsed_s is None:
         lacks = "no joules" if not joules else "no seconds time elapsed"
         raise FramewattError(f"{path}: found {lacks}; allowed: what perf stat prints at its end, whole")
-    channels = tuple(
-        Channel(
-            "perf",
-            domain,
-            "energy_j",
-            COUNTER,
-            _UPDATE_PERIOD_S,
-            resolution=_RESOLUTION_J,
-            # One reading at either end is all that was planned.
-            period_s=elapsed_s,
-        )
-        for domain in joules
-    )
+    channels = tuple(channel_of(domain, elapsed_s) for domain in joules)
     n = len(channels)
     time_ns = np.repeat(np.array([0, round(elapsed_s * 1e9)], np.int64), n)
     value = np.concatenate([np.zeros(n), np.array(list(joules.values()))])
     return Log(Trace(channels, time_ns, np.tile(np.arange(n, dtype=np.int32), 2), value), duration_s=elapsed_s)
+
+
+def channel_of(domain: str, elapsed_s: float) -> Channel:
+    """The channel of a domain, which DOMAIN matches.
+
+    Args:
+        domain: what was counted.
+        elapsed_s: seconds that the run took.
+    """
+    return Channel(
+        "perf",
+        domain,
+        "energy_j",
+        COUNTER,
+        _UPDATE_PERIOD_S,
+        resolution=_RESOLUTION_J,
+        # One reading at either end is all that was planned.
+        period_s=elapsed_s,
+    )
 
 
 def _totals(text: Text) -> tuple[dict[str, float], float | None]:

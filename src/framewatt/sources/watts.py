@@ -33,9 +33,18 @@ def read(path: Path, options: Options) -> Log:
     text = read_text(path).dropped(options)
     quick = _quickly(text)
     value, flags = (quick, ()) if quick is not None else _line_by_line(text)
-    channel = Channel("watts", options.domain, "power_w", GAUGE, options.interval_s, period_s=options.interval_s)
     time_ns = np.rint(np.arange(len(value)) * (options.interval_s * 1e9))
-    return Log(single_channel(channel, time_ns, value), paced=True, flags=flags)
+    return Log(single_channel(channel_of(options, options.interval_s), time_ns, value), paced=True, flags=flags)
+
+
+def channel_of(options: Options, interval_s: float) -> Channel:
+    """The channel of a file.
+
+    Args:
+        options: how it is read.
+        interval_s: seconds between two of its lines.
+    """
+    return Channel("watts", options.domain, "power_w", GAUGE, interval_s, period_s=interval_s)
 
 
 def _quickly(text: Text) -> NDArray[np.float64] | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from framewatt.file_study import FileStudy
 from framewatt.package.verification.compare import differences, some
+from framewatt.package.verification.imported import problems_of_epochs, problems_of_unknown
 from framewatt.package.verification.opened import Opened
 from framewatt.supervision import Outcome
 from framewatt.verdict import FAILED, OK, UNAVAILABLE, Verdict, judge, told_of
@@ -81,7 +82,8 @@ def _of_failed(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _imported_verdict(record: Mapping[str, Any]) -> Iterator[str]:
-    """Where validity, reasons and flags of an imported run are not those of its windows."""
+    """Where an imported run knows what no log tells, or validity, reasons and flags are not those of its windows."""
+    yield from problems_of_unknown(record)
     if record["status"] != OK:
         yield from _of_failed(record)
         return
@@ -89,6 +91,7 @@ def _imported_verdict(record: Mapping[str, Any]) -> Iterator[str]:
     if primary is None:
         yield "status: the record says ok, of a run without a window"
         return
+    yield from problems_of_epochs(record)
     reasons, flags = told_of(primary["domains"], "reasons"), told_of(primary["domains"], "flags")
     yield from differences(
         {"valid": record["valid"], "reasons": record["reasons"]},

@@ -8,22 +8,29 @@ from framewatt.errors import FramewattError
 from framewatt.file_study import FileStudy
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.events import Event, read_events
+from framewatt.package.verification.imported_channels import Log, problems_of_imported
 from framewatt.package.verification.instruments import problems_of_channels
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.readings import Seen
 from framewatt.records import Clock, read_trace
 from framewatt.trace import Trace
+from framewatt.verdict import OK
 
 
 def problems(package: Opened) -> Iterator[str]:
     """Where windows are not those of the events, where their energy is not that of the trace, and copies of traces."""
     seen = Seen()
+    logs = _logs_of(package)
     for run, record in package.records:
         try:
             trace = read_trace(run.path / "power.parquet")
             events = read_events(run.path / "events.parquet")
             yield from some(_of_run(package, record, trace, events), run.where)
-            if not isinstance(package.study, FileStudy):
+            if isinstance(package.study, FileStudy):
+                read = logs[run.cell, run.repetition] if record["status"] == OK else []
+                yield from some(problems_of_imported(trace, read), run.where)
+            else:
+                yield from some(problems_of_channels(trace, record["meters"]), run.where)
                 # Logs of whole seconds and watts may be alike; what a sampling process wrote never is.
                 yield from seen.problems(trace, run.where)
         except (FramewattError, ValueError) as error:
@@ -43,5 +50,15 @@ def _of_run(package: Opened, record: Mapping[str, Any], trace: Trace, events: li
         utc = clock.utc(event.monotonic_ns) if clock else None
         if event.utc != utc:
             yield f"events: {event.edge} of {event.window} is said to be at {event.utc}; by the run's clock it is {utc}"
-    if not isinstance(package.study, FileStudy):
-        yield from problems_of_channels(trace, record["meters"])
+
+
+def _logs_of(package: Opened) -> dict[tuple[str, int], list[Log]]:
+    """The logs of every imported run, and how the study has them read; none of a study that measures."""
+    study = package.study
+    if not isinstance(study, FileStudy):
+        return {}
+    readers = [entry["reader"] for entry in study.settings["files"]["logs"]]
+    return {
+        (run.cell.id, run.repetition): [Log(readers[file.log], study.options(file.log)) for file in run.files]
+        for run in study.runs()
+    }
