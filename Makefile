@@ -12,6 +12,8 @@ override VENV := .venv
 override BIN := $(VENV)/bin
 # What builds a package that has no wheel is held to hashes too.
 override INSTALL := --quiet --require-hashes --build-constraints envs/build/build-requirements.txt --compile-bytecode
+# The shell gives way to the script, so that what ends make ends the script, and not just the shell.
+override SCRIPTS := exec env PYTHONPATH=src $(BIN)/python -P scripts
 override CHECKED := src scripts tests
 # Tests in which real meters sample real programs: beside others they would find a busy machine.
 override TIMED := tests/meters tests/faults $(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
@@ -51,7 +53,7 @@ format: $(VENV)/ready-development ## put code and rules in their form
 	$(BIN)/snakefmt workflow/Snakefile workflow/rebuild.smk rules
 
 preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs a measurement (STRICT=1: fail then)
-	PYTHONPATH=src $(BIN)/python -P scripts/preflight.py $${STRICT:+--strict}
+	$(SCRIPTS)/preflight.py $${STRICT:+--strict}
 
 bench: $(VENV)/ready-development ## measure what framewatt costs and how right it is, beside targets and other tools
 	$(BIN)/snakemake --cores 1 $(foreach name,torch tensorflow/cpu mxnet/cpu peers,resources/environments/locked/$(name)/environment.json)
@@ -66,27 +68,27 @@ images: $(VENV)/ready ## build the container images of a study ahead (STUDY=demo
 
 verify: $(VENV)/ready ## recount all that follows from what a package holds (ARCHIVE=x.zip REBUILD=1 SIGNERS=…)
 	$(call needed,ARCHIVE)
-	PYTHONPATH=src $(BIN)/python -P scripts/verify.py --archive="$$ARCHIVE" $${REBUILD:+--rebuild} \
+	$(SCRIPTS)/verify.py --archive="$$ARCHIVE" $${REBUILD:+--rebuild} \
 		$${SIGNERS:+--signers="$$SIGNERS"} $${TIME_S:+--seconds="$$TIME_S"} \
 		$${MEMORY_GB:+--memory-gb="$$MEMORY_GB"} $${DISK_GB:+--disk-gb="$$DISK_GB"}
 
 sign: $(VENV)/ready ## sign a package with a key of OpenSSH (ARCHIVE=x.zip KEY=~/.ssh/id_ed25519)
 	$(call needed,ARCHIVE KEY)
-	PYTHONPATH=src $(BIN)/python -P scripts/sign.py --archive="$$ARCHIVE" --key="$$KEY"
+	$(SCRIPTS)/sign.py --archive="$$ARCHIVE" --key="$$KEY"
 
 rebuild: $(VENV)/ready ## make a package's tables, figures and report again from its raw traces (ARCHIVE=x.zip TARGET=…)
 	$(call needed,ARCHIVE)
-	PYTHONPATH=src $(BIN)/python -P scripts/rebuild.py --archive="$$ARCHIVE" --target="$${TARGET:-$${ARCHIVE%.*}-rebuilt}" \
+	$(SCRIPTS)/rebuild.py --archive="$$ARCHIVE" --target="$${TARGET:-$${ARCHIVE%.*}-rebuilt}" \
 		$${TIME_S:+--seconds="$$TIME_S"} $${MEMORY_GB:+--memory-gb="$$MEMORY_GB"} $${DISK_GB:+--disk-gb="$$DISK_GB"}
 
 deposit: $(VENV)/ready ## upload a package to Zenodo's sandbox (ARCHIVE=x.zip SERVER=… ALLOW_HOST=… CONFIRM=1; else a dry run)
 	$(call needed,ARCHIVE)
-	PYTHONPATH=src $(BIN)/python -P scripts/deposit.py --archive="$$ARCHIVE" \
+	$(SCRIPTS)/deposit.py --archive="$$ARCHIVE" \
 		$${SERVER:+--server="$$SERVER"} $${CONFIRM:+--confirm}
 
 fetch: $(VENV)/ready ## download a paper's raw results by checksum (PAPER=itu2023 URL=… CHECKSUM=sha256:… SIZE_B=…)
 	$(call needed,PAPER URL CHECKSUM SIZE_B)
-	PYTHONPATH=src $(BIN)/python -P scripts/fetch.py --paper="$$PAPER" --url="$$URL" \
+	$(SCRIPTS)/fetch.py --paper="$$PAPER" --url="$$URL" \
 		--checksum="$$CHECKSUM" --size-b="$$SIZE_B"
 
 lock: $(VENV)/ready ## compile every environment's requirements.txt from its pyproject.toml

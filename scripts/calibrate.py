@@ -1,10 +1,8 @@
 """Rules calibrate and recalibrate: power of the idle machine, before the runs and after them."""
 
-import tempfile
-from pathlib import Path
-
 from framewatt.calibration import measure_idle
 from framewatt.cli import arguments, run
+from framewatt.ending import scratch_folder
 from framewatt.files import read_json, write_json
 from framewatt.flow.due import idle_after_sha256
 from framewatt.governor import governor
@@ -17,11 +15,11 @@ def main() -> None:
     job, meters = args.job, read_json(args.instruments)["meters"]
     study = args.record.parents[1].name
     with (
-        tempfile.TemporaryDirectory(prefix="framewatt-") as scratch,
+        scratch_folder() as scratch,
         machine_lock(study, wait=may_wait()) as lock,
         governor(job["set_governor"], keep=lock.files),
     ):
-        idle = measure_idle(meters, job["instruments"], job["idle_s"], Path(scratch) / "trace.bin")
+        idle = measure_idle(meters, job["instruments"], job["idle_s"], scratch / "trace.bin")
     sha256 = job["job_sha256"]
     if args.after:
         sha256 = idle_after_sha256(sha256, args.record.parents[1], read_json(args.after))

@@ -1,11 +1,11 @@
 """`make rebuild ARCHIVE=x.zip`: frames, statistics, tables, figures and report again, from raw traces and records."""
 
 import argparse
-import tempfile
 import time
 from pathlib import Path
 
 from framewatt.cli import run, say
+from framewatt.ending import scratch_folder
 from framewatt.errors import FramewattError
 from framewatt.package.checking import check, made_again
 from framewatt.package.confined import Limits
@@ -20,8 +20,8 @@ def main() -> None:
     args = parser.parse_args()
     limits = Limits.of(args)
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
-        problems = check(args.archive, Path(scratch), limits, rebuild=False)["problems"]
+    with scratch_folder() as scratch:
+        problems = check(args.archive, scratch, limits, rebuild=False)["problems"]
     if problems:
         raise FramewattError(
             f"{args.archive}: found {problems[-1]}; allowed: a package in which make verify finds nothing wrong"

@@ -1,10 +1,10 @@
 """`make verify ARCHIVE=x.zip [REBUILD=1 SIGNERS=…]`: whether a package is whole and tells the truth about itself."""
 
 import argparse
-import tempfile
 from pathlib import Path
 
 from framewatt.cli import run, say
+from framewatt.ending import scratch_folder
 from framewatt.errors import FramewattError
 from framewatt.package.checking import check
 from framewatt.package.confined import Limits
@@ -21,8 +21,8 @@ def main() -> None:
     args = parser.parse_args()
     signed = signed_by(args.archive, args.signers)
     limits = Limits.of(args)
-    with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
-        told = check(args.archive, Path(scratch), limits, args.rebuild)
+    with scratch_folder() as scratch:
+        told = check(args.archive, scratch, limits, args.rebuild)
     for line in [*told["problems"][:-1], *told["said"]]:
         say(line)
     if told["problems"]:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.accounting import energy_channels, energy_of
+from framewatt.ending import scratch_folder
 from framewatt.errors import FramewattError
 from framewatt.files import read_json, write_json
 from framewatt.machine import describe_machine
@@ -81,8 +81,8 @@ def idle_here(idle: Mapping[str, Any], options: Mapping[str, Any], folder: Path)
         return dict(idle)
     kept = folder / f"idle_{fingerprint}.json"
     if not kept.exists() or read_json(kept).get("job_sha256") != idle["job_sha256"]:
-        with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
-            found = measure_idle(idle["meters"], options, idle["idle_s"], Path(scratch) / "trace.bin")
+        with scratch_folder() as scratch:
+            found = measure_idle(idle["meters"], options, idle["idle_s"], scratch / "trace.bin")
         write_json(kept, {**found, "job_sha256": idle["job_sha256"]})
     return dict(read_json(kept))
 

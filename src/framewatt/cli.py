@@ -2,12 +2,14 @@
 
 import argparse
 import json
+import signal
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from framewatt.ending import Ended, endings_heeded
 from framewatt.errors import FramewattError, plain
 from framewatt.privacy import Secrets
 
@@ -34,16 +36,21 @@ def arguments(description: str | None, *names: str) -> argparse.Namespace:
 def run(main: Callable[[], None]) -> None:
     """Call a script's `main`; what framewatt has to say to people becomes one line and exit code 1.
 
-    Of anything else the traceback is shown, without what must not be told: it ends up in logs that people pass on.
+    Where it is told to end (Ctrl-C, SIGTERM, SIGHUP) it tidies up first: its folders and children go, and the exit code
+    is 128 and the signal's number. Of anything else the traceback is shown, without what must not be told: it ends up
+    in logs that people pass on.
     """
-    try:
-        main()
-    except FramewattError as error:
-        sys.exit(f"framewatt: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except Exception:
-        sys.exit(Secrets.of_this_machine().redact(traceback.format_exc()))
+    with endings_heeded():
+        try:
+            main()
+        except FramewattError as error:
+            sys.exit(f"framewatt: {error}")
+        except KeyboardInterrupt as ended:
+            number = ended.number if isinstance(ended, Ended) else int(signal.SIGINT)
+            print(f"framewatt: ended by {signal.Signals(number).name}", file=sys.stderr)
+            sys.exit(128 + number)
+        except Exception:
+            sys.exit(Secrets.of_this_machine().redact(traceback.format_exc()))
 
 
 def say(text: str) -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from framewatt import __version__
 from framewatt.accounting import spans_of, windows_of
 from framewatt.cooldown import wait_for_idle
+from framewatt.ending import scratch_folder
 from framewatt.files import read_json, write_text
 from framewatt.host.lock import Held
 from framewatt.machine import describe_machine
@@ -84,8 +84,7 @@ def measure(
     if missing is None:
         time.sleep(max(job["cool_down"]["rest_s"] - _OBSERVE_S, 0))
     preflight = check_machine(observe_s=_OBSERVE_S)
-    with tempfile.TemporaryDirectory(prefix="framewatt-") as folder:
-        scratch = Path(folder)
+    with scratch_folder() as scratch:
         sampler = Sampler(job["meters"], job["instruments"], scratch / "trace.bin")
         began = Instant.now()
         sampler.start()
@@ -130,7 +129,8 @@ def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path,
         [environment["python"], "-m", "framewatt.worker", scratch / "job.json"],
         log=log,
         timeout_s=job["timeout_s"],
-        environment=thread_settings(job["threads"]),
+        # What a worker leaves where it passes things goes with this folder, also where it is ended.
+        environment={**thread_settings(job["threads"]), "TMPDIR": str(scratch)},
         keep=lock.files,
     )
     if outcome.reason is None and not (scratch / "result.json").exists():

@@ -7,10 +7,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
-from typing import Never
 
 from framewatt.base.encoded import as_text
+from framewatt.ending import endings_heeded
 from framewatt.memory import MAIN, processes_killed_for_memory, shortage_told
 from framewatt.orphans import adopt_orphans, children, end_orphans, ended_with_parent
 from framewatt.privacy import Secrets
@@ -60,14 +59,14 @@ def supervise(
         keep: open files that it has, too, and holds until it ends.
 
     Raises:
-        KeyboardInterrupt: this process was told to stop (SIGINT or SIGTERM); the group has been ended.
+        KeyboardInterrupt: this process was told to stop (SIGINT, SIGTERM or SIGHUP); the group has been ended.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     adopt_orphans()
     others = children()
     killed_before = processes_killed_for_memory()
     strays = 0
-    with log.open("ab") as output, _TerminatedAsInterrupt():
+    with log.open("ab") as output, endings_heeded():
         begin = output.tell()
         started_ns = time.monotonic_ns()
         try:
@@ -183,17 +182,3 @@ def _last_words(said: str) -> str:
     lines = [line.strip() for line in said.splitlines()]
     telling = [line for line in lines if shortage_told(line)] or lines
     return next((line[:_LAST_WORDS] for line in reversed(telling) if line), "")
-
-
-class _TerminatedAsInterrupt:
-    """Turns SIGTERM into KeyboardInterrupt, so that both take the same way out."""
-
-    def __enter__(self) -> None:
-        self._previous = signal.signal(signal.SIGTERM, self._raise)
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGTERM, self._previous)
-
-    @staticmethod
-    def _raise(_number: int, _frame: FrameType | None) -> Never:
-        raise KeyboardInterrupt

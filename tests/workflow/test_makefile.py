@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ GIVEN = {
 }
 """What a program gets of a user's, and the targets that hand it on."""
 
-INTERNAL = {"VENV", "BIN", "INSTALL", "CHECKED", "TIMED", "name"}
+INTERNAL = {"VENV", "BIN", "SCRIPTS", "INSTALL", "CHECKED", "TIMED", "name"}
 """What the Makefile itself says, and what the command line cannot change."""
 
 
@@ -114,3 +115,19 @@ def test_what_is_rebuilt_lies_beside_its_package(checkout: Path) -> None:
     assert "--target=some.folder/x-rebuilt" in make(checkout, "rebuild", "ARCHIVE=some.folder/x.zip")
     assert "--strict" not in make(checkout, "preflight")
     assert "--strict" in make(checkout, "preflight", "STRICT=1")
+
+
+@pytest.mark.parametrize(
+    "target", ["verify ARCHIVE=x", "rebuild ARCHIVE=x", "sign ARCHIVE=x KEY=k", "deposit ARCHIVE=x"]
+)
+def test_what_ends_make_ends_its_script(checkout: Path, target: str) -> None:
+    note = checkout / "pid"
+    (checkout / ".venv/bin/python").write_text("#!/bin/sh\necho $$ >pid.new; mv pid.new pid; exec sleep 20\n")
+    with subprocess.Popen(["make", target, "ARCHIVE=x", "KEY=k"], cwd=checkout, stdout=-3, stderr=-3) as process:
+        deadline = time.monotonic() + 10
+        while not note.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.terminate()
+        assert process.wait(timeout=10) != 0
+    state = Path("/proc", note.read_text().strip(), "stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"

@@ -13,13 +13,14 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from framewatt.ending import scratch_folder, unbroken
 from framewatt.errors import FramewattError
+from framewatt.orphans import adopt_orphans, children, end_orphans, ended_with_parent
 
 _ON_THE_CLOCK = 2
 _LARGEST_ANSWER_B = 2**24
@@ -90,34 +91,51 @@ def confined(function: str, arguments: Mapping[str, Any], limits: Limits, what: 
     Raises:
         FramewattError: the function raised one, reached a limit, or its process ended in any other way.
     """
-    with tempfile.TemporaryDirectory(prefix="framewatt-") as folder:
-        answer, said = Path(folder) / "answer.json", Path(folder) / "said.txt"
+    with scratch_folder() as folder:
+        answer, said = folder / "answer.json", folder / "said.txt"
         command = [sys.executable, "-P", "-m", "framewatt.package.confined", function, str(answer)]
         limits_told = [limits.seconds, limits.memory_b, limits.disk_b]
+        # What it starts is waited for too: nothing may write into a folder that is being removed.
+        adopt_orphans()
+        others = children()
+        process = None
         with said.open("wb") as output:
-            process = subprocess.Popen(
-                [*command, json.dumps(limits_told), json.dumps(arguments)],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                env={**os.environ, **_ALONE, "PYTHONPATH": os.pathsep.join([str(_LIBRARY), *_given("PYTHONPATH")])},
-            )
             try:
+                with unbroken():
+                    process = subprocess.Popen(
+                        [*command, json.dumps(limits_told), json.dumps(arguments)],
+                        stdin=subprocess.DEVNULL,
+                        stdout=output,
+                        stderr=output,
+                        start_new_session=True,
+                        preexec_fn=ended_with_parent(),  # noqa: PLW1509 # it only calls the kernel
+                        # What it leaves in a folder for passing things goes with this one.
+                        env={**os.environ, **_ALONE, "PYTHONPATH": _path(), "TMPDIR": str(folder)},
+                    )
                 code: int | None = process.wait(timeout=_ON_THE_CLOCK * limits.seconds)
             except subprocess.TimeoutExpired:
                 code = None
             finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+                with unbroken():
+                    _end(process, others)
         if code == 0:
             return _answered(answer, what)
         raise FramewattError(f"{what}: {_ending(code, _last_line(said), limits)}")
 
 
-def _given(variable: str) -> list[str]:
-    return [os.environ[variable]] if os.environ.get(variable) else []
+def _path() -> str:
+    """Where the process finds its modules: in this checkout first."""
+    given = os.environ.get("PYTHONPATH")
+    return os.pathsep.join([str(_LIBRARY), *([given] if given else [])])
+
+
+def _end(process: subprocess.Popen[bytes] | None, spared: set[int]) -> None:
+    """End the process and all that it has started, also what came to this process thereby."""
+    if process is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        end_orphans(spared)
 
 
 def _answered(answer: Path, what: str) -> Any:

@@ -3,12 +3,12 @@
 import hashlib
 import json
 import re
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from framewatt.ending import scratch_folder
 from framewatt.errors import FramewattError
 from framewatt.package.checking import check
 from framewatt.package.confined import Limits
@@ -52,8 +52,8 @@ def verified(path: Path, limits: Limits | None = None) -> Package:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise FramewattError(f"{path}: found nothing to read ({error.strerror}); allowed: a package") from error
-    with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
-        problems = check(path, Path(scratch), limits or Limits(), rebuild=False)["problems"]
+    with scratch_folder() as scratch:
+        problems = check(path, scratch, limits or Limits(), rebuild=False)["problems"]
     if problems:
         raise FramewattError(
             f"{path}: found {problems[-1]}: {'; '.join(problems[:-1][:_TOLD])}; allowed: a package that `make verify` "

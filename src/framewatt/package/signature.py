@@ -6,10 +6,10 @@ passphrase. https://man.openbsd.org/ssh-keygen#Y has the format of the file of a
 
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from framewatt.ending import scratch_folder
 from framewatt.errors import FramewattError
 from framewatt.files import write_text
 
@@ -38,9 +38,9 @@ def sign(archive: Path, key: Path) -> Path:
         if not path.is_file():
             raise FramewattError(f"sign: {path}: found no file; allowed: {kind}")
     signature = archive.with_name(archive.name + SUFFIX)
-    with tempfile.TemporaryDirectory(prefix="framewatt-") as folder:
+    with scratch_folder() as folder:
         # ssh-keygen writes beside what it signs, and asks before it replaces: here it does neither to the real ones.
-        there = Path(folder) / archive.name
+        there = folder / archive.name
         there.symlink_to(archive.resolve())
         done = subprocess.run(
             [_ssh_keygen(), "-Y", "sign", "-n", NAMESPACE, "-f", key, there],
