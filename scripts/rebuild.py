@@ -9,6 +9,7 @@ from framewatt.ending import scratch_folder
 from framewatt.errors import FramewattError
 from framewatt.package.checking import check, made_again
 from framewatt.package.confined import Limits
+from framewatt.package.target import empty_folder
 
 
 def main() -> None:
@@ -20,13 +21,14 @@ def main() -> None:
     args = parser.parse_args()
     limits = Limits.of(args)
     begin = time.monotonic()
-    with scratch_folder() as scratch:
-        problems = check(args.archive, scratch, limits, rebuild=False)["problems"]
-    if problems:
-        raise FramewattError(
-            f"{args.archive}: found {problems[-1]}; allowed: a package in which make verify finds nothing wrong"
-        )
-    differences = made_again(args.archive, args.target, limits)
+    with empty_folder(args.target):
+        with scratch_folder() as scratch:
+            problems = check(args.archive, scratch, limits, rebuild=False)["problems"]
+        if problems:
+            raise FramewattError(
+                f"{args.archive}: found {problems[-1]}; allowed: a package in which make verify finds nothing wrong"
+            )
+        differences = made_again(args.archive, args.target, limits)
     for difference in differences:
         say(difference)
     if differences:

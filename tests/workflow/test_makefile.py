@@ -117,9 +117,7 @@ def test_what_is_rebuilt_lies_beside_its_package(checkout: Path) -> None:
     assert "--strict" in make(checkout, "preflight", "STRICT=1")
 
 
-@pytest.mark.parametrize(
-    "target", ["verify ARCHIVE=x", "rebuild ARCHIVE=x", "sign ARCHIVE=x KEY=k", "deposit ARCHIVE=x"]
-)
+@pytest.mark.parametrize("target", ["verify", "rebuild", "sign", "deposit"])
 def test_what_ends_make_ends_its_script(checkout: Path, target: str) -> None:
     note = checkout / "pid"
     (checkout / ".venv/bin/python").write_text("#!/bin/sh\necho $$ >pid.new; mv pid.new pid; exec sleep 20\n")

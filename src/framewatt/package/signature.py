@@ -54,7 +54,13 @@ def sign(archive: Path, key: Path) -> Path:
         if done.returncode or not made.is_file():
             raise FramewattError(f"sign: ssh-keygen did not sign with {key}: {_last(done.stdout)}")
         content = made.read_text(encoding="ascii")
-    write_text(signature, content)
+    try:
+        write_text(signature, content)
+    except OSError as error:
+        raise FramewattError(
+            f"sign: {signature}: found that it cannot be written ({error.strerror}); allowed: a package in a folder "
+            "where you may write; mend: copy it into one"
+        ) from error
     return signature
 
 

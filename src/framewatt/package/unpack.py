@@ -1,5 +1,6 @@
 """Unpacks a package that may come from anyone: what is not plainly a folder of files is refused, and not written."""
 
+import errno
 import shutil
 import stat
 import struct
@@ -42,6 +43,12 @@ _UNREADABLE = (
 """What zipfile raises: for a damaged file and its streams, for a way of packing that it does not know, for an encrypted
 entry (RuntimeError), for names that are not UTF-8 (ValueError) and for fields that point nowhere."""
 
+_UNWRITABLE = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM),
+    *(errno.EEXIST, errno.ENOTDIR, errno.ENOENT),
+}
+"""Errors of the folder that is unpacked to, which say nothing of the package: it was read before."""
+
 
 def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
     """Unpack a package below a folder.
@@ -75,8 +82,16 @@ def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
                     shutil.rmtree(target / top, ignore_errors=True)
                 raise
     except _UNREADABLE as error:
+        if isinstance(error, OSError) and error.errno in _UNWRITABLE:
+            raise _unwritable(target, error) from error
         raise FramewattError(f"{package}: found no readable zip file: {error}") from error
     return target / tops[0]
+
+
+def _unwritable(target: Path, error: OSError) -> FramewattError:
+    return FramewattError(
+        f"{target}: found that it cannot be written ({error.strerror}); allowed: one with room, where you may write"
+    )
 
 
 def _judge(package: Path, entries: list[zipfile.ZipInfo], largest_b: int) -> list[str]:
