@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-from package_factory import aggregate, records_of
+from package_factory import aggregate, hashes_of, records_of
 
 from framewatt.accounting import spans_of, windows_of
 from framewatt.file_study import FILES
@@ -17,6 +17,7 @@ from framewatt.package.citation import citation_cff, zenodo_json
 from framewatt.package.crate import METADATA, crate_metadata, span_utc
 from framewatt.package.verification.events import read_events
 from framewatt.package.write import description_of
+from framewatt.plan import plan_of
 from framewatt.records import Clock, read_run, read_trace, write_events, write_run, write_trace
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.chain import Chain
@@ -80,6 +81,19 @@ class Forger:
         content = yaml.safe_load(self.study.read_text())
         change(content)
         self.study.write_text(yaml.safe_dump(content))
+
+    def replan(self) -> None:
+        """Make plan and hashes of jobs anew, as the study file gives them now."""
+        hashes = hashes_of(self.study)
+        plan = plan_of(hashes)
+        write_json(self.results / "plan" / "plan.json", plan)
+        for entry in plan["order"]:
+            if self.run(entry["cell"], entry["repetition"]).is_dir():
+                self.record(entry["cell"], put("job_sha256", entry["job_sha256"]), entry["repetition"])
+        for path in self.results.glob("calibrate/idle*.json"):
+            self.json(path, put("job_sha256", hashes.idle))
+        for name, digest in hashes.weights.items():
+            self.json(self.results / "train" / name / "train.json", put("job_sha256", digest))
 
     def follow(self, settings: Mapping[str, Any]) -> None:
         """Make anew all that follows from traces, events and idle power: the work of a forger who knows this library.

@@ -59,6 +59,7 @@ STUDY: dict[str, Any] = {
     "instruments": {"meters": ["rapl"], "fallback": "estimate"},
     "training": {"epochs": 2, "batch_size": 16},
     "calibration": {"idle_s": 2},
+    "window": {"minimum_s": 9.0},
     "cool_down": {"rest_s": 0},
     "statistics": {"compare": ["batch_size"], "resamples": 999},
     "archive": {"authors": ["Doe, Jane"], "license": "CC-BY-4.0", "keywords": ["energy"]},
@@ -229,7 +230,7 @@ def _calibrate(results: Path, meters: list[str], job_sha256: str) -> dict[str, A
             "valid": True,
             "reasons": [],
         }
-    idle = {"meters": meters, "idle_s": 2.0, "duration_s": 2.000000001, "domains": domains, "sampler": {}}
+    idle = {"meters": meters, "idle_s": 2.0, "duration_s": 2.000000001, "domains": domains, "sampler": _sampled(trace)}
     for name in ("idle", "idle_after"):
         write_json(results / "calibrate" / f"{name}.json", {**idle, "machine": MACHINE, "job_sha256": job_sha256})
     available = {name: {"available": name in meters, "reason": ""} for name in ("rapl", "nvml", "estimate")}
@@ -261,6 +262,13 @@ def _trace(time_ns: Any, meters: list[str], power_w: float, seed: int) -> Trace:
     return Trace(tuple(channels), np.tile(time_ns, len(channels)), numbers, values.ravel())
 
 
+def _sampled(trace: Any) -> dict[str, Any]:
+    """What the sampling process says of itself, of one meter that missed nothing."""
+    time_ns = trace.of(0)[0]
+    duration_s = (int(time_ns[-1]) - int(time_ns[0]) - 5_000_000) * 1e-9
+    return {"reads": len(time_ns) - 1, "missed_reads": 0, "duration_s": duration_s}
+
+
 def _play(hashes: JobHashes, run: Run, results: Path, idle: dict[str, Any], code: dict[str, Any]) -> dict[str, Any]:
     """One run, as if the worker had said so: 12 s, from 100 s times its place in the order."""
     began = 100 * S * run.position
@@ -279,7 +287,7 @@ def _play(hashes: JobHashes, run: Run, results: Path, idle: dict[str, Any], code
         "returned_to_idle": None,
         "preflight": [],
         "lock": {"waited_s": 0.0, "machine_wide": True},
-        "sampler": {"reads": len(trace.value)},
+        "sampler": _sampled(trace),
         "clock": {"monotonic_ns": 0, "utc": "2026-01-01T00:00:00+00:00"},
         "error": None,
     }
@@ -302,22 +310,22 @@ def _window(name: str, start_ns: int, end_ns: int) -> list[dict[str, Any]]:
 
 
 def _infer(began: int, run: Run) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Two passes over the test set and ten batches more, in about 9 s."""
-    passes = -(-_DATA["test_samples"] // run.cell.batch_size) * 2
-    seconds = np.random.default_rng(run.position).uniform(0.9, 1.1, passes + 10) * 9 / passes
-    stamps = began + 2 * S + np.concatenate(([0], np.cumsum(seconds * S).astype(np.int64)))
+    """Two passes over the test set and some batches more, until 9 s are over."""
+    whole = _DATA["test_samples"] // run.cell.batch_size
+    ends = np.cumsum(np.random.default_rng(run.position).uniform(0.9, 1.1, 3 * whole) * 4.4 / whole * S)
+    ends = ends[: int(np.searchsorted(ends, STUDY["window"]["minimum_s"] * S)) + 1]
+    stamps = began + 2 * S + np.concatenate(([0], ends.astype(np.int64)))
     result = {
         "primary_window": "steady",
-        "samples_processed": 2 * _DATA["test_samples"] + 10 * run.cell.batch_size,
+        "samples_processed": len(ends) * run.cell.batch_size,
         "latency": _latency(stamps),
         "metrics": _METRICS,
         "metrics_unknown": None,
         "epochs": [],
     }
-    events = _window("setup", began + S + S // 10, began + S + S // 2) + _window(
-        "steady", int(stamps[0]), int(stamps[-1])
-    )
-    return result, events
+    around = ("setup", S + S // 10, S + S // 2), ("warm_up", S + S // 2, 2 * S)
+    before = [event for name, start, end in around for event in _window(name, began + start, began + end)]
+    return result, [*before, *_window("steady", int(stamps[0]), int(stamps[-1]))]
 
 
 def _train(began: int, run: Run) -> tuple[dict[str, Any], list[dict[str, Any]]]:

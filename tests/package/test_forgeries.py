@@ -8,15 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from forger import Forger, put, scaled
-from package_factory import CELL, S, hashes_of, make_package, study_of
+from package_factory import CELL, S, make_package, study_of
 
-from framewatt.files import read_json, write_json
+from framewatt.files import read_json
 from framewatt.meters.contract import Channel
 from framewatt.package.unpack import unpack
 from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
-from framewatt.plan import plan_of
 from framewatt.trace import Trace
 
 B8, TRAINED = "infer-resnet50-digits-torch-b8", "train-resnet50-digits-torch-b16"
@@ -421,23 +420,16 @@ def of_runs(change: Callable[[Forger, Path], object]) -> Edit:
     return lambda forger: [change(forger, path) for path in sorted(forger.results.glob("measure/*/*"))]
 
 
-def planned_anew(forger: Forger) -> None:
-    """The plan of the study file as it is now."""
-    write_json(forger.results / "plan" / "plan.json", plan_of(hashes_of(forger.study)))
-    for entry in plan_of(hashes_of(forger.study))["order"]:
-        forger.record(entry["cell"], put("job_sha256", entry["job_sha256"]), entry["repetition"])
-
-
 def last_repetition_removed(forger: Forger) -> None:
     forger.settings(put("repetitions", 1))
-    planned_anew(forger)
+    forger.replan()
     for path in forger.results.glob("measure/*/2"):
         shutil.rmtree(path)
 
 
 def setting_changed(forger: Forger) -> None:
-    forger.settings(put("window", {"minimum_s": 8.0}))
-    planned_anew(forger)
+    forger.settings(put("training.momentum", 0.5))
+    forger.replan()
 
 
 def unwelcome_run_failed(forger: Forger) -> None:
@@ -491,28 +483,15 @@ UNPROVABLE: dict[str, Edit] = {
     "a setting of the study": everywhere(setting_changed),
     "an unwelcome run called failed": everywhere(unwelcome_run_failed),
     "a study's question": everywhere(
-        lambda forger: forger.settings(put("description", "Another question")), planned_anew
+        lambda forger: forger.settings(put("description", "Another question")), Forger.replan
     ),
 }
 """What cannot be told where it was done everywhere: with all that follows from it, chain, crate and manifests."""
 
 
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A good package, unpacked."""
-    root = tmp_path_factory.mktemp("good")
-    return unpack(make_package(root / "made"), root / "out")
-
-
 def last_words(folder: Path) -> str:
     """What is said of a package that nothing is wrong with."""
     return "\n".join(statement_of(open_package(folder), None))
-
-
-@pytest.fixture
-def forger(good: Path, tmp_path: Path) -> Forger:
-    """Somebody with a copy of it."""
-    return Forger(shutil.copytree(good, tmp_path / good.name))
 
 
 def test_a_good_package_is_believed_and_told_how_far(good: Path) -> None:

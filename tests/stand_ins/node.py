@@ -14,6 +14,10 @@ def infer(spec, data, window, events):
     workload = make_inference(spec, data)
     workload.setup()
     batches = list(workload.batches())
+    warm_up = [time.monotonic_ns()]
+    for number in range(window["warm_up_batches"]):
+        workload.run(batches[number % len(batches)])
+    warm_up.append(time.monotonic_ns())
     scores, stamps, samples = [], [time.monotonic_ns()], 0
     for number, batch in enumerate(itertools.cycle(batches)):
         if number >= len(batches) and stamps[-1] - stamps[0] >= window["minimum_s"] * 1e9:
@@ -22,8 +26,9 @@ def infer(spec, data, window, events):
         stamps.append(time.monotonic_ns())
         samples += len(scores[-1])
     with events.open("a") as file:
-        for edge, stamp in (("start", stamps[0]), ("end", stamps[-1])):
-            file.write(json.dumps({"window": "steady", "edge": edge, "monotonic_ns": stamp}) + "\n")
+        for name, times in (("warm_up", warm_up), ("steady", stamps)):
+            for edge, stamp in (("start", times[0]), ("end", times[-1])):
+                file.write(json.dumps({"window": name, "edge": edge, "monotonic_ns": stamp}) + "\n")
     return SimpleNamespace(
         scores=np.concatenate(scores[: len(batches)]),
         stamps_ns=np.array(stamps),

@@ -22,6 +22,7 @@ from framewatt.package.verification import (
     plan,
     presence,
     samples,
+    settings,
     stages,
     traces,
 )
@@ -43,6 +44,7 @@ CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
     "windows and energy": traces.problems,
     "logs": logs.problems,
     "verdicts, pace and epochs": outcome.problems,
+    "settings": settings.problems,
     "samples, data and weights": samples.problems,
     "frames": frames.problems,
     "crate and citation": crate.problems,

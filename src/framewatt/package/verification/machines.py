@@ -8,6 +8,7 @@ from framewatt.file_study import FileStudy
 from framewatt.machine import lasting
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
+from framewatt.package.verification.pace import problems_of_idle
 
 _METERS = ("instrument", "source", "estimated")
 
@@ -44,6 +45,7 @@ def _baseline(package: Opened, told: Mapping[str, Any], name: str) -> Iterator[s
     yield from some(differences(given, wanted, by="it says", why="the study file has"), name)
     if not isinstance(told.get("duration_s"), float) or told["duration_s"] < wanted["idle_s"]:
         yield f"{name}: duration_s: it says {told.get('duration_s')}, of {wanted['idle_s']:g} s asked for"
+    yield from (f"{name}: {line}" for line in problems_of_idle(package, told))
     domains = told.get("domains")
     for domain, idle in domains.items() if isinstance(domains, dict) else ():
         if idle.get("valid") != (not idle.get("reasons")):

@@ -27,7 +27,7 @@ def problems(package: Opened) -> Iterator[str]:
 
 
 def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
-    data = _data(package, cell)
+    data = data_of(package, cell)
     start = _start(package, cell)
     identity = record["identity"]
     found = {"data_sha256": data["sha256"], "artefact_sha256": start["sha256"]}
@@ -42,7 +42,7 @@ def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]
     yield from _shares(record["metrics"], data["test_samples"])
 
 
-def _data(package: Opened, cell: Cell) -> Mapping[str, Any]:
+def data_of(package: Opened, cell: Cell) -> Mapping[str, Any]:
     """The record of the arrays that a cell runs on."""
     name = package.datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
     return _in_package(package, f"resources/data/{name}.json")

@@ -79,6 +79,8 @@ def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
         yield "losses"
         yield "idle power, for its readings are not kept"
         yield "what machine it was, and what disturbed it"
+        if "sources" not in package.told_plan:
+            yield "that runs were measured under the last settings of the study file, for its jobs have no hashes"
         if not chain.told_of(package):
             yield "that no run was left out, for it has no chain of its records"
     if failed := sum(record["status"] != "ok" for record in records):

@@ -11,6 +11,7 @@ from framewatt.package.verification.events import Event, read_events
 from framewatt.package.verification.imported_channels import Log, problems_of_imported
 from framewatt.package.verification.instruments import problems_of_channels
 from framewatt.package.verification.opened import Opened
+from framewatt.package.verification.pace import problems_of_pace
 from framewatt.package.verification.readings import Seen
 from framewatt.records import Clock, read_trace
 from framewatt.trace import Trace
@@ -31,6 +32,9 @@ def problems(package: Opened) -> Iterator[str]:
                 yield from some(problems_of_imported(trace, read), run.where)
             else:
                 yield from some(problems_of_channels(trace, record["meters"]), run.where)
+                if "sources" in package.told_plan:
+                    options = package.study.settings["instruments"]
+                    yield from some(problems_of_pace(trace, record, options), run.where)
                 # Logs of whole seconds and watts may be alike; what a sampling process wrote never is.
                 yield from seen.problems(trace, run.where)
         except (FramewattError, ValueError) as error:

@@ -1,0 +1,96 @@
+"""Settings that leave their mark on a run: for how long it was timed, warmed up and rested."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from framewatt.file_study import FileStudy
+from framewatt.package.verification.compare import some
+from framewatt.package.verification.opened import Opened
+from framewatt.package.verification.samples import data_of
+from framewatt.verdict import OK
+
+_ROUNDED_S = 1e-6
+"""What seconds of a record may be off nanoseconds, by floating point."""
+
+_QUICKEST = 0.05
+"""Share of the median batch's time that a batch of the warm-up takes at least; the first ones take longer than most."""
+
+
+def problems(package: Opened) -> Iterator[str]:
+    """Where runs were not timed, warmed up or rested for as long as the study file says.
+
+    Runs from before jobs had hashes may have been measured under earlier settings than the study's last.
+    """
+    if isinstance(package.study, FileStudy) or "sources" not in package.told_plan:
+        return
+    settings = package.study.settings
+    for run, record in package.records:
+        cell = package.study.cell(run.cell)
+        lines = [*_rested(record, settings["cool_down"])]
+        if cell.phase == "infer" and record["status"] == OK and record["latency"]:
+            whole = -(-data_of(package, cell)["test_samples"] // cell.batch_size)
+            lines += [*_timed(record, settings["window"]["minimum_s"], whole), *_warmed_up(record, settings["window"])]
+        yield from some(lines, run.where)
+    yield from _pauses(package)
+
+
+def _timed(record: Mapping[str, Any], minimum_s: float, whole: int) -> Iterator[str]:
+    """A window that ended before its time, or went on although a whole pass and the time were over (worker.infer)."""
+    window, latency = record["windows"].get(record["primary_window"]), record["latency"]
+    if window is None:
+        return
+    if window["duration_s"] < minimum_s - _ROUNDED_S:
+        yield f"window.minimum_s: the study file says {minimum_s:g}, the window has {window['duration_s']:.6g} s"
+    # The last batch may be the one that took longest; before it, the time was not over.
+    before_s = window["duration_s"] - latency["max_s"]
+    if latency["batches"] > whole and before_s > minimum_s + _ROUNDED_S:
+        yield f"window.minimum_s: the study file says {minimum_s:g}, the window went on after {before_s:.6g} s"
+
+
+def _warmed_up(record: Mapping[str, Any], window: Mapping[str, Any]) -> Iterator[str]:
+    """A warm-up that is not there, or too short for its batches."""
+    warm_up = record["windows"].get("warm_up")
+    if warm_up is None:
+        yield "windows: the record has no warm_up, of an inference"
+        return
+    batches, p50_s = window["warm_up_batches"], record["latency"]["p50_s"]
+    if warm_up["duration_s"] < _QUICKEST * batches * p50_s:
+        yield (
+            f"window.warm_up_batches: the study file says {batches}, the warm-up has {warm_up['duration_s']:.3g} s, "
+            f"and half of the batches take {p50_s:.3g} s or more"
+        )
+
+
+def _rested(record: Mapping[str, Any], cool_down: Mapping[str, Any]) -> Iterator[str]:
+    """A rest before a run that is shorter than the study asks for (runner.measure); a run that never began has none."""
+    if record["status"] != OK and not record["cool_down_s"]:
+        return
+    told_s, returned = record["cool_down_s"], record["returned_to_idle"]
+    if (returned is None) != (cool_down["idle_band"] is None):
+        yield f"returned_to_idle: the record says {returned}, cool_down.idle_band is {cool_down['idle_band']}"
+    wanted_s = cool_down["rest_s"] + (cool_down["timeout_s"] if returned is False else 0)
+    if told_s is None or told_s < wanted_s - _ROUNDED_S:
+        yield f"cool_down_s: the record says {told_s}, the study file has a rest of {wanted_s:g} s"
+
+
+def _pauses(package: Opened) -> Iterator[str]:
+    """Runs that began sooner after another one's end on one machine, by both of its clocks, than they say they rested.
+
+    The rest lies within the machine's lock; under a test's own lock others may have measured meanwhile.
+    """
+    spans: dict[Any, list[tuple[int, int, str, str, float, str]]] = {}
+    for run, record in package.records:
+        window = record["windows"].get("process")
+        if window and record["cool_down_s"] and window["start_utc"] and (record.get("lock") or {}).get("machine_wide"):
+            times = window["start_monotonic_ns"], window["end_monotonic_ns"], window["start_utc"], window["end_utc"]
+            of_machine = spans.setdefault(record["machine"].get("fingerprint"), [])
+            of_machine.append((*times, record["cool_down_s"], run.where))
+    for of_machine in spans.values():
+        for one, other in itertools.pairwise(sorted(of_machine)):
+            by_monotonic_s = (other[0] - one[1]) * 1e-9
+            by_utc_s = (datetime.fromisoformat(other[2]) - datetime.fromisoformat(one[3])).total_seconds()
+            pause_s = max(by_monotonic_s, by_utc_s)
+            if pause_s < other[4] - 2 * _ROUNDED_S:
+                yield f"{other[5]}: cool_down_s: the record says {other[4]:.6g}, {one[5]} ended {pause_s:.6g} s before"
