@@ -5,6 +5,7 @@ file's, the records are the runner's, the frames are theirs.
 """
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,7 @@ MACHINE = {
 _METRICS = {"accuracy": 0.9, "precision_macro": 0.88, "recall_macro": 0.87, "f1_macro": 0.86}
 _DATA = {"dataset": "digits", "sha256": "d" * 64, "train_samples": 1437, "test_samples": 360}
 _WEIGHTS = "a" * 64
+_LOCK = ROOT / "envs/torch/requirements.txt"
 _PROJECT = (
     *(
         "workflow/Snakefile",
@@ -206,12 +208,12 @@ def _environment() -> dict[str, Any]:
     return {
         "name": "torch",
         "mode": "locked",
-        "lock_sha256": sha256_of(ROOT / "envs/torch/requirements.txt"),
+        "lock_sha256": sha256_of(_LOCK),
         "status": "ok",
         "reason": None,
         "python": "python",
         "python_version": "3.11.7",
-        "packages": {"torch": "2.15.0", "torchvision": "0.29.2"},
+        "packages": dict(re.findall(r"^([\w.-]+)==([^\s;]+)", _LOCK.read_text(), re.MULTILINE)),
     }
 
 
