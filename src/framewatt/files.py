@@ -76,7 +76,8 @@ def read_json(path: Path) -> Any:
     """Read a JSON file.
 
     Raises:
-        ValueError: it is no UTF-8, no JSON, nested beyond what can be read, or holds a number that no column can.
+        ValueError: it is no UTF-8, no JSON, nested beyond what can be read, has a key twice, or holds a number that no
+            column can.
         OSError: it cannot be read.
     """
     return parse_json(path.read_text(encoding="utf-8"))
@@ -89,7 +90,9 @@ def parse_json(text: str) -> Any:
         ValueError: see read_json.
     """
     try:
-        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole)
+        return json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole, object_pairs_hook=_each_once
+        )
     except RecursionError:
         raise ValueError("nested too deep") from None
 
@@ -97,6 +100,16 @@ def parse_json(text: str) -> Any:
 def _refuse_constant(name: str) -> Never:
     # Python's reader takes NaN and Infinity, which JSON does not have; a comparison with NaN lets anything through.
     raise ValueError(f"found {name}, which is no number")
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Python's reader keeps the last of two; a reader beside it, or a person, may believe the first.
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        seen: set[str] = set()
+        key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"found the key {key!r:.60} twice; allowed: each once")
+    return content
 
 
 def _finite(text: str) -> float:

@@ -16,6 +16,9 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
 INFO, MANIFEST, TAG_MANIFEST = "bag-info.txt", "manifest-sha256.txt", "tagmanifest-sha256.txt"
 
+LABELS = ("Bag-Software-Agent", "Bagging-Date", "External-Description", "External-Identifier", "Payload-Oxum")
+"""What bag-info.txt of a package says, in this order."""
+
 
 def write_bag(path: Path, payload: Mapping[str, bytes | Path], info: Mapping[str, str]) -> int:
     """Write a bag, atomically.

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from framewatt.entries import problem_of_name, write_entry
 from framewatt.errors import FramewattError
+from framewatt.package.zip_form import problem_of_form
 
 _SUFFIXES = {
     *(".json", ".csv", ".md", ".tex", ".html", ".svg", ".png", ".pdf", ".parquet", ".yaml", ".yml", ".py", ".js"),
@@ -73,6 +74,10 @@ def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
     try:
         with zipfile.ZipFile(package) as archive:
             tops = _judge(package, archive.infolist(), largest_b)
+            if problem := problem_of_form(package, archive):
+                raise FramewattError(
+                    f"{package}: found {problem}; allowed: entries, one after the other, and their list"
+                )
             target.mkdir(parents=True, exist_ok=True)
             try:
                 for entry in archive.infolist():

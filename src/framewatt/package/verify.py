@@ -14,6 +14,7 @@ from framewatt.package.verification import (
     frames,
     heads,
     instruments,
+    json_files,
     logs,
     machines,
     manifests,
@@ -32,6 +33,7 @@ from framewatt.package.verification.statement import fault_of, statement_of
 
 CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
     "plan": plan.problems,
+    "JSON": json_files.problems,
     "runs that are there": presence.problems,
     "chain of records": chain.problems,
     "heads of records": heads.problems,

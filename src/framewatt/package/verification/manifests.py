@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from framewatt.files import sha256_of
-from framewatt.package.bag import DECLARATION, INFO, MANIFEST, TAG_MANIFEST
+from framewatt.package.bag import DECLARATION, INFO, LABELS, MANIFEST, TAG_MANIFEST
 
 _TAGS = ("bagit.txt", INFO, MANIFEST)
 _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
@@ -56,6 +56,8 @@ def _against(folder: Path, manifest: str, there: set[str]) -> Iterator[str]:
 def _of_itself(folder: Path, payload: set[str]) -> Iterator[str]:
     """What bag-info.txt says: how many bytes in how many files, and which package this is."""
     info = labels(folder)
+    if _text(folder / INFO) != "".join(f"{label}: {info.get(label)}\n" for label in LABELS):
+        yield f"{INFO}: found {', '.join(info)[:200] or 'nothing'}; a package has a line each of {', '.join(LABELS)}"
     size = sum((folder / name).stat().st_size for name in payload)
     wanted = {"Payload-Oxum": f"{size}.{len(payload)}", "External-Identifier": folder.name}
     for label, found in wanted.items():
