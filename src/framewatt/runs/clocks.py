@@ -72,7 +72,7 @@ def steps_between(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int],
     for (boot, earlier), (later_boot, later) in itertools.pairwise(known):
         if boot != later_boot:
             continue
-        moved_s = _offset_s(later) - _offset_s(earlier) - (earlier["clock"].get("moved_s") or 0.0)
+        moved_s = offset_s(later) - offset_s(earlier) - (earlier["clock"].get("moved_s") or 0.0)
         if abs(moved_s) > TOLERANCE_S:
             key = later["cell_id"], later["repetition"]
             flags[key] = f"{_moved(moved_s)} before the run: times in UTC of earlier runs are of another clock"
@@ -89,7 +89,7 @@ def _boot(record: Mapping[str, Any]) -> str | None:
     return str(machine["fingerprint"]) if machine.get("fingerprint") else None
 
 
-def _offset_s(record: Mapping[str, Any]) -> float:
+def offset_s(record: Mapping[str, Any]) -> float:
     """Seconds from the monotonic clock's 0 to 1970, as this run saw it."""
     since = datetime.fromisoformat(record["clock"]["utc"]) - datetime(1970, 1, 1, tzinfo=UTC)
     return since.total_seconds() - float(record["clock"]["monotonic_ns"]) * 1e-9

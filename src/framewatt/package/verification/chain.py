@@ -28,6 +28,7 @@ class Entry:
     kind: str
     cell: str
     repetition: int
+    attempt: int | None
     sha256: Mapping[str, str]
 
     @property
@@ -52,7 +53,8 @@ def problems(package: Opened) -> Iterator[str]:
         return
     entries = entries_of(package)
     yield from some(_broken(package, entries))
-    last = {entry.run: entry for entry in entries if entry.kind != LEFT_OUT}
+    yield from some(_skipping(entries))
+    last = _last(entries)
     for run in package.runs:
         yield from _of_run(run, last.get((run.cell, run.repetition)))
     planned = {(run.cell, run.repetition) for run in package.runs}
@@ -99,11 +101,26 @@ def entries_of(package: Opened) -> list[Entry]:
     return found
 
 
+def last_entries(package: Opened) -> dict[tuple[str, int], Entry]:
+    """The last entry of every run, by cell and repetition; none where the package has no chain.
+
+    Raises:
+        FramewattError: its chain holds something else.
+    """
+    return _last(entries_of(package)) if (package.results / "measure" / NAME).is_file() else {}
+
+
+def _last(entries: list[Entry]) -> dict[tuple[str, int], Entry]:
+    return {entry.run: entry for entry in entries if entry.kind != LEFT_OUT}
+
+
 def _entry(content: Any) -> Entry:
     fields: dict[str, Any] = dict(content)
     hashes = {} if fields.get("kind") == LEFT_OUT else fields.get("sha256")
     typed = isinstance(fields.get("cell"), str) and type(fields.get("repetition")) is int and isinstance(hashes, dict)
-    if not typed or fields.get("kind") not in (MEASURED, FOUND, LEFT_OUT):
+    attempt = fields.get("attempt")
+    counted = type(attempt) is int and attempt > 0 if fields.get("kind") == MEASURED else attempt is None
+    if not typed or not counted or fields.get("kind") not in (MEASURED, FOUND, LEFT_OUT):
         raise ValueError("no entry")
     return Entry(**{name: fields.get(name) for name in Entry.__dataclass_fields__} | {"sha256": hashes})
 
@@ -116,6 +133,26 @@ def _broken(package: Opened, entries: list[Entry]) -> Iterator[str]:
         if (entry.sequence, entry.previous_sha256) != (number, previous):
             yield f"measure/{NAME}: entry {number} does not follow from the one before: one was changed or taken out"
         previous = hashlib.sha256(line).hexdigest()
+
+
+def _skipping(entries: list[Entry]) -> Iterator[str]:
+    """Attempts that none came before.
+
+    An attempt has the number of the record that lies there, or the next one, and every record has its entry. Numbers
+    may repeat, and begin anew where a run was killed before its record was written, was deleted, or became another job.
+    Of a run whose record is older than its chain nobody knows the attempt.
+    """
+    begun_late = any(entry.kind == FOUND for entry in entries)
+    known: dict[tuple[str, int], set[int]] = {}
+    for entry in entries:
+        if entry.kind != MEASURED or entry.attempt is None:
+            continue
+        before = known.setdefault(entry.run, set())
+        follows = before & {entry.attempt - 1, entry.attempt} or (begun_late and not before)
+        if entry.attempt > 1 and not follows:
+            told = ", ".join(map(str, sorted(before))) or "none"
+            yield f"{entry.where}: entry {entry.sequence} of the chain is attempt {entry.attempt}; before it: {told}"
+        before.add(entry.attempt)
 
 
 def _of_run(run: RunFolder, entry: Entry | None) -> Iterator[str]:
@@ -135,6 +172,8 @@ def _of_run(run: RunFolder, entry: Entry | None) -> Iterator[str]:
         link = {"sequence": entry.sequence, "previous_sha256": entry.previous_sha256}
         if run.record.get("chain") != (link if entry.kind == MEASURED else None):
             yield f"{run.where}: run.json: names another entry of the chain than {entry.sequence}, which is its own"
+        if entry.kind == MEASURED and run.record["attempt"] != entry.attempt:
+            yield f"{run.where}: attempt: the record says {run.record['attempt']}, its entry says {entry.attempt}"
 
 
 def _some(names: list[str]) -> str:

@@ -16,7 +16,10 @@ PRIMARY = "steady"
 """The window that every workload names, in training and in inference (worker.py)."""
 
 _TOLD_BY_THE_RUN = re.compile(r"\d+ processes were left behind and ended|.*, so accuracy is unknown")
-"""Flags of what only the run saw; all others follow from the record and the study."""
+"""Flags of what only the run saw; all others follow from the record and the study. See quality of the second."""
+
+OF_THE_SAMPLER = re.compile(r"the sampling process (died or hung|ended: .+)", re.DOTALL)
+"""The reason of a run whose sampling process did not live to tell how it did, see sampler and sampling."""
 
 
 def problems(package: Opened) -> Iterator[str]:
@@ -32,6 +35,10 @@ def problems(package: Opened) -> Iterator[str]:
 def _verdict(record: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator[str]:
     """Where status, validity, reasons and flags of a measured run are not what it is judged by."""
     primary = record["windows"].get(record["primary_window"])
+    sampler_died = record["sampler"] is None
+    if sampler_died and record["schema_version"] > 1 and not any(map(OF_THE_SAMPLER.fullmatch, record["reasons"])):
+        yield f"sampler: the record has none, and no reason why: {_listed(record['reasons'])}"
+        sampler_died = False
     if record["status"] != OK:
         yield from _of_failed(record)
         return
@@ -42,8 +49,8 @@ def _verdict(record: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator
         yield f"primary_window: the record says {record['primary_window']!r}, every workload says {PRIMARY!r}"
     found = _judged(record, primary, settings)
     told_reasons = list(record["reasons"])
-    if record["sampler"] is None and told_reasons:
-        # The sampling process did not live to tell; what it said at its end comes first.
+    if sampler_died:
+        # What became of the sampling process comes first.
         told_reasons = told_reasons[1:]
     if told_reasons != found.reasons:
         yield f"reasons: the record says {_listed(told_reasons)}, what was seen gives {_listed(found.reasons)}"
@@ -53,9 +60,6 @@ def _verdict(record: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator
     for flag in record["flags"]:
         if flag not in found.flags and not _TOLD_BY_THE_RUN.fullmatch(flag):
             yield f"flags: {flag!r} follows from nothing"
-    unknown = any(value is None for value in record["metrics"].values())
-    if unknown and not any(flag.endswith("so accuracy is unknown") for flag in record["flags"]):
-        yield "flags: none says why accuracy is unknown"
 
 
 def _judged(record: Mapping[str, Any], primary: Mapping[str, Any], settings: Mapping[str, Any]) -> Verdict:

@@ -8,7 +8,9 @@ from framewatt.errors import FramewattError
 from framewatt.own_models import ONNX, OWN, SYNTHETIC
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
+from framewatt.package.verification.quality import problems_of_quality
 from framewatt.study import Study
+from framewatt.weights import SEEDED, weights_of
 
 _WHOLE = 1e-6
 """How far a share of right answers, times the samples, may be off a whole number."""
@@ -40,6 +42,8 @@ def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]
         yield from _inferred(data, cell, record)
         yield from _near(cell, start["metrics"], record["metrics"])
     yield from _shares(record["metrics"], data["test_samples"])
+    seeded = cell.phase == "infer" and weights_of(study.settings, cell.workload) == SEEDED
+    yield from problems_of_quality(cell.phase, seeded, data, record)
 
 
 def data_of(package: Opened, cell: Cell) -> Mapping[str, Any]:

@@ -7,6 +7,8 @@ from framewatt.file_study import FileStudy
 from framewatt.package.verification import chain
 from framewatt.package.verification.code import other_code
 from framewatt.package.verification.opened import Opened
+from framewatt.runs.clocks import steps_between
+from framewatt.verdict import OK
 
 _UNPROVABLE = (
     "not provable: that readings, events, study file and chain were not changed together with all that follows from "
@@ -81,6 +83,10 @@ def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
         yield "what machine it was, and what disturbed it"
         if "sources" not in package.told_plan:
             yield "that runs were measured under the last settings of the study file, for its jobs have no hashes"
+        if died := sum(record["status"] == OK and record["sampler"] is None for record in records):
+            yield f"that the sampling process of {died} runs did not live to their end"
+        if steps := steps_between(records):
+            yield f"that the wall clock was set, or the machine slept, before {len(steps)} runs, as frames say"
         if not chain.told_of(package):
             yield "that no run was left out, for it has no chain of its records"
     if failed := sum(record["status"] != "ok" for record in records):

@@ -6,6 +6,7 @@ from typing import Any
 from framewatt.accounting import spans_of, windows_of
 from framewatt.errors import FramewattError
 from framewatt.file_study import FileStudy
+from framewatt.package.verification.alike import Alike
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.events import Event, read_events
 from framewatt.package.verification.imported_channels import Log, problems_of_imported
@@ -20,7 +21,7 @@ from framewatt.verdict import OK
 
 def problems(package: Opened) -> Iterator[str]:
     """Where windows are not those of the events, where their energy is not that of the trace, and copies of traces."""
-    seen = Seen()
+    seen, alike = Seen(), Alike()
     logs = _logs_of(package)
     for run, record in package.records:
         try:
@@ -35,10 +36,12 @@ def problems(package: Opened) -> Iterator[str]:
                 if "sources" in package.told_plan:
                     options = package.study.settings["instruments"]
                     yield from some(problems_of_pace(trace, record, options), run.where)
+                alike.add(trace, record, run.where)
                 # Logs of whole seconds and watts may be alike; what a sampling process wrote never is.
                 yield from seen.problems(trace, run.where)
         except (FramewattError, ValueError) as error:
             yield f"{run.where}: {str(error).removeprefix(f'{run.path}/')}"
+    yield from some(alike.problems())
 
 
 def _of_run(package: Opened, record: Mapping[str, Any], trace: Trace, events: list[Event]) -> Iterator[str]:
