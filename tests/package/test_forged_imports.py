@@ -24,6 +24,7 @@ PERF = {"pattern": "{model}/perf-{run}.txt", "reader": "perf"}
 WATTS = {"pattern": "{model}/watts-{run}.txt", "reader": "watts", "interval_s": 1, "domain": "gpu:3"}
 EPOCHS = {"pattern": "{model}/epochs-{run}.csv", "reader": "epochs"}
 GPUS = {"pattern": "{model}/gpus-{run}.csv", "reader": "nvidia-smi", "interval_s": 0.5}
+BROKEN = {"pattern": "{model}/broken-{run}.csv", "reader": "nvidia-smi"}
 STUDIES = {
     "power": [POWER],
     "codecarbon": [POWER, CODECARBON],
@@ -32,6 +33,7 @@ STUDIES = {
     "watts": [PERF, WATTS],
     "epochs": [POWER, EPOCHS],
     "gpus": [GPUS],
+    "broken": [BROKEN],
 }
 """Logs of some studies by name."""
 
@@ -65,6 +67,10 @@ def logs_of(start: datetime) -> dict[str, list[str]]:
             "1,000.50 Joules power/energy-pkg/",
             "200.25 Joules power/energy-ram/",
             f"{SECONDS - 0.5} seconds time elapsed",
+        ],
+        "broken-{}.csv": [
+            "timestamp, power.draw [W]",
+            *(f"{stamp}, {draw:.2f} W" for stamp, draw in zip(stamps, draws, strict=True) if start.minute % 2),
         ],
         "watts-{}.txt": [f"{draw:.2f} W" for draw in draws],
         "epochs-{}.csv": [
@@ -241,6 +247,7 @@ NOTICED: dict[str, tuple[str, Edit, str]] = {
         of_record("unknown", lambda why: {name: why[name] for name in why if name != "latency"}),
         "unknown.latency: the record says nothing",
     ),
+    "a flag made up": ("power", of_record("flags", ["the GPU was cold"]), "'the GPU was cold' follows from nothing"),
     "a flag taken away": ("epochs", of_record("flags", []), "the record has not 'epoch 1 begins with the log"),
 }
 """Study, what is done to a run of it, and what verify has to say."""
@@ -261,3 +268,12 @@ def test_a_forged_import_is_noticed(forged: Callable, name: str) -> None:
     study, edit, essence = NOTICED[name]
     problems = forged(study, edit)
     assert any(re.search(essence, problem) for problem in problems), problems
+
+
+def test_a_run_that_could_not_be_read_has_no_readings(forged: Callable) -> None:
+    def edit(forger: Forger) -> None:
+        shutil.copy(forger.run("small") / "power.parquet", forger.run("small", 2) / "power.parquet")
+
+    assert any(
+        "small/2: channel gpu:0, power_w: no reader of its logs gives it" in line for line in forged("broken", edit)
+    )

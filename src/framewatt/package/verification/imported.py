@@ -1,6 +1,7 @@
 """Records of imported runs: what their logs cannot tell is unknown, and of what these tell nothing is missing."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from framewatt.package.verification.compare import differences
@@ -12,6 +13,15 @@ from framewatt.verdict import FAILED, OK
 
 _NOTHING: Mapping[str, Any] = {"machine": {}, "preflight": []}
 """What stands for unknown where it is not null."""
+
+_OF_LOGS = re.compile(
+    r"line \d+ of .+ (is cut short and left out|has no end, and may be cut short)"
+    r"|epochs end at whole seconds, so that their edges may be up to a second off"
+    r"|.+: \d+ readings failed before the first or after the last good one"
+    r"|.+: readings came [+-]\d+\.\d % off the stated interval, to fill the run",
+    re.DOTALL,
+)
+"""Flags that readers and the putting together of logs give, beside those of windows."""
 
 _NEVER = ("returned_to_idle", "lock", "chain")
 """What a record has of a measurement, and none of an import, with no reason needed."""
@@ -60,5 +70,17 @@ def problems_of_epochs(record: Mapping[str, Any]) -> Iterator[str]:
         yield f"windows: the record has {', '.join(record['windows'])}; its epochs give {', '.join(sorted(windows))}"
     if record["primary_window"] != (STEADY if epochs else PROCESS):
         yield f"primary_window: the record says {record['primary_window']!r}, with {len(epochs)} epochs"
-    if epochs and FROM_THE_LOG not in record["flags"]:
-        yield f"flags: the record has not {FROM_THE_LOG!r}"
+
+
+def problems_of_flags(record: Mapping[str, Any], of_windows: Sequence[str]) -> Iterator[str]:
+    """Flags that the run's epochs or windows give and that are missing, and others than logs can give.
+
+    Args:
+        record: of an imported run that is ok.
+        of_windows: what its primary window gives.
+    """
+    given = [*([FROM_THE_LOG] if record["epochs"] else []), *of_windows]
+    yield from (f"flags: the record has not {flag!r}" for flag in given if flag not in record["flags"])
+    for flag in record["flags"]:
+        if flag not in given and not _OF_LOGS.fullmatch(flag):
+            yield f"flags: {flag!r} follows from nothing"

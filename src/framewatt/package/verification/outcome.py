@@ -7,7 +7,7 @@ from typing import Any
 
 from framewatt.file_study import FileStudy
 from framewatt.package.verification.compare import differences, some
-from framewatt.package.verification.imported import problems_of_epochs, problems_of_unknown
+from framewatt.package.verification.imported import problems_of_epochs, problems_of_flags, problems_of_unknown
 from framewatt.package.verification.opened import Opened
 from framewatt.supervision import Outcome
 from framewatt.verdict import FAILED, OK, UNAVAILABLE, Verdict, judge, told_of
@@ -102,7 +102,7 @@ def _imported_verdict(record: Mapping[str, Any]) -> Iterator[str]:
         {"valid": not reasons, "reasons": reasons},
         why="its windows give",
     )
-    yield from (f"flags: the record has not {flag!r}" for flag in flags if flag not in record["flags"])
+    yield from problems_of_flags(record, flags)
 
 
 def _pace(record: Mapping[str, Any]) -> Iterator[str]:
