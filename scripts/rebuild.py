@@ -9,6 +9,7 @@ from framewatt.ending import scratch_folder
 from framewatt.errors import FramewattError
 from framewatt.package.checking import check, made_again
 from framewatt.package.confined import Limits
+from framewatt.package.rebuild import not_compared_in
 from framewatt.package.target import empty_folder
 
 
@@ -33,7 +34,11 @@ def main() -> None:
         say(difference)
     if differences:
         raise FramewattError(f"{args.archive}: {len(differences)} files differ; both are in {args.target}")
-    say(f"{args.archive}: rebuilt in {time.monotonic() - begin:.0f} s, every file byte for byte; see {args.target}")
+    (results,) = (args.target / "package").glob("*/data/results/*")
+    left = not_compared_in(results)
+    but = f" but those that are not compared ({', '.join(left)})" if left else ""
+    took_s = time.monotonic() - begin
+    say(f"{args.archive}: rebuilt in {took_s:.0f} s, every file byte for byte{but}; see {args.target}")
 
 
 if __name__ == "__main__":

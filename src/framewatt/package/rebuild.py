@@ -57,8 +57,7 @@ def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B)
     work = target / "rebuilt"
     _lay_out(root, data, results, work)
     _write_study(data, work, results.name, plan.get("threads"))
-    derived = [path for folder in DERIVED for path in sorted((results / folder).rglob("*")) if path.is_file()]
-    wanted = [path for path in derived if not any(path.match(pattern) for pattern in _NOT_COMPARED)]
+    wanted = compared_in(results)
     targets = [path.relative_to(data).as_posix() for path in wanted]
     _run(work, results.name, str(plan["device"]), targets)
     differences = []
@@ -69,6 +68,24 @@ def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B)
         elif sha256_of(again) != sha256_of(path):
             differences.append(f"{name}: differs")
     return differences
+
+
+def compared_in(results: Path) -> list[Path]:
+    """The derived files of a study's results that are made again and compared."""
+    return [path for path in _derived_in(results) if not _is_left_out(path)]
+
+
+def not_compared_in(results: Path) -> list[str]:
+    """Names, below a study's results, of derived files that are not."""
+    return [path.relative_to(results).as_posix() for path in _derived_in(results) if _is_left_out(path)]
+
+
+def _derived_in(results: Path) -> list[Path]:
+    return [path for folder in DERIVED for path in sorted((results / folder).rglob("*")) if path.is_file()]
+
+
+def _is_left_out(path: Path) -> bool:
+    return any(path.match(pattern) for pattern in _NOT_COMPARED)
 
 
 def differences(archive: str, target: str) -> list[str]:

@@ -5,10 +5,12 @@ from pathlib import Path
 
 from framewatt.errors import FramewattError
 from framewatt.identity import ROOT
+from framewatt.package.rebuild import compared_in
 from framewatt.package.unpack import unpack
 from framewatt.package.verification import (
     chain,
     code,
+    complete,
     crate,
     environments,
     frames,
@@ -28,7 +30,7 @@ from framewatt.package.verification import (
     traces,
 )
 from framewatt.package.verification.opened import Opened, open_package
-from framewatt.package.verification.rebuilt import derived_in, problems
+from framewatt.package.verification.rebuilt import problems
 from framewatt.package.verification.statement import fault_of, statement_of
 
 CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
@@ -49,6 +51,7 @@ CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
     "settings": settings.problems,
     "samples, data and weights": samples.problems,
     "frames": frames.problems,
+    "how the study ended": complete.problems,
     "crate and citation": crate.problems,
 }
 """What is recounted once the manifests are checked, in the order in which it is told."""
@@ -74,7 +77,7 @@ def rebuilt(archive: str, scratch: str) -> dict[str, list[str]]:
     package = open_package(folder)
     results = package.results.relative_to(package.data).as_posix()
     lines = problems(Path(archive), results, Path(scratch) / "again", ROOT)
-    return _told(folder, [("derived files", line) for line in lines], derived_in(package.results))
+    return _told(folder, [("derived files", line) for line in lines], len(compared_in(package.results)))
 
 
 def findings_of(folder: Path) -> Iterator[tuple[str, str]]:

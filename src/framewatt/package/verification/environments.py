@@ -26,7 +26,7 @@ def problems(package: Opened) -> Iterator[str]:
     study = package.study
     if not isinstance(study, Study):
         return
-    environments = {str(one.get("name")): one for one in _records(package)}
+    environments = {str(one.get("name")): one for one in records_of(package)}
     for name, environment in sorted(environments.items()):
         yield from some(_of_lock(package, name, environment), f"environment {name}")
     for run, record in package.records:
@@ -35,7 +35,8 @@ def problems(package: Opened) -> Iterator[str]:
         )
 
 
-def _records(package: Opened) -> Iterator[Mapping[str, Any]]:
+def records_of(package: Opened) -> Iterator[Mapping[str, Any]]:
+    """The records of the environments in a package."""
     for path in sorted(package.data.glob("resources/environments/*/**/environment.json")):
         yield mapping_in(path)
 

@@ -28,10 +28,5 @@ def problems(archive: Path, results: str, target: Path, root: Path) -> Iterator[
                 yield f"{results}/{inside.as_posix()}: records and traces give it, and the package has it not"
 
 
-def derived_in(folder: Path) -> int:
-    """How many derived files a study's results have."""
-    return sum(path.is_file() for name in DERIVED for path in (folder / name).rglob("*"))
-
-
 def _hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)

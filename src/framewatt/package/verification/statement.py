@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from framewatt.file_study import FileStudy
+from framewatt.package.rebuild import not_compared_in
 from framewatt.package.verification import chain
 from framewatt.package.verification.code import other_code
 from framewatt.package.verification.opened import Opened
 from framewatt.runs.clocks import steps_between
 from framewatt.verdict import OK
 
+_NAMED = 5
 _UNPROVABLE = (
     "not provable: that readings, events, study file and chain were not changed together with all that follows from "
     "them; that takes a signature (make sign), and tells whose word it is"
@@ -70,6 +72,9 @@ def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
     records = [record for _, record in package.records]
     if rebuilt is None:
         yield "statistics, tables, figures and report (REBUILD=1 makes them again)"
+    elif left := not_compared_in(package.results):
+        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+        yield f"{len(left)} files that are not made again and compared: {', '.join(left[:_NAMED])}{more}"
     if isinstance(package.study, FileStudy):
         if not _has_logs(package):
             yield "that traces, epochs and accuracy are those of the logs, which are not in it"
