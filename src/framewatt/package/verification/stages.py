@@ -21,14 +21,14 @@ def problems(package: Opened) -> Iterator[str]:
             says, gives = {"lock_sha256": about.get("lock_sha256")}, {"lock_sha256": lock_sha256(lock)}
             where = f"plan.json: sources.environments.{name}"
             yield from some(differences(says, gives, by="it says", why=f"envs/{name} gives"), where)
-    for place, wanted in _wanted(hashes).items():
+    for place, wanted in records_of_stages(hashes).items():
         path = package.results / place
         told = mapping_in(path).get("job_sha256") if path.is_file() else None
         if told != wanted:
             yield f"{place}: made under other settings than the study file's, or not there"
 
 
-def _wanted(hashes: JobHashes) -> dict[str, str]:
+def records_of_stages(hashes: JobHashes) -> dict[str, str]:
     """Hash of the job of every record but the runs', by its place in the results."""
     found = {"calibrate/idle.json": hashes.idle}
     found |= {f"train/{name}/{TRAIN_RECORD}": sha256 for name, sha256 in hashes.weights.items()}
