@@ -21,7 +21,12 @@ def problems(package: Opened) -> Iterator[str]:
     for name, told in _calibrations(package):
         yield from _baseline(package, told, name)
         machine = told.get("machine") or {}
-        known.setdefault(str(machine.get("fingerprint")), (name, lasting(machine)))
+        where, found = known.setdefault(str(machine.get("fingerprint")), (name, lasting(machine)))
+        yield from some(differences(lasting(machine), found, "machine", by="it says", why=f"{where} has"), name)
+    for name, machine in _elsewhere(package):
+        fingerprint = str(machine.get("fingerprint"))
+        where, found = known.setdefault(fingerprint, (name, lasting(machine)))
+        yield from some(differences(lasting(machine), found, "machine", by="it says", why=f"{where} has"), name)
     for run, record in package.records:
         try:
             package.idle_of(record)
@@ -36,6 +41,17 @@ def _calibrations(package: Opened) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every measurement of idle power, by the name of its file."""
     for path in sorted(package.results.glob("calibrate/idle*.json")):
         yield f"calibrate/{path.name}", mapping_in(path)
+
+
+def _elsewhere(package: Opened) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Other descriptions of machines: where meters were looked for, and where the package was written."""
+    for name, path in (
+        ("calibrate/instruments.json", package.results / "calibrate" / "instruments.json"),
+        ("identity.json", package.data / "identity.json"),
+    ):
+        machine = mapping_in(path).get("machine") if path.is_file() else None
+        if isinstance(machine, dict):
+            yield name, machine
 
 
 def _baseline(package: Opened, told: Mapping[str, Any], name: str) -> Iterator[str]:

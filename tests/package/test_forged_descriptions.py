@@ -1,0 +1,72 @@
+"""Descriptions of one thing that were changed in one file and not in another."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from forger import Forger, put
+from package_factory import CELL, study_of
+
+from framewatt.package.verification.descriptions import _agreement
+from framewatt.package.verify import problems_of
+
+Edit = Callable[[Forger], object]
+TRAIN = "results/trial/train/resnet50-digits-torch/train.json"
+DATA = "resources/data/digits.json"
+
+
+def of_json(name: str, path: str, value: object) -> Edit:
+    return lambda forger: forger.json(name, put(path, value))
+
+
+FORGED: dict[str, tuple[Edit, str]] = {
+    "parameters": (lambda f: f.record(CELL, put("workload.parameters", 1)), "workload.parameters: the record says"),
+    "a shape": (lambda f: f.record(CELL, put("workload.input_shape", [1, 2])), "workload.input_shape: the record says"),
+    "epochs of weights": (of_json(TRAIN, "epochs", lambda epochs: epochs[:1]), r"train.json: epochs: it says \[1\]"),
+    "another framework": (of_json(TRAIN, "framework", "mxnet"), "train.json: framework: it says 'mxnet'"),
+    "other weights": (of_json(TRAIN, "weights", "pretrained"), "train.json: weights: it says 'pretrained'"),
+    "samples per class": (
+        lambda f: f.json(DATA, lambda data: data | {"classes": 10, "test_samples_per_class": [36] * 9 + [35]}),
+        "digits.json: test_samples: it says 360, its samples per class give 359",
+    ),
+    "classes": (
+        lambda f: f.json(DATA, lambda data: data | {"classes": 100, "test_samples_per_class": [36] * 10}),
+        "digits.json: classes: it says 100, its samples per class give 10",
+    ),
+    "the machine that packed": (
+        of_json("identity.json", "machine.cpu_model", "a better one"),
+        "identity.json: machine",
+    ),
+    "the machine with the meters": (
+        of_json("results/trial/calibrate/instruments.json", "machine.memory_b", 1),
+        "instruments.json: machine.memory_b: it says 1",
+    ),
+    "the machine afterwards": (
+        of_json("results/trial/calibrate/idle_after.json", "machine.kernel", "9.9"),
+        "idle_after.json: machine.kernel",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_descriptions_that_part_are_noticed(forger: Forger, name: str) -> None:
+    edit, essence = FORGED[name]
+    edit(forger)
+    forger.follow(study_of(forger.study).settings)
+    forger.mend()
+    problems = list(problems_of(forger.folder))
+    assert any(re.search(essence, problem) for problem in problems), problems
+
+
+def test_a_package_may_be_written_on_another_machine(forger: Forger) -> None:
+    forger.json("identity.json", lambda one: one["machine"].update(fingerprint="e" * 16, cpu_model="another"))
+    forger.mend()
+    assert list(problems_of(forger.folder)) == []
+
+
+@pytest.mark.parametrize(("difference", "status"), [(1e-4, "ok"), (1e-2, "deviates")])
+def test_the_end_of_a_check_follows_from_its_numbers(difference: float, status: str) -> None:
+    check = {"status": status, "max_abs_difference": difference, "largest_score": 5.0}
+    assert list(_agreement(check, 1e-3)) == []
+    other = {"ok": "deviates", "deviates": "ok"}[status]
+    assert len(list(_agreement(check | {"status": other}, 1e-3))) == 1
