@@ -3,7 +3,7 @@
 from framewatt.flow import due
 from framewatt.flow.asked import settings_of
 from framewatt.flow.job_hashes import JobHashes
-from framewatt.flow.job_sources import sources_of
+from framewatt.flow.job_sources import host_packages, sources_of
 from framewatt.flow.outdated import imports_are_due, outdated_sources
 from framewatt.plan import plan_of
 
@@ -12,6 +12,10 @@ SETTINGS = settings_of(workflow)
 MAKES = not (SETTINGS and SETTINGS.allowed_rules) or not set(due.RULES).isdisjoint(
     SETTINGS.allowed_rules
 )
+
+
+# One process says what the host has: that of a script may be another interpreter's, as under conda.
+HOST = host_packages(MODE, config["host_python"]) if MAKES else None
 
 
 def asked_for(rule, path):
@@ -29,7 +33,7 @@ def measured_due():
     """The hashes of a study that measures, and what is due of it; nothing of any other."""
     if STUDY.imported or not MAKES:
         return None, due.Due()
-    hashes = JobHashes(STUDY, DATASETS, sources_of(STUDY, MODE, ROOT))
+    hashes = JobHashes(STUDY, DATASETS, sources_of(STUDY, MODE, ROOT, HOST))
     results = Path("results", STUDY.name)
     return hashes, due.due_of(
         hashes, plan_of(hashes), results, Path("resources"), asked_for

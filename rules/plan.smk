@@ -15,6 +15,7 @@ rule plan:
         ORCHESTRATOR
     params:
         mode=MODE,
+        host=HOST,
     message:
         "planning the study"
     script:

@@ -67,6 +67,7 @@ rule complete:
         ORCHESTRATOR
     params:
         mode=MODE,
+        host=HOST,
     message:
         "looking for what is missing"
     script:

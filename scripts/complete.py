@@ -19,7 +19,8 @@ plan = read_json(Path(snakemake.input.plan))
 again, stale = {}, []
 if plan["source"] == "measure":
     setup = load_setup(snakemake.config, ROOT)
-    hashes = JobHashes(setup.study, setup.datasets, sources_of(setup.study, snakemake.params.mode, ROOT))
+    sources = sources_of(setup.study, snakemake.params.mode, ROOT, snakemake.params.host)
+    hashes = JobHashes(setup.study, setup.datasets, sources)
     results = Path(snakemake.input.plan).parents[1]
     now = plan_of(hashes)
     if plan_is_due(now, results):

@@ -14,7 +14,7 @@ mark_owner(Path(snakemake.output.record).parents[1], Path(snakemake.input.study)
 setup = load_setup(snakemake.config, ROOT)
 study = setup.studies[snakemake.wildcards.study]
 if not study.imported:
-    study = JobHashes(study, setup.datasets, sources_of(study, snakemake.params.mode, ROOT))
+    study = JobHashes(study, setup.datasets, sources_of(study, snakemake.params.mode, ROOT, snakemake.params.host))
 plan = plan_of(study)
 write_json(Path(snakemake.output.record), plan)
 print(f"{plan['study']}: {len(plan['order'])} runs of {len(plan['cells'])} cells. {plan['significance']['sentence']}")

@@ -1,9 +1,11 @@
 """Framework environments: built from their locks, or the host's own interpreter."""
 
+import hashlib
 import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,14 @@ def describe_host(name: str, python: str) -> dict[str, Any]:
     found = shutil.which(python or sys.executable)
     record: dict[str, Any] = {"name": name, "mode": "host", "lock_sha256": None}
     return _described(record, Path(found)) if found else _failed(record, f"no interpreter {python!r} on this machine")
+
+
+def packages_sha256(environment: Mapping[str, Any]) -> str | None:
+    """Hash of the version of Python and of every package of an environment, by its record; None where it has none."""
+    if environment.get("status") != "ok":
+        return None
+    versions = {"python": environment["python_version"], "packages": environment["packages"]}
+    return hashlib.sha256(json.dumps(versions, sort_keys=True).encode()).hexdigest()
 
 
 def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:

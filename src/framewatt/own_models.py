@@ -1,6 +1,6 @@
 """A user's own models, as a study names them: who makes or holds each, what it takes, and what it is read from."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,13 +74,15 @@ class OwnModel:
     def code_files(self) -> list[Path]:
         """What a factory is read from: every Python file of the folder, and what else the study says that it reads.
 
+        Links are followed, as Python follows them when it imports.
+
         Raises:
             FramewattError: the folder or one of the files is not there.
         """
         folder = self.folder
         if not folder.is_dir():
             raise self._missing("folder", "folder", folder)
-        code = (path for path in folder.rglob("*.py") if not any(_hidden(part) for part in _parts(path, folder)))
+        code = (path for path in _files_below(folder) if path.suffix == ".py")
         return sorted({*map(usable, code), *(self._file("reads", name, folder) for name in self.settings["reads"])})
 
     @property
@@ -127,8 +129,18 @@ def own_models(path: Path, settings: Mapping[str, Any]) -> dict[str, OwnModel]:
     return found
 
 
-def _parts(path: Path, folder: Path) -> tuple[str, ...]:
-    return path.relative_to(folder).parts
+def _files_below(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path]:
+    """Files of a folder and of those in it, linked ones too, but not of one that lies in itself."""
+    real = folder.resolve()
+    if real in above:
+        return
+    for path in sorted(folder.iterdir()):
+        if _hidden(path.name):
+            continue
+        if path.is_dir():
+            yield from _files_below(path, (*above, real))
+        elif path.is_file():
+            yield path
 
 
 def _hidden(part: str) -> bool:

@@ -51,7 +51,7 @@ def _measured(hashes: JobHashes) -> dict[str, Any]:
         "device": study.device,
         "threads": threads_of(study.settings),
         "repetitions": study.settings["repetitions"],
-        "sources": asdict(hashes.sources),
+        "sources": hashes.sources.to_dict(),
         "order": [
             {"position": run.position, **_entry(run), "job_sha256": hashes.run(run.cell, run.repetition)}
             for run in study.runs()

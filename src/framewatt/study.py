@@ -127,7 +127,8 @@ def load_study(
     for index, cross in enumerate(settings["factors"]):
         _check_known(cross, known, f"{path}: factors.{index}")
         for cell in _expand(cross, device, usual):
-            cells.setdefault(cell.id, cell)
+            if cells.setdefault(cell.id, cell) != cell:
+                raise _one_name(cell, cells[cell.id], f"{path}: factors.{index}")
     _check_weights(settings["weights"], {cell.workload for cell in cells.values()} - set(own), str(path))
     excluded = [cell for cell in cells.values() if any(_matches(cell, rule) for rule in settings["exclude"])]
     kept = [cell for cell in cells.values() if cell not in excluded]
@@ -139,6 +140,16 @@ def load_study(
             "allowed: at least one"
         )
     return Study(path, settings, device, tuple(runnable), tuple(excluded), tuple(unsupported))
+
+
+def _one_name(cell: Cell, other: Cell, where: str) -> FramewattError:
+    """Two cells would lie in one folder: levels that agree to 6 digits, or names that run into each other."""
+    levels = other.to_dict()
+    name, level = next((name, level) for name, level in cell.to_dict().items() if levels[name] != level)
+    return FramewattError(
+        f"{where}.{name}: found {level!r} beside {levels[name]!r}, and both cells would be called {cell.id}; allowed: "
+        "levels whose names differ (numbers: in their first 6 digits)"
+    )
 
 
 def _with_own(known: Mapping[str, Iterable[str]], model: OwnModel) -> dict[str, Iterable[str]]:

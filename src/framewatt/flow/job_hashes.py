@@ -7,7 +7,7 @@ now gives, the artefact is another study's: it is made again, and no frame holds
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from framewatt import jobs
 from framewatt.cell import FIXED, Cell, environment_of
 from framewatt.datasets.catalogue import Catalogue
 from framewatt.own_models import ONNX
+from framewatt.preflight import TOPICS
 from framewatt.study import Study
 from framewatt.weights import FINE_TUNED, TRAINED, weights_of
 
@@ -30,12 +31,19 @@ class Sources:
     """What jobs name and do not hold, as hashes.
 
     Attributes:
-        environments: by name of the environment, what it is made from: `mode` and, of a locked one, `lock_sha256`.
+        environments: by name of the environment, what it is made from: `mode` and, of the host's, `packages_sha256`, of
+            any other `lock_sha256`.
         own: by name of an own model, hashes of the files that the study names: `code`, `onnx`, `arrays`, each or None.
+        replay_trace: hash of the trace that stands in for meters; None where there is none.
     """
 
     environments: Mapping[str, Mapping[str, str | None]]
     own: Mapping[str, Mapping[str, str | None]]
+    replay_trace: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a plan has them; what there is not is absent."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -55,12 +63,17 @@ class JobHashes:
     @cached_property
     def idle(self) -> str:
         """Of the idle power before the runs."""
-        return job_sha256(jobs.idle_job(self.study))
+        return job_sha256(jobs.idle_job(self.study), **self._replayed)
 
     @cached_property
     def instruments(self) -> str:
         """Of the meters that were found."""
-        return job_sha256(jobs.instruments_job(self.study))
+        return job_sha256(jobs.instruments_job(self.study), **self._replayed)
+
+    @property
+    def _replayed(self) -> dict[str, str]:
+        """What the meters read, where that is a file."""
+        return {"replay_trace": self.sources.replay_trace} if self.sources.replay_trace else {}
 
     @cached_property
     def weights(self) -> dict[str, str]:
@@ -153,6 +166,11 @@ class JobHashes:
         }
 
 
+def _found_as(topic: str) -> int:
+    """Place of a topic among what preflight looks at."""
+    return TOPICS.index(topic) if topic in TOPICS else len(TOPICS)
+
+
 def _plain(value: Any) -> Any:
     """A value in the one form that stands for all that are equal to it: 10.0 is 10."""
     if isinstance(value, Mapping):
@@ -169,8 +187,12 @@ def job_sha256(job: Mapping[str, Any], **start: Any) -> str:
         job: see jobs.py; the number of the attempt, the time limit and the place of an own model's folder are no part.
         start: hashes of what the job starts from, and what else decides its result.
     """
-    own = {"own": {**job["own"], "folder": None}} if "own" in job else {}
-    counted = {name: value for name, value in job.items() if name not in _NO_PART} | own
+    counted = {name: value for name, value in job.items() if name not in _NO_PART}
+    if "own" in job:
+        counted["own"] = {**job["own"], "folder": None}
+    if "preflight" in job:
+        # What is accepted is a set: in whichever order it is named, it counts in that in which it is found.
+        counted["preflight"] = {**job["preflight"], "accept": sorted(job["preflight"]["accept"], key=_found_as)}
     canonical = json.dumps(
         _plain({"job": counted, "start": start}), sort_keys=True, separators=(",", ":"), allow_nan=False
     )

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from framewatt.environments import packages_sha256
 from framewatt.file_study import FileStudy
 from framewatt.files import sha256_of
 from framewatt.flow.job_hashes import JobHashes
@@ -9,7 +10,7 @@ from framewatt.flow.staleness import content_of
 
 
 def outdated_sources(hashes: JobHashes, resources: Path) -> list[str]:
-    """Records of data and environments that a study uses and that were made by another definition or lock.
+    """Records of data and environments that a study uses and that were made by another definition, lock or host.
 
     Args:
         hashes: of the study.
@@ -26,7 +27,10 @@ def outdated_sources(hashes: JobHashes, resources: Path) -> list[str]:
     for name, source in hashes.sources.environments.items():
         path = resources / "environments" / str(source["mode"]) / name / "environment.json"
         record = content_of(path)
-        if record and record.get("lock_sha256") != source.get("lock_sha256"):
+        if not record:
+            continue
+        other_lock = record.get("lock_sha256") != source.get("lock_sha256")
+        if other_lock or ("packages_sha256" in source and packages_sha256(record) != source["packages_sha256"]):
             found.append(str(path))
     return found
 

@@ -1,6 +1,7 @@
 """Why something that a study has made does not count any more, in a few words, or None where it does."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from framewatt.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.files import read_json
 from framewatt.flow.job_hashes import JobHashes, job_sha256
 from framewatt.stage import worth_repeating
+from framewatt.study import threads_of
 from framewatt.training import RECORD as TRAIN_RECORD
 from framewatt.verdict import UNAVAILABLE
 
@@ -56,6 +58,7 @@ class Runs:
     def __init__(self, hashes: JobHashes, results: Path, resources: Path) -> None:
         self._hashes, self._results, self._resources = hashes, results, resources
         self._cells = {cell.id: cell for cell in hashes.study.cells}
+        self._with_threads: dict[int, JobHashes] = {}
         self._read: dict[Path, dict[str, Any] | None] = {}
         self._idle = {idle_domains_sha256(self._content(path)) for path in (results / "calibrate").glob("idle*.json")}
 
@@ -109,7 +112,7 @@ class Runs:
         if said["mode"] != mode:
             return f"measured with environment {said['mode']}, not {mode}"
         if record.get("job_sha256") != planned_sha256:
-            return "measured under other settings"
+            return self._of_threads(cell, record) or "measured under other settings"
         if identity.get("idle_sha256") not in (None, *self._idle):
             return "corrected by another idle power"
         environment = self._of("environments", mode, name, "environment.json")
@@ -120,6 +123,20 @@ class Runs:
             "with other weights": (self._artefact(cell), identity["artefact_sha256"]),
         }
         return next((f"measured {what}" for what, (now, then) in there.items() if now and now != then), None)
+
+    def _of_threads(self, cell: Cell, record: Mapping[str, Any]) -> str | None:
+        """Why a run is due that is due for nothing but the processors that it could use; None where it is for more."""
+        settings = self._hashes.study.settings
+        then, now = record.get("threads"), threads_of(settings)
+        named = any(chosen.option == "threads" for chosen in cell.options)
+        if settings["threads"] != "auto" or named or not isinstance(then, int) or then == now:
+            return None
+        if then not in self._with_threads:
+            study = replace(self._hashes.study, settings={**settings, "threads": then})
+            self._with_threads[then] = replace(self._hashes, study=study)
+        if self._with_threads[then].run(cell, record["repetition"]) != record["job_sha256"]:
+            return None
+        return f"measured with {then} threads, where this machine gives {now} (threads: {then} in the study keeps them)"
 
     def _artefact(self, cell: Cell) -> str | None:
         """SHA-256 of the weights or the ONNX file that a run of the cell would start from, where they are there."""

@@ -105,7 +105,9 @@ class Opened:
         # A package from before jobs had hashes tells of none; those that are made of nothing are not compared.
         nothing: dict[str, Any] = {"environments": {name: {} for name in environments_of(self.study)}, "own": {}}
         told = self.told_plan.get("sources", nothing)
-        return JobHashes(self.study, self.datasets, Sources(told["environments"], told["own"]))
+        return JobHashes(
+            self.study, self.datasets, Sources(told["environments"], told["own"], told.get("replay_trace"))
+        )
 
     @functools.cached_property
     def runs(self) -> list[RunFolder]:
