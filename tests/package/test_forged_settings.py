@@ -70,7 +70,7 @@ def moved_together(forger: Forger) -> None:
 FORGED: dict[str, tuple[Edit, str]] = {
     "a longer window": (said("window.minimum_s", 600.0), "the study file says 600, the window has 9"),
     "a shorter window": (said("window.minimum_s", 5.0), "the study file says 5, the window went on after"),
-    "more warm-up": (said("window.warm_up_batches", 5000), "the study file says 5000, the warm-up has"),
+    "more warm-up": (said("window.warm_up_batches", 20000), "the study file says 20000, the warm-up has"),
     "warm-up without a window": (
         then(
             lambda forger: forger.events(

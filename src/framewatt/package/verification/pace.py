@@ -37,9 +37,10 @@ def problems_of_pace(trace: Trace, record: Mapping[str, Any], options: Mapping[s
         if index is not None:
             yield from _as_planned(trace, name, options)
             yield from _often_enough(trace, index, polled=_polled(name, options))
-    if record["sampler"] is not None and "replay" not in record["meters"]:
-        polled = [index for name, index in first.items() if index is not None and _polled(name, options)]
-        yield from _counted(trace, polled, record["sampler"])
+    polled = [index for name, index in first.items() if _polled(name, options)]
+    # A meter that has no channel here was read all the same, and left nothing.
+    if record["sampler"] is not None and "replay" not in record["meters"] and None not in polled:
+        yield from _counted(trace, [index for index in polled if index is not None], record["sampler"])
 
 
 def problems_of_idle(package: Opened, told: Mapping[str, Any]) -> Iterator[str]:
