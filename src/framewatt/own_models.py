@@ -134,7 +134,11 @@ def _files_below(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path]:
     real = folder.resolve()
     if real in above:
         return
-    for path in sorted(folder.iterdir()):
+    try:
+        paths = sorted(folder.iterdir())
+    except PermissionError:
+        return  # nor can Python import from it
+    for path in paths:
         if _hidden(path.name):
             continue
         if path.is_dir():

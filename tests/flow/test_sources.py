@@ -119,6 +119,20 @@ def test_own_code_behind_a_linked_folder_is_hashed(code: Path) -> None:
     assert sources_of(study, "host", code).own["mine"]["code"] != before.own["mine"]["code"]
 
 
+def test_a_folder_that_cannot_be_read_is_no_code(code: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code / "closed").mkdir()
+    listed = Path.iterdir
+
+    def iterdir(folder: Path) -> Any:
+        if folder.name == "closed":
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    files = loaded(code, BASE).own["mine"].code_files()
+    assert [path.name for path in files] == ["nets.py", "layer.py"]
+
+
 def test_the_order_of_what_is_accepted_does_not_count(tmp_path: Path) -> None:
     def of(*accepted: str) -> JobHashes:
         return hashes_of(loaded(tmp_path, {**BASE, "preflight": {"accept": list(accepted)}}))
