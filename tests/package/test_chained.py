@@ -69,6 +69,21 @@ def test_what_a_study_names_no_more_is_told_where_its_own_packing_left_it_out(re
     assert f"3 runs are left out that the study names no more: {CELL}/2, {OTHER}/2, train-" in said(results)
 
 
+def test_a_study_that_cells_have_left_is_believed_with_the_places_that_its_runs_had(results: Path) -> None:
+    path = results.parents[1] / "study.yaml"
+    study = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump({**study, "factors": study["factors"][:1]}))
+    write_json(results / "plan" / "plan.json", plan_of(hashes_of(path)))
+    for folder in results.glob("measure/train-*"):
+        shutil.rmtree(folder)
+    records = records_of(results)
+    assert [record["position"] for record in records] != [1, 2, 3, 4]
+    aggregate(results, records)
+    with Chain(chain_of(results)) as chain:
+        chain.leave_out((record["cell_id"], record["repetition"]) for record in records)
+    assert problems(results) == []
+
+
 def test_a_run_in_the_place_of_another_is_named(results: Path) -> None:
     for one, other in (("1", "2"), ("2", "1")):
         record = json.loads((results / "measure" / CELL / one / "run.json").read_text())

@@ -189,6 +189,13 @@ NOTICED: dict[str, tuple[Edit, str]] = {
         "dated -365.0 days off the runs before it and .* after it, and its clock does not say that it was set",
     ),
     "a run dated a year later": (lambda forger: dated(YEAR, *third(forger))(forger), r"dated \+365.0 days off"),
+    "a place that another date hides": (
+        lambda forger: (
+            dated(YEAR, *planned(forger, 0))(forger),
+            of_record({"position": 99}, *planned(forger, 5))(forger),
+        ),
+        "position: the record says 99, the plan gives 6",
+    ),
     "a run moved on both clocks": (
         lambda forger: both_clocks(*third(forger), 10_000)(forger),
         "measured after .*, and its entry of the chain .* is from before",
@@ -201,10 +208,15 @@ NOTICED: dict[str, tuple[Edit, str]] = {
 """What is done to a package, and what verify has to say of it."""
 
 
+def planned(forger: Forger, place: int) -> tuple[str, int]:
+    """The run in a place of the order, from 0."""
+    entry = read_json(forger.results / "plan" / "plan.json")["order"][place]
+    return entry["cell"], entry["repetition"]
+
+
 def third(forger: Forger) -> tuple[str, int]:
     """The run in the third place of six."""
-    order = read_json(forger.results / "plan" / "plan.json")["order"]
-    return order[2]["cell"], order[2]["repetition"]
+    return planned(forger, 2)
 
 
 def last_words(forger: Forger) -> str:

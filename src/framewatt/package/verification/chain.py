@@ -110,6 +110,18 @@ def last_entries(package: Opened) -> dict[tuple[str, int], Entry]:
     return _last(entries_of(package)) if (package.results / "measure" / NAME).is_file() else {}
 
 
+def as_planned(package: Opened) -> bool:
+    """Whether the planned runs, and none but them, were measured once each and in their order; False without a chain.
+
+    Raises:
+        FramewattError: the chain holds something else.
+    """
+    if not (package.results / "measure" / NAME).is_file():
+        return False
+    told = [(entry.kind, *entry.run) for entry in entries_of(package)]
+    return told == [(MEASURED, run.cell, run.repetition) for run in package.runs]
+
+
 def _last(entries: list[Entry]) -> dict[tuple[str, int], Entry]:
     return {entry.run: entry for entry in entries if entry.kind != LEFT_OUT}
 

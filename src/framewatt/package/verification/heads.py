@@ -6,6 +6,7 @@ from typing import Any
 from framewatt import jobs
 from framewatt.cell import FIXED
 from framewatt.file_study import FILES, FileStudy
+from framewatt.package.verification import chain
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, RunFolder
 from framewatt.sources.collect import FileRun
@@ -29,9 +30,8 @@ _Heads = Iterator[tuple[RunFolder, Mapping[str, Any], dict[str, Any]]]
 def _measured(package: Opened, study: Study) -> _Heads:
     """Every record, with its head out of the job that the study file makes of the run."""
     entries = {(entry["cell"], entry["repetition"]): entry for entry in package.plan["order"]}
-    # Where cells joined the study later, or a run was repeated, earlier runs had their places in another order.
-    begun = [record["clock"]["utc"] for _, record in package.records]
-    in_order = begun == sorted(begun)
+    # Where cells joined the study or left it, or a run was repeated, earlier runs had their places in another order.
+    in_order = chain.as_planned(package)
     for run, record in package.records:
         job = jobs.measure_job(study, study.cell(run.cell), run.repetition, record["attempt"])
         found = {name: job[name] for name in _OF_THE_JOB}
