@@ -19,7 +19,7 @@ override CHECKED := src scripts tests
 override TIMED := tests/meters tests/faults $(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-containers test-images lint format preflight bench soak images verify sign rebuild deposit fetch lock clean
+.PHONY: help setup demo test test-containers test-images lint format preflight bench coverage soak images verify sign rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -58,6 +58,9 @@ preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs
 bench: $(VENV)/ready-development ## measure what framewatt costs and how right it is, beside targets and other tools
 	$(BIN)/snakemake --cores 1 $(foreach name,torch tensorflow/cpu mxnet/cpu peers,resources/environments/locked/$(name)/environment.json)
 	PYTHONPATH=src:tests $(BIN)/python -m bench
+
+coverage: $(VENV)/ready-development ## how often twice the uncertainty of a window holds its error, by meter and shape of load
+	PYTHONPATH=src:tests $(BIN)/python -m simulated
 
 soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); nothing may fail or grow
 	PYTHONPATH=src:tests $(BIN)/python -m soak --minutes="$${MINUTES:-60}"

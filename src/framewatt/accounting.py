@@ -1,16 +1,18 @@
 """From readings and events to the joules of each window: which channel counts, gross, idle and net."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from framewatt.counter_windows import counter_energies
+from framewatt.gauge_windows import gauge_energies
 from framewatt.gauges import summaries
-from framewatt.meters.contract import COUNTER, Channel
+from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.throttling import THROTTLE_REASONS, throttled_shares
 from framewatt.trace import Trace
-from framewatt.windows import WindowEnergy, combine, counter_energy, gauge_energy
-from framewatt.windows_at_once import gauge_energies
+from framewatt.windows import WindowEnergy, combine
 
 Spans = list[tuple[int, int]]
 """Start and end of each part of a window, CLOCK_MONOTONIC nanoseconds."""
@@ -18,43 +20,41 @@ Spans = list[tuple[int, int]]
 LARGEST_DEVIATION = 0.03
 """Share by which two accounts of one domain may differ before it is flagged."""
 
+_FROZEN_READINGS = 100
+"""As many readings of one and the same power, to the last digit, and a gauge that others contradict stands still."""
+
 _POWER = ("power_instant_w", "power_average_w", "power_w")
 
 
+def energies_of(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> list[WindowEnergy]:
+    """Energy of every span from one channel, by the kind of the channel."""
+    return (counter_energies if channel.kind == COUNTER else gauge_energies)(channel, time_ns, value, spans)
+
+
 def energy_of(channel: Channel, time_ns: Any, value: Any, start_ns: int, end_ns: int) -> WindowEnergy:
-    """Energy of a window from one channel, by the kind of the channel."""
-    if channel.kind == COUNTER:
-        return counter_energy(
-            time_ns,
-            value,
-            start_ns,
-            end_ns,
-            update_period_s=channel.update_period_s,
-            period_s=channel.period_s,
-            resolution_j=channel.resolution,
-            wrap_j=channel.wrap,
-            max_power_w=channel.max_power_w,
-        )
-    return gauge_energy(
-        time_ns, value, start_ns, end_ns, update_period_s=channel.update_period_s, period_s=channel.period_s
-    )
+    """Energy of one window from one channel."""
+    return energies_of(channel, time_ns, value, [(start_ns, end_ns)])[0]
+
+
+def energy_accounts(channels: Sequence[Channel]) -> dict[str, list[int]]:
+    """The channels that tell a domain's energy, best first: its counter, instant power, averaged power.
+
+    Of two instruments with the same quantity, the one that the study names first comes first.
+
+    Returns:
+        indices into `channels` by domain.
+    """
+    accounts: dict[str, list[int]] = {}
+    for quantity in ("energy_j", *_POWER):
+        for index, channel in enumerate(channels):
+            if channel.quantity == quantity:
+                accounts.setdefault(channel.domain, []).append(index)
+    return accounts
 
 
 def energy_channels(channels: Sequence[Channel]) -> dict[str, int]:
-    """The channel that gives each domain's energy: its counter, else instant power, else averaged power.
-
-    Of two instruments with the same quantity it is the one that the study names first.
-
-    Returns:
-        index into `channels` by domain.
-    """
-    preference = ("energy_j", *_POWER)
-    chosen: dict[str, int] = {}
-    for quantity in preference:
-        for index, channel in enumerate(channels):
-            if channel.quantity == quantity:
-                chosen.setdefault(channel.domain, index)
-    return chosen
+    """The best of each domain's accounts, see `energy_accounts`."""
+    return {domain: indices[0] for domain, indices in energy_accounts(channels).items()}
 
 
 def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
@@ -91,7 +91,7 @@ def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, An
     every = list(dict.fromkeys(span for spans in windows.values() for span in spans))
     series = [trace.of(index) for index in range(len(trace.channels))]
     accounts = {
-        index: dict(zip(every, _energies(channel, *series[index], every), strict=True))
+        index: dict(zip(every, energies_of(channel, *series[index], every), strict=True))
         for index, channel in enumerate(trace.channels)
         if channel.quantity in ("energy_j", *_POWER)
     }
@@ -108,25 +108,26 @@ Accounts = Mapping[int, Mapping[tuple[int, int], WindowEnergy]]
 """Energy of every span from every channel that tells of energy, by the channel's number."""
 
 
-def _energies(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> list[WindowEnergy]:
-    """Energy of every span from one channel."""
-    if channel.kind == COUNTER:
-        return [energy_of(channel, time_ns, value, start, end) for start, end in spans]
-    return gauge_energies(time_ns, value, spans, update_period_s=channel.update_period_s, period_s=channel.period_s)
-
-
 def _window(spans: Spans, trace: Trace, idle: Mapping[str, Any], accounts: Accounts) -> dict[str, Any]:
     """Edges of a window and its energy by domain."""
     duration_s = sum(end - start for start, end in spans) * 1e-9
     domains = {}
-    for domain, index in energy_channels(trace.channels).items():
+    for domain, indices in energy_accounts(trace.channels).items():
+        told = {index: _over(accounts[index], spans, duration_s) for index in indices}
+        told = {index: _unless_frozen(energy, trace, index, spans) for index, energy in told.items()}
+        index = next((index for index in indices if not told[index].reasons), indices[0])
         channel = trace.channels[index]
         found: dict[str, Any] = {
             "instrument": channel.instrument,
             "source": channel.quantity,
             "estimated": channel.estimated,
-            **_net_of(_over(accounts[index], spans, duration_s), idle["domains"].get(domain), duration_s),
+            **_net_of(told[index], idle["domains"].get(domain), duration_s),
         }
+        found["flags"] += [
+            f"{trace.channels[other].quantity} of {trace.channels[other].instrument} does not count: {reason}"
+            for other in indices[: indices.index(index)]
+            for reason in told[other].reasons
+        ]
         found["cross_checks"], flags = _cross_checks(found, trace, index, spans, accounts)
         found["flags"] += [channel.note] if channel.note else []
         found["flags"] += flags + _throttling(trace, domain, spans)
@@ -144,6 +145,26 @@ def _over(energies: Mapping[tuple[int, int], WindowEnergy], spans: Spans, durati
     """Energy of one channel over all parts of a window."""
     parts = [energies[span] for span in spans]
     return parts[0] if len(parts) == 1 else combine(parts, duration_s)
+
+
+def _unless_frozen(energy: WindowEnergy, trace: Trace, index: int, spans: Spans) -> WindowEnergy:
+    """A gauge's energy, but where it shows one and the same value while its domain's other gauges move."""
+    channel = trace.channels[index]
+    if channel.kind == COUNTER or energy.samples < _FROZEN_READINGS or _moves(_inside(trace, index, spans)):
+        return energy
+    others = [
+        other.quantity
+        for number, other in enumerate(trace.channels)
+        if number != index
+        and other.domain == channel.domain
+        and other.kind == GAUGE
+        and _moves(_inside(trace, number, spans))
+    ]
+    if not others:
+        return energy
+    seconds = sum(end - start for start, end in spans) * 1e-9
+    frozen = f"{channel.quantity} has not moved for {seconds:.3g} s, in which {others[0]} did"
+    return replace(energy, energy_j=None, uncertainty_j=None, mean_power_w=None, reasons=(*energy.reasons, frozen))
 
 
 def _cross_checks(
@@ -176,6 +197,10 @@ def _cross_checks(
                 )
         checks.append(check)
     return checks, flags
+
+
+def _moves(values: Any) -> bool:
+    return bool(len(values) and (values != values[0]).any())
 
 
 def _throttling(trace: Trace, domain: str, spans: Spans) -> list[str]:

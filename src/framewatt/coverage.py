@@ -6,40 +6,57 @@ from numpy.typing import NDArray
 Nanoseconds = NDArray[np.int64]
 Values = NDArray[np.float64]
 
-LONG_GAP_PERIODS = 10
+LONG_GAP_PERIODS = 3
 """As many planned periods without a good reading are a gap, where fewer are a late reading."""
+
+_SHORTEST_GAP_S = 0.1
+"""Seconds that a process may be late on a machine that is well."""
 
 LARGEST_GAP_SHARE = 0.03
 """Share of a window that may lie in gaps: more than that would be invented, so the window is invalid."""
 
 
-def good_samples(time_ns: Nanoseconds, values: Values, start_ns: int, end_ns: int) -> tuple[Nanoseconds, Values, int]:
-    """The good samples that matter to a window: those inside and the nearest on either side.
+class Samples:
+    """The good samples of a channel, for any number of windows.
 
     Args:
         time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.
         values: shape (n,), NaN where the read failed.
-        start_ns: start of the window, nanoseconds.
-        end_ns: end of the window, nanoseconds, after `start_ns`.
-
-    Returns:
-        times and values of the good samples, and how many reads inside the window failed.
+        highest: a value above it is a failed read too, such as the all-ones of a register that was not there.
 
     Raises:
-        ValueError: `end_ns` is not after `start_ns`, or the times do not ascend.
+        ValueError: the times do not ascend.
     """
-    if end_ns <= start_ns:
-        raise ValueError(f"window ends at {end_ns} ns, not after its start at {start_ns} ns")
-    time_ns = np.asarray(time_ns, dtype=np.int64)
-    values = np.asarray(values, dtype=np.float64)
-    if (np.diff(time_ns) < 0).any():
-        raise ValueError("sample times do not ascend")
-    good = np.isfinite(values)
-    failed = int(np.count_nonzero(~good & (time_ns >= start_ns) & (time_ns <= end_ns)))
-    t, value = time_ns[good], values[good]
-    first = max(int(np.searchsorted(t, start_ns, side="right")) - 1, 0)
-    last = min(int(np.searchsorted(t, end_ns, side="left")) + 1, len(t))
-    return t[first:last], value[first:last], failed
+
+    def __init__(self, time_ns: Nanoseconds, values: Values, highest: float | None = None) -> None:
+        time_ns, values = np.asarray(time_ns, dtype=np.int64), np.asarray(values, dtype=np.float64)
+        if (np.diff(time_ns) < 0).any():
+            raise ValueError("sample times do not ascend")
+        good = np.isfinite(values)
+        if highest is not None:
+            good &= ~(values > highest)
+        self.time_ns, self.value = time_ns[good], values[good]
+        self._failed_ns = time_ns[~good]
+
+    def around(self, start_ns: int, end_ns: int) -> tuple[int, int, int]:
+        """The samples that matter to a window: those inside and the nearest on either side.
+
+        Returns:
+            number of the first of them and of the one behind the last, and how many reads inside the window failed.
+
+        Raises:
+            ValueError: `end_ns` is not after `start_ns`.
+        """
+        if end_ns <= start_ns:
+            raise ValueError(f"window ends at {end_ns} ns, not after its start at {start_ns} ns")
+        first = max(int(np.searchsorted(self.time_ns, start_ns, side="right")) - 1, 0)
+        last = min(int(np.searchsorted(self.time_ns, end_ns, side="left")) + 1, len(self.time_ns))
+        failed = np.searchsorted(self._failed_ns, end_ns, side="right") - np.searchsorted(self._failed_ns, start_ns)
+        return first, last, int(failed)
+
+    def seconds(self, instants_ns: Nanoseconds | int) -> Values:
+        """Instants as seconds since the first good sample, in which differences of nanoseconds are still exact."""
+        return np.asarray((np.asarray(instants_ns) - (self.time_ns[0] if len(self.time_ns) else 0)) * 1e-9)
 
 
 def coverage(t: Nanoseconds, start_ns: int, end_ns: int) -> tuple[float | None, int, tuple[str, ...]]:
@@ -71,7 +88,7 @@ def judge_gaps(
         period_s: seconds between two readings as planned.
         where: where those readings are, for the words.
     """
-    gaps_s = widths_s[widths_s > LONG_GAP_PERIODS * period_s]
+    gaps_s = widths_s[widths_s > longest_wait_s(period_s)]
     if not len(gaps_s):
         return (), ()
     share = float(gaps_s.sum()) / duration_s
@@ -81,6 +98,11 @@ def judge_gaps(
             f"{said}: gaps are {100 * share:.3g} % of the window, at most {100 * LARGEST_GAP_SHARE:g} % may be",
         ), ()
     return (), (said,)
+
+
+def longest_wait_s(period_s: float) -> float:
+    """Seconds between two readings beyond which there is a gap."""
+    return max(LONG_GAP_PERIODS * period_s, _SHORTEST_GAP_S)
 
 
 def segment(t: Nanoseconds, edge_ns: int) -> int:

@@ -19,7 +19,7 @@ from framewatt.files import json_text, parse_json, read_json, write_atomically, 
 from framewatt.meters.contract import Channel
 from framewatt.trace import Trace
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _CHANNELS = "framewatt.channels"
 _MOST_CHANNELS = 10_000
 _TRACE = {"monotonic_ns": pa.int64(), "instrument": LABEL, "domain": LABEL, "quantity": LABEL, "value": pa.float64()}

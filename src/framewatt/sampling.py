@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.coverage import LONG_GAP_PERIODS
 from framewatt.errors import FramewattError
 from framewatt.meters import make_meter
 from framewatt.meters.contract import Channel, Meter, Polled, Streamed
@@ -29,6 +28,8 @@ from framewatt.raw import RawReadings, RawRows
 
 _FLUSH_S = 0.5
 _LONGEST_WAIT_NS = 10**9
+_UNKNOWN_PERIODS = 10
+"""A call that took as many periods read at an instant that nobody knows: its values count as failed."""
 
 
 class OnTime:
@@ -57,7 +58,7 @@ class OnTime:
             before_ns = after_ns
             values = self.meter.values()
             after_ns = time.monotonic_ns()
-        if after_ns - before_ns >= LONG_GAP_PERIODS * self._period_ns:
+        if after_ns - before_ns >= _UNKNOWN_PERIODS * self._period_ns:
             values = [math.nan] * len(values)
         # The reading happened somewhere between the two stamps; the middle is the best guess.
         self.file.append((before_ns + after_ns) // 2, values)

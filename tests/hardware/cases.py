@@ -103,6 +103,17 @@ CASES = (
         machine(CONSTANT, unreadable={GPU: [[MIDDLE_S, math.inf]]}),
         invalid={GPU: OF_GPU},
     ),
+    Case(
+        "GPU counter stuck at one value",
+        machine(CONSTANT, frozen={GPU: 0.0}),
+        invalid={GPU: frozenset({"nvml"})},
+    ),
+    Case(
+        "counters freeze",
+        machine(CONSTANT, frozen={CPU: MIDDLE_S, GPU: MIDDLE_S}),
+        invalid={CPU: frozenset({"rapl", "pyrapl", "perf"}), GPU: frozenset({"nvml"})},
+    ),
+    Case("GPU power of all ones for 50 ms", machine(CONSTANT, glitches={GPU: [[MIDDLE_S, MIDDLE_S + 0.05]]})),
     Case("divided GPU (MIG)", machine(CONSTANT, gpu_mig=True)),
     Case("GPU without energy counter", machine(CONSTANT, gpu_counter=False)),
     Case("sampler killed", machine(CONSTANT), invalid=EVERYWHERE, actions=((MIDDLE_S, "kill"),)),

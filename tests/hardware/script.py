@@ -26,6 +26,8 @@ class Script:
         start_j: by domain, what its counter shows at second 0; 1000 where it is not named.
         wrap_j: by domain, where its counter starts again from 0; RANGE_J where it is not named.
         resets: by domain, the second at which its counter starts anew from 0.
+        frozen: by domain, the second from which its counter stands still, while power goes on.
+        glitches: by domain, spans `[second, second]` in which its power reads as all ones.
         unreadable: by domain, spans `[second, second]` in which it cannot be read.
         limit_w: power limit that the packages' zones tell.
         gpu_counter: whether the GPU has an energy counter.
@@ -37,6 +39,8 @@ class Script:
     start_j: dict[str, float] = field(default_factory=dict)
     wrap_j: dict[str, float] = field(default_factory=dict)
     resets: dict[str, float] = field(default_factory=dict)
+    frozen: dict[str, float] = field(default_factory=dict)
+    glitches: dict[str, list[list[float]]] = field(default_factory=dict)
     unreadable: dict[str, list[list[float]]] = field(default_factory=dict)
     limit_w: float = 200.0
     gpu_counter: bool = True
@@ -51,6 +55,17 @@ class Script:
         """Power of a domain."""
         return [watts for begin, watts in self.watts[domain] if begin <= second or begin == 0][-1]
 
+    def shown_w(self, domain: str, second: float) -> float:
+        """Power as the domain's gauge shows it."""
+        if any(begin <= second < end for begin, end in self.glitches.get(domain, [])):
+            return 0xFFFFFFFF * 1e-3
+        return self.watts_at(domain, second)
+
+    def counted_j(self, domain: str, begin_s: float, end_s: float) -> float:
+        """What the domain's counter gains between two seconds."""
+        stands_s = self.frozen.get(domain, math.inf)
+        return self.joules(domain, min(begin_s, stands_s), min(end_s, stands_s))
+
     def joules(self, domain: str, begin_s: float, end_s: float) -> float:
         """Energy of a domain between two seconds: the right value."""
         steps = self.watts[domain]
@@ -62,9 +77,9 @@ class Script:
         """What the domain's counter shows, in joules."""
         reset_s = self.resets.get(domain, math.inf)
         if second >= reset_s:
-            raw = self.joules(domain, reset_s, second)
+            raw = self.counted_j(domain, reset_s, second)
         else:
-            raw = self.start_j.get(domain, 1000.0) + self.joules(domain, 0, second)
+            raw = self.start_j.get(domain, 1000.0) + self.counted_j(domain, 0, second)
         return raw % self.wrap_j.get(domain, RANGE_J)
 
     def readable(self, domain: str, second: float) -> bool:

@@ -5,7 +5,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from framewatt.windows import combine, counter_energy, gauge_energy
+from framewatt.counter_windows import counter_energies
+from framewatt.gauge_windows import gauge_energies
+from framewatt.meters.contract import COUNTER, GAUGE, Channel
+from framewatt.windows import combine
 
 S = 1_000_000_000
 
@@ -20,13 +23,20 @@ def every(step: float, end: float) -> np.ndarray:
     return times(*np.arange(0, end + step / 2, step))
 
 
-def gauge(t: np.ndarray, watts: np.ndarray, start: float, end: float, period: float = 0.01, planned: float = 1.0):
-    return gauge_energy(t, watts, round(start * S), round(end * S), update_period_s=period, period_s=planned)
+def gauge(
+    t: np.ndarray, watts: np.ndarray, start: float, end: float, period: float = 0.01, planned: float = 1.0, **options
+):
+    channel = Channel("m", "gpu:0", "power_w", GAUGE, period, period_s=planned, **options)
+    (found,) = gauge_energies(channel, t, watts, [(round(start * S), round(end * S))])
+    return found
 
 
-def counter(t: np.ndarray, joules: np.ndarray, start: float, end: float, planned_s: float = 1.0, **options):
-    options = {"update_period_s": 0.001, "period_s": planned_s, **options}
-    return counter_energy(t, joules, round(start * S), round(end * S), **options)
+def counter(
+    t: np.ndarray, joules: np.ndarray, start: float, end: float, period: float = 0.001, planned: float = 1.0, **options
+):
+    channel = Channel("m", "cpu:package-0", "energy_j", COUNTER, period, period_s=planned, **options)
+    (found,) = counter_energies(channel, t, joules, [(round(start * S), round(end * S))])
+    return found
 
 
 def test_constant_100_w_for_10_s_is_1000_j() -> None:
@@ -39,7 +49,7 @@ def test_a_step_from_100_to_300_w_at_half_of_20_s_is_4000_j() -> None:
     t = every(0.01, 20)
     watts = np.where(t < 10 * S, 100.0, 300.0)
     # The step falls somewhere in one sampling interval of 10 ms: at most half of 200 W x 10 ms is uncertain.
-    assert gauge(t, watts, 0, 20).energy_j == pytest.approx(4000, abs=1)
+    assert gauge(t, watts, 0, 20).energy_j == pytest.approx(4000, abs=1.001)
     joules = np.where(t < 10 * S, 100 * t / S, 1000 + 300 * (t / S - 10))
     assert counter(t, joules, 0, 20).energy_j == pytest.approx(4000)
 
@@ -48,7 +58,7 @@ def test_edges_between_samples_are_interpolated() -> None:
     t = times(0, 1, 2, 3)
     # Power rises from 0 to 30 W; between 0.5 s (5 W) and 2.5 s (25 W) the mean is 15 W.
     assert gauge(t, np.array([0.0, 10, 20, 30]), 0.5, 2.5).energy_j == pytest.approx(30)
-    assert counter(t, np.array([0.0, 10, 30, 60]), 0.5, 2.5).energy_j == pytest.approx(45 - 5)
+    assert counter(t, np.array([0.0, 10, 30, 60]), 0.5, 2.5, period=0).energy_j == pytest.approx(45 - 5)
 
 
 def test_a_window_between_two_samples_has_energy_too() -> None:
@@ -58,7 +68,7 @@ def test_a_window_between_two_samples_has_energy_too() -> None:
 
 def test_samples_need_not_be_evenly_spaced() -> None:
     t = times(0, 0.1, 0.2, 5, 10)
-    assert gauge(t, np.array([10.0, 10, 10, 10, 30]), 0, 10).energy_j == pytest.approx(50 + 100)
+    assert gauge(t, np.array([10.0, 10, 10, 10, 30]), 0, 10, planned=2).energy_j == pytest.approx(50 + 100)
 
 
 def test_bursts_of_1_s_are_seen_whole() -> None:
@@ -75,7 +85,7 @@ def test_repeated_values_are_kept() -> None:
 
 def test_a_counter_that_wraps_once_goes_on() -> None:
     t = times(0, 1, 2, 3)
-    found = counter(t, np.array([900.0, 980, 60, 140]), 0, 3, wrap_j=1000.0, max_power_w=200)
+    found = counter(t, np.array([900.0, 980, 60, 140]), 0, 3, wrap=1000.0, max_power_w=200)
     assert found.energy_j == pytest.approx(240)
     assert found.reasons == ()
 
@@ -83,13 +93,13 @@ def test_a_counter_that_wraps_once_goes_on() -> None:
 def test_a_wrap_exactly_at_an_edge_changes_nothing() -> None:
     t = times(0, 1, 2, 3)
     joules = np.array([900.0, 0, 100, 200])
-    assert counter(t, joules, 0, 1, wrap_j=1000.0).energy_j == pytest.approx(100)
-    assert counter(t, joules, 1, 3, wrap_j=1000.0).energy_j == pytest.approx(200)
+    assert counter(t, joules, 0, 1, period=0, wrap=1000.0).energy_j == pytest.approx(100)
+    assert counter(t, joules, 1, 3, period=0, wrap=1000.0).energy_j == pytest.approx(200)
 
 
 def test_a_gap_in_which_a_second_wrap_is_possible_is_invalid() -> None:
     t = times(0, 1, 60, 61)
-    found = counter(t, np.array([0.0, 100, 300, 400]), 0, 61, wrap_j=1000.0, max_power_w=100)
+    found = counter(t, np.array([0.0, 100, 300, 400]), 0, 61, wrap=1000.0, max_power_w=100)
     assert found.energy_j is None
     assert found.reasons == ("more than one wrap possible in a gap of 59 s",)
 
@@ -97,33 +107,33 @@ def test_a_gap_in_which_a_second_wrap_is_possible_is_invalid() -> None:
 def test_a_counter_that_was_reset_is_invalid() -> None:
     t = times(0, 1, 2)
     assert counter(t, np.array([500.0, 600, 3]), 0, 2).reasons == ("counter went back: it was reset",)
-    wrapped = counter(t, np.array([500.0, 600, 3]), 0, 2, wrap_j=262_143.0, max_power_w=300)
+    wrapped = counter(t, np.array([500.0, 600, 3]), 0, 2, wrap=262_143.0, max_power_w=300)
     assert wrapped.energy_j is None
     assert wrapped.reasons == ("counter went back by other than a wrap: it was reset",)
 
 
 def test_a_counter_that_goes_up_faster_than_the_domain_can_draw_is_invalid() -> None:
-    found = counter(times(0, 1, 2, 3), np.array([0.0, 100, 900, 1000]), 0, 3, wrap_j=1e6, max_power_w=200)
+    found = counter(times(0, 1, 2, 3), np.array([0.0, 100, 900, 1000]), 0, 3, wrap=1e6, max_power_w=200)
     assert found.energy_j is None
     assert found.reasons == ("counter went up by more than 200 W can: it was reset, or wrapped unseen",)
 
 
 def test_two_late_readings_close_together_are_not_a_counter_that_jumps() -> None:
     t, joules = times(0, 0.01, 0.0101, 0.02), np.array([0.0, 1, 4, 5])
-    assert counter(t, joules, 0, 0.02, planned_s=0.0, max_power_w=400).energy_j is None
-    assert counter(t, joules, 0, 0.02, planned_s=0.01, max_power_w=400).energy_j == pytest.approx(5)
+    assert counter(t, joules, 0, 0.02, planned=0.0, max_power_w=400).energy_j is None
+    assert counter(t, joules, 0, 0.02, planned=0.01, max_power_w=400).energy_j == pytest.approx(5)
 
 
 def test_a_counter_goes_on_through_a_gap_inside_the_window() -> None:
     t = np.concatenate((every(0.01, 4), every(0.01, 4) + 6 * S))
-    found = counter(t, 100 * t / S, 1, 9, planned_s=0.01)
+    found = counter(t, 100 * t / S, 1, 9, planned=0.01)
     assert (found.energy_j, found.reasons) == (pytest.approx(800), ())
     assert found.largest_gap_s == pytest.approx(2)
 
 
 def test_a_gap_at_an_edge_leaves_open_whose_joules_they_are() -> None:
     t = np.concatenate((every(0.01, 4), every(0.01, 4) + 6 * S))
-    found = counter(t, 100 * t / S, 5, 9, planned_s=0.01)
+    found = counter(t, 100 * t / S, 5, 9, planned=0.01)
     assert found.energy_j is None
     assert found.reasons == ("no reading for 2 s at an edge: gaps are 50 % of the window, at most 3 % may be",)
 
@@ -154,7 +164,7 @@ def test_the_energies_of_two_halves_are_the_energy_of_the_whole(joules: list[flo
     cumulative = np.concatenate(([0.0], np.cumsum(joules))) % 60
     a, b, c = (cut * len(joules) for cut in sorted(cuts))
     assume(b - a > 1e-6 and c - b > 1e-6)
-    whole, left, right = (counter(t, cumulative, *span, wrap_j=60.0).energy_j for span in ((a, c), (a, b), (b, c)))
+    whole, left, right = (counter(t, cumulative, *span, wrap=60.0).energy_j for span in ((a, c), (a, b), (b, c)))
     assert whole == pytest.approx(left + right, abs=1e-6)
 
 
@@ -190,24 +200,89 @@ def test_negative_power_is_invalid() -> None:
     assert gauge(times(0, 1, 2), np.array([5.0, -1, 5]), 0, 2).reasons == ("negative power",)
 
 
-def test_a_window_under_20_update_periods_is_flagged() -> None:
+def test_a_window_under_20_update_periods_or_20_readings_is_flagged() -> None:
     t = every(0.1, 3)
     watts = np.full(len(t), 10.0)
-    assert gauge(t, watts, 0, 1.9, period=0.1).flags == ("window of 1.9 s is shorter than 20 update periods",)
-    assert gauge(t, watts, 0, 2.1, period=0.1).flags == ()
+    told = "window of 1.9 s is shorter than 20 "
+    assert gauge(t, watts, 0, 1.9, period=0.1, planned=0.02).flags == (f"{told}update periods",)
+    assert gauge(t, watts, 0, 1.9, period=0.01, planned=0.1).flags == (f"{told}readings",)
+    assert gauge(t, watts, 0, 2.1, period=0.1, planned=0.1).flags == ()
 
 
-def test_uncertainty_of_constant_power_is_that_of_two_edges() -> None:
+def test_constant_power_is_as_uncertain_as_the_instants_of_updates() -> None:
     t = every(0.1, 12)
-    # Each edge: 100 W x 0.1 s = 10 J wide, uniform, so 10/sqrt(12); two of them in quadrature.
-    expected = 10 / np.sqrt(12) * np.sqrt(2)
-    assert gauge(t, np.full(len(t), 100.0), 1, 11, period=0.1).uncertainty_j == pytest.approx(expected)
-    assert counter(t, 100 * t / S, 1, 11, update_period_s=0.1).uncertainty_j == pytest.approx(expected)
+    # An edge in the middle between two updates, each of which was somewhere in 0.1 s: half of either counts.
+    of_an_edge = 100 * 0.1 / np.sqrt(12) * np.sqrt(0.5)
+    found = counter(t + S // 20, 100 * t / S, 1.05, 11.05, period=0.1)
+    assert found.energy_j == pytest.approx(1000)
+    assert found.uncertainty_j == pytest.approx(of_an_edge * np.sqrt(2))
+    # Where the window is all of the trace, an update may have been just before or just after its end.
+    whole = counter(t, 100 * t / S, 0, 12, period=0.1)
+    assert (whole.energy_j, whole.uncertainty_j) == (
+        pytest.approx(1200),
+        pytest.approx(100 * 0.1 / np.sqrt(12) * np.sqrt(2)),
+    )
+
+
+def test_a_gauge_is_known_to_half_its_last_digit() -> None:
+    t = every(0.1, 12)
+    assert gauge(t, np.full(len(t), 100.0), 1, 11, resolution=1.0).uncertainty_j == pytest.approx(5)
+
+
+def test_a_counter_that_stands_still_is_invalid() -> None:
+    t = every(0.01, 30)
+    assert counter(t, np.zeros(len(t)), 5, 25, planned=0.01).reasons == ("counter has not moved in 30 s",)
+    frozen = np.minimum(100 * t / S, 1500)
+    assert counter(t, frozen, 5, 25, planned=0.01).reasons == ("counter has not moved for 15 s",)
+    assert counter(t, frozen, 2, 12, planned=0.01).energy_j == pytest.approx(1000)
+
+
+def test_a_counter_with_ticks_of_a_watt_hour_moves_seldom_and_is_right() -> None:
+    t = every(0.5, 600)
+    found = counter(t, np.floor(100 * t / S / 3600) * 3600, 20, 500, period=0.5, planned=0.5, resolution=3600.0)
+    assert found.reasons == ()
+    assert found.energy_j == pytest.approx(48_000, abs=2 * found.uncertainty_j)
+
+
+def test_a_counter_that_trembles_by_its_last_digit_was_not_reset() -> None:
+    t = every(0.01, 20)
+    joules = 100 * t / S - np.where(np.arange(len(t)) % 7 == 0, 1.5, 0.0)
+    assert counter(t, joules, 5, 15, planned=0.01, resolution=1.0).energy_j == pytest.approx(1000, rel=0.01)
+    assert counter(t, joules, 5, 15, planned=0.01, resolution=0.1).reasons == ("counter went back: it was reset",)
+
+
+def test_a_counter_that_is_refreshed_late_did_not_jump() -> None:
+    t = every(0.02, 20)
+    shown = np.floor(t / S / 0.6) * 0.6
+    found = counter(t, 300 * shown, 5, 15, period=0.1, planned=0.02, max_power_w=400)
+    assert (found.reasons, found.energy_j) == ((), pytest.approx(3000, abs=3))
+
+
+def test_power_that_no_such_domain_draws_is_a_failed_read() -> None:
+    t = every(0.1, 12)
+    watts = np.full(len(t), 100.0)
+    watts[50] = 0xFFFFFFFF * 1e-3
+    found = gauge(t, watts, 1, 11, planned=0.1, max_power_w=2000)
+    assert (found.energy_j, found.failed_reads) == (pytest.approx(1000), 1)
+
+
+def test_a_gauge_that_averages_is_read_half_a_span_later() -> None:
+    t = every(0.1, 40)
+    seconds = t / S
+    # 300 W from second 10 to 30, 50 W around; shown as means over the last second.
+    shown = 50 + 250 * (np.clip(seconds - 10, 0, 1) - np.clip(seconds - 30, 0, 1))
+    found = gauge(t, shown, 12, 28, planned=0.1, period=0.1, average_s=1.0)
+    assert found.energy_j == pytest.approx(4800)
+    edges = gauge(t, shown, 10, 30, planned=0.1, period=0.1, average_s=1.0)
+    assert edges.energy_j == pytest.approx(6000, abs=2 * edges.uncertainty_j)
+    assert edges.uncertainty_j < 100
+    blind = gauge(t, shown, 10, 30, planned=0.1, period=0.1)
+    assert abs(blind.energy_j - 6000) > 2 * blind.uncertainty_j
 
 
 def test_the_resolution_of_a_counter_adds_to_its_uncertainty() -> None:
     t = every(0.1, 12)
-    fine, coarse = (counter(t, 100 * t / S, 1, 11, resolution_j=r).uncertainty_j for r in (0.0, 50.0))
+    fine, coarse = (counter(t, 100 * t / S, 1, 11, resolution=r).uncertainty_j for r in (0.0, 50.0))
     assert coarse > fine
 
 

@@ -30,6 +30,8 @@ class Channel:
         max_power_w: watts that the domain cannot exceed, or None where unknown.
         period_s: seconds between two readings as planned; the sampling process fills it in.
         note: what a reader of this channel's numbers must know, or an empty text; it becomes a flag of every window.
+        average_s: seconds over which each value of a gauge is a mean, where that is known; 0 for an instant.
+        average_most_s: seconds over which it may be one, where that is not known.
     """
 
     instrument: str
@@ -43,6 +45,8 @@ class Channel:
     max_power_w: float | None = None
     period_s: float = 0.0
     note: str = ""
+    average_s: float = 0.0
+    average_most_s: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """The channel as JSON-ready values."""
@@ -70,7 +74,7 @@ class Channel:
 _REQUIRED = ("instrument", "domain", "quantity", "kind", "update_period_s")
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(("instrument", "domain", "quantity", "kind", "note"), str),
-    **dict.fromkeys(("update_period_s", "resolution", "period_s"), int | float),
+    **dict.fromkeys(("update_period_s", "resolution", "period_s", "average_s", "average_most_s"), int | float),
     **dict.fromkeys(("wrap", "max_power_w"), int | float | None),
     "estimated": bool,
 }

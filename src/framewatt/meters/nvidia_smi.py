@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from framewatt.errors import FramewattError
 from framewatt.meters.contract import GAUGE, Channel, Reading, require
+from framewatt.meters.nvml import LONGEST_AVERAGE_S, MOST_W
 from framewatt.meters.subprocess_lines import Lines
 from framewatt.meters.visible import Gpu, visible_gpus
 
@@ -87,6 +88,8 @@ class NvidiaSmi:
                 kind=GAUGE,
                 update_period_s=max(self.period_s, _UPDATE_PERIOD_S),
                 resolution=resolution,
+                max_power_w=MOST_W,
+                average_most_s=LONGEST_AVERAGE_S if quantity == "power_average_w" else 0.0,
                 note=gpu.note,
             )
             for gpu in gpus

@@ -19,8 +19,12 @@ _UPDATE_PERIOD_S = 0.1
 _FASTEST_S = 0.02
 """Read more often than it is refreshed, so that a reading tells when the value changed, and no more often than this."""
 
-_MOST_W = 2000.0
+MOST_W = 2000.0
 """Watts that no GPU exceeds."""
+
+LONGEST_AVERAGE_S = 1.0
+"""Averaged power is a mean over the last second on most GPUs since Ampere, and an instant's on those before (NVML API
+reference, nvmlDeviceGetPowerUsage)."""
 
 
 class Nvml:
@@ -73,7 +77,8 @@ class Nvml:
                         kind=kind,
                         update_period_s=_UPDATE_PERIOD_S,
                         resolution=resolution,
-                        max_power_w=_MOST_W,
+                        max_power_w=MOST_W,
+                        average_most_s=LONGEST_AVERAGE_S if quantity == "power_average_w" else 0.0,
                         note=gpu.note,
                     )
                 )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from framewatt.errors import FramewattError
 from framewatt.meters.contract import COUNTER, Channel, Reading, require
+from framewatt.meters.rapl import MOST_W
 from framewatt.meters.subprocess_lines import Lines
 
 EVENTS = Path("/sys/bus/event_source/devices/power/events")
@@ -73,6 +74,7 @@ class Perf:
                 kind=COUNTER,
                 update_period_s=_UPDATE_PERIOD_S,
                 resolution=0.01,
+                max_power_w=MOST_W,
             )
             for domain in self._parser.domains
         ]

@@ -15,6 +15,7 @@ from typing import Any
 
 from framewatt.errors import FramewattError
 from framewatt.meters.contract import COUNTER, Channel, require
+from framewatt.meters.rapl import MOST_W
 
 _UPDATE_PERIOD_S = 0.001
 
@@ -71,6 +72,7 @@ class PyRapl:
                 kind=COUNTER,
                 update_period_s=_UPDATE_PERIOD_S,
                 resolution=1e-6,
+                max_power_w=MOST_W,
             )
             for part, socket in self._sources
         ]

@@ -18,7 +18,7 @@ _UPDATE_PERIOD_S = 0.001
 _RESOLUTION_J = 61e-6
 """The usual energy unit, 2^-14 J (Intel SDM volume 3B, MSR_RAPL_POWER_UNIT)."""
 
-_MOST_W = 2000.0
+MOST_W = 2000.0
 """Watts that no zone exceeds, for zones whose kernel tells no limit: far above any socket's, so that a gap is found
 fit for a second wrap rather too early than too late."""
 
@@ -159,4 +159,4 @@ def _limit_w(zone: Path) -> float:
             limits.append(_number(file) * 1e-6)
         except (OSError, ValueError):
             continue
-    return 2 * max(limits) if limits and max(limits) > 0 else _MOST_W
+    return 2 * max(limits) if limits and max(limits) > 0 else MOST_W

@@ -76,7 +76,7 @@ def nvmlDeviceGetTotalEnergyConsumption(_handle: int) -> int:
 
 
 def _power_mw() -> int:
-    return round(_script.watts_at("gpu:0", _now_s()) * 1000)
+    return round(_script.shown_w("gpu:0", _now_s()) * 1000)
 
 
 def nvmlDeviceGetFieldValues(_handle: int, _fields: list[int]) -> list[SimpleNamespace]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from framewatt.file_study import FileStudy
+from framewatt.package.verification import earlier
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, RunFolder
 from framewatt.records import read_trace
@@ -23,10 +24,12 @@ def problems(package: Opened) -> Iterator[str]:
     again = {(one.record["cell_id"], one.record["repetition"]): one for one in import_runs(study, {})}
     for run, record in package.records:
         found = again[run.cell, run.repetition]
-        told, gives = (
-            {name: one.get(name) for name in found.record if name not in _OF_THE_READER}
-            for one in (record, found.record)
-        )
+        names = [name for name in found.record if name not in _OF_THE_READER]
+        gives = {name: found.record[name] for name in names}
+        if record["schema_version"] < earlier.SINCE:
+            gives |= {name: record.get(name) for name in ("valid", "reasons", "flags")}
+            gives["windows"] = earlier.as_told_then(record["windows"], found.record["windows"])
+        told = {name: record.get(name) for name in names}
         yield from some(differences(told, gives, why="its logs give"), run.where)
         yield from _of_trace(run, found.trace)
 

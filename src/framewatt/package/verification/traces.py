@@ -6,6 +6,7 @@ from typing import Any
 from framewatt.accounting import spans_of, windows_of
 from framewatt.errors import FramewattError
 from framewatt.file_study import FileStudy
+from framewatt.package.verification import earlier
 from framewatt.package.verification.alike import Alike
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.events import Event, read_events
@@ -49,6 +50,8 @@ def _of_run(package: Opened, record: Mapping[str, Any], trace: Trace, events: li
     idle = package.idle_of(record)
     clock = Clock(record["clock"]["monotonic_ns"], record["clock"]["utc"]) if record["clock"]["utc"] else None
     found = windows_of(spans, trace, idle) if spans else {}
+    if record["schema_version"] < earlier.SINCE:
+        found = earlier.as_told_then(record["windows"], found)
     for window in found.values():
         for edge in ("start", "end"):
             window[f"{edge}_utc"] = clock.utc(window[f"{edge}_monotonic_ns"]) if clock else None
