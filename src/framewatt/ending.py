@@ -40,6 +40,11 @@ class _Endings:
         self.waiting: int | None = None
         self._told_s = -_ONE_WORD_S
 
+    @property
+    def told(self) -> bool:
+        """Whether it was told to end."""
+        return self._told_s > 0
+
     def hear(self, number: int, _frame: FrameType | None) -> None:
         if self.unbroken:
             self.waiting = number
@@ -56,6 +61,8 @@ _ENDINGS = _Endings()
 def endings_heeded() -> Iterator[None]:
     """Within, these signals raise Ended, but for those that are ignored (as under nohup) or have a handler already.
 
+    Once the process was told to end, it is on its way out, and SIGTERM or SIGHUP said again then is not heard.
+
     Raises:
         Ended: the process was told to end.
     """
@@ -66,7 +73,9 @@ def endings_heeded() -> Iterator[None]:
         yield
     finally:
         for number, usual in ours.items():
-            signal.signal(number, usual)
+            # What would end it at once would leave what it has not yet tidied up.
+            deaf = _ENDINGS.told and usual is signal.SIG_DFL
+            signal.signal(number, signal.SIG_IGN if deaf else usual)
 
 
 @contextlib.contextmanager

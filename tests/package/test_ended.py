@@ -72,6 +72,21 @@ def test_a_script_that_is_told_to_end_leaves_nothing(
     assert processes_in(tmp_path) == []
 
 
+def test_what_is_said_again_on_the_way_out_is_not_heard() -> None:
+    code = (
+        "import os, signal\n"
+        "from framewatt.ending import endings_heeded\n"
+        "try:\n"
+        "    with endings_heeded(): os.kill(os.getpid(), signal.SIGTERM)\n"
+        "except KeyboardInterrupt:\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    print('tidied up')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "tidied up\n")
+
+
 def test_a_killed_script_leaves_no_process(package: Path, tmp_path: Path) -> None:
     process = started(package, tmp_path, "verify")
     process.kill()
