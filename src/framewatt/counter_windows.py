@@ -102,7 +102,9 @@ class _Readings:
         start, end = self._edge(start_ns), self._edge(end_ns)
         late_j = _LAG_SHARE * channel.update_period_s * (end.power_w - start.power_w)
         systematic = float(np.hypot(together(start.within_j, end.within_j), late_j))
-        by_chance = np.linalg.norm([start.when_j, end.when_j, *[channel.resolution * UNIFORM] * 2])
+        # Of steady power every line is rounded the same way.
+        digits = max(inside, 2) if channel.rounds_each else 2**0.5
+        by_chance = np.linalg.norm([start.when_j, end.when_j, channel.resolution * UNIFORM * digits])
         energy = end.energy_j - start.energy_j
         return WindowEnergy(
             energy,

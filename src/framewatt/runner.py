@@ -15,6 +15,7 @@ from framewatt.ending import scratch_folder
 from framewatt.files import read_json, write_text
 from framewatt.host.lock import Held
 from framewatt.machine import describe_machine
+from framewatt.meters.visible import GPU_ORDER
 from framewatt.preflight import check_machine
 from framewatt.privacy import Secrets
 from framewatt.records import SCHEMA_VERSION, Clock, run_text, write_events, write_trace
@@ -130,7 +131,7 @@ def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path,
         log=log,
         timeout_s=job["timeout_s"],
         # What a worker leaves where it passes things goes with this folder, also where it is ended.
-        environment={**thread_settings(job["threads"]), "TMPDIR": str(scratch)},
+        environment={**thread_settings(job["threads"]), **GPU_ORDER, "TMPDIR": str(scratch)},
         keep=lock.files,
     )
     if outcome.reason is None and not (scratch / "result.json").exists():

@@ -14,11 +14,18 @@ from framewatt.meters.perf import IntervalParser, Perf
 S = 1_000_000_000
 
 
+CSV = "     {second:.9f},S{socket},4,{value},Joules,power/energy-pkg/,100123456,100.00,,"
+JSON = (
+    '{{"interval" : {second:.9f}, "socket" : "S{socket}", "aggregate-number" : 4, "counter-value" : "{value}", '
+    '"unit" : "Joules", "event" : "power/energy-pkg/", "event-runtime" : 100123456, "pcnt-running" : 100.00}}'
+)
+
+
 def perf_lines(second: float, *joules: str) -> list[str]:
-    """An interval of two sockets, as perf 6.1 prints it."""
+    """An interval of two sockets, as perf 6.1 prints it; in both of its forms in turns, so that each test sees both."""
     return [
-        f"     {second:.9f},S{socket},4,{value},Joules,power/energy-pkg/,100123456,100.00,,"
-        for socket, value in enumerate(joules)
+        form.format(second=second, socket=socket, value=value)
+        for (socket, value), form in zip(enumerate(joules), (CSV, JSON), strict=False)
     ]
 
 
@@ -104,6 +111,21 @@ def test_a_perf_that_refuses_is_an_error_in_its_own_words(tmp_path: Path, monkey
     meter = Perf(events=tmp_path, paranoid=tmp_path / "paranoid")
     with pytest.raises(FramewattError, match="meter perf: found 'event syntax error: no such thing' from perf stat"):
         meter.open()
+
+
+@pytest.mark.parametrize(("newer", "digit_j"), [(True, 1e-6), (False, 0.01)])
+def test_a_line_has_as_many_digits_as_perf_can_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, newer: bool, digit_j: float
+) -> None:
+    form, refuses = (JSON, "") if newer else (CSV, 'case "$*" in *-j*) exit 129;; esac; ')
+    lines = " ".join(f"'{form.format(second=s, socket=0, value='0.04')}'" for s in (0.1, 0.2, 0.3))
+    program(tmp_path, "perf", f"{refuses}printf '%s\\n' {lines}; exec sleep 2", monkeypatch)
+    (tmp_path / "energy-pkg").touch()
+    (tmp_path / "paranoid").write_text("0\n")
+    meter = Perf(events=tmp_path, paranoid=tmp_path / "paranoid")
+    (channel,) = meter.open()
+    meter.end()
+    assert (channel.resolution, channel.rounds_each) == (digit_j, True)
 
 
 @pytest.mark.parametrize(

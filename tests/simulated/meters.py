@@ -1,6 +1,6 @@
 """What a meter shows of a load: its updates, lag, averaging, last digit and the times at which it is read."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,10 @@ from simulated.loads import Load
 
 Nanoseconds = NDArray[np.int64]
 Values = NDArray[np.float64]
+
+
+_UNIT_J = 61e-6
+"""The usual energy unit of RAPL."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,6 @@ class SimulatedMeter:
         average_s: seconds over which shown power is a mean; 0 for an instant.
         late_s: mean lateness of a reading, exponential.
         most_w: watts of the domain at full load.
-        each_line: whether every reading is a difference that is rounded by itself, as perf's lines are.
     """
 
     channel: Channel
@@ -32,11 +35,8 @@ class SimulatedMeter:
     average_s: float = 0.0
     late_s: float = 0.0002
     most_w: float = 300.0
-    each_line: bool = field(default=False)
 
-    def read(
-        self, load: Load, rng: np.random.Generator, real_resolution: float | None = None
-    ) -> tuple[Nanoseconds, Values]:
+    def read(self, load: Load, rng: np.random.Generator) -> tuple[Nanoseconds, Values]:
         """Times and values of every reading of a load."""
         end_s = len(load.power_w) * 0.001
         updates = self._updates(rng, end_s)
@@ -45,14 +45,17 @@ class SimulatedMeter:
         read = np.sort(due + rng.exponential(self.late_s, len(due)))
         shown_at = updates[np.clip(np.searchsorted(updates, read, side="right") - 1, 0, None)]
         seen = shown_at - rng.uniform(*self.lag_s)
-        digit = self.channel.resolution if real_resolution is None else real_resolution
+        digit = self.channel.resolution
         if self.channel.kind == COUNTER:
             value = load.energy_to(seen) + rng.uniform(0, 1000)
         elif self.average_s:
             value = (load.energy_to(seen) - load.energy_to(seen - self.average_s)) / self.average_s
         else:
             value = load.power_at(seen)
-        if digit:
+        if self.channel.rounds_each:
+            lines = np.diff(np.floor(value / _UNIT_J) * _UNIT_J, prepend=value[0])
+            value = np.cumsum(np.round(lines / self.channel.resolution) * self.channel.resolution)
+        elif digit:
             value = np.floor(value / digit) * digit
         return np.round(read * 1e9).astype(np.int64), value
 
@@ -70,8 +73,9 @@ def _channel(instrument: str, quantity: str, kind: str, update_s: float, period_
 
 RAPL = SimulatedMeter(_channel("rapl", "energy_j", COUNTER, 0.001, 0.01, resolution=61e-6), (0.0008, 0.0012))
 PERF_DRAM = SimulatedMeter(
-    _channel("perf", "energy_j", COUNTER, 0.001, 0.1, resolution=61e-6), (0.0008, 0.0012), most_w=4.0
+    _channel("perf", "energy_j", COUNTER, 0.001, 0.1, resolution=1e-6, rounds_each=True), (0.0008, 0.0012), most_w=4.0
 )
+PERF_CSV = replace(PERF_DRAM, channel=replace(PERF_DRAM.channel, resolution=0.01))
 NVML_COUNTER = SimulatedMeter(
     _channel("nvml", "energy_j", COUNTER, 0.1, 0.02, resolution=1e-3), (0.08, 0.12), (0.0, 0.02)
 )
@@ -97,6 +101,7 @@ SMI_INSTANT = replace(SMI, average_s=0.0)
 METERS = {
     "rapl": RAPL,
     "perf, DRAM of 4 W": PERF_DRAM,
+    "perf before 6.0, DRAM of 4 W": PERF_CSV,
     "nvml counter": NVML_COUNTER,
     "nvml counter, 20 ms": NVML_QUICK,
     "nvml instant power": INSTANT,

@@ -12,8 +12,14 @@ WIDEST = 8.0
 BLIND = ("nvidia-smi 1 Hz, older GPU", "bursts")
 """An instant of power each second, of a load that repeats each second: what it misses, no reading shows."""
 
-AVERAGED = ("nvml averaged power", "nvidia-smi 1 Hz, averaging GPU", "nvidia-smi 1 Hz, older GPU")
-"""Where nobody knows yet over which time a value is a mean, steady power is as uncertain as any."""
+WIDE = (
+    "perf before 6.0, DRAM of 4 W",
+    "nvml averaged power",
+    "nvidia-smi 1 Hz, averaging GPU",
+    "nvidia-smi 1 Hz, older GPU",
+)
+"""Where every line is rounded to its second decimal, maybe each the same way, and where nobody knows over which time a
+value is a mean, steady power is as uncertain as any."""
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -22,5 +28,5 @@ def test_twice_the_uncertainty_covers_the_error(meter: str, shape: str) -> None:
     found = cover(meter, shape, windows=60)
     assert found.invalid == 0
     assert found.share >= (0.8 if (meter, shape) == BLIND else LEAST_SHARE), found
-    if meter not in AVERAGED:
+    if meter not in WIDE:
         assert found.uncertainty_j <= WIDEST * found.error_j, found

@@ -93,6 +93,11 @@ def test_a_run_has_energy_in_every_window(run, tmp_path: Path) -> None:
     assert edges == [("process", "start"), ("steady", "start"), ("steady", "end"), ("process", "end")]
 
 
+def test_gpus_are_numbered_as_their_meters_number_them(run) -> None:
+    record, _ = run(f"import os\nresult['workload']['order'] = os.environ['CUDA_DEVICE_ORDER']\n{STEADY}")
+    assert record["workload"]["order"] == "PCI_BUS_ID"
+
+
 def test_epochs_together_are_the_steady_window(run) -> None:
     body = "\n".join(
         f'mark("epoch-{n}", "start"); time.sleep(0.2); mark("epoch-{n}", "end"); time.sleep(0.1)' for n in (1, 2)

@@ -32,6 +32,7 @@ class Channel:
         note: what a reader of this channel's numbers must know, or an empty text; it becomes a flag of every window.
         average_s: seconds over which each value of a gauge is a mean, where that is known; 0 for an instant.
         average_most_s: seconds over which it may be one, where that is not known.
+        rounds_each: whether each reading of a counter is the one before and a difference that was rounded by itself.
     """
 
     instrument: str
@@ -47,6 +48,7 @@ class Channel:
     note: str = ""
     average_s: float = 0.0
     average_most_s: float = 0.0
+    rounds_each: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The channel as JSON-ready values."""
@@ -62,7 +64,7 @@ class Channel:
         if not isinstance(content, dict) or not set(content) <= set(_KINDS) or not set(_REQUIRED) <= set(content):
             raise ValueError("a channel of other fields than a channel has")
         for name, value in content.items():
-            if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and name != "estimated"):
+            if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and _KINDS[name] is not bool):
                 raise ValueError(f"a channel whose {name} is {value!r:.40}")
             if isinstance(value, int | float) and not 0 <= value < _LARGEST:
                 raise ValueError(f"a channel whose {name} is {value!r:.40}")
@@ -76,7 +78,7 @@ _KINDS: dict[str, Any] = {
     **dict.fromkeys(("instrument", "domain", "quantity", "kind", "note"), str),
     **dict.fromkeys(("update_period_s", "resolution", "period_s", "average_s", "average_most_s"), int | float),
     **dict.fromkeys(("wrap", "max_power_w"), int | float | None),
-    "estimated": bool,
+    **dict.fromkeys(("estimated", "rounds_each"), bool),
 }
 _LARGEST = 1e30
 """Beyond any period, watt or joule; squares of it are still numbers."""

@@ -4,14 +4,16 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+GPU_ORDER = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+"""Set for the measured process: else CUDA numbers unlike GPUs by their speed, and NVML by their place on the bus."""
+
 
 @dataclass(frozen=True)
 class Gpu:
     """A GPU of the machine.
 
     Attributes:
-        index: NVML's number of it, which is nvidia-smi's too, and CUDA's where CUDA_DEVICE_ORDER is PCI_BUS_ID or all
-            GPUs are alike.
+        index: NVML's number of it, which is nvidia-smi's too, and CUDA's in GPU_ORDER.
         uuid: `GPU-…`.
         mig_uuids: `MIG-…` of the instances that it is divided into; empty where it is whole.
     """
