@@ -68,8 +68,9 @@ def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
     for event in events:
         if event["edge"] == "start":
             starts[event["window"]] = event["monotonic_ns"]
-        elif event["window"] in starts and event["monotonic_ns"] > starts[event["window"]]:
-            spans.setdefault(event["window"], []).append((starts[event["window"]], event["monotonic_ns"]))
+        # A second end belongs to no start.
+        elif (start_ns := starts.pop(event["window"], None)) is not None and event["monotonic_ns"] > start_ns:
+            spans.setdefault(event["window"], []).append((start_ns, event["monotonic_ns"]))
     epochs = [span for name, parts in spans.items() if name.startswith("epoch-") for span in parts]
     if epochs:
         spans["steady"] = epochs
@@ -128,7 +129,7 @@ def _window(spans: Spans, trace: Trace, idle: Mapping[str, Any], accounts: Accou
             for other in indices[: indices.index(index)]
             for reason in told[other].reasons
         ]
-        found["cross_checks"], flags = _cross_checks(found, trace, index, spans, accounts)
+        found["cross_checks"], flags = _cross_checks(found, trace, index, told)
         found["flags"] += [channel.note] if channel.note else []
         found["flags"] += flags + _throttling(trace, domain, spans)
         domains[domain] = found
@@ -168,19 +169,17 @@ def _unless_frozen(energy: WindowEnergy, trace: Trace, index: int, spans: Spans)
 
 
 def _cross_checks(
-    found: Mapping[str, Any], trace: Trace, chosen: int, spans: Spans, accounts: Accounts
+    found: Mapping[str, Any], trace: Trace, chosen: int, told: Mapping[int, WindowEnergy]
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Every other account of a domain's energy beside the chosen one, and flags where they part (design, 5.5).
 
     Other accounts are power integrated beside a counter, and other instruments.
     """
-    duration_s = sum(end - start for start, end in spans) * 1e-9
     checks, flags = [], []
-    for index, energies in accounts.items():
+    for index, other in told.items():
         channel = trace.channels[index]
-        if index == chosen or channel.domain != trace.channels[chosen].domain:
+        if index == chosen:
             continue
-        other = _over(energies, spans, duration_s)
         check: dict[str, Any] = {
             "instrument": channel.instrument,
             "source": channel.quantity,

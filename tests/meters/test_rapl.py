@@ -59,9 +59,10 @@ def test_rapl_tells_the_dies_of_a_package_apart(tmp_path: Path) -> None:
 
 def test_rapl_knows_a_package_once_though_two_drivers_list_it(tmp_path: Path) -> None:
     zone(tmp_path, "intel-rapl:0", "package-0", 1)
-    zone(tmp_path, "intel-rapl-mmio:0", "package-0", 1)
+    zone(tmp_path, "intel-rapl-mmio:0", "package-0", 7_000_000)
     meter = Rapl(tmp_path)
     assert [channel.domain for channel in meter.open()] == ["cpu:package-0"]
+    assert values(meter) == [pytest.approx(1e-6)]
     meter.close()
 
 
@@ -103,11 +104,24 @@ def test_dies_that_show_the_same_counter_are_counted_once(tmp_path: Path) -> Non
     meter.close()
 
 
-@pytest.mark.parametrize(("limits", "most_w"), [([65.0, 120.0], 240.0), ([], 2000.0), ([0.0], 2000.0)])
-def test_no_zone_can_draw_more_than_twice_its_limit(tmp_path: Path, limits: list[float], most_w: float) -> None:
+@pytest.mark.parametrize(
+    ("thermal_w", "limits_w", "most_w"),
+    [
+        ([65.0, 120.0], [], 480.0),
+        ([65.0], [65.0, 180.0], 720.0),
+        ([], [180.0], 720.0),
+        ([], [], 2000.0),
+        ([0.0], [0.0], 2000.0),
+        ([900.0], [], 2000.0),
+    ],
+)
+def test_a_turbo_may_draw_four_times_the_largest_limit(
+    tmp_path: Path, thermal_w: list[float], limits_w: list[float], most_w: float
+) -> None:
     folder = zone(tmp_path, "intel-rapl:0", "package-0", 1)
-    for number, watts in enumerate(limits):
-        (folder / f"constraint_{number}_max_power_uw").write_text(f"{watts * 1e6:.0f}\n")
+    for name, told_w in (("max_power", thermal_w), ("power_limit", limits_w)):
+        for number, watts in enumerate(told_w):
+            (folder / f"constraint_{number}_{name}_uw").write_text(f"{watts * 1e6:.0f}\n")
     meter = Rapl(tmp_path)
     assert [channel.max_power_w for channel in meter.open()] == [most_w]
     meter.close()

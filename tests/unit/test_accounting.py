@@ -95,6 +95,42 @@ def test_a_window_that_was_never_closed_is_none() -> None:
     assert spans_of(events) == {"setup": [(1, 5)]}
 
 
+def test_a_second_end_belongs_to_no_start() -> None:
+    events = [("start", 1), ("end", 2), ("end", 9)]
+    assert spans_of([{"window": "steady", "edge": edge, "monotonic_ns": t} for edge, t in events]) == {
+        "steady": [(1, 2)]
+    }
+
+
+def gpu_trace(counter_j: np.ndarray, power_w: np.ndarray, utilization: np.ndarray) -> Trace:
+    """A GPU's counter, power and utilisation, read together every 20 ms."""
+    kinds = (("energy_j", COUNTER), ("power_instant_w", GAUGE), ("utilization_percent", GAUGE))
+    channels = tuple(Channel("nvml", "gpu:0", quantity, kind, 0.1, period_s=0.02) for quantity, kind in kinds)
+    n = len(counter_j)
+    time_ns = np.tile(np.arange(n, dtype=np.int64) * 20_000_000, 3)
+    return Trace(channels, time_ns, np.repeat([0, 1, 2], n), np.concatenate([counter_j, power_w, utilization]))
+
+
+def test_a_counter_stuck_at_0_gives_way_to_power_and_says_so() -> None:
+    n = 2001
+    found = window_of([(5 * S, 35 * S)], gpu_trace(np.zeros(n), np.full(n, 300.0), np.full(n, 90.0)), {"domains": {}})
+    gpu = found["domains"]["gpu:0"]
+    assert (gpu["source"], gpu["valid"]) == ("power_instant_w", True)
+    assert gpu["energy_gross_j"] == pytest.approx(9000)
+    assert "energy_j of nvml does not count: counter has not moved in 40 s" in gpu["flags"]
+
+
+def test_power_that_is_frozen_while_the_gpus_other_gauges_move_is_invalid() -> None:
+    n = 2001
+    counter_j, busy = np.zeros(n), np.linspace(10, 90, n)
+    frozen = window_of([(5 * S, 35 * S)], gpu_trace(counter_j, np.full(n, 300.0), busy), {"domains": {}})
+    gpu = frozen["domains"]["gpu:0"]
+    assert (gpu["valid"], gpu["energy_gross_j"]) == (False, None)
+    assert gpu["reasons"] == ["counter has not moved in 40 s"]
+    (check,) = gpu["cross_checks"]
+    assert check["reasons"] == ["power_instant_w has not moved for 30 s, in which utilization_percent did"]
+
+
 def test_steady_of_a_training_is_its_epochs() -> None:
     events = []
     for n, (start, end) in enumerate([(1, 5), (7, 9)], 1):

@@ -4,6 +4,7 @@ Sources: Linux kernel documentation, power/powercap/powercap.rst, and the ABI of
 appear under the same names (`intel-rapl:0` holds `package-0` and `core`), by the same driver.
 """
 
+import contextlib
 import math
 import os
 from pathlib import Path
@@ -21,6 +22,9 @@ _RESOLUTION_J = 61e-6
 MOST_W = 2000.0
 """Watts that no zone exceeds, for zones whose kernel tells no limit: far above any socket's, so that a gap is found
 fit for a second wrap rather too early than too late."""
+
+_TURBO = 4.0
+"""Times its largest limit, what a zone may draw for an instant: twice was seen to be too little."""
 
 _MIRRORED_J = 1.0
 """Dies of one package whose counters lie no further apart show the same counter twice; read one after the other, two
@@ -98,10 +102,11 @@ class Rapl:
     def _zones(self) -> list[tuple[Path, str]]:
         """Folders of the zones and their domains, one entry a domain.
 
-        A package is listed by every control type that knows it (intel-rapl, intel-rapl-mmio); the first wins.
+        A package is listed by every control type that knows it. Of intel-rapl and intel-rapl-mmio the former counts:
+        the latter is a second view of the same package, for firmware that sets limits.
         """
         found: dict[str, Path] = {}
-        for folder in sorted(self.root.glob("*rapl*:*")):
+        for folder in sorted(self.root.glob("*rapl*:*"), key=lambda path: ("-mmio" in path.name, path.name)):
             label = _label(folder)
             domain = self._domain(folder, label) if label else None
             if domain:
@@ -152,11 +157,13 @@ def _number(path: Path) -> float:
 
 
 def _limit_w(zone: Path) -> float:
-    """Watts the zone cannot exceed for long: twice its largest power limit, where the kernel tells one."""
-    limits = []
-    for file in zone.glob("constraint_*_max_power_uw"):
-        try:
-            limits.append(_number(file) * 1e-6)
-        except (OSError, ValueError):
-            continue
-    return 2 * max(limits) if limits and max(limits) > 0 else MOST_W
+    """Watts the zone cannot exceed for as short as a reading: a multiple of its limits, where the kernel tells any.
+
+    A limit of power holds over its time window; within it a turbo may draw a multiple.
+    """
+    limits = [0.0]
+    for pattern in ("constraint_*_max_power_uw", "constraint_*_power_limit_uw"):
+        for file in zone.glob(pattern):
+            with contextlib.suppress(OSError, ValueError):
+                limits.append(_number(file) * 1e-6)
+    return min(_TURBO * max(limits), MOST_W) if max(limits) > 0 else MOST_W
