@@ -214,10 +214,10 @@ def _throttling(trace: Trace, domain: str, spans: Spans) -> list[str]:
 def _inside(trace: Trace, index: int, spans: Spans) -> Any:
     """Good readings of a channel inside a window."""
     time_ns, value = trace.of(index)
-    inside = np.zeros(len(time_ns), dtype=bool)
-    for start_ns, end_ns in spans:
-        inside |= (time_ns >= start_ns) & (time_ns <= end_ns)
-    return value[inside & np.isfinite(value)]
+    edges = np.array(spans, np.int64).T
+    first, behind = np.searchsorted(time_ns, edges[0], side="left"), np.searchsorted(time_ns, edges[1], side="right")
+    inside = np.concatenate([value[a:b] for a, b in zip(first, behind, strict=True)])
+    return inside[np.isfinite(inside)]
 
 
 def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:

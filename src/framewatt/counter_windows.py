@@ -6,6 +6,7 @@ between the updates on both sides of it. A failed read (NaN) is bridged by the g
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,23 +132,32 @@ class _Readings:
             return (f"counter went up by more than {most_w:g} W can: it was reset, or wrapped unseen",)
         return ()
 
+    @cached_property
+    def _standing(self) -> tuple[Nanoseconds, Nanoseconds, float]:
+        """Where the counter stood still: begins and ends of these times, and the seconds that are none yet."""
+        t, channel = self.samples.time_ns, self.channel
+        begins, ends = t[self.moved_at], t[np.append(self.moved_at[1:] - 1, len(t) - 1)]
+        usual_s = np.median(np.diff(begins)) * 1e-9 if len(begins) > 1 else 0.0
+        bearable_s = _STILL_PERIODS * max(channel.update_period_s, channel.period_s, float(usual_s))
+        long = (ends - begins) * 1e-9 > bearable_s
+        return begins[long], ends[long], bearable_s
+
     def _still(self, start_ns: int, end_ns: int) -> tuple[str, ...]:
         """Why a counter that did not move is not to be believed, if so. Nothing that can be metered takes no energy.
 
         An estimate may rightly be 0, and a window between two changes of a counter with a coarse last digit is short of
         them: both are no standstill.
         """
-        t, channel = self.samples.time_ns, self.channel
-        begins, ends = t[self.moved_at], t[np.append(self.moved_at[1:] - 1, len(t) - 1)]
-        stood_s = (ends - begins) * 1e-9
-        usual_s = np.median(np.diff(begins)) * 1e-9 if len(begins) > 1 else 0.0
-        bearable_s = _STILL_PERIODS * max(channel.update_period_s, channel.period_s, usual_s)
-        inside_s = (np.minimum(ends, end_ns) - np.maximum(begins, start_ns)) * 1e-9
-        told = (stood_s > bearable_s) & (inside_s > min(bearable_s, 0.5 * (end_ns - start_ns) * 1e-9))
-        if len(begins) == 1 and not channel.estimated:
+        t = self.samples.time_ns
+        if self.channel.estimated:
+            return ()
+        if len(self.moved_at) == 1:
             return (f"counter has not moved in {(t[-1] - t[0]) * 1e-9:.3g} s",)
-        if told.any() and not channel.estimated:
-            return (f"counter has not moved for {stood_s[told].max():.3g} s",)
+        begins, ends, bearable_s = self._standing
+        inside_s = (np.minimum(ends, end_ns) - np.maximum(begins, start_ns)) * 1e-9
+        told = inside_s > min(bearable_s, 0.5 * (end_ns - start_ns) * 1e-9)
+        if told.any():
+            return (f"counter has not moved for {((ends - begins)[told]).max() * 1e-9:.3g} s",)
         return ()
 
     def _edge(self, edge_ns: int) -> _Edge:
