@@ -28,7 +28,7 @@ def test_a_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
         ({"status": "fine"}, "status: 'fine' is not one of"),
         ({"repetition": 0}, "repetition: 0 is less than the minimum"),
         ({"joules": 3}, "Additional properties are not allowed"),
-        ({"schema_version": 3}, r"schema_version: 3 is not one of \[1, 2\]"),
+        ({"schema_version": 4}, r"schema_version: 4 is not one of \[1, 2, 3\]"),
     ],
 )
 def test_a_record_that_breaks_the_schema_is_neither_written_nor_read(

@@ -156,7 +156,7 @@ def test_a_short_gap_is_flagged_and_as_uncertain_as_power_was_elsewhere() -> Non
 
 
 @given(
-    joules=st.lists(st.floats(0, 50), min_size=3, max_size=30),
+    joules=st.lists(st.floats(0.1, 50), min_size=3, max_size=30),
     cuts=st.tuples(st.floats(0.01, 0.98), st.floats(0.01, 0.98), st.floats(0.01, 0.98)),
 )
 def test_the_energies_of_two_halves_are_the_energy_of_the_whole(joules: list[float], cuts: tuple) -> None:
