@@ -7,6 +7,7 @@ from framewatt.file_study import FileStudy
 from framewatt.package.rebuild import not_compared_in
 from framewatt.package.verification import chain
 from framewatt.package.verification.code import other_code
+from framewatt.package.verification.earlier import SINCE
 from framewatt.package.verification.opened import Opened
 from framewatt.runs.clocks import steps_between
 from framewatt.verdict import OK
@@ -94,6 +95,11 @@ def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
             yield f"that the wall clock was set, or the machine slept, before {len(steps)} runs, as frames say"
         if not chain.told_of(package):
             yield "that no run was left out, for it has no chain of its records"
+    if earlier := sum(record["schema_version"] < SINCE for record in records):
+        yield (
+            f"uncertainties, reasons and flags of {earlier} runs, whose code had other rules for them (their joules are "
+            "held to within two uncertainties)"
+        )
     if failed := sum(record["status"] != "ok" for record in records):
         yield f"why {failed} runs failed"
     if told := other_code(package):
