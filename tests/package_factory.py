@@ -89,7 +89,13 @@ _PROJECT = (
         "src/framewatt/windows.py",
         "config/config.yaml",
     ),
-    *("src/framewatt/runner.py", "config/datasets.yaml", "config/schemas/study.schema.yaml", "LICENSE"),
+    *(
+        "src/framewatt/runner.py",
+        "src/framewatt/records.py",
+        "config/datasets.yaml",
+        "config/schemas/study.schema.yaml",
+        "LICENSE",
+    ),
     *("envs/torch/requirements.txt", "envs/torch/pyproject.toml", "envs/orchestrator/requirements.txt"),
 )
 """What stands for the project in a package: a few files, so that tests are quick."""

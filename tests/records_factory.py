@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from framewatt.records import SCHEMA_VERSION
+
 
 def energy(gross_j: float | None, *, idle_j: float = 20.0, estimated: bool = False, **change: Any) -> dict[str, Any]:
     """Energy of a domain in a window of 10 s; None is an invalid one."""
@@ -46,7 +48,7 @@ def run_record(domains: dict[str, Any] | None = None, **change: Any) -> dict[str
     """A run of 100 samples in 10 s, with some keys replaced."""
     domains = {"cpu:package-0": energy(100.0)} if domains is None else domains
     return {
-        "schema_version": 2,
+        "schema_version": SCHEMA_VERSION,
         "framewatt_version": "0.1.0",
         "study": "trial",
         "cell_id": "infer-resnet50-digits-torch-b1",

@@ -200,6 +200,10 @@ NOTICED: dict[str, tuple[Edit, str]] = {
         lambda forger: both_clocks(*third(forger), 10_000)(forger),
         "measured after .*, and its entry of the chain .* is from before",
     ),
+    "a record of an older schema, which is held to less": (
+        of_record({"schema_version": 2}),
+        "schema_version: the record says 2, the code that made it writes 3",
+    ),
     "a run from before the boot": (
         lambda forger: both_clocks(*third(forger), -10_000)(forger),
         "measured 9699 s before its machine was booted",

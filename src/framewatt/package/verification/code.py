@@ -1,12 +1,16 @@
 """The code in the package is the code that it says packed it, and the runs say whether it made them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from framewatt.files import sha256_of
 from framewatt.identity import ROOT, code_files, code_sha256
+from framewatt.package.verification.compare import some
 from framewatt.package.verification.opened import Opened, mapping_in
+
+_WRITES = re.compile(r"^SCHEMA_VERSION = (\d+)$", re.MULTILINE)
 
 
 def problems(package: Opened) -> Iterator[str]:
@@ -19,6 +23,23 @@ def problems(package: Opened) -> Iterator[str]:
         yield f"identity.json: code: it says {told}, the packed code is {code_sha256(package.data)}{files}"
     if (package.data / "changes.diff").is_file() and isinstance(code, dict) and code.get("modified") is False:
         yield "identity.json: code: it says that nothing was changed since the commit, and there is a changes.diff"
+    yield from some(_other_schemas(package))
+
+
+def _other_schemas(package: Opened) -> Iterator[str]:
+    """Records of a schema that the packed code, which is said to have made them, does not write.
+
+    By an older schema a record would be held to less.
+    """
+    records = package.data / "src" / "framewatt" / "records.py"
+    written = _WRITES.search(records.read_text(encoding="utf-8")) if records.is_file() else None
+    if written is None:
+        return
+    hashes = _hashes(package.data)
+    for run, record in package.records:
+        told = record["schema_version"]
+        if (record["identity"].get("code") or {}).get("sha256") in hashes and told != int(written[1]):
+            yield f"{run.where}: schema_version: the record says {told}, the code that made it writes {written[1]}"
 
 
 def other_code(package: Opened) -> str | None:

@@ -97,8 +97,8 @@ def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
             yield "that no run was left out, for it has no chain of its records"
     if earlier := sum(record["schema_version"] < SINCE for record in records):
         yield (
-            f"uncertainties, reasons and flags of {earlier} runs, whose code had other rules for them (their joules are "
-            "held to within two uncertainties)"
+            f"uncertainties, reasons and flags of {earlier} runs, whose code had other rules for them "
+            "(their joules are held to within two uncertainties)"
         )
     if failed := sum(record["status"] != "ok" for record in records):
         yield f"why {failed} runs failed"
