@@ -34,13 +34,19 @@ def started(package: Path, folder: Path, script: str) -> "subprocess.Popen[str]"
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=heed_interrupts,  # noqa: PLW1509  # nothing here has threads
+        preexec_fn=heed_all,  # noqa: PLW1509  # nothing here has threads
     )
     deadline = time.monotonic() + 30
     while not processes_in(folder) and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
     return process
+
+
+def heed_all() -> None:
+    """Undo that nohup, or a background shell, lets its children ignore what these tests send."""
+    heed_interrupts()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def processes_in(folder: Path) -> list[int]:
