@@ -27,7 +27,7 @@ from framewatt.package.contents import project_files, study_files
 from framewatt.package.write import write_package
 from framewatt.plan import plan_of
 from framewatt.privacy import Secrets
-from framewatt.records import Clock, read_run, write_events, write_trace
+from framewatt.records import SCHEMA_VERSION, Clock, read_run, write_events, write_trace
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.study import Run, Study, load_study
 from framewatt.supervision import Outcome
@@ -114,12 +114,13 @@ def hashes_of(path: Path) -> JobHashes:
     return JobHashes(study, datasets, sources_of(study, "locked", ROOT))
 
 
-def project_tree(root: Path) -> Path:
-    """A project of a few files, in root/project."""
+def project_tree(root: Path, schema_version: int = SCHEMA_VERSION) -> Path:
+    """A project of a few files, in root/project, whose code writes records of a schema."""
     for name in _PROJECT:
         place = root / "project" / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes((ROOT / name).read_bytes())
+        text = (ROOT / name).read_text()
+        place.write_text(text.replace(f"SCHEMA_VERSION = {SCHEMA_VERSION}", f"SCHEMA_VERSION = {schema_version}"))
     return root / "project"
 
 
@@ -142,7 +143,7 @@ def results_tree(root: Path, estimated: bool = False, old_form: bool = False) ->
     idle = _calibrate(results, meters, hashes.idle)
     trained = _trained() | {"job_sha256": hashes.weights["resnet50-digits-torch"]}
     write_json(results / "train" / "resnet50-digits-torch" / "train.json", trained)
-    code = code_identity(project_tree(root))
+    code = code_identity(project_tree(root, 1 if old_form else SCHEMA_VERSION))
     records = [_play(hashes, run, results, idle, code) for run in hashes.study.runs()]
     aggregate(results, records)
     if old_form:
@@ -194,7 +195,8 @@ def make_package(root: Path, secrets: Secrets | None = None, **how: Any) -> Path
 
 def pack(root: Path, results: Path, secrets: Secrets | None = None) -> Path:
     """The package of a results tree that results_tree made below a folder."""
-    project = project_tree(root)
+    first = next(results.glob("measure/*/*/run.json"))
+    project = project_tree(root, read_json(first)["schema_version"])
     study = study_of(root / "study.yaml")
     data = root / "digits.json"
     write_json(data, _DATA)
