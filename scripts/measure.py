@@ -7,7 +7,7 @@ from framewatt.calibration import idle_here
 from framewatt.cli import arguments, run
 from framewatt.exporters.contract import CHECK_RECORD
 from framewatt.files import read_json
-from framewatt.flow.staleness import idle_domains_sha256
+from framewatt.flow.job_hash import idle_domains_sha256
 from framewatt.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
 from framewatt.identity import code_identity

@@ -16,7 +16,8 @@ from typing import Any
 from framewatt import jobs
 from framewatt.exporters.contract import CHECK_RECORD
 from framewatt.exporters.contract import RECORD as EXPORT_RECORD
-from framewatt.flow.job_hashes import JobHashes, job_sha256
+from framewatt.flow.job_hash import job_sha256
+from framewatt.flow.job_hashes import JobHashes
 from framewatt.flow.staleness import OTHER, Runs, content_of, of_idle, of_stage
 from framewatt.training import RECORD as TRAIN_RECORD
 

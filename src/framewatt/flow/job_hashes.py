@@ -4,8 +4,6 @@ An artefact carries the hash of its job and of what the job starts from. Where i
 now gives, the artefact is another study's: it is made again, and no frame holds it.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -14,13 +12,10 @@ from typing import Any
 from framewatt import jobs
 from framewatt.cell import FIXED, Cell, environment_of
 from framewatt.datasets.catalogue import Catalogue
+from framewatt.flow.job_hash import job_sha256
 from framewatt.own_models import ONNX
-from framewatt.preflight import TOPICS
 from framewatt.study import Study
 from framewatt.weights import FINE_TUNED, TRAINED, weights_of
-
-_NO_PART = ("attempt", "timeout_s")
-"""What of a job leaves its result as it is: a run that ended in time is the same under any limit."""
 
 _NO_TRAINING: dict[str, Any] = {"training": None, "batch_size": None}
 """What of a job says nothing of weights that are not trained."""
@@ -164,36 +159,3 @@ class JobHashes:
             **({"arrays": own["arrays"]} if own else {}),
             **({"code": own["code"]} if own and built else {}),
         }
-
-
-def _found_as(topic: str) -> int:
-    """Place of a topic among what preflight looks at."""
-    return TOPICS.index(topic) if topic in TOPICS else len(TOPICS)
-
-
-def _plain(value: Any) -> Any:
-    """A value in the one form that stands for all that are equal to it: 10.0 is 10."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def job_sha256(job: Mapping[str, Any], **start: Any) -> str:
-    """SHA-256 of a job and of what it starts from, as hexadecimal text.
-
-    Args:
-        job: see jobs.py; the number of the attempt, the time limit and the place of an own model's folder are no part.
-        start: hashes of what the job starts from, and what else decides its result.
-    """
-    counted = {name: value for name, value in job.items() if name not in _NO_PART}
-    if "own" in job:
-        counted["own"] = {**job["own"], "folder": None}
-    if "preflight" in job:
-        # What is accepted is a set: in whichever order it is named, it counts in that in which it is found.
-        counted["preflight"] = {**job["preflight"], "accept": sorted(job["preflight"]["accept"], key=_found_as)}
-    canonical = json.dumps(
-        _plain({"job": counted, "start": start}), sort_keys=True, separators=(",", ":"), allow_nan=False
-    )
-    return hashlib.sha256(canonical.encode()).hexdigest()

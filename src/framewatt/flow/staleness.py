@@ -9,7 +9,8 @@ from framewatt.cell import Cell
 from framewatt.exporters.contract import CHECK_RECORD
 from framewatt.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.files import read_json
-from framewatt.flow.job_hashes import JobHashes, job_sha256
+from framewatt.flow.job_hash import idle_domains_sha256
+from framewatt.flow.job_hashes import JobHashes
 from framewatt.stage import worth_repeating
 from framewatt.study import threads_of
 from framewatt.training import RECORD as TRAIN_RECORD
@@ -154,11 +155,6 @@ class Runs:
         if path not in self._read:
             self._read[path] = content_of(path)
         return self._read[path] or {}
-
-
-def idle_domains_sha256(idle: Mapping[str, Any]) -> str:
-    """SHA-256 of idle power by domain, by which a run knows its own."""
-    return job_sha256({"domains": idle.get("domains")})
 
 
 def content_of(path: Path) -> dict[str, Any] | None:
