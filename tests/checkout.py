@@ -43,7 +43,7 @@ class Checkout:
 
     def __init__(self, root: Path, lock: Path | None = Path()) -> None:
         self.root = root
-        self._environment = environment() if lock is None else {**environment(), LOCK: str(lock)}
+        self._lock = {} if lock is None else {LOCK: str(lock)}
         for name in _COPIED:
             source, target = ROOT / name, root / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -63,6 +63,11 @@ class Checkout:
         """Write a study file."""
         path = self.root / "config" / "studies" / f"{name}.yaml"
         path.write_text(yaml.safe_dump({"study": name, "title": f"The study {name}", **keys}))
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        """Of a call that begins now: a test may have changed PATH since this checkout was made."""
+        return {**environment(), **self._lock}
 
     def snakemake(self, *words: str, config: str = "") -> Answer:
         """Run snakemake here and wait."""
