@@ -132,7 +132,7 @@ def test_the_report_says_what_to_deploy(page: BeautifulSoup) -> None:
 def replanned(checkout: Checkout) -> set[str]:
     """Cells that would be measured anew."""
     told = checkout.snakemake("--dry-run", "--quiet", "host", "--", "all", config="study=my-model")
-    return set(re.findall(r"measuring (\S+), repetition", told.text))
+    return set(re.findall(r"measuring (\S+)/\d+$", told.text, re.MULTILINE))
 
 
 @pytest.mark.parametrize(
