@@ -12,13 +12,16 @@ from framewatt.gauges import summaries
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.throttling import THROTTLE_REASONS, throttled_shares
 from framewatt.trace import Trace
-from framewatt.windows import WindowEnergy, combine
+from framewatt.windows import SHORTEST_WINDOW_PERIODS, WindowEnergy, combine
 
 Spans = list[tuple[int, int]]
 """Start and end of each part of a window, CLOCK_MONOTONIC nanoseconds."""
 
 LARGEST_DEVIATION = 0.03
 """Share by which two accounts of one domain may differ before it is flagged."""
+
+_CONTRADICTION = 0.5
+"""Share by which two accounts of one domain may differ before neither is believed."""
 
 _FROZEN_READINGS = 100
 """As many readings of one and the same power, to the last digit, and a gauge that others contradict stands still."""
@@ -117,6 +120,7 @@ def _window(spans: Spans, trace: Trace, idle: Mapping[str, Any], accounts: Accou
         told = {index: _over(accounts[index], spans, duration_s) for index in indices}
         told = {index: _unless_frozen(energy, trace, index, spans) for index, energy in told.items()}
         index = next((index for index in indices if not told[index].reasons), indices[0])
+        told[index] = _unless_contradicted(told, trace.channels, index, duration_s)
         channel = trace.channels[index]
         found: dict[str, Any] = {
             "instrument": channel.instrument,
@@ -165,7 +169,42 @@ def _unless_frozen(energy: WindowEnergy, trace: Trace, index: int, spans: Spans)
         return energy
     seconds = sum(end - start for start, end in spans) * 1e-9
     frozen = f"{channel.quantity} has not moved for {seconds:.3g} s, in which {others[0]} did"
-    return replace(energy, energy_j=None, uncertainty_j=None, mean_power_w=None, reasons=(*energy.reasons, frozen))
+    return _refused(energy, frozen)
+
+
+def _unless_contradicted(
+    told: Mapping[int, WindowEnergy], channels: Sequence[Channel], index: int, duration_s: float
+) -> WindowEnergy:
+    """The chosen account of a domain, but where another one that can know tells something quite different.
+
+    An account can know where it measures, and the window is long for it.
+    """
+
+    def can_know(number: int) -> bool:
+        channel = channels[number]
+        longest_s = max(channel.update_period_s, channel.period_s, channel.average_s, channel.average_most_s)
+        return not channel.estimated and duration_s >= SHORTEST_WINDOW_PERIODS * longest_s
+
+    chosen = told[index]
+    if chosen.energy_j is None or not can_know(index):
+        return chosen
+    for number, other in told.items():
+        if number == index or other.energy_j is None or not can_know(number):
+            continue
+        apart_j = abs(other.energy_j - chosen.energy_j)
+        uncertain_j = float(np.hypot(chosen.uncertainty_j or 0.0, other.uncertainty_j or 0.0))
+        if apart_j > max(_CONTRADICTION * max(chosen.energy_j, other.energy_j), 3 * uncertain_j):
+            names = [f"{channels[i].quantity} of {channels[i].instrument}" for i in (index, number)]
+            return _refused(
+                chosen,
+                f"{names[0]} says {chosen.energy_j:.4g} J, {names[1]} {other.energy_j:.4g} J: one of them is wrong",
+            )
+    return chosen
+
+
+def _refused(energy: WindowEnergy, reason: str) -> WindowEnergy:
+    """What a channel says, not to be believed."""
+    return replace(energy, energy_j=None, uncertainty_j=None, mean_power_w=None, reasons=(*energy.reasons, reason))
 
 
 def _cross_checks(

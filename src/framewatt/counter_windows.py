@@ -19,6 +19,16 @@ from framewatt.windows import UNIFORM, WindowEnergy, flags_of, together
 _STILL_PERIODS = 10
 """As many periods without a change, and as many of its usual times between changes, and a counter stands still."""
 
+_LOST_INTERVALS = 3
+"""A standstill of more of its usual times between changes, after which the counter goes on as if it had been no time at
+all, has lost joules; one that is made up for was a late refresh."""
+
+_LOST_SHARE = 0.5
+"""Of the power before and after a standstill, what the joules that it shows must at least come to."""
+
+_COARSE_DIGITS = 10
+"""A counter that changes by fewer of its last digits stands still between them and has lost nothing."""
+
 _WITHIN_SHARE = 0.7
 """Of the energy that lies on the wrong side of an edge if power stepped just there, the share that is one standard
 uncertainty; found by simulation (docs/meters.md, coverage): 0.6 covers 89 % of load = window on a slow counter."""
@@ -71,7 +81,7 @@ class _Readings:
 
     def __init__(self, channel: Channel, time_ns: Nanoseconds, counter_j: Values) -> None:
         self.channel = channel
-        self.samples = Samples(time_ns, counter_j)
+        self.samples = Samples(time_ns, counter_j, total=True)
         t = self.samples.time_ns
         steps, self.back, self.undone = _steps(self.samples.value, channel)
         self.beyond = steps > _most_j(t, steps, channel)
@@ -135,12 +145,29 @@ class _Readings:
     @cached_property
     def _standing(self) -> tuple[Nanoseconds, Nanoseconds, float]:
         """Where the counter stood still: begins and ends of these times, and the seconds that are none yet."""
-        t, channel = self.samples.time_ns, self.channel
-        begins, ends = t[self.moved_at], t[np.append(self.moved_at[1:] - 1, len(t) - 1)]
-        usual_s = np.median(np.diff(begins)) * 1e-9 if len(begins) > 1 else 0.0
-        bearable_s = _STILL_PERIODS * max(channel.update_period_s, channel.period_s, float(usual_s))
+        begins, ends, usual_s = self._between_changes
+        bearable_s = _STILL_PERIODS * max(self.channel.update_period_s, self.channel.period_s, usual_s)
         long = (ends - begins) * 1e-9 > bearable_s
         return begins[long], ends[long], bearable_s
+
+    @cached_property
+    def _losing(self) -> tuple[Nanoseconds, Nanoseconds]:
+        """Where the counter stood still and lost what was drawn meanwhile: begins and ends of these times."""
+        begins, ends, usual_s = self._between_changes
+        grown = np.diff(self.gained[self.moved_at]) >= _COARSE_DIGITS * self.channel.resolution
+        lost = np.zeros(len(begins), bool)
+        if len(begins) > 3:
+            before, within, after = self.powers_w[:-2], self.powers_w[1:-1], self.powers_w[2:]
+            lost[1:-2] = (within < _LOST_SHARE * np.minimum(before, after)) & grown[:-2] & grown[2:]
+        lost &= (ends - begins) * 1e-9 > _LOST_INTERVALS * max(self.channel.period_s, usual_s)
+        return begins[lost], ends[lost]
+
+    @cached_property
+    def _between_changes(self) -> tuple[Nanoseconds, Nanoseconds, float]:
+        """First and last reading of every value, and the usual seconds from one change to the next."""
+        t = self.samples.time_ns
+        begins, ends = t[self.moved_at], t[np.append(self.moved_at[1:] - 1, len(t) - 1)]
+        return begins, ends, float(np.median(np.diff(begins)) * 1e-9) if len(begins) > 1 else 0.0
 
     def _still(self, start_ns: int, end_ns: int) -> tuple[str, ...]:
         """Why a counter that did not move is not to be believed, if so. Nothing that can be metered takes no energy.
@@ -158,6 +185,11 @@ class _Readings:
         told = inside_s > min(bearable_s, 0.5 * (end_ns - start_ns) * 1e-9)
         if told.any():
             return (f"counter has not moved for {((ends - begins)[told]).max() * 1e-9:.3g} s",)
+        begins, ends = self._losing
+        within = (ends > start_ns) & (begins < end_ns)
+        if within.any():
+            longest_s = (ends - begins)[within].max() * 1e-9
+            return (f"counter stood still for {longest_s:.3g} s and did not count what was drawn meanwhile",)
         return ()
 
     def _edge(self, edge_ns: int) -> _Edge:

@@ -23,20 +23,24 @@ class Samples:
         time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.
         values: shape (n,), NaN where the read failed.
         highest: a value above it is a failed read too, such as the all-ones of a register that was not there.
+        total: whether values are a running total, of which the last of several at one instant counts.
 
     Raises:
         ValueError: the times do not ascend.
     """
 
-    def __init__(self, time_ns: Nanoseconds, values: Values, highest: float | None = None) -> None:
+    def __init__(self, time_ns: Nanoseconds, values: Values, highest: float | None = None, total: bool = False) -> None:
         time_ns, values = np.asarray(time_ns, dtype=np.int64), np.asarray(values, dtype=np.float64)
         if (np.diff(time_ns) < 0).any():
             raise ValueError("sample times do not ascend")
         good = np.isfinite(values)
         if highest is not None:
             good &= ~(values > highest)
-        self.time_ns, self.value = time_ns[good], values[good]
         self._failed_ns = time_ns[~good]
+        self.time_ns, self.value = time_ns[good], values[good]
+        if total:
+            last = np.append(np.diff(self.time_ns) > 0, True)[: len(self.time_ns)]
+            self.time_ns, self.value = self.time_ns[last], self.value[last]
 
     def around(self, start_ns: int, end_ns: int) -> tuple[int, int, int]:
         """The samples that matter to a window: those inside and the nearest on either side.

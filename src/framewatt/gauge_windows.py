@@ -23,7 +23,6 @@ window is shifted by half the span."""
 _UNSEEN_SHARE = 0.07
 """Of the joules of one averaging span, what an edge may be off by changes that an average does not show."""
 
-
 _TILED_SHARE = 0.9
 """Of an averaging span, what of the time between two readings surely lies in it."""
 
@@ -84,6 +83,10 @@ class _Readings:
         gap_s, inside, reasons = coverage(t, start_ns, end_ns)
         if (value < 0).any():
             reasons += ("negative power",)
+        elif len(value) and not value.any() and not self.channel.estimated:
+            reasons += ("power is 0 W in every reading: nothing that can be metered takes none",)
+        if not reasons and failed > inside:
+            reasons += (f"{failed} of {failed + inside} reads failed",)
         if reasons:
             return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
         duration_s = (end_ns - start_ns) * 1e-9

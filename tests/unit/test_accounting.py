@@ -131,6 +131,23 @@ def test_power_that_is_frozen_while_the_gpus_other_gauges_move_is_invalid() -> N
     assert check["reasons"] == ["power_instant_w has not moved for 30 s, in which utilization_percent did"]
 
 
+def test_a_counter_that_crawls_under_300_w_is_not_believed() -> None:
+    n = 2001
+    crawling = np.floor(np.arange(n) / 100) * 1e-3
+    found = window_of([(5 * S, 35 * S)], gpu_trace(crawling, np.full(n, 300.0), np.full(n, 90.0)), {"domains": {}})
+    gpu = found["domains"]["gpu:0"]
+    assert (gpu["valid"], gpu["energy_gross_j"]) == (False, None)
+    assert gpu["reasons"] == ["energy_j of nvml says 0.015 J, power_instant_w of nvml 9000 J: one of them is wrong"]
+
+
+def test_a_window_too_short_for_power_leaves_the_counter_its_word() -> None:
+    n = 2001
+    counter_j = 300 * np.arange(n) * 0.02
+    lagging = np.full(n, 30.0)
+    found = window_of([(5 * S, 6 * S)], gpu_trace(counter_j, lagging, np.full(n, 90.0)), {"domains": {}})
+    assert found["domains"]["gpu:0"]["energy_gross_j"] == pytest.approx(300)
+
+
 def test_steady_of_a_training_is_its_epochs() -> None:
     events = []
     for n, (start, end) in enumerate([(1, 5), (7, 9)], 1):

@@ -258,6 +258,49 @@ def test_a_counter_that_is_refreshed_late_did_not_jump() -> None:
     assert (found.reasons, found.energy_j) == ((), pytest.approx(3000, abs=3))
 
 
+@pytest.mark.parametrize(("lost", "valid"), [(0.04, True), (0.9, False)])
+def test_a_counter_that_loses_what_was_drawn_while_it_stood_still_is_invalid(lost: float, valid: bool) -> None:
+    t = every(0.02, 20)
+    second = t / S
+    joules = 300 * np.where(second < 10, second, np.maximum(10, second - lost))
+    found = counter(t, joules, 9, 11, period=0.1, planned=0.02, resolution=1e-3)
+    told = () if valid else ("counter stood still for 0.9 s and did not count what was drawn meanwhile",)
+    assert found.reasons == told
+    assert counter(t, joules, 12, 18, period=0.1, planned=0.02, resolution=1e-3).energy_j == pytest.approx(1800)
+
+
+def test_a_coarse_counter_under_a_load_that_falls_has_lost_nothing() -> None:
+    t = every(0.5, 600)
+    second = t / S
+    joules = np.where(second < 300, 300 * second, 90_000 + np.where(second < 400, 60, 300) * (second - 300))
+    shown = np.floor(joules / 3600) * 3600
+    assert counter(t, shown, 20, 580, period=0.5, planned=0.5, resolution=3600.0).reasons == ()
+
+
+@pytest.mark.parametrize("edge", [10.0, 10.3])
+def test_of_totals_read_at_one_instant_the_last_counts(edge: float) -> None:
+    t = every(0.02, 20)
+    t[500:505] = t[500]
+    joules = 300 * every(0.02, 20) / S
+    found = counter(t, joules, edge, 18, period=0.02, planned=0.02)
+    # Five readings have the time of the first of them: what they show is up to 80 ms early.
+    assert (found.reasons, found.energy_j) == ((), pytest.approx(300 * (18 - edge), abs=300 * 0.08))
+    assert np.isfinite(found.uncertainty_j)
+
+
+def test_power_of_0_w_throughout_is_a_finding_and_no_measurement() -> None:
+    t = every(0.1, 12)
+    told = ("power is 0 W in every reading: nothing that can be metered takes none",)
+    assert gauge(t, np.zeros(len(t)), 1, 11).reasons == told
+    assert gauge(t, np.zeros(len(t)), 1, 11, estimated=True).energy_j == 0
+
+
+def test_a_gauge_of_which_most_reads_failed_is_invalid() -> None:
+    t = every(0.02, 12)
+    watts = np.where(np.arange(len(t)) % 4 == 0, 100.0, np.nan)
+    assert gauge(t, watts, 1, 11, planned=0.02).reasons == ("376 of 501 reads failed",)
+
+
 def test_power_that_no_such_domain_draws_is_a_failed_read() -> None:
     t = every(0.1, 12)
     watts = np.full(len(t), 100.0)
