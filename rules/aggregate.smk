@@ -2,6 +2,8 @@ rule aggregate:
     input:
         plan=rules.plan.output.record,
         records=run_records,
+        # How far idle power moved while the runs went on is known behind the last of them.
+        idle=idle_records,
         image=orchestrator_image,
     output:
         runs="results/{study}/aggregate/runs.parquet",

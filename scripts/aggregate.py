@@ -4,15 +4,17 @@ from pathlib import Path
 
 from framewatt.base.spreadsheet import to_csv
 from framewatt.cli import run
-from framewatt.files import write_atomically, write_text
+from framewatt.files import read_json, write_atomically, write_text
 from framewatt.flow.planned import planned_runs
 from framewatt.frames import epochs_frame, runs_frame
+from framewatt.idle_power import drift_w
 
 
 def main() -> None:
     """Refuse what the plan did not ask for, then write both frames."""
     records = list(planned_runs(snakemake.input.plan, snakemake.input.records).values())
-    for frame, name in ((runs_frame(records), "runs"), (epochs_frame(records), "epochs")):
+    drift = drift_w(*(read_json(Path(path)) for path in snakemake.input.idle)) if snakemake.input.idle else {}
+    for frame, name in ((runs_frame(records, drift), "runs"), (epochs_frame(records, drift), "epochs")):
         write_atomically(Path(snakemake.output[name]), lambda path, frame=frame: frame.to_parquet(path, index=False))
         write_text(Path(snakemake.output[f"{name}_csv"]), to_csv(frame))
 

@@ -22,6 +22,7 @@ from framewatt.flow.job_hashes import JobHashes
 from framewatt.flow.job_sources import sources_of
 from framewatt.frames import epochs_frame, runs_frame
 from framewatt.identity import code_identity
+from framewatt.idle_power import drift_w
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.package.contents import project_files, study_files
 from framewatt.package.write import write_package
@@ -177,7 +178,9 @@ def aggregate(results: Path, records: Iterable[dict[str, Any]]) -> None:
     """Write the frames of some records."""
     records, folder = list(records), results / "aggregate"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, frame in (("runs", runs_frame(records)), ("epochs", epochs_frame(records))):
+    idle = [results / "calibrate" / f"{name}.json" for name in ("idle", "idle_after")]
+    drift = drift_w(*map(read_json, idle)) if idle[0].exists() else {}
+    for name, frame in (("runs", runs_frame(records, drift)), ("epochs", epochs_frame(records, drift))):
         frame.to_parquet(folder / f"{name}.parquet", index=False)
         write_text(folder / f"{name}.csv", to_csv(frame))
 
@@ -233,9 +236,11 @@ def _calibrate(results: Path, meters: list[str], job_sha256: str) -> dict[str, A
         channel = trace.channels[index]
         window = energy_of(channel, *trace.of(index), S // 2, 5 * S // 2 + 1)
         about = {"instrument": channel.instrument, "source": channel.quantity, "estimated": channel.estimated}
+        spreads = [{"span_s": 0.5, "spans": 4, "sd_power_w": 0.2}, {"span_s": 0.25, "spans": 8, "sd_power_w": 0.1}]
         domains[domain] = {
             "mean_power_w": window.mean_power_w,
             "sd_power_w": 0.1,
+            "spreads": spreads,
             **about,
             "valid": True,
             "reasons": [],

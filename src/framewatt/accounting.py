@@ -9,6 +9,7 @@ import numpy as np
 from framewatt.counter_windows import counter_energies
 from framewatt.gauge_windows import gauge_energies
 from framewatt.gauges import summaries
+from framewatt.idle_power import idle_uncertainty_w
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.throttling import THROTTLE_REASONS, throttled_shares
 from framewatt.trace import Trace
@@ -260,7 +261,7 @@ def _inside(trace: Trace, index: int, spans: Spans) -> Any:
 
 
 def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:
-    """Gross energy less what the idle machine would have drawn; the idle spread goes into the uncertainty."""
+    """Gross energy less what the idle machine would have drawn, which is uncertain too."""
     idle_j = net_j = net_uncertainty_j = None
     flags = list(energy.flags)
     if idle is None or idle["mean_power_w"] is None:
@@ -269,8 +270,8 @@ def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: fl
         idle_j = idle["mean_power_w"] * duration_s
         if energy.energy_j is not None and energy.uncertainty_j is not None:
             net_j = energy.energy_j - idle_j
-            if idle["sd_power_w"] is not None:
-                net_uncertainty_j = (energy.uncertainty_j**2 + (idle["sd_power_w"] * duration_s) ** 2) ** 0.5
+            if (idle_w := idle_uncertainty_w(idle, duration_s)) is not None:
+                net_uncertainty_j = float(np.hypot(energy.uncertainty_j, idle_w * duration_s))
     return {
         "energy_gross_j": energy.energy_j,
         "energy_idle_j": idle_j,

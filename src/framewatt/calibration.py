@@ -1,23 +1,20 @@
 """Idle power of the machine, per domain, with its spread."""
 
-import itertools
-import math
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from framewatt.accounting import energy_channels, energy_of
+from framewatt.accounting import energies_of, energy_accounts, energy_of
 from framewatt.ending import scratch_folder
 from framewatt.errors import FramewattError
 from framewatt.files import read_json, write_json
+from framewatt.idle_power import spreads_of, usual_spread_w
 from framewatt.machine import describe_machine
 from framewatt.sampler import Sampler
 from framewatt.trace import Trace
+from framewatt.windows import SHORTEST_WINDOW_PERIODS
 
-_SLICES = 10
 _SETTLE_S = 0.2
 
 
@@ -31,9 +28,9 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
         trace_path: where raw readings go.
 
     Returns:
-        `meters`, `idle_s`, `duration_s`, `machine` and, by domain, `mean_power_w`, `sd_power_w` (standard deviation
-        over tenths of the time; the uncertainty of idle power during a run of comparable length), `instrument`,
-        `estimated`, `valid`, `reasons`.
+        `meters`, `idle_s`, `duration_s`, `machine` and, by domain, `mean_power_w`, `sd_power_w`
+        (idle_power.usual_spread_w), `spreads` (idle_power.spreads_of), `instrument`, `source`, `estimated`, `valid`,
+        `reasons`.
 
     Raises:
         FramewattError: a meter cannot be read.
@@ -48,7 +45,8 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
     summary = sampler.stop()
     trace = sampler.trace()
     domains = {
-        domain: _idle_of(trace, index, start_ns, end_ns) for domain, index in energy_channels(trace.channels).items()
+        domain: _idle_of(trace, indices, start_ns, end_ns)
+        for domain, indices in energy_accounts(trace.channels).items()
     }
     if "error" in summary:
         raise FramewattError(f"idle power: {summary['error']}")
@@ -87,16 +85,22 @@ def idle_here(idle: Mapping[str, Any], options: Mapping[str, Any], folder: Path)
     return dict(read_json(kept))
 
 
-def _idle_of(trace: Trace, index: int, start_ns: int, end_ns: int) -> dict[str, Any]:
-    channel = trace.channels[index]
-    time_ns, value = trace.of(index)
-    whole = energy_of(channel, time_ns, value, start_ns, end_ns)
-    edges = np.linspace(start_ns, end_ns, _SLICES + 1).astype(np.int64)
-    slices = [energy_of(channel, time_ns, value, int(a), int(b)).mean_power_w for a, b in itertools.pairwise(edges)]
-    known = [power for power in slices if power is not None and math.isfinite(power)]
+def _idle_of(trace: Trace, indices: Sequence[int], start_ns: int, end_ns: int) -> dict[str, Any]:
+    """A domain's idle power by the first of its accounts that counts."""
+    series = {index: trace.of(index) for index in indices}
+    found = {i: energy_of(trace.channels[i], *series[i], start_ns, end_ns) for i in indices}
+    index = next((i for i in indices if not found[i].reasons), indices[0])
+    channel, whole = trace.channels[index], found[index]
+
+    def mean_powers(spans: Sequence[tuple[int, int]]) -> list[float | None]:
+        return [energy.mean_power_w for energy in energies_of(channel, *series[index], list(spans))]
+
+    shortest_s = SHORTEST_WINDOW_PERIODS * max(channel.update_period_s, channel.period_s)
+    spreads = spreads_of(mean_powers, start_ns, end_ns, shortest_s)
     return {
         "mean_power_w": whole.mean_power_w,
-        "sd_power_w": float(np.std(known, ddof=1)) if len(known) > 1 else None,
+        "sd_power_w": usual_spread_w(spreads),
+        "spreads": spreads,
         "instrument": channel.instrument,
         "source": channel.quantity,
         "estimated": channel.estimated,

@@ -1,6 +1,8 @@
 """Run records become frames in long form: a row a run and domain, a row an epoch and domain."""
 
+import math
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -91,13 +93,20 @@ _WHOLES = ("external:", "cpu:psys")
 """How the names of domains begin that hold others, the largest first; they are never added to what they hold."""
 
 
-def runs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+_DRIFT_SINCE = 3
+"""Schema version of the first records whose frames know of a drift; packages of older ones are as they were made."""
+
+
+def runs_frame(
+    records: Iterable[Mapping[str, Any]], idle_drift_w: Mapping[str, float] = MappingProxyType({})
+) -> pd.DataFrame:
     """The runs frame, in measured order.
 
     Args:
         records: run records, schema-checked.
+        idle_drift_w: by domain, see idle_power.drift_w: known only after the last run, so no record has it.
     """
-    records = list(records)
+    records = [_with_drift(record, idle_drift_w) for record in records]
     steps = steps_between(records)
     runs = [(record, steps.get((record["cell_id"], record["repetition"]))) for record in records]
     rows = [row for record, step in runs for row in _run_rows(record, step)]
@@ -105,9 +114,11 @@ def runs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
 
 
-def epochs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """The epochs frame, in measured order; failed runs have no row."""
-    records = sorted(records, key=lambda r: r["position"])
+def epochs_frame(
+    records: Iterable[Mapping[str, Any]], idle_drift_w: Mapping[str, float] = MappingProxyType({})
+) -> pd.DataFrame:
+    """The epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
+    records = sorted((_with_drift(record, idle_drift_w) for record in records), key=lambda r: r["position"])
     rows = [row for record in records for row in _epoch_rows(record)]
     return _frame(rows, epochs_columns(_factors(records)))
 
@@ -120,6 +131,24 @@ def runs_columns(factors: Iterable[str]) -> list[str]:
 def epochs_columns(factors: Iterable[str]) -> list[str]:
     """Columns of the epochs frame of a study with these factors."""
     return [*_HEAD, *factors, *_EPOCHS]
+
+
+def _with_drift(record: Mapping[str, Any], idle_drift_w: Mapping[str, float]) -> Mapping[str, Any]:
+    """A record whose net energies are as uncertain as idle power was over the whole study."""
+    if not idle_drift_w or record["schema_version"] < _DRIFT_SINCE:
+        return record
+
+    def widened(domain: str, energy: Mapping[str, Any], duration_s: float) -> Mapping[str, Any]:
+        known_j = energy["energy_net_uncertainty_j"]
+        if known_j is None or domain not in idle_drift_w:
+            return energy
+        return {**energy, "energy_net_uncertainty_j": math.hypot(known_j, idle_drift_w[domain] * duration_s)}
+
+    windows = {
+        name: {**window, "domains": {d: widened(d, e, window["duration_s"]) for d, e in window["domains"].items()}}
+        for name, window in record["windows"].items()
+    }
+    return {**record, "windows": windows}
 
 
 def _frame(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:

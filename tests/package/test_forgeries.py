@@ -364,7 +364,18 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     "another machine in a record": (of_record("machine.cpu_model", "a better one"), "machine.cpu_model"),
     "another boot in a record": (of_record("machine.fingerprint", "f" * 16), "no idle baseline of the machine"),
     "less idle power": (of_json(IDLE, "domains.cpu:package-0.mean_power_w", 0.1), "energy_idle_j"),
-    "a steadier idle power": (of_json(IDLE, "domains.cpu:package-0.sd_power_w", 1e-6), "energy_net_uncertainty_j"),
+    "a steadier idle power": (
+        of_json(IDLE, "domains.cpu:package-0.spreads.0.sd_power_w", 1e-6),
+        "energy_net_uncertainty_j",
+    ),
+    "a spread of idle power alone": (
+        of_json(IDLE, "domains.cpu:package-0.sd_power_w", 1e-6),
+        "sd_power_w: it says 1e-06",
+    ),
+    "another idle power after the runs": (
+        of_json("results/trial/calibrate/idle_after.json", "domains.cpu:package-0.mean_power_w", 0.1),
+        "aggregate/runs.csv",
+    ),
     "a longer calibration": (of_json(IDLE, "idle_s", 600.0), "idle_s: it says 600"),
     "another meter of idle power": (
         of_json(IDLE, "domains.cpu:dram-0.instrument", "perf"),

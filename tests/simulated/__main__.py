@@ -1,20 +1,39 @@
-"""`make coverage`: the table of how often uncertainty covers, for docs/meters.md."""
+"""`make coverage`: the tables of how often uncertainty covers, for docs/meters.md."""
 
 import sys
 
 from simulated.covered import cover
+from simulated.idle import NOISES, cover_idle
 from simulated.loads import SHAPES
 from simulated.meters import METERS
 
 WINDOWS = 300
 
+IDLE_AND_RUN_S = ((600, 10), (600, 100), (60, 10), (60, 60), (60, 300), (10, 10))
+
 
 def main(windows: int) -> None:
-    """Print the table as Markdown.
+    """Print the tables as Markdown.
 
     Args:
         windows: in each cell.
     """
+    _gross(windows)
+    print()
+    _idle(windows)
+
+
+def _idle(studies: int) -> None:
+    print("| idle power | " + " | ".join(f"idle {idle} s, run {run} s" for idle, run in IDLE_AND_RUN_S) + " |")
+    print("|---|" + "---|" * len(IDLE_AND_RUN_S))
+    for noise in NOISES:
+        found = [cover_idle(noise, idle_s, run_s, studies) for idle_s, run_s in IDLE_AND_RUN_S]
+        print(
+            f"| {noise} |", " | ".join(f"{100 * share:.0f} %, {ratio:.1f}" for share, ratio in found), "|", flush=True
+        )
+
+
+def _gross(windows: int) -> None:
     print("| meter |", " | ".join(SHAPES), "|")
     print("|---|" + "---|" * len(SHAPES))
     for meter in METERS:

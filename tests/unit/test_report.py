@@ -376,7 +376,7 @@ def test_largest_variation_is_named_with_its_cell() -> None:
 def test_idle_power_that_changed_over_the_study_is_told(figures: Path, idle_after_w: float, told: bool) -> None:
     text = page(material(idle_after_w=idle_after_w), figures).get_text(" ", strip=True)
     assert (
-        "cpu:package-0 from 12.3\N{NO-BREAK SPACE}W to 20.0\N{NO-BREAK SPACE}W: net energy is uncertain by as much"
+        "cpu:package-0 from 12.3\N{NO-BREAK SPACE}W to 20.0\N{NO-BREAK SPACE}W: the uncertainty of net energy holds it"
         in text
     ) == told
 

@@ -151,7 +151,7 @@ def sampling(material: Material) -> Facts:
         facts.append(("Idle power", f"measured for {material.idle['duration_s']:.0f} s before the runs and after them"))
     drifted = _idle_drift(material)
     if drifted:
-        facts.append(("Idle power changed", f"{'; '.join(drifted)}: net energy is uncertain by as much"))
+        facts.append(("Idle power changed", f"{'; '.join(drifted)}: the uncertainty of net energy holds it"))
     return facts
 
 

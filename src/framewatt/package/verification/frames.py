@@ -8,7 +8,8 @@ import pandas as pd
 from framewatt.base.spreadsheet import to_csv
 from framewatt.errors import FramewattError
 from framewatt.frames import epochs_frame, runs_frame
-from framewatt.package.verification.opened import Opened
+from framewatt.idle_power import drift_w
+from framewatt.package.verification.opened import Opened, mapping_in
 
 
 def problems(package: Opened) -> Iterator[str]:
@@ -20,7 +21,9 @@ def problems(package: Opened) -> Iterator[str]:
         if not folder.is_dir():
             yield "aggregate: not there; a package has the frames of its runs"
         return
-    for name, frame in (("runs", runs_frame(records)), ("epochs", epochs_frame(records))):
+    idle = [package.results / "calibrate" / f"{name}.json" for name in ("idle", "idle_after")]
+    drift = drift_w(*map(mapping_in, idle)) if all(path.is_file() for path in idle) else {}
+    for name, frame in (("runs", runs_frame(records, drift)), ("epochs", epochs_frame(records, drift))):
         kept = folder / f"{name}.parquet", folder / f"{name}.csv"
         yield from (f"aggregate/{path.name}: not there" for path in kept if not path.is_file())
         if kept[1].is_file() and kept[1].read_text(encoding="utf-8") != to_csv(frame):

@@ -1,0 +1,100 @@
+"""How well the power of the idle machine is known while a run goes on (pure).
+
+What the machine would have drawn without the run differs from the calibrated mean for three reasons: that mean is of a
+finite time, idle power wanders within times of the run's length, and it is another one at a study's end than at its
+begin.
+"""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+_FEWEST = 4
+_MOST = 128
+
+_TWICE = {4: 1.59, 8: 1.18, 16: 1.07, 32: 1.02, 64: 1.0, 128: 0.99}
+"""Half of Student's t for 95 %, by how many spans a standard deviation is of, so that twice the product covers as it
+says (JCGM 100:2008, G.3)."""
+
+MeanPowers = Callable[[Sequence[tuple[int, int]]], Sequence[float | None]]
+"""Mean power of every span (start and end in nanoseconds), None where it is unknown."""
+
+
+def spreads_of(mean_powers: MeanPowers, start_ns: int, end_ns: int, shortest_s: float) -> list[dict[str, Any]]:
+    """How much the mean power of a span differs from that of another one, by how long they are.
+
+    Idle power is correlated with itself: its standard error cannot be had from the number of readings, but from blocks
+    of ever longer times (Flyvbjerg and Petersen 1989, doi:10.1063/1.457480).
+
+    Args:
+        mean_powers: what the meter says.
+        start_ns: of the idle time.
+        end_ns: of the idle time.
+        shortest_s: spans shorter than this tell of the meter and not of the machine; the longest are always taken.
+
+    Returns:
+        by length of span, the longest first: `span_s`, `spans` (how many) and `sd_power_w`; none where a power is
+        unknown.
+    """
+    found: list[dict[str, Any]] = []
+    spans = _FEWEST
+    while spans <= _MOST and (not found or (end_ns - start_ns) * 1e-9 / spans >= shortest_s):
+        edges = np.linspace(start_ns, end_ns, spans + 1).astype(np.int64).tolist()
+        powers = mean_powers(list(itertools.pairwise(edges)))
+        if all(power is not None for power in powers):
+            spread_w = float(np.std(np.array(powers, np.float64), ddof=1))
+            found.append({"span_s": (end_ns - start_ns) * 1e-9 / spans, "spans": spans, "sd_power_w": spread_w})
+        spans *= 2
+    return found
+
+
+def usual_spread_w(spreads: Sequence[Mapping[str, Any]]) -> float | None:
+    """The standard deviation to show: over eighths of the idle time, over quarters where it is too short for them."""
+    return float(spreads[min(1, len(spreads) - 1)]["sd_power_w"]) if spreads else None
+
+
+def idle_uncertainty_w(idle: Mapping[str, Any], duration_s: float) -> float | None:
+    """Standard uncertainty of the power that an idle machine would have drawn during a run, in watts.
+
+    Args:
+        idle: a domain's, see calibration.measure_idle; without `spreads` (from a study file, or of old) its
+            `sd_power_w` stands for both.
+        duration_s: of the run.
+
+    Returns:
+        None where the spread is unknown.
+    """
+    spreads = idle.get("spreads")
+    if not spreads:
+        return None if idle["sd_power_w"] is None else float(idle["sd_power_w"])
+    covering = [
+        (spread["span_s"], spread["spans"], spread["sd_power_w"] * _TWICE[spread["spans"]]) for spread in spreads
+    ]
+    # A longer mean spreads less or as much: where no span is as long as the run, the longest stands for it.
+    within = [spread for spread in covering if spread[0] <= duration_s] or covering[-1:]
+    wandering_w = max(within)[2]
+    of_mean_w = max(sd_w / spans**0.5 for _, spans, sd_w in covering)
+    return float(np.hypot(wandering_w, of_mean_w))
+
+
+def drift_w(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, float]:
+    """Standard uncertainty, by domain in watts, of idle power that changed while a study ran.
+
+    It may have been anywhere between both, at any time: the root mean square of what lies evenly between nothing and
+    the difference.
+
+    Args:
+        before: idle.json, or nothing.
+        after: idle_after.json, or nothing; only of the same machine since the same boot.
+    """
+    machines = [(idle.get("machine") or {}).get("fingerprint") for idle in (before, after)]
+    if machines[0] is None or machines[0] != machines[1]:
+        return {}
+    found = {}
+    for domain, power in before["domains"].items():
+        means = power["mean_power_w"], (after["domains"].get(domain) or {}).get("mean_power_w")
+        if None not in means:
+            found[domain] = abs(means[1] - means[0]) / 3**0.5
+    return found
