@@ -16,6 +16,7 @@ from framewatt.package.bag import INFO, MANIFEST, TAG_MANIFEST
 from framewatt.package.citation import citation_cff, zenodo_json
 from framewatt.package.crate import METADATA, crate_metadata, span_utc
 from framewatt.package.verification.events import read_events
+from framewatt.package.verify import problems_of
 from framewatt.package.write import description_of
 from framewatt.plan import plan_of
 from framewatt.records import Clock, read_run, read_trace, write_events, write_run, write_trace
@@ -153,6 +154,12 @@ class Forger:
     def _clock(self, record: Mapping[str, Any]) -> Clock | None:
         clock = record["clock"]
         return Clock(clock["monotonic_ns"], clock["utc"]) if clock["utc"] else None
+
+
+def assert_noticed(forger: Forger, essence: str) -> None:
+    """Verify says something of a changed package that matches a pattern."""
+    problems = list(problems_of(forger.folder))
+    assert any(re.search(essence, problem) for problem in problems), problems
 
 
 def put(path: str, value: Any) -> Change:

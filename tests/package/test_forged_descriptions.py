@@ -1,10 +1,9 @@
 """Descriptions of one thing that were changed in one file and not in another."""
 
-import re
 from collections.abc import Callable
 
 import pytest
-from forger import Forger, put
+from forger import Forger, assert_noticed, put
 from package_factory import CELL, study_of
 
 from framewatt.package.verification.descriptions import _agreement
@@ -54,8 +53,7 @@ def test_descriptions_that_part_are_noticed(forger: Forger, name: str) -> None:
     edit(forger)
     forger.follow(study_of(forger.study).settings)
     forger.mend()
-    problems = list(problems_of(forger.folder))
-    assert any(re.search(essence, problem) for problem in problems), problems
+    assert_noticed(forger, essence)
 
 
 def test_a_package_may_be_written_on_another_machine(forger: Forger) -> None:

@@ -1,10 +1,9 @@
 """Environments that were changed after measuring, with all manifests mended."""
 
-import re
 from collections.abc import Callable
 
 import pytest
-from forger import Forger, put
+from forger import Forger, assert_noticed, put
 from package_factory import CELL, study_of
 
 from framewatt.package.verification.environments import _PIN, _variant_of
@@ -48,8 +47,7 @@ def test_a_forged_environment_is_noticed(forger: Forger, name: str) -> None:
     edit(forger)
     forger.follow(study_of(forger.study).settings)
     forger.mend()
-    problems = list(problems_of(forger.folder))
-    assert any(re.search(essence, problem) for problem in problems), problems
+    assert_noticed(forger, essence)
 
 
 def test_an_interpreter_of_the_host_may_have_libraries_without_packages(forger: Forger) -> None:

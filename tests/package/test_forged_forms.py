@@ -1,18 +1,16 @@
 """What a package says beside what is read: labels, keys that come twice, bytes of the zip that are no entry's."""
 
 import io
-import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from forger import Forger
+from forger import Forger, assert_noticed
 from package_factory import CELL, make_package
 
 from framewatt.errors import FramewattError
 from framewatt.package.unpack import unpack
-from framewatt.package.verify import problems_of
 
 TRAIN = "data/results/trial/train/resnet50-digits-torch/train.json"
 RUN = f"data/results/trial/measure/{CELL}/1/run.json"
@@ -57,8 +55,7 @@ def test_what_can_be_read_in_two_ways_is_noticed(forger: Forger, name: str) -> N
     edit, essence = FORGED[name]
     edit(forger)
     forger.mend()
-    problems = list(problems_of(forger.folder))
-    assert any(re.search(essence, problem) for problem in problems), problems
+    assert_noticed(forger, essence)
 
 
 def before(content: bytes) -> bytes:

@@ -4,20 +4,17 @@ not fit the rest of their study."""
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from forger import Forger, put
-from package_factory import CELL, make_package, study_of
+from package_factory import CELL, study_of
 
 from framewatt.files import read_json, sha256_of
 from framewatt.meters.contract import Channel
-from framewatt.package.unpack import unpack
 from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
@@ -31,17 +28,6 @@ S = 10**9
 
 Edit = Callable[[Forger], object]
 Entries = list[dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("good")
-    return unpack(make_package(root / "made"), root / "out")
-
-
-@pytest.fixture
-def forger(good: Path, tmp_path: Path) -> Forger:
-    return Forger(shutil.copytree(good, tmp_path / good.name))
 
 
 def found(forger: Forger, edit: Edit, chained: Callable[[Entries], Entries] = lambda entries: entries) -> list[str]:
