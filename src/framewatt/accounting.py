@@ -11,6 +11,7 @@ from framewatt.gauge_windows import gauge_energies
 from framewatt.gauges import summaries
 from framewatt.idle_power import idle_uncertainty_w
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
+from framewatt.mirrors import mirrored
 from framewatt.throttling import THROTTLE_REASONS, throttled_shares
 from framewatt.trace import Trace
 from framewatt.windows import SHORTEST_WINDOW_PERIODS, WindowEnergy, combine
@@ -117,9 +118,15 @@ def _window(spans: Spans, trace: Trace, idle: Mapping[str, Any], accounts: Accou
     """Edges of a window and its energy by domain."""
     duration_s = sum(end - start for start, end in spans) * 1e-9
     domains = {}
+    twins = mirrored(trace, spans)
     for domain, indices in energy_accounts(trace.channels).items():
         told = {index: _over(accounts[index], spans, duration_s) for index in indices}
         told = {index: _unless_frozen(energy, trace, index, spans) for index, energy in told.items()}
+        told |= {
+            index: _refused(told[index], f"{domain} shows the counter of {twins[index]} again")
+            for index in indices
+            if index in twins
+        }
         index = next((index for index in indices if not told[index].reasons), indices[0])
         told[index] = _unless_contradicted(told, trace.channels, index, duration_s)
         channel = trace.channels[index]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.mirrors import DIE
 from framewatt.runs.clocks import steps_between
 from framewatt.telemetry import TELEMETRY, telemetry
 
@@ -237,11 +238,22 @@ def _domains(domains: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
 def _parts(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The domains that add up to the total without overlap; a measured total holds no estimate (design, 5.4)."""
     measured = [d for d in domains if not d["estimated"] and not d["domain"].startswith(_INSIDE)]
-    apart = [d for d in measured if not d["domain"].startswith(_WHOLES)]
+    apart = _without_dies([d for d in measured if not d["domain"].startswith(_WHOLES)])
     if any(d["domain"].startswith("cpu:") for d in apart):
         return apart
-    wholes = [d for whole in _WHOLES for d in measured if d["domain"].startswith(whole)]
-    return wholes[:1] or apart or domains
+    wall, psys = ([d for d in measured if d["domain"].startswith(whole)] for whole in _WHOLES)
+    # A card has lines of its own, which psys does not see.
+    return wall[:1] or psys[:1] + apart or domains
+
+
+def _without_dies(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The domains less the dies of a package that is there as a whole; less the whole where only its dies count."""
+    dropped: set[str] = set()
+    for whole in domains:
+        dies = [d for d in domains if d["domain"].startswith(f"{whole['domain']}{DIE}")]
+        alone = dies and all(die["valid"] for die in dies) and not whole["valid"]
+        dropped |= {d["domain"] for d in ([whole] if alone else dies)}
+    return [d for d in domains if d["domain"] not in dropped]
 
 
 def _total(domains: list[dict[str, Any]]) -> dict[str, Any]:

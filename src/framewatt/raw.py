@@ -76,6 +76,9 @@ class RawReadings(_Raw):
 def read_raw(path: Path, channels: tuple[Channel, ...]) -> Trace:
     """What was written up to now; a reading cut short at the end of a file is left out.
 
+    A file system that was stopped in the middle may give back zeros for what it had not yet written: a file ends there,
+    and with the reading before, of which a part may be missing.
+
     Args:
         path: common beginning of the run's files.
         channels: of all meters.
@@ -86,6 +89,7 @@ def read_raw(path: Path, channels: tuple[Channel, ...]) -> Trace:
         dtype = np.dtype([("monotonic_ns", "<i8"), ("value", "<f8", (count,))]) if count else _READING_DTYPE
         data = file.read_bytes()
         rows = np.frombuffer(data[: len(data) // dtype.itemsize * dtype.itemsize], dtype)
+        rows = rows[: _written(rows, dtype.itemsize)]
         if count:
             times.append(np.tile(rows["monotonic_ns"], count))
             numbers.append(np.repeat(np.arange(first, first + count, dtype=np.int32), len(rows)))
@@ -95,6 +99,14 @@ def read_raw(path: Path, channels: tuple[Channel, ...]) -> Trace:
             numbers.append(rows["channel"] + first)
             values.append(rows["value"])
     return Trace(channels, np.concatenate(times), np.concatenate(numbers), np.concatenate(values))
+
+
+def _written(rows: np.ndarray, size: int) -> int:
+    """How many rows lie before the zeros at the end of a file, if it has any."""
+    if not len(rows) or any(rows[-1:].tobytes()):
+        return len(rows)
+    written = np.flatnonzero(rows.view(np.uint8).reshape(len(rows), size).any(axis=1))
+    return int(written[-1]) if len(written) else 0
 
 
 def _path(path: Path, first: int, count: int) -> Path:

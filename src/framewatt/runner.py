@@ -160,7 +160,11 @@ def _record(
     result: Mapping[str, Any] | None,
     around: dict[str, Any],
 ) -> dict[str, Any]:
-    windows = windows_of(spans_of(events), trace, idle)
+    try:
+        windows = windows_of(spans_of(events), trace, idle)
+    except ValueError as error:
+        # The measurement is over: whatever its readings are, it leaves a record.
+        windows, around = {}, {**around, "error": f"its readings cannot be used: {error}"}
     primary = windows.get(result["primary_window"]) if result else None
     verdict = judge(job, outcome, result, primary, around)
     duration_s = primary["duration_s"] if primary else None

@@ -26,6 +26,8 @@ class FakeNvml:
     def __init__(self) -> None:
         self.broken: set[str] = set()
         self.divided: set[int] = set()
+        self.forbidden: set[int] = set()
+        self.utilization_calls = 0
         self.energy_mj = [5_000_000, 7_000_000]
 
     def __getattribute__(self, name: str):
@@ -44,6 +46,8 @@ class FakeNvml:
         return 2
 
     def nvmlDeviceGetHandleByIndex(self, index: int) -> int:
+        if index in self.forbidden:
+            raise self.NVMLError("insufficient permissions")
         return index
 
     def nvmlDeviceGetUUID(self, handle: int | str) -> str:
@@ -68,6 +72,7 @@ class FakeNvml:
         return 119_000
 
     def nvmlDeviceGetUtilizationRates(self, _handle: int) -> SimpleNamespace:
+        self.utilization_calls += 1
         return SimpleNamespace(gpu=80, memory=30)
 
     def nvmlDeviceGetMemoryInfo(self, _handle: int) -> SimpleNamespace:
@@ -157,4 +162,29 @@ def test_a_gpu_that_tells_nothing_is_an_error(nvml: FakeNvml) -> None:
         "nvmlDeviceGetUUID",
     }
     with pytest.raises(FramewattError, match="found no quantity that a visible GPU tells"):
+        Nvml(library=nvml).open()
+
+
+def test_what_one_call_gives_is_asked_once_a_reading(nvml: FakeNvml) -> None:
+    meter = Nvml(library=nvml)
+    channels = meter.open()
+    before = nvml.utilization_calls
+    found = dict(zip([(c.domain, c.quantity) for c in channels], values(meter), strict=True))
+    assert nvml.utilization_calls - before == 2  # one a GPU
+    assert found["gpu:1", "memory_utilization_percent"] == 30
+
+
+def test_a_forbidden_gpu_that_no_run_may_use_is_none_of_its_business(
+    nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvml.forbidden = {0}
+    assert {domain for domain, _ in readings(Nvml(library=nvml))} == {"gpu:1"}
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert {domain for domain, _ in readings(Nvml(library=nvml))} == {"gpu:1"}
+
+
+def test_a_forbidden_gpu_that_the_run_is_given_is_told(nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch) -> None:
+    nvml.forbidden = {0}
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    with pytest.raises(FramewattError, match="of 0 it tells nothing"):
         Nvml(library=nvml).open()

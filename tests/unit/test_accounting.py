@@ -173,6 +173,30 @@ def test_the_same_domain_by_another_instrument_is_checked_against_the_first() ->
     ]
 
 
+def two_dies(second_w: float) -> Trace:
+    """Two dies of a package by RAPL, every 10 ms for 20 s, that began to count at different times."""
+    channels = tuple(
+        Channel("rapl", f"cpu:package-0-die-{n}", "energy_j", COUNTER, 0.001, period_s=0.01) for n in (0, 1)
+    )
+    second = np.arange(2001) * 0.01
+    joules = [100 * second + 7000, second_w * (second + 0.0005) + 20]
+    time_ns = np.tile(np.arange(2001, dtype=np.int64) * 10_000_000, 2)
+    return Trace(channels, time_ns, np.repeat([0, 1], 2001), np.concatenate(joules))
+
+
+def test_a_die_whose_counter_grows_as_anothers_does_not_count() -> None:
+    found = window_of([(S, 19 * S)], two_dies(100.0), NO_IDLE)["domains"]
+    assert found["cpu:package-0-die-0"]["energy_gross_j"] == pytest.approx(1800)
+    assert found["cpu:package-0-die-1"]["reasons"] == [
+        "cpu:package-0-die-1 shows the counter of cpu:package-0-die-0 again"
+    ]
+
+
+def test_two_dies_that_differ_by_a_thousandth_are_two() -> None:
+    found = window_of([(S, 19 * S)], two_dies(100.1), NO_IDLE)["domains"]
+    assert [energy["valid"] for energy in found.values()] == [True, True]
+
+
 def test_throttling_is_a_flag_with_its_share_of_the_window() -> None:
     bits = (GAUGE, [0.0] * 11 + [float(0x4 | 0x1)] * 10)
     found = window(trace(energy_j=counted_100_w(), throttle_reasons_bits=bits))

@@ -42,6 +42,11 @@ def test_psys_holds_the_others_and_is_never_added_to_them() -> None:
     [
         ({"cpu:package-0": 100, "cpu:core-0": 60, "cpu:uncore-0": 20}, "cpu:package-0"),
         ({"cpu:package-0": 100, "gpu:0": 300, "external:wall": 500}, "cpu:package-0 + gpu:0"),
+        # perf tells a socket, powercap its dies.
+        ({"cpu:package-0": 110, "cpu:package-0-die-0": 60, "cpu:package-0-die-1": 50}, "cpu:package-0"),
+        ({"cpu:package-0-die-0": 60, "cpu:package-0-die-1": 50}, "cpu:package-0-die-0 + cpu:package-0-die-1"),
+        ({"cpu:package-0": 110, "cpu:package-1-die-0": 60}, "cpu:package-0 + cpu:package-1-die-0"),
+        ({"cpu:psys": 180, "gpu:0": 300}, "cpu:psys + gpu:0"),
         ({"external:wall": 500}, "external:wall"),
         ({"external:wall": 500, "cpu:psys": 180}, "external:wall"),
         ({"external:wall": 500, "cpu:estimate": 50}, "external:wall"),
@@ -52,6 +57,12 @@ def test_what_lies_inside_another_domain_is_never_added_to_it(domains: dict[str,
     row = total({name: energy(joules, estimated=name == "cpu:estimate") for name, joules in domains.items()})
     assert row["parts"] == parts
     assert row["energy_gross_j"] == sum(domains[part] for part in parts.split(" + "))
+
+
+def test_dies_stand_for_a_package_that_does_not_count() -> None:
+    package = energy(None) | {"valid": False}
+    row = total({"cpu:package-0": package, "cpu:package-0-die-0": energy(60.0), "cpu:package-0-die-1": energy(50.0)})
+    assert (row["parts"], row["energy_gross_j"]) == ("cpu:package-0-die-0 + cpu:package-0-die-1", 110)
 
 
 def test_a_measured_total_holds_no_estimate() -> None:

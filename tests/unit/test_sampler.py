@@ -123,6 +123,28 @@ def test_a_reading_cut_short_is_left_out(sampler: Sampler) -> None:
     assert (list(time_ns), list(joules)) == ([1, 2], [10.0, 20.0])
 
 
+@pytest.mark.parametrize(
+    ("tail", "left"), [(b"", [10.0, 20.0, 30.0]), (b"\0" * 40, [10.0, 20.0]), (b"\0" * 3, [10.0, 20.0, 30.0])]
+)
+def test_a_tail_of_zeros_ends_a_file_and_takes_the_last_reading_with_it(
+    tmp_path: Path, tail: bytes, left: list[float]
+) -> None:
+    file = RawRows(tmp_path / "trace", 0, 1)
+    for second in (1, 2, 3):
+        file.append(second, [10.0 * second])
+    file.close()
+    (written,) = tmp_path.iterdir()
+    written.write_bytes(written.read_bytes() + tail)
+    _, joules = read_raw(tmp_path / "trace", (Channel("m", "d", "energy_j", COUNTER, 0.01),)).of(0)
+    assert list(joules) == left
+
+
+def test_a_file_of_zeros_alone_has_no_reading(tmp_path: Path) -> None:
+    (tmp_path / "trace.0-1").write_bytes(b"\0" * 64)
+    time_ns, _ = read_raw(tmp_path / "trace", (Channel("m", "d", "energy_j", COUNTER, 0.01),)).of(0)
+    assert len(time_ns) == 0
+
+
 def test_rows_and_single_readings_are_one_trace(tmp_path: Path) -> None:
     rows, readings = RawRows(tmp_path / "trace", 0, 2), RawReadings(tmp_path / "trace", 2)
     rows.append(5, [1.0, math.nan])

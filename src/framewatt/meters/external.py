@@ -32,6 +32,8 @@ class Log:
         offset_s: seconds to add to the meter's time to have this machine's.
         period_s: seconds between two lines.
         lag_s: seconds after which a line must be in the file.
+        resolution: last digit of the values, in their unit: a meter that ticks once a watt-hour has 3600 (joules).
+        max_power_w: watts that the meter cannot have seen, or None where nobody says.
     """
 
     path: Path
@@ -41,6 +43,8 @@ class Log:
     offset_s: float = 0.0
     period_s: float = 1.0
     lag_s: float = 2.0
+    resolution: float = 0.0
+    max_power_w: float | None = None
 
 
 class External:
@@ -87,6 +91,8 @@ class External:
                 quantity=self.log.quantity,
                 kind=COUNTER if self.log.quantity == "energy_j" else GAUGE,
                 update_period_s=self.log.period_s,
+                resolution=self.log.resolution,
+                max_power_w=self.log.max_power_w,
             )
         ]
 

@@ -5,12 +5,13 @@ Source: NVIDIA Management Library API reference, the calls named in `_readers`.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from framewatt.errors import FramewattError
 from framewatt.meters.contract import COUNTER, GAUGE, Channel, require
 from framewatt.meters.visible import Gpu, visible_gpus
+from framewatt.throttling import THROTTLE_REASONS
 
 _UPDATE_PERIOD_S = 0.1
 """NVML refreshes power every 100 ms on the A100 and the H100, faster on others (Yang, Adamek and Armour 2024,
@@ -22,9 +23,14 @@ _FASTEST_S = 0.02
 MOST_W = 2000.0
 """Watts that no GPU exceeds."""
 
+_DIGITS = dict.fromkeys(("energy_j", "power_instant_w", "power_average_w"), 1e-3)
+"""Last digits: NVML tells millijoules and milliwatts, and whole numbers of everything else."""
+
 LONGEST_AVERAGE_S = 1.0
 """Averaged power is a mean over the last second on most GPUs since Ampere, and an instant's on those before (NVML API
 reference, nvmlDeviceGetPowerUsage)."""
+
+_Read = Callable[[], Sequence[float]]
 
 
 class Nvml:
@@ -40,7 +46,7 @@ class Nvml:
     def __init__(self, period_s: float = 0.02, library: Any = None) -> None:
         self.period_s = max(period_s, _FASTEST_S)
         self._library = library
-        self._reads: list[Callable[[], float]] = []
+        self._reads: list[_Read] = []
 
     def available(self) -> tuple[bool, str]:
         """Whether the NVIDIA driver answers and at least one GPU is visible."""
@@ -53,6 +59,8 @@ class Nvml:
             return False, f"the NVIDIA driver does not answer ({error})"
         try:
             count = len(visible_gpus(_gpus(library)))
+        except FramewattError as error:
+            return False, str(error)
         finally:
             library.nvmlShutdown()
         return (True, f"{count} visible GPUs") if count else (False, "no GPU is visible; look at CUDA_VISIBLE_DEVICES")
@@ -64,32 +72,20 @@ class Nvml:
         library.nvmlInit()
         channels = []
         for gpu in visible_gpus(_gpus(library)):
-            for quantity, kind, resolution, read in _readers(library, library.nvmlDeviceGetHandleByIndex(gpu.index)):
+            for quantities, read in _readers(library, library.nvmlDeviceGetHandleByIndex(gpu.index)):
                 try:
                     read()
                 except library.NVMLError:
                     continue
-                channels.append(
-                    Channel(
-                        instrument=self.name,
-                        domain=f"gpu:{gpu.index}",
-                        quantity=quantity,
-                        kind=kind,
-                        update_period_s=_UPDATE_PERIOD_S,
-                        resolution=resolution,
-                        max_power_w=MOST_W,
-                        average_most_s=LONGEST_AVERAGE_S if quantity == "power_average_w" else 0.0,
-                        note=gpu.note,
-                    )
-                )
-                self._reads.append(_guarded(library, read))
+                channels += [_channel(gpu, quantity) for quantity in quantities]
+                self._reads.append(_guarded(library, read, len(quantities)))
         if not channels:
             raise FramewattError("meter nvml: found no quantity that a visible GPU tells; allowed: at least its power")
         return channels
 
     def values(self) -> list[float]:
         """One value a channel, NaN where NVML reported an error."""
-        return [read() for read in self._reads]
+        return [value for read in self._reads for value in read()]
 
     def close(self) -> None:
         """Stop NVML."""
@@ -106,8 +102,15 @@ class Nvml:
 
 def _gpus(library: Any) -> list[Gpu]:
     """All GPUs of the machine, with the instances of divided ones."""
-    handles = [library.nvmlDeviceGetHandleByIndex(index) for index in range(library.nvmlDeviceGetCount())]
-    return [Gpu(i, library.nvmlDeviceGetUUID(h), _mig_uuids(library, h)) for i, h in enumerate(handles)]
+    gpus = []
+    for index in range(library.nvmlDeviceGetCount()):
+        try:
+            handle = library.nvmlDeviceGetHandleByIndex(index)
+            gpus.append(Gpu(index, library.nvmlDeviceGetUUID(handle), _mig_uuids(library, handle)))
+        except library.NVMLError:
+            # One that is forbidden to this user, or lost, counts in the numbers of the others and can be no run's.
+            gpus.append(Gpu(index, uuid="", lost=True))
+    return gpus
 
 
 def _mig_uuids(library: Any, handle: Any) -> tuple[str, ...]:
@@ -126,18 +129,32 @@ def _mig_uuids(library: Any, handle: Any) -> tuple[str, ...]:
     return tuple(uuids)
 
 
-def _guarded(library: Any, read: Callable[[], float]) -> Callable[[], float]:
-    def value_or_nan() -> float:
+def _channel(gpu: Gpu, quantity: str) -> Channel:
+    return Channel(
+        instrument=Nvml.name,
+        domain=f"gpu:{gpu.index}",
+        quantity=quantity,
+        kind=COUNTER if quantity == "energy_j" else GAUGE,
+        update_period_s=_UPDATE_PERIOD_S,
+        resolution=_DIGITS.get(quantity, 1.0),
+        max_power_w=MOST_W,
+        average_most_s=LONGEST_AVERAGE_S if quantity == "power_average_w" else 0.0,
+        note=gpu.note,
+    )
+
+
+def _guarded(library: Any, read: _Read, count: int) -> _Read:
+    def values_or_nan() -> Sequence[float]:
         try:
             return read()
         except library.NVMLError:
-            return math.nan
+            return [math.nan] * count
 
-    return value_or_nan
+    return values_or_nan
 
 
-def _readers(library: Any, handle: Any) -> list[tuple[str, str, float, Callable[[], float]]]:
-    """Quantity, kind, resolution and call of everything that is read from a GPU."""
+def _readers(library: Any, handle: Any) -> list[tuple[tuple[str, ...], _Read]]:
+    """Quantities, and the one call that gives them, of everything that is read from a GPU."""
 
     def instant_power_w() -> float:
         field = library.nvmlDeviceGetFieldValues(handle, [library.NVML_FI_DEV_POWER_INSTANT])[0]
@@ -145,28 +162,24 @@ def _readers(library: Any, handle: Any) -> list[tuple[str, str, float, Callable[
             raise library.NVMLError(field.nvmlReturn)
         return float(field.value.uiVal) * 1e-3
 
-    def clock_mhz(clock: int) -> Callable[[], float]:
-        return lambda: float(library.nvmlDeviceGetClockInfo(handle, clock))
+    def utilization_percent() -> tuple[float, float]:
+        rates = library.nvmlDeviceGetUtilizationRates(handle)
+        return float(rates.gpu), float(rates.memory)
+
+    def clock_mhz(clock: int) -> float:
+        return float(library.nvmlDeviceGetClockInfo(handle, clock))
+
+    def temperature_c() -> float:
+        return float(library.nvmlDeviceGetTemperature(handle, library.NVML_TEMPERATURE_GPU))
 
     return [
-        ("energy_j", COUNTER, 1e-3, lambda: library.nvmlDeviceGetTotalEnergyConsumption(handle) * 1e-3),
-        ("power_instant_w", GAUGE, 1e-3, instant_power_w),
-        ("power_average_w", GAUGE, 1e-3, lambda: library.nvmlDeviceGetPowerUsage(handle) * 1e-3),
-        ("utilization_percent", GAUGE, 1.0, lambda: float(library.nvmlDeviceGetUtilizationRates(handle).gpu)),
-        ("memory_utilization_percent", GAUGE, 1.0, lambda: float(library.nvmlDeviceGetUtilizationRates(handle).memory)),
-        ("memory_used_b", GAUGE, 1.0, lambda: float(library.nvmlDeviceGetMemoryInfo(handle).used)),
-        (
-            "temperature_c",
-            GAUGE,
-            1.0,
-            lambda: float(library.nvmlDeviceGetTemperature(handle, library.NVML_TEMPERATURE_GPU)),
-        ),
-        ("sm_clock_mhz", GAUGE, 1.0, clock_mhz(library.NVML_CLOCK_SM)),
-        ("memory_clock_mhz", GAUGE, 1.0, clock_mhz(library.NVML_CLOCK_MEM)),
-        (
-            "throttle_reasons_bits",
-            GAUGE,
-            1.0,
-            lambda: float(library.nvmlDeviceGetCurrentClocksThrottleReasons(handle)),
-        ),
+        (("energy_j",), lambda: (library.nvmlDeviceGetTotalEnergyConsumption(handle) * 1e-3,)),
+        (("power_instant_w",), lambda: (instant_power_w(),)),
+        (("power_average_w",), lambda: (library.nvmlDeviceGetPowerUsage(handle) * 1e-3,)),
+        (("utilization_percent", "memory_utilization_percent"), utilization_percent),
+        (("memory_used_b",), lambda: (float(library.nvmlDeviceGetMemoryInfo(handle).used),)),
+        (("temperature_c",), lambda: (temperature_c(),)),
+        (("sm_clock_mhz",), lambda: (clock_mhz(library.NVML_CLOCK_SM),)),
+        (("memory_clock_mhz",), lambda: (clock_mhz(library.NVML_CLOCK_MEM),)),
+        ((THROTTLE_REASONS,), lambda: (float(library.nvmlDeviceGetCurrentClocksThrottleReasons(handle)),)),
     ]

@@ -4,6 +4,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from framewatt.errors import FramewattError
+
 GPU_ORDER = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 """Set for the measured process: else CUDA numbers unlike GPUs by their speed, and NVML by their place on the bus."""
 
@@ -16,11 +18,13 @@ class Gpu:
         index: NVML's number of it, which is nvidia-smi's too, and CUDA's in GPU_ORDER.
         uuid: `GPU-…`.
         mig_uuids: `MIG-…` of the instances that it is divided into; empty where it is whole.
+        lost: whether the driver tells nothing of it.
     """
 
     index: int
     uuid: str
     mig_uuids: tuple[str, ...] = ()
+    lost: bool = False
 
     @property
     def note(self) -> str:
@@ -37,15 +41,23 @@ def visible_gpus(gpus: Sequence[Gpu]) -> list[Gpu]:
 
     Args:
         gpus: all of the machine.
+
+    Raises:
+        FramewattError: it names one of which the driver tells nothing.
     """
     wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
     if wanted is None:
-        return list(gpus)
+        return [gpu for gpu in gpus if not gpu.lost]
     visible: dict[int, Gpu] = {}
     for name in wanted.split(","):
         matching = [gpu for gpu in gpus if _names(name.strip(), gpu)]
         if len(matching) != 1:
             break
+        if matching[0].lost:
+            raise FramewattError(
+                f"CUDA_VISIBLE_DEVICES: found {wanted!r}; allowed: GPUs of which the driver tells; of {name.strip()} "
+                "it tells nothing (forbidden to this user, or fallen off the bus: see nvidia-smi)"
+            )
         visible[matching[0].index] = matching[0]
     return [visible[index] for index in sorted(visible)]
 

@@ -1,0 +1,61 @@
+"""Dies of one package whose counters are one and the same (pure).
+
+Some AMD processors list a package once a die, each with the whole package's joules. Where their counters stand alike
+when a meter opens, it leaves all but one out (meters/rapl.py); where they began at different numbers, only their growth
+tells.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from framewatt.meters.contract import COUNTER
+from framewatt.trace import Trace
+
+DIE = "-die-"
+"""What stands between the name of a package's domain and the number of one of its dies."""
+
+_APART_J = 1.0
+"""Two views of one counter, read one after the other, differ by milliseconds of power."""
+
+_TOLD_J = 1000.0
+"""Once a counter grew by so much, two real ones have parted further than that: by a thousandth of what dies draw."""
+
+
+def mirrored(trace: Trace, spans: Sequence[tuple[int, int]]) -> dict[int, str]:
+    """The counters that grew as another die's did, reading by reading.
+
+    Args:
+        trace: raw readings.
+        spans: parts of a window, start and end in nanoseconds.
+
+    Returns:
+        by number of the channel, the domain whose counter it shows again; the first of alike ones is none.
+    """
+    found: dict[int, str] = {}
+    dies = [i for i, c in enumerate(trace.channels) if DIE in c.domain and c.kind == COUNTER]
+    for later, index in enumerate(dies):
+        channel = trace.channels[index]
+        for first in dies[:later]:
+            other = trace.channels[first]
+            same_package = other.domain.partition(DIE)[0] == channel.domain.partition(DIE)[0]
+            if first in found or other.instrument != channel.instrument or not same_package:
+                continue
+            if _alike(trace, first, index, spans):
+                found[index] = other.domain
+                break
+    return found
+
+
+def _alike(trace: Trace, first: int, second: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether two counters of one meter grew by the same, over all readings of a window."""
+    (time_ns, one), (other_ns, two) = trace.of(first), trace.of(second)
+    if len(time_ns) != len(other_ns):
+        return False
+    inside = np.isfinite(one) & np.isfinite(two)
+    inside &= (time_ns >= spans[0][0]) & (time_ns <= spans[-1][1])
+    if np.count_nonzero(inside) < 2:
+        return False
+    grown = one[inside] - one[inside][0]
+    apart = np.ptp(grown - (two[inside] - two[inside][0]))
+    return bool(grown[-1] >= _TOLD_J and apart <= _APART_J)
