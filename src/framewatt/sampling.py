@@ -13,6 +13,7 @@ import os
 import select
 import signal
 import sys
+import threading
 import time
 from array import array
 from collections.abc import Sequence
@@ -31,6 +32,9 @@ _LONGEST_WAIT_NS = 10**9
 _UNKNOWN_PERIODS = 10
 """A call that took as many periods read at an instant that nobody knows: its values count as failed."""
 
+_SLOW_S = 0.001
+"""A meter that takes longer to answer, as drivers of several GPUs do, would keep the others waiting."""
+
 
 class OnTime:
     """Reads a meter at fixed times. A late reading does not shift the later ones; periods slept through are missed.
@@ -38,27 +42,30 @@ class OnTime:
     Args:
         meter: opened.
         file: takes its readings.
+        takes_s: seconds that it takes to answer when nothing holds it up.
     """
 
-    def __init__(self, meter: Polled, file: RawRows) -> None:
+    def __init__(self, meter: Polled, file: RawRows, takes_s: float = 0.0) -> None:
         self.meter = meter
         self.file = file
+        self.slow = takes_s > _SLOW_S
         self.due_ns = 0
         self.lateness_ns = array("q")  # a list would take five times the memory, and runs can last for days
         self.missed = 0
         self._period_ns = round(meter.period_s * 1e9)
+        self._held_up_ns = max(self._period_ns, round(2 * takes_s * 1e9))
 
     def turn(self) -> None:
         """Read now."""
         began_ns = before_ns = time.monotonic_ns()
         values = self.meter.values()
         after_ns = time.monotonic_ns()
-        if after_ns - before_ns > self._period_ns:
+        if after_ns - before_ns > self._held_up_ns:
             # The process was held up in the middle, and nobody knows on which side of that it read: read again.
             before_ns = after_ns
             values = self.meter.values()
             after_ns = time.monotonic_ns()
-        if after_ns - before_ns >= _UNKNOWN_PERIODS * self._period_ns:
+        if after_ns - before_ns >= _UNKNOWN_PERIODS * self._held_up_ns:
             values = [math.nan] * len(values)
         # The reading happened somewhere between the two stamps; the middle is the best guess.
         self.file.append((before_ns + after_ns) // 2, values)
@@ -100,6 +107,41 @@ class _WhenReady:
         self.file.append(self.meter.read())
         self.file.append(self.meter.end())
         self.file.close()
+
+
+class _Apart(threading.Thread):
+    """Reads a slow meter at its times, and the others need not wait: a driver's call holds no lock of Python's.
+
+    Args:
+        task: of the meter.
+        started_ns: when all begin.
+    """
+
+    def __init__(self, task: OnTime, started_ns: int) -> None:
+        super().__init__(daemon=True)
+        self._task = task
+        self._task.due_ns = started_ns
+        self._ended = threading.Event()
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        """Read until `end`."""
+        try:
+            while not self._ended.wait(max(self._task.due_ns - time.monotonic_ns(), 0) * 1e-9):
+                self._task.turn()
+        except (FramewattError, OSError) as error:
+            self.error = error
+
+    def end(self) -> None:
+        """Read no more.
+
+        Raises:
+            FramewattError, OSError: what ended it before.
+        """
+        self._ended.set()
+        self.join()
+        if self.error:
+            raise self.error
 
 
 _Task = OnTime | _WhenReady
@@ -158,10 +200,20 @@ def _open(meters: Sequence[Meter], path: Path) -> tuple[list[Channel], list[_Tas
         first = len(channels)
         channels += [dataclasses.replace(channel, period_s=meter.period_s) for channel in meter.open()]
         if isinstance(meter, Polled):
-            tasks.append(OnTime(meter, RawRows(path, first, len(channels) - first)))
+            tasks.append(OnTime(meter, RawRows(path, first, len(channels) - first), _takes_s(meter)))
         elif isinstance(meter, Streamed):
             tasks.append(_WhenReady(meter, RawReadings(path, first)))
     return channels, tasks
+
+
+def _takes_s(meter: Polled) -> float:
+    """Seconds that a meter takes to answer, at its best."""
+    tries = []
+    for _ in range(3):
+        began = time.perf_counter()
+        meter.values()
+        tries.append(time.perf_counter() - began)
+    return min(tries)
 
 
 def _sample(tasks: Sequence[_Task]) -> dict[str, Any]:
@@ -173,7 +225,11 @@ def _sample(tasks: Sequence[_Task]) -> dict[str, Any]:
     gc.disable()
     started_ns, cpu_started_ns = time.monotonic_ns(), time.process_time_ns()
     streams = {stream: task for task in tasks if isinstance(task, _WhenReady) and (stream := task.meter.stream())}
-    on_time = [*(task for task in tasks if task not in streams.values()), _Flush(tasks)]
+    slow = [task for task in tasks if isinstance(task, OnTime) and task.slow]
+    apart = [_Apart(task, started_ns) for task in slow]
+    for thread in apart:
+        thread.start()
+    on_time = [*(task for task in tasks if task not in streams.values() and task not in slow), _Flush(tasks)]
     for task in on_time:
         task.due_ns = started_ns
     end = sys.stdin.fileno()
@@ -195,6 +251,8 @@ def _sample(tasks: Sequence[_Task]) -> dict[str, Any]:
             if task.due_ns <= now_ns:
                 task.turn()
             next_ns = min(next_ns, task.due_ns)
+    for thread in apart:
+        thread.end()
     summary = _summary([task for task in tasks if isinstance(task, OnTime)], started_ns, cpu_started_ns)
     for task in tasks:
         task.finish()

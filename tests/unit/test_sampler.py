@@ -1,19 +1,23 @@
 """The real sampling process, on the estimate, which every Linux machine has."""
 
+import gc
 import json
 import math
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from framewatt import sampling
 from framewatt.errors import FramewattError
-from framewatt.meters.contract import COUNTER, Channel
+from framewatt.meters.contract import COUNTER, GAUGE, Channel
+from framewatt.meters.rapl import Rapl
 from framewatt.raw import RawReadings, RawRows, read_raw
 from framewatt.sampler import Sampler
 from framewatt.sampling import OnTime
@@ -185,7 +189,7 @@ class HeldUp:
         pytest.param([0.0, 0.01, 0.0], [1.0, 2.0, 3.0], id="in time"),
         pytest.param([0.0, 0.1, 0.0, 0.0], [1.0, 3.0, 4.0], id="held up once: read again"),
         pytest.param([0.0, 0.3, 0.3, 0.0], [1.0, math.nan, 4.0], id="held up again: a failed one"),
-        pytest.param([0.0, 0.03, 0.03, 0.0], [1.0, 3.0, 4.0], id="slow by itself"),
+        pytest.param([0.0, 0.05, 0.05, 0.0], [1.0, 3.0, 4.0], id="held up twice, not for long: the second counts"),
     ],
 )
 def test_a_reading_whose_time_is_not_known_does_not_count(
@@ -198,3 +202,81 @@ def test_a_reading_whose_time_is_not_known_does_not_count(
     file.close()
     channels = (Channel("held-up", "cpu:package-0", "energy_j", COUNTER, 0.001),)
     assert np.array_equal(read_raw(tmp_path / "trace.bin", channels).value, values, equal_nan=True)
+
+
+def test_a_meter_that_is_slow_by_itself_is_read_once_a_reading(tmp_path: Path) -> None:
+    meter = HeldUp([0.03] * 3)
+    reads = OnTime(meter, RawRows(tmp_path / "trace.bin", 0, 1), takes_s=0.03)
+    for _ in range(3):
+        reads.turn()
+    assert meter.readings == 3
+
+
+class Steady:
+    """A meter that shows 1, and takes as long as it is told.
+
+    Args:
+        takes_s: how long each reading takes.
+    """
+
+    def __init__(self, takes_s: float) -> None:
+        self.name = f"takes {takes_s} s"
+        self.period_s = 0.02
+        self._takes_s = takes_s
+
+    def available(self) -> tuple[bool, str]:
+        return True, ""
+
+    def open(self) -> list[Channel]:
+        return [Channel(self.name, "gpu:0", "power_w", GAUGE, 0.1)]
+
+    def values(self) -> list[float]:
+        time.sleep(self._takes_s)
+        return [1.0]
+
+    def close(self) -> None: ...
+
+
+def sample_for(seconds: float, tasks: list, monkeypatch: pytest.MonkeyPatch) -> dict:
+    """What the sampling process does, in this one; its summary."""
+    end, held = os.pipe()
+    monkeypatch.setattr(sys, "stdin", os.fdopen(end))
+    threading.Timer(seconds, os.close, [held]).start()
+    try:
+        return sampling._sample(tasks)
+    finally:
+        gc.enable()
+
+
+def test_a_slow_meter_keeps_no_other_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # 8 GPUs, asked 10 things of 1 ms each, and a counter that answers at once.
+    channels, tasks = sampling._open([Steady(0.08), Steady(0.0)], tmp_path / "trace.bin")
+    sample_for(1.5, tasks, monkeypatch)
+    slow, quick = (read_raw(tmp_path / "trace.bin", tuple(channels)).of(index)[0] for index in (0, 1))
+    # By itself one is read 18 times in that time and the other 75 times; behind the first, both would be 18 times.
+    assert 10 <= len(slow) <= 20
+    assert len(quick) >= 45
+
+
+def test_an_error_of_a_slow_meter_ends_the_sampling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, tasks = sampling._open([Steady(0.01)], tmp_path / "trace.bin")
+
+    def full(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(tasks[0].file, "append", full)
+    with pytest.raises(OSError, match="no space left"):
+        sample_for(0.3, tasks, monkeypatch)
+
+
+def test_a_reading_each_millisecond_tells_how_late_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    zone = tmp_path / "powercap" / "intel-rapl:0"
+    zone.mkdir(parents=True)
+    for name, content in (("name", "package-0"), ("energy_uj", "5000000"), ("max_energy_range_uj", "262143328850")):
+        (zone / name).write_text(content)
+    channels, tasks = sampling._open([Rapl(zone.parent, period_s=0.001)], tmp_path / "trace.bin")
+    summary = sample_for(1, tasks, monkeypatch)
+    assert channels[0].period_s == 0.001
+    assert summary["reads"] + summary["missed_reads"] == pytest.approx(1000 * summary["duration_s"], abs=5)
+    assert summary["reads"] >= 300
+    assert summary["lateness_p50_s"] > 0
