@@ -1,0 +1,177 @@
+"""What is timed and what is not: the worker's loops, on a scripted workload and a clock that only it moves."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from framewatt import worker
+from framewatt.datasets.contract import Arrays
+from framewatt.workloads.contract import Inference, Spec, Training
+
+TEN = Arrays(
+    x_train=np.zeros((10, 1, 2, 2), np.float32),
+    y_train=np.arange(10) % 2,
+    x_test=np.zeros((10, 1, 2, 2), np.float32),
+    y_test=np.arange(10) % 2,
+)
+SPEC = Spec(model="m", batch_size=4, device="cpu", provider=None, threads=1, seed=1, artefact=None, training=None)
+
+
+class Clock:
+    """Nanoseconds, which only work moves."""
+
+    def __init__(self) -> None:
+        self.now_ns = 1000
+
+    def monotonic_ns(self) -> int:
+        return self.now_ns
+
+
+class Scripted(Inference):
+    """A model that takes 1 ns a sample once it is synchronised, and notes when it was called."""
+
+    def __init__(self, clock: Clock, fails_at: int | None = None) -> None:
+        super().__init__(SPEC, TEN)
+        self.clock, self.fails_at = clock, fails_at
+        self.calls: list[tuple[str, int, int]] = []
+        self._queued_ns = 0
+
+    def _note(self, what: str, size: int = 0) -> None:
+        self.calls.append((what, self.clock.now_ns, size))
+
+    def setup(self) -> None:
+        self._note("setup")
+        self.clock.now_ns += 500
+
+    def batches(self, epoch: int = 0) -> Iterator[tuple]:
+        self.clock.now_ns += 70  # what is ready before the window costs it nothing
+        for start in range(0, 10, 4):
+            rows = slice(start, start + 4)
+            yield TEN.x_test[rows], TEN.y_test[rows]
+
+    def run(self, batch: Any) -> Any:
+        self._note("run", len(batch[0]))
+        if self.fails_at == len(self.calls):
+            raise MemoryError
+        self._queued_ns += len(batch[0])
+        return np.eye(2)[batch[1]]
+
+    def synchronize(self) -> None:
+        self.clock.now_ns += self._queued_ns
+        self._queued_ns = 0
+        self._note("synchronize")
+
+    def facts(self) -> dict:
+        return {}
+
+
+class ScriptedTraining(Scripted, Training):
+    """The same, that learns: three samples at a time, so that one of ten is left out of every epoch."""
+
+    spec = Spec(model="m", batch_size=3, device="cpu", provider=None, threads=1, seed=1, artefact=None, training=None)
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.spec = ScriptedTraining.spec
+
+    def batches(self, epoch: int = 0) -> Iterator[tuple]:
+        for rows in self.shuffled(epoch):
+            yield TEN.x_train[rows], TEN.y_train[rows]
+
+    def loss_of(self, step: Any) -> float:
+        return 0.5
+
+    def evaluate(self) -> Any:
+        self._note("evaluate")
+        self.clock.now_ns += 5000
+        return np.eye(2)[TEN.y_test]
+
+    def save(self, folder: Path) -> None: ...
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(worker, "time", made)
+    return made
+
+
+def windows(path: Path) -> dict[str, list[int]]:
+    """Edges by window."""
+    found: dict[str, list[int]] = {}
+    for event in map(json.loads, path.read_text().splitlines()):
+        found.setdefault(event["window"], []).append(event["monotonic_ns"])
+    return found
+
+
+def infer(workload: Scripted, path: Path, minimum_s: float) -> dict[str, Any]:
+    with path.open("a") as file:
+        return worker.infer(workload, TEN, {"warm_up_batches": 5, "minimum_s": minimum_s}, worker.Events(file))
+
+
+def inside(workload: Scripted, edges: list[int], what: str) -> list[int]:
+    """Sizes of the calls of a kind that began within a window."""
+    start_ns, end_ns = edges
+    return [size for name, at_ns, size in workload.calls if name == what and start_ns <= at_ns < end_ns]
+
+
+def test_the_window_of_an_inference_holds_one_whole_pass_and_nothing_else(clock: Clock, tmp_path: Path) -> None:
+    workload = Scripted(clock)
+    result = infer(workload, tmp_path / "events", minimum_s=1e-9)
+    found = windows(tmp_path / "events")
+    assert inside(workload, found["steady"], "run") == [4, 4, 2]
+    assert np.diff(found["steady"]) == [10]
+    assert result["samples_processed"] == 10
+    assert result["metrics"]["accuracy"] == 1
+    # Warm-up starts over where the data are short, and lies before the window whole.
+    assert inside(workload, found["warm_up"], "run") == [4, 4, 2, 4, 4]
+    assert found["setup"][1] <= found["warm_up"][0] < found["warm_up"][1] <= found["steady"][0]
+
+
+def test_a_longer_window_goes_on_and_counts_partial_batches_as_they_are(clock: Clock, tmp_path: Path) -> None:
+    workload = Scripted(clock)
+    result = infer(workload, tmp_path / "events", minimum_s=21e-9)
+    found = windows(tmp_path / "events")
+    # 10 in the first pass, then 4, 4 and 2 more; at 20 ns the 21 are not yet over.
+    assert inside(workload, found["steady"], "run") == [4, 4, 2, 4, 4, 2, 4]
+    assert result["samples_processed"] == 24
+    assert result["latency"]["batches"] == 7
+    assert result["latency"]["max_s"] == pytest.approx(4e-9)
+    assert result["latency"]["mean_s"] == pytest.approx(24e-9 / 7)
+
+
+def test_work_that_was_queued_before_is_done_before_the_window_opens(clock: Clock, tmp_path: Path) -> None:
+    workload = Scripted(clock)
+    workload._queued_ns = 10_000
+    workload.warm_up = lambda batches: None  # a workload that forgets to wait
+    infer(workload, tmp_path / "events", minimum_s=1e-9)
+    assert np.diff(windows(tmp_path / "events")["steady"]) == [10]
+
+
+def test_a_workload_that_fails_in_its_window_leaves_the_window_open(clock: Clock, tmp_path: Path) -> None:
+    workload = Scripted(clock, fails_at=11)  # the second batch of the window
+    with pytest.raises(MemoryError):
+        infer(workload, tmp_path / "events", minimum_s=1e-9)
+    found = windows(tmp_path / "events")
+    assert len(found["steady"]) == 1
+    assert len(found["warm_up"]) == 2
+
+
+def test_epochs_are_timed_and_scoring_between_them_is_not(clock: Clock, tmp_path: Path) -> None:
+    workload = ScriptedTraining(clock)
+    with (tmp_path / "events").open("a") as file:
+        result = worker.train(workload, TEN, epochs=2, events=worker.Events(file))
+    found = windows(tmp_path / "events")
+    for epoch in (1, 2):
+        edges = found[f"epoch-{epoch}"]
+        assert inside(workload, edges, "run") == [3, 3, 3]
+        assert inside(workload, edges, "evaluate") == []
+        assert np.diff(edges) == [9]
+    # The last incomplete batch is left out, and no sample of it is counted.
+    assert [row["samples_processed"] for row in result["epochs"]] == [9, 9]
+    assert result["samples_processed"] == 18
+    assert [row["loss_mean"] for row in result["epochs"]] == [0.5, 0.5]
