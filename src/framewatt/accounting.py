@@ -102,7 +102,13 @@ def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, An
         if channel.quantity in ("energy_j", *_POWER)
     }
     gauges = summaries(trace.channels, series, windows, leave_out=(*_POWER, THROTTLE_REASONS))
-    return {name: _window(spans, trace, idle, accounts) | {"gauges": gauges[name]} for name, spans in windows.items()}
+    found = {}
+    for name, spans in windows.items():
+        window = _window(spans, trace, idle, accounts)
+        for domain, energy in window["domains"].items():
+            energy["flags"] += _idle_gpu(gauges[name].get(domain, {}), energy["energy_gross_j"])
+        found[name] = window | {"gauges": gauges[name]}
+    return found
 
 
 def window_of(spans: Spans, trace: Trace, idle: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,6 +253,14 @@ def _cross_checks(
 
 def _moves(values: Any) -> bool:
     return bool(len(values) and (values != values[0]).any())
+
+
+def _idle_gpu(gauges: Mapping[str, Mapping[str, float]], gross_j: float | None) -> list[str]:
+    """What a GPU that nobody used adds to the total of a run."""
+    busy = gauges.get("utilization_percent")
+    if busy is None or busy["max"] > 0 or gross_j is None:
+        return []
+    return [f"idle throughout, and {gross_j:.4g} J of the total are its own: CUDA_VISIBLE_DEVICES leaves it out"]
 
 
 def _throttling(trace: Trace, domain: str, spans: Spans) -> list[str]:

@@ -23,6 +23,8 @@ from hardware.script import VARIABLE, Script
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 METERS = ("rapl", "perf", "pyrapl", "nvml", "nvidia-smi", "external", "estimate")
+_LABELS = {"energy_j": "", "power_w": "", "power_instant_w": " power", "power_average_w": " average"}
+"""What tells a quantity of energy or power apart from the others of its meter."""
 _AT_A_TIME = 3
 _TIMEOUT_S = 120
 _LONGEST_HOLD_S = 0.03
@@ -222,23 +224,25 @@ def _rows(case: Case, script: Script, sampler: Sampler, label: str) -> list[dict
     trace = sampler.trace()
     rows = []
     for index, channel in enumerate(trace.channels):
-        if channel.quantity not in ("energy_j", "power_w", "power_instant_w"):
+        if channel.quantity not in _LABELS:
             continue
         found = energy_of(channel, *trace.of(index), begin_ns, end_ns)
         source = "cpu:package-0" if channel.domain == "cpu:estimate" else channel.domain
-        meter = f"{channel.instrument}{label}{' power' if channel.quantity == 'power_instant_w' else ''}"
+        meter = f"{channel.instrument}{label}{_LABELS[channel.quantity]}"
         rows.append(
             {
                 "case": case.name,
                 "meter": meter,
                 "domain": channel.domain,
                 "right_j": script.joules(source, BEGIN_S, case.end_s),
+                "most_w": max(watts for _, watts in script.watts[source]),
                 "found_j": found.energy_j,
                 "uncertainty_j": found.uncertainty_j,
                 "must_be_invalid": meter in case.invalid.get(channel.domain, ()),
                 "may_be_invalid": case.may_be_invalid,
                 "reasons": list(found.reasons),
                 "flags": [*found.flags, *([channel.note] if channel.note else [])],
+                "channel": channel.to_dict(),
             }
         )
     return rows

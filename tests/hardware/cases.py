@@ -16,10 +16,10 @@ END_S = BEGIN_S + 10
 
 CPU, DRAM, PSYS, GPU, WALL = "cpu:package-0", "cpu:dram-0", "cpu:psys", "gpu:0", "external:wall"
 COUNTERS = frozenset({"rapl", "perf", "pyrapl", "nvml", "estimate"})
-GAUGES = frozenset({"nvidia-smi", "nvidia-smi 1 Hz", "nvml power", "external"})
+GAUGES = frozenset({"nvidia-smi", "nvidia-smi 1 Hz", "nvml power", "nvml average", "external"})
 ALL = COUNTERS | GAUGES
 OF_POWERCAP = frozenset({"rapl", "pyrapl"})
-OF_GPU = frozenset({"nvml", "nvml power", "nvidia-smi", "nvidia-smi 1 Hz"})
+OF_GPU = frozenset({"nvml", "nvml power", "nvml average", "nvidia-smi", "nvidia-smi 1 Hz"})
 POLLED = frozenset({"rapl", "pyrapl", "nvml", "estimate"})
 
 
@@ -64,6 +64,7 @@ def machine(steps: list[list[float]], **change: object) -> Script:
 
 
 CONSTANT = [[0.0, 100.0]]
+ALL_ONES_W = 0xFFFFFFFF * 1e-3
 FAIL_ONCE = {domain: [[MIDDLE_S, MIDDLE_S + 0.03]] for domain in (CPU, GPU)}
 FAIL_ON = {domain: [[MIDDLE_S, math.inf]] for domain in (CPU, GPU)}
 TWO_SOCKETS = {CPU: CONSTANT, "cpu:package-1": [[0.0, 60.0]], DRAM: [[0.0, 10.0]], "cpu:dram-1": [[0.0, 5.0]]}
@@ -113,7 +114,24 @@ CASES = (
         machine(CONSTANT, frozen={CPU: MIDDLE_S, GPU: MIDDLE_S}),
         invalid={CPU: frozenset({"rapl", "pyrapl", "perf"}), GPU: frozenset({"nvml"})},
     ),
-    Case("GPU power of all ones for 50 ms", machine(CONSTANT, glitches={GPU: [[MIDDLE_S, MIDDLE_S + 0.05]]})),
+    Case(
+        "counters lose 0.6 s",
+        machine(CONSTANT, lost={domain: [MIDDLE_S, MIDDLE_S + 0.6] for domain in (CPU, GPU)}),
+        invalid={CPU: frozenset({"rapl", "pyrapl", "perf"}), GPU: frozenset({"nvml"})},
+    ),
+    Case("GPU refreshed each 0.6 s", machine(CONSTANT, refreshed_s={GPU: 0.6})),
+    Case(
+        "GPU power of all ones for 50 ms", machine(CONSTANT, glitches={GPU: [[MIDDLE_S, MIDDLE_S + 0.05, ALL_ONES_W]]})
+    ),
+    Case(
+        "GPU power of 0 W",
+        machine(CONSTANT, glitches={GPU: [[0.0, math.inf, 0.0]]}),
+        invalid={GPU: OF_GPU - {"nvml"}},
+    ),
+    Case(
+        "load = window, power averaged over 1 s",
+        machine([[0, 30], [BEGIN_S, 300], [END_S, 30]], averaged_s={GPU: 1.0}, limit_w=400),
+    ),
     Case("divided GPU (MIG)", machine(CONSTANT, gpu_mig=True)),
     Case("GPU without energy counter", machine(CONSTANT, gpu_counter=False)),
     Case("sampler killed", machine(CONSTANT), invalid=EVERYWHERE, actions=((MIDDLE_S, "kill"),)),
@@ -122,7 +140,7 @@ CASES = (
         machine(CONSTANT),
         # Counters go on meanwhile; so does perf, whose lines wait; power of these 2 s is known to nobody. For a meter
         # that is read once a second they are no gap.
-        invalid={GPU: frozenset({"nvml power", "nvidia-smi"})},
+        invalid={GPU: frozenset({"nvml power", "nvml average", "nvidia-smi"})},
         actions=((MIDDLE_S, "stop"), (MIDDLE_S + 2, "continue")),
     ),
     Case("sampler starved", machine(CONSTANT), may_be_invalid=True, actions=((BEGIN_S, "starve"), (END_S, "feed"))),

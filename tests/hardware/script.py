@@ -27,7 +27,10 @@ class Script:
         wrap_j: by domain, where its counter starts again from 0; RANGE_J where it is not named.
         resets: by domain, the second at which its counter starts anew from 0.
         frozen: by domain, the second from which its counter stands still, while power goes on.
-        glitches: by domain, spans `[second, second]` in which its power reads as all ones.
+        lost: by domain, the span `[second, second]` in which its counter stands still, to go on as if it had not been.
+        glitches: by domain, spans `[second, second, watts]` in which its power reads as something else.
+        refreshed_s: by domain, seconds from one update to the next of what the GPU's driver shows; 0.02 else.
+        averaged_s: by domain, seconds over which `power.draw` of nvidia-smi and NVML's average are means; 0 else.
         unreadable: by domain, spans `[second, second]` in which it cannot be read.
         limit_w: power limit that the packages' zones tell.
         gpu_counter: whether the GPU has an energy counter.
@@ -40,7 +43,10 @@ class Script:
     wrap_j: dict[str, float] = field(default_factory=dict)
     resets: dict[str, float] = field(default_factory=dict)
     frozen: dict[str, float] = field(default_factory=dict)
+    lost: dict[str, list[float]] = field(default_factory=dict)
     glitches: dict[str, list[list[float]]] = field(default_factory=dict)
+    refreshed_s: dict[str, float] = field(default_factory=dict)
+    averaged_s: dict[str, float] = field(default_factory=dict)
     unreadable: dict[str, list[list[float]]] = field(default_factory=dict)
     limit_w: float = 200.0
     gpu_counter: bool = True
@@ -55,16 +61,25 @@ class Script:
         """Power of a domain."""
         return [watts for begin, watts in self.watts[domain] if begin <= second or begin == 0][-1]
 
-    def shown_w(self, domain: str, second: float) -> float:
-        """Power as the domain's gauge shows it."""
-        if any(begin <= second < end for begin, end in self.glitches.get(domain, [])):
-            return 0xFFFFFFFF * 1e-3
-        return self.watts_at(domain, second)
+    def shown_w(self, domain: str, second: float, averaged: bool = False) -> float:
+        """Power as the domain's gauge shows it, of the instant or averaged."""
+        span_s = self.averaged_s.get(domain, 0.0) if averaged else 0.0
+        for begin, end, watts in self.glitches.get(domain, []):
+            if begin <= second < end:
+                return watts
+        return self.joules(domain, second - span_s, second) / span_s if span_s else self.watts_at(domain, second)
+
+    def updated_s(self, domain: str, second: float) -> float:
+        """When a GPU's driver last looked."""
+        period_s = self.refreshed_s.get(domain, 0.02)
+        return second // period_s * period_s
 
     def counted_j(self, domain: str, begin_s: float, end_s: float) -> float:
         """What the domain's counter gains between two seconds."""
         stands_s = self.frozen.get(domain, math.inf)
-        return self.joules(domain, min(begin_s, stands_s), min(end_s, stands_s))
+        begin_s, end_s = min(begin_s, stands_s), min(end_s, stands_s)
+        lost = [min(max(edge, begin_s), end_s) for edge in self.lost.get(domain, [0.0, 0.0])]
+        return self.joules(domain, begin_s, end_s) - self.joules(domain, *lost)
 
     def joules(self, domain: str, begin_s: float, end_s: float) -> float:
         """Energy of a domain between two seconds: the right value."""

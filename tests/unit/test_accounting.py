@@ -148,6 +148,15 @@ def test_a_window_too_short_for_power_leaves_the_counter_its_word() -> None:
     assert found["domains"]["gpu:0"]["energy_gross_j"] == pytest.approx(300)
 
 
+@pytest.mark.parametrize(("busy", "told"), [(0.0, True), (3.0, False)])
+def test_a_visible_gpu_that_nobody_used_says_what_it_adds(busy: float, told: bool) -> None:
+    n = 2001
+    found = gpu_trace(50 * np.arange(n) * 0.02, np.full(n, 50.0), np.where(np.arange(n) == 900, busy, 0.0))
+    (gpu,) = window_of([(5 * S, 35 * S)], found, NO_IDLE)["domains"].values()
+    flag = "idle throughout, and 1500 J of the total are its own: CUDA_VISIBLE_DEVICES leaves it out"
+    assert (flag in gpu["flags"]) == told
+
+
 def test_steady_of_a_training_is_its_epochs() -> None:
     events = []
     for n, (start, end) in enumerate([(1, 5), (7, 9)], 1):

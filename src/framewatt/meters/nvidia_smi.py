@@ -86,10 +86,10 @@ class NvidiaSmi:
                 domain=f"gpu:{gpu.index}",
                 quantity=quantity,
                 kind=GAUGE,
-                update_period_s=max(self.period_s, _UPDATE_PERIOD_S),
+                update_period_s=_UPDATE_PERIOD_S,
                 resolution=resolution,
                 max_power_w=MOST_W,
-                average_most_s=LONGEST_AVERAGE_S if quantity == "power_average_w" else 0.0,
+                average_most_s=LONGEST_AVERAGE_S if quantity == "power_w" else 0.0,
                 note=gpu.note,
             )
             for gpu in gpus

@@ -12,7 +12,6 @@ NVML_TEMPERATURE_GPU = 0
 NVML_CLOCK_SM = 1
 NVML_CLOCK_MEM = 2
 NVML_DEVICE_MIG_ENABLE = 1
-_UPDATE_S = 0.02
 
 _script = current()
 
@@ -26,7 +25,7 @@ def _now_s() -> float:
     now_s = _script.now_s()
     if not _script.readable("gpu:0", now_s):
         raise NVMLError(NVML_ERROR_GPU_IS_LOST)
-    return now_s // _UPDATE_S * _UPDATE_S
+    return _script.updated_s("gpu:0", now_s)
 
 
 def nvmlInit() -> None:
@@ -75,16 +74,16 @@ def nvmlDeviceGetTotalEnergyConsumption(_handle: int) -> int:
     return round(_script.counter("gpu:0", _now_s()) * 1000)
 
 
-def _power_mw() -> int:
-    return round(_script.shown_w("gpu:0", _now_s()) * 1000)
+def _power_mw(averaged: bool) -> int:
+    return round(_script.shown_w("gpu:0", _now_s(), averaged) * 1000)
 
 
 def nvmlDeviceGetFieldValues(_handle: int, _fields: list[int]) -> list[SimpleNamespace]:
-    return [SimpleNamespace(nvmlReturn=NVML_SUCCESS, value=SimpleNamespace(uiVal=_power_mw()))]
+    return [SimpleNamespace(nvmlReturn=NVML_SUCCESS, value=SimpleNamespace(uiVal=_power_mw(averaged=False)))]
 
 
 def nvmlDeviceGetPowerUsage(_handle: int) -> int:
-    return _power_mw()
+    return _power_mw(averaged=True)
 
 
 def nvmlDeviceGetUtilizationRates(_handle: int) -> SimpleNamespace:
