@@ -76,9 +76,9 @@ def _virtual_machine(root: Path) -> Iterator[Finding]:
 
 
 def _load(root: Path, observe_s: float) -> Iterator[Finding]:
-    before_s = _busy_s(root)
+    before_s = busy_s(root)
     time.sleep(observe_s)
-    after_s = _busy_s(root)
+    after_s = busy_s(root)
     if before_s is None or after_s is None or not observe_s:
         return
     busy = (after_s - before_s) / observe_s
@@ -86,7 +86,7 @@ def _load(root: Path, observe_s: float) -> Iterator[Finding]:
         yield Finding("load", f"{busy:.1f} processors busy", "other work is measured too", "end other work and wait")
 
 
-def _busy_s(root: Path) -> float | None:
+def busy_s(root: Path) -> float | None:
     """Processor seconds that anything has worked since the boot, from /proc/stat."""
     fields = text_of(root / "proc/stat").split("\n", 1)[0].split()
     if len(fields) < 8:

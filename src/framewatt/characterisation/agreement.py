@@ -1,0 +1,127 @@
+"""Whether all that tells of one domain's energy tells the same, and whether two domains are one counter shown twice."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from framewatt.accounting import LARGEST_DEVIATION, energies_of, energy_accounts
+from framewatt.characterisation.schedule import IDLE, Stretch
+from framewatt.characterisation.series import Series
+from framewatt.meters.contract import Channel
+from framewatt.trace import Trace
+from framewatt.windows import WindowEnergy
+
+_SAME = 1e-4
+"""Share of its joules by which two views of one counter differ over seconds, read one after the other."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Two accounts of one domain over the whole schedule.
+
+    Attributes:
+        domain: which one.
+        account: the better of the two, instrument and quantity.
+        other: the other one.
+        ratio: energy of the other over that of the account, or None.
+        uncertainty: standard uncertainty of the ratio, or None.
+        by_load: the same ratio over each load's time.
+        reason: why there is no ratio; empty where there is one.
+    """
+
+    domain: str
+    account: str
+    other: str
+    ratio: float | None
+    uncertainty: float | None
+    by_load: dict[str, float]
+    reason: str = ""
+
+    @property
+    def parts(self) -> bool:
+        """Whether the two differ by more than is allowed, and than their uncertainty explains."""
+        if self.ratio is None or self.uncertainty is None:
+            return False
+        return abs(self.ratio - 1) > max(LARGEST_DEVIATION, 2 * self.uncertainty)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready values."""
+        return asdict(self)
+
+
+def agreements(trace: Trace, stretches: Sequence[Stretch]) -> list[Agreement]:
+    """Every further account of a domain beside its best one, by the arithmetic of windows.
+
+    Args:
+        trace: readings that span the schedule.
+        stretches: the schedule.
+    """
+    whole = (stretches[0].start_ns, stretches[-1].end_ns)
+    spans = [(stretch.start_ns, stretch.end_ns) for stretch in stretches]
+    found = []
+    for domain, indices in energy_accounts(trace.channels).items():
+        energies = (
+            {index: energies_of(trace.channels[index], *trace.of(index), [whole, *spans]) for index in indices}
+            if len(indices) > 1
+            else {}
+        )
+        for other in indices[1:]:
+            names = [f"{trace.channels[i].quantity} of {trace.channels[i].instrument}" for i in (indices[0], other)]
+            (best, *parts), (second, *others) = energies[indices[0]], energies[other]
+            ratio, uncertainty, reason = _ratio(best, second)
+            by_load = _by_load(stretches, parts, others) if ratio is not None else {}
+            found.append(Agreement(domain, names[0], names[1], ratio, uncertainty, by_load, reason))
+    return found
+
+
+def mirrors(pairs: Sequence[tuple[Channel, Series]]) -> list[tuple[str, str]]:
+    """Domains of one instrument whose counters gained the same: one counter, shown twice.
+
+    Args:
+        pairs: channels and their readings.
+    """
+    gained = [(channel, float(one.value[-1])) for channel, one in pairs if one.counter and len(one.value)]
+    return [
+        (a.domain, b.domain)
+        for (a, joules), (b, other) in itertools.combinations(gained, 2)
+        if a.instrument == b.instrument
+        and a.domain != b.domain
+        and joules > 0
+        and abs(other - joules) <= max(_SAME * joules, 2 * a.resolution)
+    ]
+
+
+def _ratio(best: WindowEnergy, other: WindowEnergy) -> tuple[float | None, float | None, str]:
+    """Of two energies, with its uncertainty (the relative ones add in quadrature)."""
+    reasons = [*best.reasons, *other.reasons]
+    if reasons or not best.energy_j or not other.energy_j:
+        return None, None, "; ".join(reasons) or "one of them tells no energy"
+    ratio = other.energy_j / best.energy_j
+    relative = math.hypot(*((energy.uncertainty_j or 0.0) / (energy.energy_j or 1.0) for energy in (best, other)))
+    return ratio, ratio * relative, ""
+
+
+def _by_load(
+    stretches: Sequence[Stretch], best: Sequence[WindowEnergy], other: Sequence[WindowEnergy]
+) -> dict[str, float]:
+    """Ratio over all stretches of each load together, where both tell it."""
+    found = {}
+    for load in dict.fromkeys((IDLE, *(stretch.load for stretch in stretches))):
+        sums = (
+            np.array(
+                [
+                    (a.energy_j, b.energy_j)
+                    for stretch, a, b in zip(stretches, best, other, strict=True)
+                    if stretch.load == load and a.energy_j is not None and b.energy_j is not None
+                ]
+            )
+            .reshape(-1, 2)
+            .sum(0)
+        )
+        if sums[0] > 0:
+            found[load] = float(sums[1] / sums[0])
+    return found

@@ -1,0 +1,81 @@
+"""A load: a process that computes from one instant to another. `python -m framewatt.characterisation.burn cpu|gpu`.
+
+It says in a line `ready` (or why it cannot), and then takes a line for each stretch: CLOCK_MONOTONIC nanoseconds of its
+begin and its end. It answers with when it really began and ended. It ends with its standard input.
+
+It runs in interpreters that have a framework and nothing else of framewatt's: it imports nothing but that.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+_SIDE = 128
+_GPU_SIDE = 4096
+_GPU_CALLS = 4
+
+
+def main(what: str, processor: str = "") -> None:
+    """Compute when told.
+
+    Args:
+        what: `cpu`, or `gpu` for all visible GPUs.
+        processor: number of the only one to use; any where it is empty.
+    """
+    if processor:
+        os.sched_setaffinity(0, {int(processor)})
+    try:
+        work = _of_gpus() if what == "gpu" else _of_a_core()
+        work()  # libraries load and clocks of a GPU start before anything is measured
+    except Exception as error:
+        print(f"cannot: {type(error).__name__}: {error}".splitlines()[0], flush=True)
+        return
+    print("ready", flush=True)
+    for begin_ns, end_ns in _asked():
+        time.sleep(max(begin_ns - time.monotonic_ns(), 0) * 1e-9)
+        began_ns = time.monotonic_ns()
+        while time.monotonic_ns() < end_ns:
+            work()
+        print(began_ns, time.monotonic_ns(), flush=True)
+
+
+def _asked() -> Iterator[tuple[int, int]]:
+    for line in sys.stdin:
+        begin, end = line.split()
+        yield int(begin), int(end)
+
+
+def _of_a_core() -> Callable[[], object]:
+    """Tenths of a millisecond of multiplications, in one thread."""
+    import numpy as np
+
+    one = np.random.default_rng(1).random((_SIDE, _SIDE))
+    return lambda: one @ one
+
+
+def _of_gpus() -> Callable[[], object]:
+    """A few milliseconds of multiplications on every visible GPU.
+
+    Raises:
+        RuntimeError: there is none, or PyTorch does not see it.
+    """
+    import torch
+
+    if not torch.cuda.is_available():
+        raise RuntimeError("PyTorch sees no CUDA device")
+    devices = [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
+    ones = [torch.rand(_GPU_SIDE, _GPU_SIDE, device=device, dtype=torch.float16) for device in devices]
+
+    def work() -> None:
+        for _ in range(_GPU_CALLS):
+            for one in ones:
+                torch.matmul(one, one)
+        for device in devices:
+            torch.cuda.synchronize(device)
+
+    return work
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,127 @@
+"""When a meter's value changes, and by how little: whether it moves, its update period, its last digit."""
+
+import math
+
+import numpy as np
+
+from framewatt.characterisation.measured import Measured, unknown
+from framewatt.characterisation.series import Series
+from framewatt.coverage import Values
+from framewatt.knots import changed
+
+_FEWEST_CHANGES = 10
+"""Fewer changes tell neither how often a meter changes nor its last digit."""
+
+_READINGS_AN_UPDATE = 3
+"""As many readings between two changes tell their time apart from the reading's own."""
+
+_REGULAR = (0.5, 1.5)
+"""Times between changes, as shares of the usual one, of which none was missed: a gauge may show one value twice."""
+
+_STILL = 10
+"""As many of its usual times between changes without one, and a counter stands still."""
+
+_LEAST_STILL_S = 1.0
+
+_DIGITS = 9
+"""Decimals that a value may have; further ones are beyond what a double tells of large counters."""
+
+_BINARY = 2.0 ** -np.arange(8, 24)
+"""Energy units of RAPL that there may be, in joules (Intel SDM volume 3B, MSR_RAPL_POWER_UNIT: 2^-14 as a rule)."""
+
+_OFF_DIGIT = 0.05
+"""Share of a last digit by which a difference may be off a multiple of it, for what printing it has rounded."""
+
+
+def standstill(series: Series, loads_s: Values) -> str:
+    """Why a meter is stuck or frozen, in words; empty where it moves.
+
+    A counter always moves, since nothing that is metered takes no energy; a gauge may show one power for as long as the
+    load is one and the same.
+
+    Args:
+        series: the readings.
+        loads_s: instants at which the load changed, seconds.
+    """
+    t, value = series.time_s, series.value
+    if len(t) < 2:
+        return ""
+    at_s = t[np.flatnonzero(changed(value))]
+    if len(at_s) == 1:
+        return f"has not moved in {t[-1] - t[0]:.3g} s"
+    gaps_s = np.diff(np.append(at_s, t[-1]))
+    usual_s = float(np.median(np.diff(at_s)))
+    longest = int(np.argmax(gaps_s))
+    begin_s, end_s = at_s[longest], at_s[longest] + gaps_s[longest]
+    if series.counter:
+        still = gaps_s[longest] > max(_STILL * usual_s, _LEAST_STILL_S)
+    else:
+        still = np.count_nonzero((loads_s > begin_s) & (loads_s < end_s)) > 1
+    if not still:
+        return ""
+    to_the_end = longest == len(gaps_s) - 1
+    return f"has not moved for {gaps_s[longest]:.3g} s" + (", to the end" if to_the_end else "")
+
+
+def update_period(series: Series) -> Measured:
+    """Seconds between two changes of the source.
+
+    The mean of the regular times between changes: it is free of what the times of reading add, since these cancel from
+    one change to the next. A source that changes about as often as it is read tells no more than a bound.
+    """
+    at_s = series.time_s[np.flatnonzero(changed(series.value))[1:]] if len(series.value) else np.empty(0)
+    if len(at_s) < _FEWEST_CHANGES:
+        return unknown(f"{len(at_s)} changes, at least {_FEWEST_CHANGES} are needed")
+    gaps_s = np.diff(at_s)
+    usual_s = float(np.quantile(gaps_s, 0.25))
+    for _ in range(2):
+        regular_s = gaps_s[(gaps_s > _REGULAR[0] * usual_s) & (gaps_s < _REGULAR[1] * usual_s)]
+        usual_s = float(regular_s.mean()) if len(regular_s) else usual_s
+    if usual_s < _READINGS_AN_UPDATE * series.reading_s:
+        at_most = max(float(np.quantile(gaps_s, 0.95)), series.reading_s)
+        return unknown(f"it changes about as often as it is read, every {series.reading_s:.3g} s", at_most)
+    if _in_ticks(series):
+        return unknown("it moves by one last digit at a time, however often it is refreshed", float(gaps_s.min()))
+    return Measured(usual_s, float(regular_s.std(ddof=1) / math.sqrt(len(regular_s))))
+
+
+def resolution(series: Series) -> Measured:
+    """Smallest step that a meter can show, in its unit: what all its steps are multiples of."""
+    steps = np.unique(np.abs(np.diff(series.value)).round(_DIGITS))
+    steps = steps[steps > 0]
+    changes = int(np.count_nonzero(np.diff(series.value)))
+    if changes < _FEWEST_CHANGES:
+        return unknown(f"{changes} changes, at least {_FEWEST_CHANGES} are needed")
+    if len(steps) < _FEWEST_CHANGES and not _in_ticks(series):
+        return unknown("too few different steps to tell its last digit", float(steps[0]))
+    digit = _decimal_divisor(steps)
+    if digit is None or digit <= 1e-6:
+        multiples = [unit for unit in _BINARY if _all_multiples(steps, float(unit))]
+        digit = max([digit or 0.0, *multiples]) or None
+    return Measured(float(digit)) if digit else unknown("its steps are multiples of nothing", float(steps[0]))
+
+
+def _in_ticks(series: Series) -> bool:
+    """Whether a counter always moves by one step, or a few, of its last digit, more often where it draws more."""
+    steps = np.diff(series.value)
+    steps = steps[steps > 0].round(_DIGITS)
+    if not series.counter or len(steps) < 2:
+        return False
+    gaps_s = np.diff(series.time_s[np.flatnonzero(changed(series.value))])
+    one = float(np.median(np.abs(steps - steps.min()) < _OFF_DIGIT * steps.min()))
+    # At one power a counter with a fine digit may step evenly too; under several, only its ticks do.
+    return one == 1 and len(np.unique(np.round(steps / steps.min()))) <= 3 and bool(np.ptp(gaps_s) > gaps_s.min() / 2)
+
+
+def _decimal_divisor(steps: Values) -> float | None:
+    """Greatest common divisor of steps that were printed with a few decimals, or None where they have more."""
+    for decimals in range(_DIGITS):
+        whole = steps * 10.0**decimals
+        if (np.abs(whole - np.round(whole)) < 1e-6 + 1e-9 * whole).all():
+            return float(np.gcd.reduce(np.round(whole).astype(np.int64)) / 10.0**decimals)
+    return None
+
+
+def _all_multiples(steps: Values, unit: float) -> bool:
+    off = np.abs(steps / unit - np.round(steps / unit))
+    return bool((off < _OFF_DIGIT).all())

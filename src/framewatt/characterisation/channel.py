@@ -1,0 +1,114 @@
+"""All that was found of one channel."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from framewatt.characterisation import changes
+from framewatt.characterisation.as_measured import as_measured
+from framewatt.characterisation.fitness import Seen, shortest_windows
+from framewatt.characterisation.levels import Response, mean_power, response
+from framewatt.characterisation.measured import Measured
+from framewatt.characterisation.response import Lateness, lateness
+from framewatt.characterisation.schedule import IDLE, Stretch, edges_of
+from framewatt.characterisation.series import Series
+from framewatt.meters.contract import Channel
+
+
+@dataclass(frozen=True)
+class Character:
+    """What a channel does on this machine.
+
+    Attributes:
+        channel: what its documentation says.
+        readings: how many were good.
+        reading_s: median seconds between two of them.
+        failed: reads that failed.
+        absurd: reads that no such domain can have.
+        resets: times that a counter went back by other than a wrap.
+        still: why it is stuck or frozen; empty where it moves.
+        update_period: seconds between two updates.
+        resolution: last digit, in the channel's unit.
+        lateness: lag, averaging span and delay, in seconds.
+        responses: what it showed of each load.
+        idle_w: watts it showed idle, or None.
+        shortest_window_s: seconds by the share (`0.01`, `0.05`) that uncertainty may be of the energy; None beyond an
+            hour, or where no power is known.
+    """
+
+    channel: Channel
+    readings: int
+    reading_s: float
+    failed: int
+    absurd: int
+    resets: int
+    still: str
+    update_period: Measured
+    resolution: Measured
+    lateness: Lateness
+    responses: tuple[Response, ...]
+    idle_w: float | None
+    shortest_window_s: dict[str, float | None]
+
+    @property
+    def name(self) -> str:
+        """Domain, quantity and instrument."""
+        return f"{self.channel.domain} {self.channel.quantity} of {self.channel.instrument}"
+
+    @property
+    def load_w(self) -> float | None:
+        """Watts under the load that it showed most of, or idle where it showed none."""
+        seen = [one.power_w for one in self.responses if one.seen and one.power_w is not None]
+        return max(seen) if seen else self.idle_w
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready values."""
+        return asdict(self)
+
+
+def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch], origin_ns: int) -> Character:
+    """Look at one channel of joules or watts.
+
+    Args:
+        channel: what its documentation says.
+        series: its readings.
+        stretches: the loads meanwhile.
+        origin_ns: the series' second 0.
+    """
+    loads = list(dict.fromkeys(stretch.load for stretch in stretches if stretch.load != IDLE))
+    still = changes.standstill(series, np.array([(stretch.start_ns - origin_ns) * 1e-9 for stretch in stretches]))
+    update, digit = changes.update_period(series), changes.resolution(series)
+    responses = tuple(response(series, stretches, origin_ns, load) for load in loads)
+    seen = [one.load for one in responses if one.seen]
+    late = lateness(series, edges_of(stretches, seen), origin_ns, update, digit.value or channel.resolution)
+    idles = [mean_power(series, stretch, origin_ns) for stretch in stretches if stretch.load == IDLE]
+    known = [power for power in idles if power is not None]
+    found = Character(
+        channel,
+        len(series.value),
+        series.reading_s,
+        series.failed,
+        series.absurd,
+        series.resets,
+        still,
+        update,
+        digit,
+        late,
+        responses,
+        float(np.mean(known)) if known else None,
+        {},
+    )
+    return replace(found, shortest_window_s=_shortest_windows(found))
+
+
+def _shortest_windows(found: Character) -> dict[str, float | None]:
+    """See fitness.shortest_windows; empty where power is not known, or nothing moves."""
+    if found.still or not found.load_w or found.load_w <= 0:
+        return {}
+    channel = as_measured(found.channel, found.update_period, found.resolution, found.lateness)
+    lag, average = found.lateness.lag, found.lateness.average
+    # What is not known of a mean counts as the longest that it may be.
+    average_s = (channel.average_s or channel.average_most_s) if average.value is None else average.value
+    return shortest_windows(Seen(channel, lag.value or 0.0, average_s, max(found.idle_w or 0.0, 0.0), found.load_w))

@@ -1,0 +1,85 @@
+"""What power a meter shows under each load, and whether it shows the load at all."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from framewatt.characterisation.schedule import Stretch, around
+from framewatt.characterisation.series import Series
+
+_SETTLED = 0.5
+"""Share of a stretch behind which slow meters, clocks and fans have mostly settled."""
+
+_SEEN_P = 0.01
+"""A rise as improbable without a load was seen."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a meter showed of a load.
+
+    Attributes:
+        load: which one.
+        power_w: mean under it, watts.
+        rise_w: by how much that is more than beside it, idle.
+        rise_uncertainty_w: standard uncertainty of that, or None from a single stretch.
+        seen: whether it is more than chance.
+        reason: why it was not seen; empty where it was.
+    """
+
+    load: str
+    power_w: float | None
+    rise_w: float | None
+    rise_uncertainty_w: float | None
+    seen: bool
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready values."""
+        return asdict(self)
+
+
+def response(series: Series, stretches: Sequence[Stretch], origin_ns: int, load: str) -> Response:
+    """Whether a meter sees a load: each of its stretches against the idle ones beside it (paired t, one-sided).
+
+    Idle before and behind cancels a drift; one number a stretch leaves out that noise within it is correlated.
+
+    Args:
+        series: the readings.
+        stretches: the schedule.
+        origin_ns: the series' second 0.
+        load: which one.
+    """
+    powers, rises = [], []
+    for stretch, idle in around(stretches, load):
+        power = mean_power(series, stretch, origin_ns)
+        beside = [mean_power(series, other, origin_ns) for other in idle]
+        known = [value for value in beside if value is not None]
+        if power is not None and known:
+            powers.append(power)
+            rises.append(power - float(np.mean(known)))
+    if not rises:
+        return Response(load, None, None, None, False, "too few readings in each stretch to tell its power")
+    power_w, rise_w = float(np.mean(powers)), float(np.mean(rises))
+    if len(rises) < 2:
+        return Response(load, power_w, rise_w, None, False, "a single step, which chance could have made")
+    spread_w = float(np.std(rises, ddof=1) / np.sqrt(len(rises)))
+    # Steps alike to the last digit have no spread, and no test.
+    p = stats.ttest_1samp(rises, 0.0, alternative="greater").pvalue if spread_w else float(rise_w <= 0)
+    seen = bool(p < _SEEN_P)
+    why = "" if seen else f"{rise_w:+.3g} ± {spread_w:.2g} W beside idle is no more than chance"
+    return Response(load, power_w, rise_w, spread_w, seen, why)
+
+
+def mean_power(series: Series, stretch: Stretch, origin_ns: int) -> float | None:
+    """Watts in the settled part of a stretch, or None where there are fewer than two readings in it."""
+    end_s = (stretch.end_ns - origin_ns) * 1e-9
+    part = series.between(end_s - (1 - _SETTLED) * stretch.duration_s, end_s)
+    if len(part.time_s) < 2:
+        return None
+    if series.counter:
+        return float((part.value[-1] - part.value[0]) / (part.time_s[-1] - part.time_s[0]))
+    return float(part.value.mean())

@@ -1,0 +1,206 @@
+"""Puts the machine under known loads, one after the other: idle, one core, all cores, the GPUs."""
+
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE, Stretch
+from framewatt.errors import FramewattError
+from framewatt.preflight.host import busy_s
+
+_READY_S = 60.0
+"""Seconds that a framework may take to load."""
+
+_LATE_S = 5.0
+_SETTLE_NS = 10**9
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_LENGTHS = (1.0, 1.07, 0.93, 1.13)
+"""Stretches of unlike lengths begin everywhere between two updates of a meter."""
+
+
+def planned(loads: Sequence[str], repeats: int, step_s: float) -> list[tuple[str, float]]:
+    """Loads and seconds of all stretches: each load several times, idle before and behind each.
+
+    Args:
+        loads: which ones, in order.
+        repeats: how often each.
+        step_s: seconds of a stretch, about.
+    """
+    names = [IDLE] + [name for load in loads for _ in range(repeats) for name in (load, IDLE)]
+    return [(name, step_s * _LENGTHS[number % len(_LENGTHS)]) for number, name in enumerate(names)]
+
+
+class Loads:
+    """Processes that compute when told, and only then.
+
+    Attributes:
+        missing: why a load that was asked for cannot be had, by its name.
+    """
+
+    def __init__(self, burners: dict[str, "list[_Burner]"], missing: dict[str, str]) -> None:
+        self._burners = burners
+        self.missing = missing
+
+    @property
+    def names(self) -> list[str]:
+        """The loads that can be had."""
+        return list(self._burners)
+
+    def run(self, plan: Sequence[tuple[str, float]], begin_ns: int | None = None) -> list[Stretch]:
+        """Run through a plan; the stretches as they were.
+
+        Args:
+            plan: see `planned`.
+            begin_ns: CLOCK_MONOTONIC of its begin; soon, where it is None.
+
+        Raises:
+            FramewattError: a process that should compute has ended.
+        """
+        at_ns = time.monotonic_ns() + _SETTLE_NS if begin_ns is None else begin_ns
+        stretches: list[Stretch] = []
+        for load, seconds in plan:
+            end_ns = at_ns + round(seconds * 1e9)
+            stretches.append(self._stretch(load, at_ns, end_ns))
+            at_ns = stretches[-1].end_ns
+        return stretches
+
+    def _stretch(self, load: str, begin_ns: int, end_ns: int) -> Stretch:
+        burners = self._burners.get(load, [])
+        for burner in burners:
+            burner.ask(begin_ns, end_ns)
+        time.sleep(max(begin_ns - time.monotonic_ns(), 0) * 1e-9)
+        before_s, own_before_s = busy_s(Path("/")), self._own_s()
+        time.sleep(max(end_ns - time.monotonic_ns(), 0) * 1e-9)
+        after_s, own_after_s = busy_s(Path("/")), self._own_s()
+        others = None
+        if before_s is not None and after_s is not None:
+            others = (after_s - before_s - (own_after_s - own_before_s)) / ((end_ns - begin_ns) * 1e-9)
+            # What is no number of processors comes from a kernel that counts otherwise.
+            others = max(others, 0.0) if others <= (os.cpu_count() or 1) else None
+        if not burners:
+            return Stretch(load, begin_ns, end_ns, others=others)
+        began, ended = zip(*(burner.answer() for burner in burners), strict=True)
+        unsure_s = (max(began) - min(began)) * 1e-9
+        return Stretch(load, sum(began) // len(began), max(*ended, begin_ns + 1), unsure_s, others)
+
+    def _own_s(self) -> float:
+        """Processor seconds of all processes that compute, and of this one."""
+        pids = [burner.pid for burners in self._burners.values() for burner in burners]
+        return sum(_processor_s(pid) for pid in {*pids, os.getpid()})
+
+
+@contextmanager
+def loads(names: Sequence[str], gpu_pythons: Sequence[str] = ()) -> Iterator[Loads]:
+    """Loads, ready to run; their processes end with the block.
+
+    Args:
+        names: ONE_CORE, ALL_CORES, GPU.
+        gpu_pythons: interpreters that may have PyTorch, best first.
+    """
+    processors = sorted(os.sched_getaffinity(0))
+    started: list[_Burner] = []
+    try:
+        cores = [_Burner(sys.executable, "cpu", str(number)) for number in processors] if set(names) - {GPU} else []
+        started += cores
+        found: dict[str, list[_Burner]] = {}
+        missing: dict[str, str] = {}
+        for name in names:
+            if name == GPU:
+                burner, why = _gpu_burner(gpu_pythons, started)
+                if burner is None:
+                    missing[GPU] = why
+                else:
+                    found[GPU] = [burner]
+                continue
+            reasons = [reason for core in cores if (reason := core.ready())]
+            if reasons:
+                missing[name] = reasons[0]
+            elif name == ALL_CORES or len(cores) > 1:
+                found[name] = cores if name == ALL_CORES else cores[-1:]
+            else:
+                missing[ONE_CORE] = "this process may use one core only, which is all of them"
+        yield Loads(found, missing)
+    finally:
+        for burner in started:
+            burner.end()
+
+
+def _gpu_burner(pythons: Sequence[str], started: "list[_Burner]") -> "tuple[_Burner | None, str]":
+    why = "no interpreter with PyTorch was named"
+    for python in dict.fromkeys(pythons):
+        burner = _Burner(python, "gpu")
+        started.append(burner)
+        why = burner.ready()
+        if not why:
+            return burner, ""
+    return None, why
+
+
+class _Burner:
+    """One process, see burn.py."""
+
+    def __init__(self, python: str, *arguments: str) -> None:
+        source = str(Path(__file__).parents[2])
+        self._ready: str | None = None
+        self._process = subprocess.Popen(
+            [python, "-m", "framewatt.characterisation.burn", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": source},
+        )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def ready(self) -> str:
+        """Why it cannot compute; empty once it can."""
+        if self._ready is None:
+            line = self._line(_READY_S)
+            self._ready = "" if line == "ready" else line.removeprefix("cannot: ") or "it did not start"
+        return self._ready
+
+    def ask(self, begin_ns: int, end_ns: int) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{begin_ns} {end_ns}\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise FramewattError("load: found that a process which should compute has ended; run it again") from error
+
+    def answer(self) -> tuple[int, int]:
+        """When it began and ended."""
+        line = self._line(_LATE_S)
+        if not line:
+            raise FramewattError("load: found that a process which should compute has ended; run it again")
+        began, ended = line.split()
+        return int(began), int(ended)
+
+    def end(self) -> None:
+        assert self._process.stdin is not None
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+
+    def _line(self, timeout_s: float) -> str:
+        assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], timeout_s)
+        return self._process.stdout.readline().strip() if ready else ""
+
+
+def _processor_s(pid: int) -> float:
+    """Seconds that a process has worked, 0 once it is gone (proc(5), fields 14 and 15)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,59 @@
+"""A quantity that was measured, or a bound of it, or why it is not known."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One property of a meter.
+
+    Attributes:
+        value: in its unit, or None where it is not known.
+        uncertainty: standard uncertainty of `value`, in the same unit, or None.
+        at_most: a bound where the value itself is not known, or None.
+        reason: why there is no value; empty where there is one.
+    """
+
+    value: float | None
+    uncertainty: float | None = None
+    at_most: float | None = None
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        assert (self.value is None) == bool(self.reason), "a value, or a reason why there is none"
+
+    @property
+    def bound(self) -> float | None:
+        """The value, or what it is at most."""
+        return self.at_most if self.value is None else self.value
+
+    def within(self, share: float, least: float = 0.0) -> bool:
+        """Whether it is known to a share of itself, or to `least` in its unit, whichever is wider."""
+        if self.value is None or self.uncertainty is None:
+            return False
+        return self.uncertainty <= max(share * abs(self.value), least)
+
+    def words(self, unit: str) -> str:
+        """The value as people read it."""
+        if self.value is not None and self.uncertainty is not None:
+            digits = _decimals(self.uncertainty)
+            return f"{self.value:.{digits}f} ± {self.uncertainty:.{digits}f} {unit}"
+        if self.value is not None:
+            return f"{self.value:.3g} {unit}"
+        return f"at most {self.at_most:.3g} {unit}" if self.at_most is not None else "unknown"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready values."""
+        return asdict(self)
+
+
+def unknown(reason: str, at_most: float | None = None) -> Measured:
+    """What is not known, and why."""
+    return Measured(None, None, at_most, reason)
+
+
+def _decimals(uncertainty: float) -> int:
+    """Decimals that show an uncertainty by its first digit, six at the most."""
+    return min(6, max(0, -math.floor(math.log10(uncertainty)))) if uncertainty > 0 else 3
