@@ -19,7 +19,7 @@ override CHECKED := src scripts tests
 override TIMED := tests/meters tests/faults $(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-containers test-images test-packages lint format preflight bench coverage soak images verify sign rebuild deposit fetch lock clean
+.PHONY: help setup demo test test-containers test-images test-packages lint format preflight characterise bench coverage soak images verify sign rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -55,8 +55,11 @@ format: $(VENV)/ready-development ## put code and rules in their form
 	$(BIN)/ruff format $(CHECKED)
 	$(BIN)/snakefmt workflow/Snakefile workflow/rebuild.smk rules
 
-preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs a measurement (STRICT=1: fail then)
-	$(SCRIPTS)/preflight.py $${STRICT:+--strict}
+preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs a measurement (STRICT=1: fail then; METERS=1: try the meters under load)
+	$(SCRIPTS)/preflight.py $${STRICT:+--strict} $${METERS:+--meters}
+
+characterise: $(VENV)/ready ## put the machine and its GPU under known loads, and see what each meter shows (GPU_PYTHON=an interpreter with PyTorch)
+	$(SCRIPTS)/characterise.py $${GPU_PYTHON:+--gpu-python="$$GPU_PYTHON"}
 
 bench: $(VENV)/ready-development ## measure what framewatt costs and how right it is, beside targets and other tools
 	$(BIN)/snakemake --cores 1 $(foreach name,torch tensorflow/cpu mxnet/cpu peers,resources/environments/locked/$(name)/environment.json)

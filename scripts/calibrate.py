@@ -1,12 +1,18 @@
-"""Rules calibrate and recalibrate: power of the idle machine, before the runs and after them."""
+"""Rules calibrate and recalibrate: the idle machine, before the runs and after them; before them the meters, too."""
+
+from pathlib import Path
 
 from framewatt.calibration import measure_idle
+from framewatt.characterisation.study import characterise_for_study
 from framewatt.cli import arguments, run
 from framewatt.ending import scratch_folder
 from framewatt.files import read_json, write_json
 from framewatt.flow.due import idle_after_sha256
 from framewatt.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
+from framewatt.jobs import STEP_S
+
+ENVIRONMENTS = Path("resources/environments")
 
 
 def main() -> None:
@@ -20,6 +26,10 @@ def main() -> None:
         governor(job["set_governor"], keep=lock.files),
     ):
         idle = measure_idle(meters, job["instruments"], job["idle_s"], scratch / "trace.bin")
+        if not args.after:
+            step_s = job.get("step_s", STEP_S)
+            found = characterise_for_study(meters, job["instruments"], step_s, ENVIRONMENTS, scratch / "steps.bin")
+            idle |= {"characterisation": found} if found else {}
     sha256 = job["job_sha256"]
     if args.after:
         sha256 = idle_after_sha256(sha256, args.record.parents[1], read_json(args.after))

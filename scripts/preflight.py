@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from framewatt.characterisation.here import SHORT, characterise_here
 from framewatt.cli import run
 from framewatt.machine import describe_machine
 from framewatt.meters import METERS, availability
@@ -10,13 +11,15 @@ from framewatt.preflight import check_machine
 from framewatt.validation import load_yaml, validate
 
 SCHEMA = Path(__file__).parents[1] / "config" / "schemas" / "study.schema.yaml"
+FOLDER = Path("results/characterisation")
 
 
 def main() -> None:
-    """Print it; with --strict, end with 1 where there is any finding."""
+    """Print it; with --strict, end with 1 where there is any finding, with --meters as characterise.py does."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strict", action="store_true", help="end with 1 where there is any finding")
-    strict = parser.parse_args().strict
+    parser.add_argument("--meters", action="store_true", help="put the machine under loads, and see what meters show")
+    given = parser.parse_args()
     machine = describe_machine()
     print(f"{machine['cpu_model']}, {machine['processors']} processors, {len(machine['gpus'])} GPUs")
     options = validate({}, load_yaml(SCHEMA)["properties"]["instruments"], "the defaults")
@@ -28,8 +31,11 @@ def main() -> None:
     print(f"\nfindings: {len(findings)}")
     for finding in findings:
         print(f"  {finding['topic']}: {finding['found']}; {finding['meaning']}; mend: {finding['remedy']}")
-    if strict and findings:
+    if given.strict and findings:
         raise SystemExit(1)
+    if given.meters:
+        print("\nmeters under known loads", flush=True)
+        raise SystemExit(characterise_here(FOLDER, SHORT))
 
 
 if __name__ == "__main__":

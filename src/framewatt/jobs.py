@@ -20,6 +20,9 @@ AnyStudy = Study | FileStudy
 _TRAINING_TIMEOUT_S = 24 * 3600
 _EXPORT_TIMEOUT_S = 3600
 
+STEP_S = 2
+"""Seconds of a known load, about, where a study does not say."""
+
 
 def models_of(study: AnyStudy) -> dict[str, Cell]:
     """One cell for every model that inference needs, by the model's name."""
@@ -117,11 +120,14 @@ def instruments_job(study: Study) -> dict[str, Any]:
 def idle_job(study: Study) -> dict[str, Any]:
     """Idle power of the machine, and how it is read."""
     settings = study.settings
+    step_s = settings["calibration"].get("step_s", STEP_S)
     return {
         "instruments": settings["instruments"],
         "idle_s": settings["calibration"]["idle_s"],
         "set_governor": settings["preflight"]["set_governor"],
         "device": study.device,
+        # Absent where it is as ever, so that a calibration from before there was a choice stays as it is.
+        **({} if step_s == STEP_S else {"step_s": step_s}),
     }
 
 

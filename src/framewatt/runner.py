@@ -4,12 +4,13 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from framewatt import __version__
 from framewatt.accounting import spans_of, windows_of
+from framewatt.characterisation.in_force import in_force
 from framewatt.cooldown import wait_for_idle
 from framewatt.ending import scratch_folder
 from framewatt.files import read_json, write_text
@@ -101,7 +102,7 @@ def measure(
             outcome = Outcome(missing, time.monotonic_ns(), time.monotonic_ns() + 1)
         time.sleep(_SETTLE_S)
         summary = sampler.stop()
-        trace = sampler.trace()
+        trace = replace(sampler.trace(), channels=in_force(sampler.channels, idle))
         result = read_json(scratch / "result.json") if outcome.reason is None else None
         events = _events(scratch / "events.jsonl", outcome)
     around = {

@@ -86,6 +86,8 @@ def flags_of(channel: Channel, duration_s: float, failed: int) -> tuple[str, ...
     if duration_s < SHORTEST_WINDOW_PERIODS * longest_s:
         what = "update periods" if channel.update_period_s >= channel.period_s else "readings"
         flags += (f"window of {duration_s:.3g} s is shorter than {SHORTEST_WINDOW_PERIODS} {what}",)
+    if duration_s < channel.fit_window_s:
+        flags += (f"window of {duration_s:.3g} s is shorter than the {channel.fit_window_s:.3g} s that 5 % take here",)
     if failed:
         flags += (f"{failed} failed reads bridged",)
     return flags

@@ -27,6 +27,7 @@ GIVEN = {
     "CHECKSUM": ["fetch"],
     "SIZE_B": ["fetch"],
     "MINUTES": ["soak"],
+    "GPU_PYTHON": ["characterise"],
     "STUDY": ["images"],
     "BASE": ["images"],
 }

@@ -29,7 +29,7 @@ class Agreement:
         other: the other one.
         ratio: energy of the other over that of the account, or None.
         uncertainty: standard uncertainty of the ratio, or None.
-        by_load: the same ratio over each load's time.
+        by_load: the same ratio over the settled time of each load, where edges tell nothing.
         reason: why there is no ratio; empty where there is one.
     """
 
@@ -61,7 +61,7 @@ def agreements(trace: Trace, stretches: Sequence[Stretch]) -> list[Agreement]:
         stretches: the schedule.
     """
     whole = (stretches[0].start_ns, stretches[-1].end_ns)
-    spans = [(stretch.start_ns, stretch.end_ns) for stretch in stretches]
+    spans = [_settled(stretch) for stretch in stretches]
     found = []
     for domain, indices in energy_accounts(trace.channels).items():
         energies = (
@@ -103,6 +103,12 @@ def _ratio(best: WindowEnergy, other: WindowEnergy) -> tuple[float | None, float
     ratio = other.energy_j / best.energy_j
     relative = math.hypot(*((energy.uncertainty_j or 0.0) / (energy.energy_j or 1.0) for energy in (best, other)))
     return ratio, ratio * relative, ""
+
+
+def _settled(stretch: Stretch) -> tuple[int, int]:
+    """The time in a stretch in which power is steady also for a slow meter."""
+    width_ns = stretch.end_ns - stretch.start_ns
+    return stretch.start_ns + width_ns * 5 // 10, stretch.start_ns + width_ns * 9 // 10
 
 
 def _by_load(

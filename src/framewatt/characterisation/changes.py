@@ -23,6 +23,9 @@ _STILL = 10
 
 _LEAST_STILL_S = 1.0
 
+_MARGIN = 0.1
+"""Share of a standstill, at either end, in which a change of the load does not count."""
+
 _DIGITS = 9
 """Decimals that a value may have; further ones are beyond what a double tells of large counters."""
 
@@ -41,7 +44,7 @@ def standstill(series: Series, loads_s: Values) -> str:
 
     Args:
         series: the readings.
-        loads_s: instants at which the load changed, seconds.
+        loads_s: instants at which a load changed that the domain shows, seconds.
     """
     t, value = series.time_s, series.value
     if len(t) < 2:
@@ -56,7 +59,9 @@ def standstill(series: Series, loads_s: Values) -> str:
     if series.counter:
         still = gaps_s[longest] > max(_STILL * usual_s, _LEAST_STILL_S)
     else:
-        still = np.count_nonzero((loads_s > begin_s) & (loads_s < end_s)) > 1
+        # One that shows each level as it is changes with every load, a little before or after it.
+        margin_s = _MARGIN * gaps_s[longest]
+        still = np.count_nonzero((loads_s > begin_s + margin_s) & (loads_s < end_s - margin_s)) > 1
     if not still:
         return ""
     to_the_end = longest == len(gaps_s) - 1

@@ -8,7 +8,8 @@ import numpy as np
 
 from framewatt.characterisation import changes
 from framewatt.characterisation.as_measured import as_measured
-from framewatt.characterisation.fitness import Seen, shortest_windows
+from framewatt.characterisation.domains import expected_load
+from framewatt.characterisation.fitness import LONGEST_S, Seen, shortest_windows
 from framewatt.characterisation.levels import Response, mean_power, response
 from framewatt.characterisation.measured import Measured
 from framewatt.characterisation.response import Lateness, lateness
@@ -63,9 +64,18 @@ class Character:
         seen = [one.power_w for one in self.responses if one.seen and one.power_w is not None]
         return max(seen) if seen else self.idle_w
 
+    @property
+    def as_measured(self) -> Channel:
+        """What windows take the channel for, see as_measured.py."""
+        measured = as_measured(self.channel, self.update_period, self.resolution, self.lateness)
+        if not self.shortest_window_s:
+            return measured
+        return replace(measured, fit_window_s=self.shortest_window_s["0.05"] or LONGEST_S)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready values."""
-        return asdict(self)
+        both = {"channel": self.channel.to_dict(), "as_measured": self.as_measured.to_dict()}
+        return asdict(self) | both
 
 
 def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch], origin_ns: int) -> Character:
@@ -78,10 +88,13 @@ def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch],
         origin_ns: the series' second 0.
     """
     loads = list(dict.fromkeys(stretch.load for stretch in stretches if stretch.load != IDLE))
-    still = changes.standstill(series, np.array([(stretch.start_ns - origin_ns) * 1e-9 for stretch in stretches]))
     update, digit = changes.update_period(series), changes.resolution(series)
     responses = tuple(response(series, stretches, origin_ns, load) for load in loads)
     seen = [one.load for one in responses if one.seen]
+    # What a load does not change may stand still under it.
+    own = [expected] if (expected := expected_load(channel.domain)) else seen
+    loads_s = np.array([(edge.at_ns - origin_ns) * 1e-9 for edge in edges_of(stretches, own)])
+    still = changes.standstill(series, loads_s)
     late = lateness(series, edges_of(stretches, seen), origin_ns, update, digit.value or channel.resolution)
     idles = [mean_power(series, stretch, origin_ns) for stretch in stretches if stretch.load == IDLE]
     known = [power for power in idles if power is not None]

@@ -19,7 +19,9 @@ SHARES = (0.01, 0.05)
 _PHASES = 5
 """Windows at as many places between two updates."""
 
-_LONGEST_S = 3600.0
+LONGEST_S = 3600.0
+"""Seconds beyond which no window is looked for."""
+
 _MOST_READINGS = 20_000
 _FINER = 1.15
 """Ratio to which the shortest window is found."""
@@ -79,7 +81,7 @@ def _shortest_s(seen: Seen, share: float) -> float | None:
     if seen.load_w <= 0:
         return None
     period_s = max(seen.channel.period_s, seen.channel.update_period_s, 1e-3)
-    longest_s = min(_LONGEST_S, _MOST_READINGS * (seen.channel.period_s or period_s))
+    longest_s = min(LONGEST_S, _MOST_READINGS * (seen.channel.period_s or period_s))
 
     def fit(window_s: float) -> bool:
         error = relative_error(seen, window_s)

@@ -19,6 +19,9 @@ _READY_S = 60.0
 _LATE_S = 5.0
 _SETTLE_NS = 10**9
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_LEAST_LENGTH = 0.5
+"""Share of its planned time that a load must have had: what is held up for longer shows nothing."""
+
 _LENGTHS = (1.0, 1.07, 0.93, 1.13)
 """Stretches of unlike lengths begin everywhere between two updates of a meter."""
 
@@ -59,14 +62,23 @@ class Loads:
             begin_ns: CLOCK_MONOTONIC of its begin; soon, where it is None.
 
         Raises:
-            FramewattError: a process that should compute has ended.
+            FramewattError: a process that should compute has ended or was held up, or the begin has passed.
         """
-        at_ns = time.monotonic_ns() + _SETTLE_NS if begin_ns is None else begin_ns
+        if begin_ns is not None and begin_ns < time.monotonic_ns():
+            past_s = (time.monotonic_ns() - begin_ns) * 1e-9
+            raise FramewattError(f"begin_ns: found an instant {past_s:.3g} s ago; allowed: one that is still to come")
+        planned_ns = time.monotonic_ns() + _SETTLE_NS if begin_ns is None else begin_ns
         stretches: list[Stretch] = []
         for load, seconds in plan:
-            end_ns = at_ns + round(seconds * 1e9)
-            stretches.append(self._stretch(load, at_ns, end_ns))
-            at_ns = stretches[-1].end_ns
+            # What one stretch overruns is the next one's loss: the plan's own instants stand.
+            from_ns = max(planned_ns, stretches[-1].end_ns if stretches else 0)
+            planned_ns += round(seconds * 1e9)
+            stretches.append(self._stretch(load, from_ns, planned_ns))
+            if stretches[-1].duration_s < _LEAST_LENGTH * seconds:
+                raise FramewattError(
+                    f"load: found {load} for {stretches[-1].duration_s:.3g} s instead of {seconds:.3g} s, since other work "
+                    "held it up; allowed: a machine that has processors to spare"
+                )
         return stretches
 
     def _stretch(self, load: str, begin_ns: int, end_ns: int) -> Stretch:
@@ -133,7 +145,11 @@ def loads(names: Sequence[str], gpu_pythons: Sequence[str] = ()) -> Iterator[Loa
 def _gpu_burner(pythons: Sequence[str], started: "list[_Burner]") -> "tuple[_Burner | None, str]":
     why = "no interpreter with PyTorch was named"
     for python in dict.fromkeys(pythons):
-        burner = _Burner(python, "gpu")
+        try:
+            burner = _Burner(python, "gpu")
+        except OSError as error:
+            why = f"{python}: {error.strerror}"
+            continue
         started.append(burner)
         why = burner.ready()
         if not why:
@@ -153,7 +169,11 @@ class _Burner:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": source},
+            env={
+                **os.environ,
+                **_ONE_THREAD,
+                "PYTHONPATH": os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")])),
+            },
         )
 
     @property

@@ -7,12 +7,12 @@ from typing import Any
 
 from framewatt.accounting import energy_accounts
 from framewatt.characterisation.agreement import Agreement, agreements, mirrors
-from framewatt.characterisation.as_measured import as_measured
 from framewatt.characterisation.channel import Character, character_of
+from framewatt.characterisation.domains import needed
 from framewatt.characterisation.loads import Loads
 from framewatt.characterisation.schedule import Stretch
 from framewatt.characterisation.series import Series, series_of
-from framewatt.characterisation.verdict import disturbances, needed, problems
+from framewatt.characterisation.verdict import disturbances, problems
 from framewatt.errors import FramewattError
 from framewatt.sampler import Sampler
 from framewatt.trace import Trace
@@ -58,13 +58,7 @@ class Characterisation:
         return {
             "stretches": [stretch.to_dict() for stretch in self.stretches],
             "channels": [
-                one.to_dict()
-                | {
-                    "channel": one.channel.to_dict(),
-                    "as_measured": as_measured(one.channel, one.update_period, one.resolution, one.lateness).to_dict(),
-                    "problems": wrong,
-                }
-                for one, wrong in zip(self.found, self.problems, strict=True)
+                one.to_dict() | {"problems": wrong} for one, wrong in zip(self.found, self.problems, strict=True)
             ],
             "agreements": [one.to_dict() for one in self.agreements],
             "disturbances": list(self.disturbances),

@@ -61,7 +61,7 @@ def lateness(series: Series, edges: Sequence[Edge], origin_ns: int, update: Meas
         update: seconds between two updates of the source.
         digit: the meter's last digit, in its unit.
     """
-    why = _why_not(edges, update)
+    why = _why_not(series, edges, update)
     if why:
         return _nothing(why)
     update_s = update.value or 0.0
@@ -81,12 +81,13 @@ def lateness(series: Series, edges: Sequence[Edge], origin_ns: int, update: Meas
     )
 
 
-def _why_not(edges: Sequence[Edge], update: Measured) -> str:
+def _why_not(series: Series, edges: Sequence[Edge], update: Measured) -> str:
     """Why steps tell nothing of when a meter shows them; empty where they do."""
     if not edges:
         return "no step of the load was seen"
     if update.bound is None:
-        return "it changes too rarely to tell its updates"
+        # A gauge may show each load as one level, and change no oftener; a counter always moves.
+        return "it changes too rarely to tell its updates" if series.counter else ""
     shortest_s = min(min(edge.at_ns - edge.from_ns, edge.to_ns - edge.at_ns) * 1e-9 for edge in edges)
     if shortest_s < _UPDATES_A_STEP * update.bound:
         return f"it changes every {update.bound:.3g} s, too rarely for steps of {shortest_s:.3g} s"

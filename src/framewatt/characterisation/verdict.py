@@ -4,29 +4,14 @@ from collections.abc import Sequence
 
 from framewatt.characterisation.agreement import Agreement
 from framewatt.characterisation.channel import Character
-from framewatt.characterisation.schedule import ALL_CORES, GPU, Stretch
+from framewatt.characterisation.domains import expected_load
+from framewatt.characterisation.schedule import Stretch
 
 _MOST_FAILED = 0.01
 """Share of reads that may fail."""
 
 MOST_OTHERS = 0.1
 """Processors that other work may keep busy during a step."""
-
-_EXPECTED = {"cpu:package": ALL_CORES, "cpu:psys": ALL_CORES, "cpu:core": ALL_CORES, "external": ALL_CORES, "gpu": GPU}
-"""The load that a domain must show. DRAM and uncore may rightly show none of them."""
-
-_INSIDE = ("cpu:core", "cpu:uncore")
-"""Domains inside another one, which no total needs."""
-
-
-def expected_load(domain: str) -> str | None:
-    """The load that a domain must show, or None where there is no such load."""
-    return next((load for prefix, load in _EXPECTED.items() if domain.startswith(prefix)), None)
-
-
-def needed(domain: str) -> bool:
-    """Whether a total of the machine needs this domain."""
-    return not domain.startswith(_INSIDE)
 
 
 def problems(found: Character, agreements: Sequence[Agreement], mirrors: Sequence[tuple[str, str]]) -> list[str]:

@@ -32,6 +32,8 @@ class Channel:
         note: what a reader of this channel's numbers must know, or an empty text; it becomes a flag of every window.
         average_s: seconds over which each value of a gauge is a mean, where that is known; 0 for an instant.
         average_most_s: seconds over which it may be one, where that is not known.
+        fit_window_s: seconds of the shortest window for which the meter is fit to 5 %, as it was characterised on this
+            machine; 0 where that is not known.
         rounds_each: whether each reading of a counter is the one before and a difference that was rounded by itself.
     """
 
@@ -49,6 +51,7 @@ class Channel:
     average_s: float = 0.0
     average_most_s: float = 0.0
     rounds_each: bool = False
+    fit_window_s: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """The channel as JSON-ready values."""
@@ -76,7 +79,9 @@ class Channel:
 _REQUIRED = ("instrument", "domain", "quantity", "kind", "update_period_s")
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(("instrument", "domain", "quantity", "kind", "note"), str),
-    **dict.fromkeys(("update_period_s", "resolution", "period_s", "average_s", "average_most_s"), int | float),
+    **dict.fromkeys(
+        ("update_period_s", "resolution", "period_s", "average_s", "average_most_s", "fit_window_s"), int | float
+    ),
     **dict.fromkeys(("wrap", "max_power_w"), int | float | None),
     **dict.fromkeys(("estimated", "rounds_each"), bool),
 }

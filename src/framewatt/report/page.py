@@ -11,6 +11,7 @@ from framewatt.figures import training
 from framewatt.report import deploy, facts, problems, words
 from framewatt.report.commands import commands_of
 from framewatt.report.material import Material
+from framewatt.report.meters import characterised
 from framewatt.report.svg import inline
 from framewatt.report.tables import Table, replication_tables, study_tables
 
@@ -97,6 +98,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         measured=facts.measured(material),
         machines=facts.machines(material),
         instruments=facts.instruments(material),
+        meters=characterised(material),
         sampling=facts.sampling(material),
         answers=words.answers(material),
         recommendations=deploy.recommendations(material),

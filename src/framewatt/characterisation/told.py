@@ -1,0 +1,70 @@
+"""A characterisation in lines for people: a table, what speaks against each meter, and one line of verdict."""
+
+from collections.abc import Iterator
+
+from framewatt.characterisation.agreement import Agreement
+from framewatt.characterisation.channel import Character
+from framewatt.characterisation.measure import Characterisation
+from framewatt.characterisation.schedule import IDLE
+
+TRUSTED, DOUBTED, NONE = 0, 3, 4
+"""Exit codes: every meter that was found is to be trusted; one that a total needs is not; there is none to trust."""
+
+_HEADER = ("channel", "update period", "last digit", "lag", "mean over", "idle", "under load", "fit from (1 %, 5 %)")
+
+
+def lines(found: Characterisation) -> Iterator[str]:
+    """The table, and what else there is to say."""
+    rows = [_HEADER, *(_row(one) for one in found.found)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
+    for row in rows:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    yield ""
+    for one, wrong in zip(found.found, found.problems, strict=True):
+        yield f"  {one.name}: " + (f"not to be trusted: {'; '.join(wrong)}" if wrong else "to be trusted")
+        if one.lateness.note:
+            yield f"    {one.lateness.note}"
+        elif one.lateness.lag.reason and not wrong:
+            yield f"    lag and averaging are not known: {one.lateness.lag.reason}"
+    for agreement in found.agreements:
+        yield "  " + _agreed(agreement)
+    for load, why in found.missing.items():
+        yield f"  no load of {load}: {why}"
+    for said in found.disturbances:
+        yield f"  disturbed: {said}"
+
+
+def verdict(found: Characterisation) -> tuple[int, str]:
+    """An exit code, and why in one line."""
+    if not found.trusted:
+        return NONE, "no meter to trust: something speaks against every one that was found"
+    if found.doubted:
+        return DOUBTED, f"not every meter is to be trusted: {', '.join(found.doubted)}"
+    return TRUSTED, f"every meter is to be trusted: {', '.join(found.trusted)}"
+
+
+def _row(one: Character) -> tuple[str, ...]:
+    late = one.lateness
+    unit = "J" if one.channel.quantity == "energy_j" else "W"
+    fit = [one.shortest_window_s.get(share) for share in ("0.01", "0.05")]
+    return (
+        one.name,
+        one.update_period.words("s"),
+        one.resolution.words(unit),
+        late.lag.words("s"),
+        late.average.words("s"),
+        _watts(one.idle_w),
+        _watts(one.load_w if any(response.seen for response in one.responses) else None),
+        ", ".join("none" if seconds is None else f"{seconds:.2g} s" for seconds in fit) if any(fit) else "unknown",
+    )
+
+
+def _agreed(one: Agreement) -> str:
+    if one.ratio is None or one.uncertainty is None:
+        return f"{one.domain}: {one.other} cannot be held against {one.account}: {one.reason}"
+    loads = ", ".join(f"{'idle' if load == IDLE else load} {ratio:.4f}" for load, ratio in one.by_load.items())
+    return f"{one.domain}: {one.other} over {one.account}: {one.ratio:.4f} ± {one.uncertainty:.4f} ({loads})"
+
+
+def _watts(power_w: float | None) -> str:
+    return "unknown" if power_w is None else f"{power_w:.4g} W"

@@ -1,0 +1,67 @@
+"""Steps of load as each meter saw them: `make preflight METERS=1`."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from framewatt.characterisation.channel import Character
+from framewatt.characterisation.measure import Characterisation
+from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE
+from framewatt.characterisation.series import Series
+from framewatt.coverage import Values
+from framewatt.figures import notes, style
+
+TITLE = "Steps of load as each meter saw them"
+
+_SHADES = {ONE_CORE: "#fde6b8", ALL_CORES: "#d5ecd5", GPU: "#e6def2"}
+_TRUSTED, _DOUBTED = "#0072b2", style.ESTIMATE_COLOUR
+_SHORTEST_STEP_S = 0.1
+"""Power from a counter is drawn over steps of at least this long: shorter ones show the counter's digits."""
+
+
+@style.styled
+def draw(found: Characterisation) -> Figure:
+    """A panel a channel: its power over time, with the loads shaded.
+
+    Args:
+        found: what the meters showed; at least one channel.
+    """
+    figure = Figure(figsize=(8.4, 0.9 + 1.25 * len(found.found)), layout="constrained")
+    panels = figure.subplots(len(found.found), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, one, series, wrong in zip(panels, found.found, found.series, found.problems, strict=True):
+        _panel(axes, one, series, found, not wrong)
+    panels[-1].set_xlabel("time (s)")
+    loads = dict.fromkeys(stretch.load for stretch in found.stretches if stretch.load != IDLE)
+    handles = [Patch(color=_SHADES[load], label=load) for load in loads]
+    figure.legend(handles=handles, loc="outside right center", alignment="left")
+    doubted = "Red: not to be trusted" if any(found.problems) else ""
+    return notes.finish(figure, TITLE, "", [doubted, *found.disturbances[:3]])
+
+
+def _panel(axes: Axes, one: Character, series: Series, found: Characterisation, trusted: bool) -> None:
+    for stretch in found.stretches:
+        if stretch.load != IDLE:
+            edges_s = ((instant - found.origin_ns) * 1e-9 for instant in (stretch.start_ns, stretch.end_ns))
+            axes.axvspan(*edges_s, color=_SHADES[stretch.load], lw=0)
+    time_s, power_w = power_of(series)
+    drawn = "default" if not series.counter else "steps-post"
+    axes.plot(time_s, power_w, color=_TRUSTED if trusted else _DOUBTED, lw=0.8, drawstyle=drawn)
+    axes.set_title(one.name)
+    if len(power_w):
+        style.scale(axes.yaxis, [float(power_w.max()) or 1.0], "W", from_zero=True)
+
+
+def power_of(series: Series) -> tuple[Values, Values]:
+    """Times in seconds and watts; of a counter, mean power of steps in which it moved, the last one repeated."""
+    if not series.counter or len(series.time_s) < 2:
+        return series.time_s, series.value
+    moved = np.flatnonzero(np.concatenate(([True], np.diff(series.value) > 0)))
+    kept = [int(moved[0])]
+    for number in moved[1:]:
+        if series.time_s[number] - series.time_s[kept[-1]] >= _SHORTEST_STEP_S:
+            kept.append(int(number))
+    if len(kept) < 2:
+        kept = [0, len(series.time_s) - 1]
+    power_w = np.diff(series.value[kept]) / np.diff(series.time_s[kept])
+    return series.time_s[kept], np.append(power_w, power_w[-1])

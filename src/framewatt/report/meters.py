@@ -1,0 +1,45 @@
+"""What the meters of the study show on this machine, as they were characterised before the runs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from framewatt.characterisation.measured import Measured
+from framewatt.report.material import Material
+from framewatt.report.numbers import UNKNOWN, known, si
+from framewatt.report.tables import Table
+
+_HEADER = (
+    *("domain", "instrument", "quantity read", "update period", "last digit", "lag", "mean over"),
+    *("shortest window for 1 %", "for 5 %", "to be trusted"),
+)
+
+
+def characterised(material: Material) -> Table | None:
+    """A row a channel; None where the meters were not characterised.
+
+    Args:
+        material: of the report; `idle` may hold a `characterisation`.
+    """
+    found = material.idle.get("characterisation")
+    if not found:
+        return None
+    caption = "What the meters show here of known loads, before the runs"
+    return Table("meters", caption, _HEADER, [_row(one) for one in found["channels"]])
+
+
+def _row(one: Mapping[str, Any]) -> list[str]:
+    channel, late, windows = one["channel"], one["lateness"], one["shortest_window_s"]
+    unit = "J" if channel["quantity"] == "energy_j" else "W"
+    measured = [(one["update_period"], "s"), (one["resolution"], unit), (late["lag"], "s"), (late["average"], "s")]
+    return [
+        *(channel[name] for name in ("domain", "instrument", "quantity")),
+        *(Measured(**what).words(unit) for what, unit in measured),
+        *(_window(windows, share) for share in ("0.01", "0.05")),
+        "; ".join(one["problems"]) or "yes",
+    ]
+
+
+def _window(windows: Mapping[str, float | None], share: str) -> str:
+    if share not in windows:
+        return UNKNOWN
+    return si(windows[share], "s") if known(windows[share]) else "none up to an hour"

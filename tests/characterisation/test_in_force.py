@@ -1,0 +1,85 @@
+"""What was found of a meter is in force in the windows of runs, and told in the report."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from simulated.meters import AVERAGE, RAPL, SimulatedMeter
+from simulated.schedules import drawn, schedule
+
+from framewatt.accounting import energy_of
+from framewatt.characterisation.in_force import in_force
+from framewatt.characterisation.measure import look
+from framewatt.characterisation.schedule import ALL_CORES, GPU
+from framewatt.characterisation.study import characterise_for_study
+from framewatt.meters.contract import Channel
+from framewatt.report.meters import characterised
+from framewatt.trace import Trace
+
+DOCUMENTED = replace(AVERAGE.channel, average_s=0.0, average_most_s=1.0)
+
+
+def calibration(meter: SimulatedMeter, channel: Channel, load: str, step_s: float = 2.0) -> dict:
+    """A calibration at a study's default length, as it is read back from its file."""
+    rng = np.random.default_rng(1)
+    stretches = schedule((load,), step_s=step_s)
+    time_ns, value = meter.read(drawn(stretches, meter.most_w, rng), rng)
+    found = look(Trace((channel,), time_ns, np.zeros(len(time_ns), int), value), stretches)
+    return json.loads(json.dumps({"characterisation": found.to_dict()}))
+
+
+def test_windows_take_a_meter_for_what_it_was_found_to_be() -> None:
+    (channel,) = in_force([DOCUMENTED], calibration(AVERAGE, DOCUMENTED, GPU))
+    assert channel.average_s == pytest.approx(1.0, abs=0.1)
+    assert channel.average_most_s == 0.0
+    assert 2 < channel.fit_window_s < 10
+    assert Channel.of_dict(json.loads(json.dumps(channel.to_dict()))) == channel
+    # Ten seconds of load that begin and end with the window: what is known of the average makes it nearly right.
+    rng = np.random.default_rng(2)
+    load = drawn(schedule((GPU,), step_s=10.0), 300.0, rng)
+    time_ns, value = AVERAGE.read(load, rng)
+    stretch = schedule((GPU,), step_s=10.0)[1]
+    right_j = float(np.diff(load.energy_to(np.array([stretch.start_ns, stretch.end_ns]) * 1e-9))[0])
+    before, after = (energy_of(c, time_ns, value, stretch.start_ns, stretch.end_ns) for c in (DOCUMENTED, channel))
+    assert abs(after.energy_j - right_j) < abs(before.energy_j - right_j) / 2
+    assert abs(after.energy_j - right_j) <= 2 * after.uncertainty_j
+
+
+def test_a_window_that_is_too_short_for_its_meter_is_flagged() -> None:
+    (channel,) = in_force([DOCUMENTED], calibration(AVERAGE, DOCUMENTED, GPU))
+    time_ns = np.arange(0, 60_000_000_000, 20_000_000)
+    value = 100 + np.arange(len(time_ns)) // 5 % 7 * 0.1
+    short, long = (energy_of(channel, time_ns, value, 10**10, 10**10 + round(s * 1e9)) for s in (2.5, 20))
+    assert short.flags == (f"window of 2.5 s is shorter than the {channel.fit_window_s:.3g} s that 5 % take here",)
+    assert long.flags == ()
+
+
+def test_what_was_not_characterised_stays_as_it_is_documented() -> None:
+    assert in_force([RAPL.channel], {}) == (RAPL.channel,)
+    assert in_force([RAPL.channel], {"characterisation": None}) == (RAPL.channel,)
+    assert in_force([RAPL.channel], calibration(AVERAGE, DOCUMENTED, GPU)) == (RAPL.channel,)
+    (found,) = in_force([RAPL.channel], calibration(RAPL, RAPL.channel, ALL_CORES))
+    assert replace(found, fit_window_s=0.0) == RAPL.channel
+    assert 0 < found.fit_window_s < 0.2
+
+
+def test_an_estimate_is_not_characterised(tmp_path: Path) -> None:
+    assert characterise_for_study(["estimate", "replay"], {}, 2.0, tmp_path, tmp_path / "trace.bin") is None
+    assert characterise_for_study(["rapl"], {}, 0, tmp_path, tmp_path / "trace.bin") is None
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_report_tells_what_was_found() -> None:
+    table = characterised(SimpleNamespace(idle=calibration(AVERAGE, DOCUMENTED, GPU)))
+    assert table is not None
+    (row,) = table.rows
+    cells = dict(zip(table.header, row, strict=True))
+    assert cells["quantity read"] == "power_average_w"
+    assert cells["mean over"].startswith(("0.9", "1.0"))
+    assert cells["last digit"] == "0.001 W"
+    assert cells["to be trusted"] == "yes"
+    assert cells["for 5 %"].endswith("\N{NO-BREAK SPACE}s")
+    assert characterised(SimpleNamespace(idle={})) is None
