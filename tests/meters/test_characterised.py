@@ -54,8 +54,8 @@ def test_a_machine_whose_meters_are_right_is_trusted() -> None:
     rapl = every["cpu:package-0 energy_j rapl"]
     assert rapl["update_period"]["value"] is None
     assert 0.009 < rapl["update_period"]["at_most"] < 0.03
-    assert rapl["shortest_window_s"]["0.01"] < 1
-    assert every["gpu:0 energy_j nvml"]["shortest_window_s"]["0.01"] > 1
+    assert rapl["shortest_window_s"]["0.01"] < 3
+    assert every["gpu:0 energy_j nvml"]["shortest_window_s"]["0.01"] > 2
     # What NVML says may be a mean over a second is found to be an instant's.
     averaged = every["gpu:0 power_average_w nvml"]
     assert averaged["channel"]["average_most_s"] == 1.0
@@ -70,7 +70,8 @@ def test_a_machine_whose_meters_are_right_is_trusted() -> None:
 def test_counters_that_freeze_are_not_trusted_and_one_that_wraps_is() -> None:
     found = played({"wrap_j": {"cpu:package-0": 900.0}, "frozen": {"gpu:0": -60.0, "cpu:psys": 10.0}})
     assert found["rc"] == 3
-    doubted = "cpu:psys energy_j of rapl, gpu:0 energy_j of nvml"
+    # pyRAPL gives a negative number after a wrap.
+    doubted = "cpu:package-0 energy_j of pyrapl, cpu:psys energy_j of rapl, gpu:0 energy_j of nvml"
     assert found["out"].splitlines()[-1] == f"verdict: not every meter is to be trusted: {doubted}"
     every = channels(found)
     assert every["gpu:0 energy_j nvml"]["problems"][0].startswith("has not moved in ")
@@ -92,10 +93,8 @@ def test_a_machine_without_meters_says_so_by_its_exit_code() -> None:
     assert "  rapl: not here: no RAPL zone under /sys/class/powercap" in done.stdout
 
 
-@pytest.mark.parametrize("given", [["--repeats", "1"], ["--step-s", "0.1"], ["--begin-ns", "1"]])
+@pytest.mark.parametrize("given", [["--repeats", "1"], ["--step-s", "0.1"]])
 def test_what_cannot_be_is_refused_in_one_line(given: list[str]) -> None:
-    if given[0] == "--begin-ns" and not Path("/sys/class/powercap/intel-rapl:0").exists():
-        pytest.skip("without a meter nothing begins")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     words = [sys.executable, "-P", str(ROOT / "scripts" / "characterise.py"), *given]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)

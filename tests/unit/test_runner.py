@@ -14,8 +14,9 @@ import pytest
 
 from framewatt.files import sha256_of
 from framewatt.host.lock import Held
+from framewatt.meters.contract import COUNTER, Channel
 from framewatt.privacy import Secrets
-from framewatt.records import read_run
+from framewatt.records import read_run, read_trace
 from framewatt.runner import RunFiles, measure
 from framewatt.sampler import Sampler
 
@@ -91,6 +92,20 @@ def test_a_run_has_energy_in_every_window(run, tmp_path: Path) -> None:
     events = pq.read_table(tmp_path / "measure/c/1/events.parquet").to_pylist()
     edges = [(event["window"], event["edge"]) for event in events]
     assert edges == [("process", "start"), ("steady", "start"), ("steady", "end"), ("process", "end")]
+
+
+def test_a_meter_is_taken_for_what_it_was_characterised_as(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Channel("estimate", "cpu:estimate", "energy_j", COUNTER, 0.05, resolution=0.5, fit_window_s=30.0)
+    monkeypatch.setitem(IDLE, "characterisation", {"channels": [{"as_measured": found.to_dict()}]})
+    record, _ = run()
+    (channel,) = read_trace(tmp_path / "measure/c/1/power.parquet").channels
+    assert (channel.update_period_s, channel.resolution, channel.fit_window_s) == (0.05, 0.5, 30.0)
+    assert channel.estimated
+    energy = record["windows"]["steady"]["domains"]["cpu:estimate"]
+    assert energy["energy_uncertainty_j"] > 0.5 * 6**-0.5
+    assert any(flag.endswith("is shorter than the 30 s that 5 % take here") for flag in energy["flags"])
 
 
 def test_gpus_are_numbered_as_their_meters_number_them(run) -> None:

@@ -17,6 +17,9 @@ from framewatt.characterisation.schedule import IDLE, Stretch, edges_of
 from framewatt.characterisation.series import Series
 from framewatt.meters.contract import Channel
 
+_LEAST_RISE = 0.05
+"""Share of the largest rise that another load's must have for its steps to tell of lag."""
+
 
 @dataclass(frozen=True)
 class Character:
@@ -90,7 +93,9 @@ def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch],
     loads = list(dict.fromkeys(stretch.load for stretch in stretches if stretch.load != IDLE))
     update, digit = changes.update_period(series), changes.resolution(series)
     responses = tuple(response(series, stretches, origin_ns, load) for load in loads)
-    seen = [one.load for one in responses if one.seen]
+    rises = {one.load: one.rise_w for one in responses if one.seen and one.rise_w is not None}
+    # One test in a hundred sees what is not there, and that is small beside what is.
+    seen = [load for load, rise_w in rises.items() if rise_w >= _LEAST_RISE * max(rises.values())]
     # What a load does not change may stand still under it.
     own = [expected] if (expected := expected_load(channel.domain)) else seen
     loads_s = np.array([(edge.at_ns - origin_ns) * 1e-9 for edge in edges_of(stretches, own)])

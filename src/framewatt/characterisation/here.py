@@ -25,6 +25,9 @@ OF_A_MACHINE = ("rapl", "perf", "pyrapl", "nvml", "nvidia-smi")
 OPTIONS: dict[str, Any] = {"period_s": 0.01, "perf_period_s": 0.1, "nvidia_smi_period_s": 0.1}
 """As a study's defaults, but for nvidia-smi, whose second between two readings would show nothing of its lag."""
 
+_DISTURBING = ("load", "GPU processes", "GPU throttling", "CPU temperature", "GPU temperature")
+"""What was found just before the loads, and makes their steps others than they were to be."""
+
 
 @dataclass(frozen=True)
 class Extent:
@@ -77,6 +80,9 @@ def characterise_here(
     say("")
     for line in lines(found):
         say(line)
+    for finding in findings:
+        if finding["topic"] in _DISTURBING:
+            say(f"  disturbed: {finding['topic']}: {finding['found']}; {finding['meaning']}; mend: {finding['remedy']}")
     code, why = verdict(found)
     record = {"machine": describe_machine(), "meters": meters, "preflight": findings, "verdict": why, "exit_code": code}
     write_json(folder / "characterisation.json", {**record, **found.to_dict()})

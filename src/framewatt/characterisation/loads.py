@@ -76,8 +76,8 @@ class Loads:
             stretches.append(self._stretch(load, from_ns, planned_ns))
             if stretches[-1].duration_s < _LEAST_LENGTH * seconds:
                 raise FramewattError(
-                    f"load: found {load} for {stretches[-1].duration_s:.3g} s instead of {seconds:.3g} s, since other work "
-                    "held it up; allowed: a machine that has processors to spare"
+                    f"load: found {load} for {stretches[-1].duration_s:.3g} s instead of {seconds:.3g} s, held up by "
+                    "other work; allowed: a machine that has processors to spare"
                 )
         return stretches
 
