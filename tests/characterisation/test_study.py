@@ -67,7 +67,10 @@ def test_a_wall_meter_is_characterised_before_a_study(
     assert response["power_w"] > IDLE_W + 0.1 * (BUSY_W - IDLE_W)
     # The log's line is a mean over the line's time, behind it: that much lag, or less where it is not told apart.
     delay = one["lateness"]["delay"]
-    assert abs(delay["value"]) < 0.3 + 2 * delay["uncertainty"]
+    if delay["value"] is None:
+        assert "too rarely for steps of" in delay["reason"]  # a busy machine, on which lines are late
+    else:
+        assert abs(delay["value"]) < 0.3 + 2 * delay["uncertainty"]
     documented = Channel("external", "external:wall", "power_w", GAUGE, LINE_S)
     (channel,) = in_force([documented], {"characterisation": found})
     assert channel.fit_window_s > 0

@@ -55,7 +55,7 @@ def series_of(channel: Channel, time_ns: Nanoseconds, value: Values, origin_ns: 
     failed = int(np.count_nonzero(~np.isfinite(read)))
     counter = channel.kind == COUNTER
     if counter:
-        good = Samples(time_ns, read)
+        good = Samples(time_ns, read, total=True)
         steps, resets = _steps(channel, good)
         gained = np.concatenate((np.zeros(min(len(good.value), 1)), np.cumsum(steps)))
         return Series(np.asarray((good.time_ns - origin_ns) * 1e-9, np.float64), gained, True, failed, 0, resets)
