@@ -74,17 +74,39 @@ def test_an_average_that_documentation_leaves_open_is_settled(seed: int) -> None
 
 def test_what_is_doubtful_replaces_nothing() -> None:
     channel = replace(AVERAGE.channel, average_s=0.0, average_most_s=1.0)
-    sound, doubtful = Measured(0.5, 0.01), Measured(0.5, 0.2)
+    sound, doubtful, soon = Measured(0.5, 0.01), Measured(0.5, 0.2), Measured(0.01, 0.01)
     assert as_measured(channel, UNKNOWN, UNKNOWN, NOT_LATE) == channel
-    assert as_measured(channel, doubtful, UNKNOWN, Lateness(sound, doubtful, sound)) == channel
+    assert as_measured(channel, doubtful, UNKNOWN, Lateness(soon, doubtful, sound)) == channel
     assert as_measured(channel, unknown("a bound", 5.0), UNKNOWN, NOT_LATE) == channel
     ramping = Lateness(sound, sound, sound, "power rises later")
     assert as_measured(channel, UNKNOWN, UNKNOWN, ramping) == channel
     finer, coarser = Measured(1e-6), Measured(0.01)
     assert as_measured(channel, UNKNOWN, finer, NOT_LATE).resolution == channel.resolution
     assert as_measured(channel, UNKNOWN, coarser, NOT_LATE).resolution == 0.01
-    settled = as_measured(channel, sound, coarser, Lateness(sound, sound, sound))
+    settled = as_measured(channel, sound, coarser, Lateness(soon, sound, sound))
     assert (settled.update_period_s, settled.average_s, settled.average_most_s) == (0.5, 0.0, 0.52)
     instant = replace(channel, average_most_s=0.0)
-    widened = as_measured(instant, Measured(0.1, 0.001), UNKNOWN, Lateness(sound, sound, sound))
+    widened = as_measured(instant, Measured(0.1, 0.001), UNKNOWN, Lateness(soon, sound, sound))
     assert (widened.average_s, widened.average_most_s) == (0.0, 0.52)
+
+
+@pytest.mark.parametrize("average_s", [0.0, 1.0])
+def test_uncertainty_holds_a_lag_that_was_found(average_s: float) -> None:
+    late = replace(AVERAGE, lag_s=(0.5, 0.5), average_s=average_s)
+    documented = replace(late.channel, average_s=0.0, average_most_s=average_s)
+    rng, stretches = np.random.default_rng(4), schedule((GPU,))
+    time_ns, value = late.read(drawn(stretches, 300.0, rng), rng)
+    (found,) = look(Trace((documented,), time_ns, np.zeros(len(time_ns), int), value), stretches).found
+    assert found.lateness.lag.value == pytest.approx(0.5, abs=0.08)
+    covered = dict.fromkeys((documented, found.as_measured), 0)
+    for _ in range(40):
+        load = drawn(schedule((GPU,), 1, 10.0), 300.0, rng)
+        stretch = schedule((GPU,), 1, 10.0)[1]
+        edges_ns = (stretch.start_ns, stretch.end_ns)
+        right_j = float(np.diff(load.energy_to(np.array(edges_ns) * 1e-9))[0])
+        readings = late.read(load, rng)
+        for channel in covered:
+            energy = energy_of(channel, *readings, *edges_ns)
+            covered[channel] += abs(energy.energy_j - right_j) <= 2 * energy.uncertainty_j
+    assert covered[documented] == 0
+    assert covered[found.as_measured] >= 37

@@ -1,12 +1,13 @@
 """How a characterisation could lie: broken meters, loads that are not what they were to be, and nothing to be seen."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from simulated.loads import STEP_S, Load
-from simulated.meters import INSTANT, NVML_COUNTER, RAPL, SimulatedMeter, Values
+from simulated.meters import AVERAGE, INSTANT, NVML_COUNTER, RAPL, SimulatedMeter, Values
 from simulated.schedules import SHARES, drawn, schedule
 
 from framewatt.characterisation.measure import Characterisation, look
@@ -161,6 +162,27 @@ def test_a_clock_that_is_raised_slowly_is_no_lag_of_the_meter() -> None:
         assert "the load itself ramps" in late.note
         assert late.delay.value == pytest.approx(0.01, abs=2.5 * late.delay.uncertainty)
         assert late.delay.uncertainty < 0.05
+
+
+@pytest.mark.parametrize("step_s", [2.0, 3.5, 8.0])
+def test_a_gpu_that_warms_and_keeps_its_clocks_for_a_while_misleads_little(step_s: float) -> None:
+    averaged = replace(AVERAGE, channel=replace(AVERAGE.channel, average_s=0.0, average_most_s=1.0))
+    for seed, (meter, average_s) in itertools.product(range(4), ((INSTANT, 0.0), (averaged, 1.0))):
+        rng, stretches = np.random.default_rng(seed), schedule((GPU,), step_s=step_s)
+        load = drawn(stretches, 700.0, rng, noise=0.01)
+        for stretch in stretches:
+            if stretch.load == GPU:
+                first, last = (round(edge * 1e-9 / STEP_S) for edge in (stretch.start_ns, stretch.end_ns))
+                load.power_w[first:last] -= 56 * (1 - np.exp(-np.arange(last - first) * STEP_S / 3))
+                load.power_w[last : last + round(2.5 / STEP_S)] += 55
+        time_ns, value = meter.read(load, rng)
+        (found,) = look(Trace((meter.channel,), time_ns, np.zeros(len(time_ns), int), value), stretches).found
+        assert found.lateness.average.value == pytest.approx(average_s, abs=0.08)
+        assert found.lateness.lag.value == pytest.approx(0.01, abs=0.06)
+        # Where falling power was seen to be slower, windows stay as wide as the documentation makes them.
+        told = meter.channel if found.lateness.note else replace(meter.channel, average_s=average_s)
+        assert found.as_measured.average_s == pytest.approx(told.average_s, abs=0.08)
+        assert step_s > 5 or not found.lateness.note
 
 
 def test_a_meter_whose_clock_is_ahead_has_a_negative_lag() -> None:

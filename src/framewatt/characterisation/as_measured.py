@@ -12,8 +12,8 @@ _SOUND_SHARE = 0.1
 _SOUND_S = 0.05
 """Seconds of standard uncertainty up to which an averaging span does."""
 
-_LEAST_AVERAGE_S = 0.05
-"""Seconds below which a mean is as good as an instant."""
+_LEAST_S = 0.05
+"""Seconds below which a mean is as good as an instant, and a lag as none."""
 
 
 def as_measured(channel: Channel, update: Measured, digit: Measured, late: Lateness) -> Channel:
@@ -21,7 +21,7 @@ def as_measured(channel: Channel, update: Measured, digit: Measured, late: Laten
 
     A characterisation may be wrong itself, and must not make uncertainty smaller than it is: a bound of a period is no
     period, a last digit becomes coarser only, and an averaging span that the documentation leaves open is taken where
-    it is known to 0.05 s or a tenth; where it knows of none, one only widens.
+    it is known to 0.05 s or a tenth; where it knows of none, one only widens, as a lag does.
 
     Args:
         channel: as documented.
@@ -34,16 +34,30 @@ def as_measured(channel: Channel, update: Measured, digit: Measured, late: Laten
         update_period_s=float(update.value or 0.0) if update.within(_SOUND_SHARE) else channel.update_period_s,
         resolution=max(channel.resolution, digit.value or 0.0),
     )
-    average = late.average
-    if channel.kind == COUNTER or late.note or average.value is None or average.uncertainty is None:
+    if channel.kind == COUNTER or late.note:
         return found
-    if not average.within(_SOUND_SHARE, _SOUND_S):
-        return found
+    return _with_lag(_with_average(found, late.average), late.lag)
+
+
+def _with_average(channel: Channel, average: Measured) -> Channel:
+    """A gauge with the averaging span that was measured, where that is sound."""
+    if average.value is None or average.uncertainty is None or not average.within(_SOUND_SHARE, _SOUND_S):
+        return channel
     least_s, most_s = (average.value + sign * 2 * average.uncertainty for sign in (-1, 1))
-    if least_s <= max(_LEAST_AVERAGE_S, found.update_period_s):
+    if least_s <= max(_LEAST_S, channel.update_period_s):
         # No mean was seen: what may be one still is as long as the fit leaves open, and never longer than documented.
-        return replace(found, average_most_s=min(channel.average_most_s, most_s))
+        return replace(channel, average_most_s=min(channel.average_most_s, most_s))
     if not channel.average_s and not channel.average_most_s:
         # Documented as an instant's: it may be a mean, or the load may be slow both ways. Wider holds both.
-        return replace(found, average_most_s=most_s)
-    return replace(found, average_s=average.value, average_most_s=0.0)
+        return replace(channel, average_most_s=most_s)
+    return replace(channel, average_s=average.value, average_most_s=0.0)
+
+
+def _with_lag(channel: Channel, lag: Measured) -> Channel:
+    """A gauge whose uncertainty holds its lag: at an edge, a delay costs what a mean over twice its time does."""
+    if lag.value is None or lag.uncertainty is None:
+        return channel
+    if abs(lag.value) - 2 * lag.uncertainty <= max(_LEAST_S, channel.update_period_s):
+        return channel
+    most_s = 2 * (abs(lag.value) + 2 * lag.uncertainty)
+    return replace(channel, average_most_s=max(channel.average_most_s, most_s))
