@@ -53,7 +53,7 @@ def test_a_machine_whose_meters_are_right_is_trusted() -> None:
             assert abs(one["lateness"]["delay"]["value"]) < 0.1, name
     rapl = every["cpu:package-0 energy_j rapl"]
     assert rapl["update_period"]["value"] is None
-    assert 0.009 < rapl["update_period"]["at_most"] < 0.03
+    assert 0.009 < rapl["update_period"]["at_most"] < 0.06
     assert rapl["shortest_window_s"]["0.01"] < 3
     assert every["gpu:0 energy_j nvml"]["shortest_window_s"]["0.01"] > 2
     # What NVML says may be a mean over a second is found to be an instant's.
@@ -68,7 +68,8 @@ def test_a_machine_whose_meters_are_right_is_trusted() -> None:
 
 @needs_namespaces
 def test_counters_that_freeze_are_not_trusted_and_one_that_wraps_is() -> None:
-    found = played({"wrap_j": {"cpu:package-0": 900.0}, "frozen": {"gpu:0": -60.0, "cpu:psys": 10.0}})
+    gpu = {"averaged_s": {"gpu:0": 0.6}, "refreshed_s": {"gpu:0": 0.1}}
+    found = played({"wrap_j": {"cpu:package-0": 900.0}, "frozen": {"gpu:0": -60.0, "cpu:psys": 10.0}, **gpu})
     assert found["rc"] == 3
     # pyRAPL gives a negative number after a wrap.
     doubted = "cpu:package-0 energy_j of pyrapl, cpu:psys energy_j of rapl, gpu:0 energy_j of nvml"
@@ -77,6 +78,10 @@ def test_counters_that_freeze_are_not_trusted_and_one_that_wraps_is() -> None:
     assert every["gpu:0 energy_j nvml"]["problems"][0].startswith("has not moved in ")
     assert every["gpu:0 energy_j nvml"]["shortest_window_s"] == {}
     assert every["gpu:0 power_instant_w nvml"]["problems"] == []
+    averaged = every["gpu:0 power_average_w nvml"]
+    assert averaged["lateness"]["average"]["value"] == pytest.approx(0.6, abs=0.15)
+    assert averaged["update_period"]["value"] == pytest.approx(0.1, rel=0.1)
+    assert every["gpu:0 power_instant_w nvml"]["lateness"]["average"]["value"] < 0.15
     assert every["cpu:psys energy_j rapl"]["still"].endswith("to the end")
     assert every["cpu:package-0 energy_j rapl"]["problems"] == []
     assert every["cpu:package-0 energy_j rapl"]["resets"] == 0
