@@ -15,6 +15,8 @@ from framewatt.mirrors import mirrored
 from framewatt.throttling import THROTTLE_REASONS, throttled_shares
 from framewatt.trace import Trace
 from framewatt.windows import SHORTEST_WINDOW_PERIODS, WindowEnergy, combine
+from framewatt.witness.instrument import PROCESSORS
+from framewatt.witness.window import witnessed
 
 Spans = list[tuple[int, int]]
 """Start and end of each part of a window, CLOCK_MONOTONIC nanoseconds."""
@@ -91,8 +93,8 @@ def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, An
         idle: the calibration, see calibration.measure_idle.
 
     Returns:
-        by window: edges, `duration_s`, energy by domain, and mean and maximum of every other gauge by domain and
-        quantity.
+        by window: edges, `duration_s`, energy by domain, mean and maximum of every other gauge by domain and
+        quantity, and what was witnessed.
     """
     every = list(dict.fromkeys(span for spans in windows.values() for span in spans))
     series = [trace.of(index) for index in range(len(trace.channels))]
@@ -101,13 +103,13 @@ def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, An
         for index, channel in enumerate(trace.channels)
         if channel.quantity in ("energy_j", *_POWER)
     }
-    gauges = summaries(trace.channels, series, windows, leave_out=(*_POWER, THROTTLE_REASONS))
+    gauges = summaries(trace.channels, series, windows, leave_out=(*_POWER, THROTTLE_REASONS, *PROCESSORS))
     found = {}
     for name, spans in windows.items():
         window = _window(spans, trace, idle, accounts)
         for domain, energy in window["domains"].items():
             energy["flags"] += _idle_gpu(gauges[name].get(domain, {}), energy["energy_gross_j"])
-        found[name] = window | {"gauges": gauges[name]}
+        found[name] = window | {"gauges": gauges[name], "witness": witnessed(trace.channels, series, spans)}
     return found
 
 

@@ -87,7 +87,8 @@ def measure(
         time.sleep(max(job["cool_down"]["rest_s"] - _OBSERVE_S, 0))
     preflight = check_machine(observe_s=_OBSERVE_S)
     with scratch_folder() as scratch:
-        sampler = Sampler(job["meters"], job["instruments"], scratch / "trace.bin")
+        events_path = scratch / "events.jsonl"
+        sampler = Sampler(job["meters"], job["instruments"], scratch / "trace.bin", witnessed=events_path)
         began = Instant.now()
         sampler.start()
         time.sleep(_SETTLE_S)
@@ -104,7 +105,7 @@ def measure(
         summary = sampler.stop()
         trace = replace(sampler.trace(), channels=in_force(sampler.channels, idle))
         result = read_json(scratch / "result.json") if outcome.reason is None else None
-        events = _events(scratch / "events.jsonl", outcome)
+        events = _events(events_path, outcome)
     around = {
         "cool_down_s": rested_s,
         "returned_to_idle": returned,

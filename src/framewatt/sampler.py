@@ -24,12 +24,16 @@ class Sampler:
         meters: names of the meters to read.
         options: the study's `instruments`.
         path: where the process writes its readings.
+        witnessed: where the events of a measured process come to be, for the witness of its windows; None has none.
     """
 
-    def __init__(self, meters: Sequence[str], options: Mapping[str, Any], path: Path) -> None:
+    def __init__(
+        self, meters: Sequence[str], options: Mapping[str, Any], path: Path, witnessed: Path | None = None
+    ) -> None:
         self.path = path
         self.channels: tuple[Channel, ...] = ()
-        self._request = json.dumps({"meters": list(meters), "options": dict(options), "path": str(path)})
+        request = {"meters": list(meters), "options": dict(options), "path": str(path)}
+        self._request = json.dumps({**request, "witnessed": str(witnessed) if witnessed else None})
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:

@@ -26,9 +26,16 @@ from framewatt.errors import FramewattError
 from framewatt.meters import make_meter
 from framewatt.meters.contract import Channel, Meter, Polled, Streamed
 from framewatt.raw import RawReadings, RawRows
+from framewatt.witness.instrument import Witness, witness_channels
 
 _FLUSH_S = 0.5
 _LONGEST_WAIT_NS = 10**9
+_LOOK_NS = 10_000_000
+"""How often the events of the measured process are looked at: so late may the witness be at an edge of a window."""
+
+WITNESS_PERIOD_S = 1.0
+"""Seconds between two readings of the witness where no window begins or ends."""
+
 _UNKNOWN_PERIODS = 10
 """A call that took as many periods read at an instant that nobody knows: its values count as failed."""
 
@@ -144,7 +151,44 @@ class _Apart(threading.Thread):
             raise self.error
 
 
-_Task = OnTime | _WhenReady
+class _Witnessing:
+    """Takes a reading of the witness soon after every edge of a window, and now and then between them.
+
+    The measured process says nothing to this one: it writes its events to a file, whose size is looked at.
+
+    Args:
+        witness: what is read.
+        events: the file of the measured process's events, which need not be there yet.
+        file: takes the readings.
+    """
+
+    def __init__(self, witness: Witness, events: Path, file: RawRows) -> None:
+        self.file = file
+        self.due_ns = 0
+        self._witness, self._events = witness, events
+        self._size_b = 0
+        self._next_ns = 0
+
+    def turn(self) -> None:
+        """Look at the events, and read where there are new ones, or where it is time to."""
+        now_ns = time.monotonic_ns()
+        self.due_ns = now_ns + _LOOK_NS
+        try:
+            size_b = os.stat(self._events).st_size
+        except OSError:
+            size_b = 0
+        if size_b != self._size_b or now_ns >= self._next_ns:
+            self._size_b = size_b
+            self._next_ns = now_ns + round(WITNESS_PERIOD_S * 1e9)
+            self.file.append(*self._witness.read())
+
+    def finish(self) -> None:
+        """Read once more."""
+        self.file.append(*self._witness.read())
+        self.file.close()
+
+
+_Task = OnTime | _WhenReady | _Witnessing
 
 
 class _Flush:
@@ -165,7 +209,7 @@ def main(request: str) -> int:
     """Sample until standard input closes; the body of the process.
 
     Args:
-        request: JSON with `meters`, `options` and `path`.
+        request: JSON with `meters`, `options`, `path`, and `witnessed`: the events of the measured process, or None.
     """
     # Ctrl-C goes to all processes of a terminal; this one ends when whoever started it has ended its run.
     # (A handler, since programs that it starts would inherit that a signal is ignored.)
@@ -174,6 +218,9 @@ def main(request: str) -> int:
     try:
         meters = [make_meter(name, settings["options"]) for name in settings["meters"]]
         channels, tasks = _open(meters, Path(settings["path"]))
+        if settings.get("witnessed"):
+            added, task = _witnessing(settings["witnessed"], Path(settings["path"]), len(channels))
+            channels, tasks = [*channels, *added], [*tasks, task]
         _say({"channels": [channel.to_dict() for channel in channels]})
         summary = _sample(tasks)
     except (FramewattError, OSError) as error:
@@ -214,6 +261,13 @@ def _takes_s(meter: Polled) -> float:
         meter.values()
         tries.append(time.perf_counter() - began)
     return min(tries)
+
+
+def _witnessing(events: str, path: Path, first: int) -> tuple[list[Channel], _Witnessing]:
+    """The witness of the process that started this one, with its channels."""
+    channels = witness_channels(WITNESS_PERIOD_S)
+    witness = Witness(os.getppid(), os.getpid())
+    return channels, _Witnessing(witness, Path(events), RawRows(path, first, len(channels)))
 
 
 def _sample(tasks: Sequence[_Task]) -> dict[str, Any]:

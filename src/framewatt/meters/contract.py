@@ -10,6 +10,10 @@ from framewatt.errors import FramewattError
 COUNTER = "counter"
 GAUGE = "gauge"
 
+WITNESS = "witness"
+"""The instrument of the channels that a run's witness reads. It is no meter: no study names it, and it says nothing of
+energy."""
+
 Reading = tuple[int, int, float]
 """CLOCK_MONOTONIC nanoseconds, index of the channel, value in the channel's unit (NaN where the read failed)."""
 

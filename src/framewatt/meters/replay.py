@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.errors import FramewattError
-from framewatt.meters.contract import Channel, require
+from framewatt.meters.contract import WITNESS, Channel, require
 
 
 class Replay:
@@ -50,9 +50,11 @@ class Replay:
         if not len(trace.monotonic_ns):
             raise FramewattError(f"meter replay: {self.path}: found no readings; allowed: at least one")
         first_ns = int(trace.monotonic_ns.min())
-        for index in range(len(trace.channels)):
-            time_ns, value = trace.of(index)
-            self._series.append((time_ns - first_ns, value))
+        # What was witnessed then was another machine's, or another time's, work.
+        for index, channel in enumerate(trace.channels):
+            if channel.instrument != WITNESS:
+                time_ns, value = trace.of(index)
+                self._series.append((time_ns - first_ns, value))
         self._start_ns = time.monotonic_ns()
         return [
             dataclasses.replace(
@@ -62,6 +64,7 @@ class Replay:
                 max_power_w=channel.max_power_w and channel.max_power_w * self.speed,
             )
             for channel in trace.channels
+            if channel.instrument != WITNESS
         ]
 
     def close(self) -> None:

@@ -1,0 +1,1 @@
+"""What else a machine did while a run was measured: read at the edges of windows, kept in the trace, judged later."""

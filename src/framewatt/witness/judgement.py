@@ -1,0 +1,117 @@
+"""Whether others disturbed a window, by what its witness saw (pure).
+
+What a run does to itself is no disturbance: threads of its own that wait for a processor (`cpu` of the kernel's
+pressure stall information, which is kept and not judged), and disks that it reads itself.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MOST_OTHERS = 0.02
+"""Share of the usable processors that all others together may take."""
+
+MOST_STOLEN = 0.01
+"""Share of the usable processors that a hypervisor may take."""
+
+MOST_STALLED = 0.01
+"""Share of a window in which some task may wait for memory, or for a disk."""
+
+MOST_MOVED_B_PER_S = 2.0**20
+"""Bytes a second that others may read from disks, and that may be swapped: 1 % of what one slow disk gives."""
+
+DISTURBED = "disturbed: "
+"""How the flag of a run begins that others disturbed."""
+
+_TICK_S = 0.01
+"""What processor time is counted in (USER_HZ, which is 100 on every machine that has Linux's drivers of power)."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is judged of a window; None is unknown.
+
+    Attributes:
+        duration_s: its length.
+        unsure_s: seconds at its edges of which nobody knows whether what was counted then is inside.
+        usable: processors that the run may use.
+        others_cpu_s: processor seconds of all but the run and framewatt itself.
+        steal_s: processor seconds that a hypervisor gave to others.
+        stalls_s: by what was waited for (`cpu`, `memory`, `io`), seconds in which some task waited.
+        disk_read_b: bytes read from disks.
+        run_read_b: those of them that the run read.
+        swapped_b: bytes swapped in and out.
+    """
+
+    duration_s: float
+    unsure_s: float
+    usable: float | None
+    others_cpu_s: float | None
+    steal_s: float | None
+    stalls_s: Mapping[str, float | None]
+    disk_read_b: float | None
+    run_read_b: float | None
+    swapped_b: float | None
+
+
+def judge_window(seen: Seen) -> dict[str, Any]:
+    """Shares of a window, and the judgement.
+
+    Returns:
+        `others_share` and `steal_share` of the usable processors, `cpu_stall_share`, `memory_stall_share` and
+        `io_stall_share` of the time; `disturbed`: what disturbed it, in words, or None where that is not known;
+        `unknown`: why it is not, or None.
+    """
+    of_processors = seen.duration_s * seen.usable if seen.usable else None
+    shares = {
+        "others_share": _share(seen.others_cpu_s, of_processors),
+        "steal_share": _share(seen.steal_s, of_processors),
+        **{f"{name}_stall_share": _share(stall_s, seen.duration_s) for name, stall_s in seen.stalls_s.items()},
+    }
+    # What was counted at the edges may be of before or after, and processor time is counted in ticks.
+    edges = seen.unsure_s / seen.duration_s
+    tick = _TICK_S / of_processors if of_processors else 0.0
+    limits = {
+        "others_share": (MOST_OTHERS, edges + tick, "other work took {:.2g} % of the processors"),
+        "steal_share": (MOST_STOLEN, edges + tick, "the hypervisor took {:.2g} % of the processors"),
+        "memory_stall_share": (MOST_STALLED, edges, "tasks waited for memory for {:.2g} % of the time"),
+        "io_stall_share": (MOST_STALLED, edges, "tasks waited for disks for {:.2g} % of the time"),
+    }
+    if _reads_most(seen):
+        del limits["io_stall_share"]
+    disturbed = [
+        text.format(100 * share)
+        for name, (most, unsure, text) in limits.items()
+        if (share := shares.get(name)) is not None and share > max(most, unsure)
+    ]
+    moved = {"others read {:.2g} MB/s from disks": _read_by_others_b(seen), "{:.2g} MB/s were swapped": seen.swapped_b}
+    disturbed += [
+        text.format(moved_b / seen.duration_s * 1e-6)
+        for text, moved_b in moved.items()
+        if moved_b is not None and moved_b > MOST_MOVED_B_PER_S * seen.duration_s
+    ]
+    unknown = None
+    if shares["others_share"] is None:
+        unknown = "the kernel does not tell the work of others"
+    elif edges + tick > MOST_OTHERS:
+        unknown = "too short, or not read close enough to its edges, to tell the work of others from none"
+    return {**shares, "disturbed": disturbed if disturbed or unknown is None else None, "unknown": unknown}
+
+
+def told_of_disturbance(witness: Mapping[str, Any] | None) -> list[str]:
+    """The flags of a run by what was witnessed of its primary window."""
+    return [DISTURBED + cause for cause in (witness or {}).get("disturbed") or []]
+
+
+def _share(part: float | None, whole: float | None) -> float | None:
+    return part / whole if part is not None and whole else None
+
+
+def _read_by_others_b(seen: Seen) -> float | None:
+    """What others read from disks; where nobody knows what the run read, all of it."""
+    return None if seen.disk_read_b is None else max(seen.disk_read_b - (seen.run_read_b or 0.0), 0.0)
+
+
+def _reads_most(seen: Seen) -> bool:
+    """Whether a run reads so much itself that whoever waits for disks may be waiting for its own reading."""
+    return bool(seen.run_read_b and seen.disk_read_b is not None and seen.run_read_b > seen.disk_read_b / 2)

@@ -1,0 +1,143 @@
+"""What the kernel counts of a whole machine; None is what this kernel does not tell, never 0.
+
+Sources: Linux, proc(5), Documentation/accounting/psi.rst, admin-guide/iostats.rst, cpu-freq and thermal_throttle in
+Documentation/ABI/testing/sysfs-devices-system-cpu.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from framewatt.machine import text_of
+
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+_PAGE_B = os.sysconf("SC_PAGE_SIZE")
+_SECTOR_B = 512
+"""What /proc/diskstats counts in, whatever the disk's own sectors are."""
+
+_PAGES = re.compile(r"^(pswpin|pswpout|pgmajfault) (\d+)$", re.MULTILINE)
+
+_NO_DISKS = ("loop", "ram", "zram", "dm-", "md", "sr", "fd")
+"""Block devices that read from others, or from memory."""
+
+
+@dataclass(frozen=True)
+class MachineWide:
+    """Counters since the boot, but for the last two; None is what this kernel does not tell.
+
+    Attributes:
+        idle_s: processor seconds in which a processor had nothing to do, or waited for a disk.
+        steal_s: processor seconds that a hypervisor gave to others.
+        cpu_stall_s: seconds in which some task waited for a processor.
+        memory_stall_s: seconds in which some task waited for memory.
+        io_stall_s: seconds in which some task waited for a disk.
+        swapped_b: bytes swapped in and out.
+        major_faults: page faults that had to read.
+        disk_read_b: bytes read from disks.
+        throttled: how often a processor lowered its clock for heat.
+        processors_online: processors that the kernel runs on.
+        frequency_hz: mean clock of the processors, as they are now.
+    """
+
+    idle_s: float | None
+    steal_s: float | None
+    cpu_stall_s: float | None
+    memory_stall_s: float | None
+    io_stall_s: float | None
+    swapped_b: float | None
+    major_faults: float | None
+    disk_read_b: float | None
+    throttled: float | None
+    processors_online: float | None
+    frequency_hz: float | None
+
+
+class Machine:
+    """Reads what the kernel counts of a machine.
+
+    Args:
+        root: the file system, or a copy of its /proc and /sys.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        # Looking for files costs more than reading them, and which there are does not change.
+        self._clocks = _there(root, "cpu[0-9]*/cpufreq/scaling_cur_freq")
+        self._throttles = _there(root, "cpu[0-9]*/thermal_throttle/core_throttle_count")
+        self._disks = {path.name.replace("!", "/") for path in _there(root, "*", "sys/block")}
+
+    def read(self) -> MachineWide:
+        """What the kernel tells now."""
+        idle_s, steal_s, online = processor_times(self._root)
+        pages = self._pages()
+        swapped = [pages.get(name) for name in ("pswpin", "pswpout")]
+        clocks = _numbers(self._clocks)
+        return MachineWide(
+            idle_s=idle_s,
+            steal_s=steal_s,
+            cpu_stall_s=self._stall_s("cpu"),
+            memory_stall_s=self._stall_s("memory"),
+            io_stall_s=self._stall_s("io"),
+            swapped_b=None if None in swapped else sum(n for n in swapped if n is not None) * _PAGE_B,
+            major_faults=pages.get("pgmajfault"),
+            disk_read_b=self._disk_read_b(),
+            throttled=sum(counts) if (counts := _numbers(self._throttles)) else None,
+            processors_online=online,
+            frequency_hz=sum(clocks) / len(clocks) * 1e3 if clocks else None,
+        )
+
+    def _stall_s(self, what: str) -> float | None:
+        """Seconds in which at least one task was stalled (`some`)."""
+        for line in text_of(self._root / "proc/pressure" / what).splitlines():
+            kind, *fields = line.split()
+            total = fields[-1].removeprefix("total=") if fields else ""
+            if kind == "some" and total.isdigit():
+                return int(total) * 1e-6
+        return None
+
+    def _pages(self) -> dict[str, float]:
+        """The counts of /proc/vmstat that are needed, by name."""
+        found = _PAGES.findall(text_of(self._root / "proc/vmstat"))
+        return {name: float(number) for name, number in found}
+
+    def _disk_read_b(self) -> float | None:
+        """Bytes read from whole disks: their partitions are counted in them."""
+        found = None
+        for line in text_of(self._root / "proc/diskstats").splitlines():
+            fields = line.split()
+            known = len(fields) > 5 and fields[2] in self._disks and not fields[2].startswith(_NO_DISKS)
+            if known and fields[5].isdigit():
+                found = (found or 0.0) + int(fields[5]) * _SECTOR_B
+        return found
+
+
+def processor_times(root: Path) -> tuple[float | None, float | None, float | None]:
+    """Idle and stolen processor seconds of all processors, and how many there are.
+
+    What a processor worked is taken from what it idled: the kernel measures idle time, and only samples the rest at
+    its ticks, so that a process which sleeps through every tick would never have worked.
+    """
+    idle = steal = 0
+    online = 0
+    try:
+        for line in text_of(root / "proc/stat").splitlines():
+            if not line.startswith("cpu"):
+                break
+            name, *fields = line.split()
+            if name != "cpu":
+                idle += int(fields[3]) + int(fields[4])
+                steal += int(fields[7])
+                online += 1
+    except (ValueError, IndexError):
+        return None, None, None
+    return (idle * _TICK_S, steal * _TICK_S, float(online)) if online else (None, None, None)
+
+
+def _there(root: Path, pattern: str, folder: str = "sys/devices/system/cpu") -> list[Path]:
+    return sorted((root / folder).glob(pattern))
+
+
+def _numbers(paths: list[Path]) -> list[float]:
+    texts = (text_of(path).strip() for path in paths)
+    return [float(text) for text in texts if text.isdigit()]

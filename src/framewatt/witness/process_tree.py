@@ -1,0 +1,198 @@
+"""What the measured processes did: all that descend from the runner, also those that have ended.
+
+The runner is the parent of the worker and of the sampling process, and adopts what they leave behind. A process that
+ended and was waited for is counted by its parent. Source: Linux, proc(5).
+"""
+
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from framewatt.machine import text_of
+
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Work:
+    """What processes did since some time in the past; None is what the kernel does not tell.
+
+    Attributes:
+        cpu_s: processor seconds.
+        minor_faults: page faults that memory could serve.
+        major_faults: page faults that had to read.
+        involuntary_switches: how often a thread had to give up its processor.
+        read_b: bytes read from disks.
+        own_cpu_s: processor seconds of framewatt itself: of the runner and the sampling process with its programs.
+    """
+
+    cpu_s: float | None
+    minor_faults: float | None
+    major_faults: float | None
+    involuntary_switches: float | None
+    read_b: float | None
+    own_cpu_s: float | None
+
+
+@dataclass(frozen=True)
+class _Stat:
+    """What /proc/<pid>/stat tells; `waited_` is of the children that ended and were waited for."""
+
+    parent: int
+    started: int
+    cpu_s: float
+    waited_cpu_s: float
+    minor_faults: int
+    major_faults: int
+
+
+class ProcessTree:
+    """The processes below a runner. It holds what it saw, so that nothing is lost with a process nobody waits for.
+
+    Args:
+        runner: its process id.
+        sampler: process id of the sampling process, which with its children is framewatt's own.
+        root: the file system, or a copy of its /proc.
+    """
+
+    def __init__(self, runner: int, sampler: int, root: Path = Path("/")) -> None:
+        self._proc = root / "proc"
+        self._runner, self._sampler = runner, sampler
+        self._started: dict[int, int] = {}
+        self._parents: dict[int, int] = {}
+        self._own: dict[int, bool] = {}
+        self._rising = [_Rising() for _ in fields(Work)]
+
+    def read(self) -> Work:
+        """What the tree has done up to now; no number of it is ever below an earlier one."""
+        for _ in range(_TRIES):
+            work, whole = self._read()
+            if whole:
+                break
+        told = zip(self._rising, vars(work).values(), strict=True)
+        return Work(*(rising.up_to(value, whole=whole) for rising, value in told))
+
+    def _read(self) -> tuple[Work, bool]:
+        """The sums over all that is there, and whether nothing ended while it was read."""
+        runner = self._stat(self._runner)
+        if runner is None:
+            return Work(None, None, None, None, None, None), False
+        self._look_for_new()
+        of_run, own_cpu_s, whole = [], runner.cpu_s, True
+        # A parent is read before its children: one that ends in between is in neither, and never in both.
+        for pid in sorted(self._own, key=lambda pid: (self._started[pid], pid)):
+            stat = self._stat(pid)
+            if stat is None or stat.started != self._started[pid]:
+                self._forget(pid)
+                whole = False
+            elif self._own[pid]:
+                own_cpu_s += stat.cpu_s + stat.waited_cpu_s
+            else:
+                of_run.append((pid, stat))
+        stats = [stat for _, stat in of_run]
+        return Work(
+            cpu_s=runner.waited_cpu_s + sum(stat.cpu_s + stat.waited_cpu_s for stat in stats),
+            minor_faults=sum(stat.minor_faults for stat in stats),
+            major_faults=sum(stat.major_faults for stat in stats),
+            involuntary_switches=_added([self._switches(pid) for pid, _ in of_run]),
+            read_b=_added([_told(self._proc / f"{pid}/io", "read_bytes:") for pid, _ in of_run]),
+            own_cpu_s=own_cpu_s,
+        ), whole
+
+    def _look_for_new(self) -> None:
+        """Find the processes that have come; whose a process is never changes, so each is looked at once."""
+        there = {int(name) for name in _names_in(self._proc) if name.isdigit()}
+        for pid in self._parents.keys() - there:
+            self._forget(pid)
+        new = there - self._parents.keys()
+        for pid in new:
+            if stat := self._stat(pid):
+                self._parents[pid], self._started[pid] = stat.parent, stat.started
+        for pid in new & self._parents.keys():
+            if line := self._line_of(pid):
+                self._own[pid] = self._sampler in line
+
+    def _line_of(self, pid: int) -> list[int]:
+        """A process and its ancestors up to the runner's child; nothing where it does not descend from the runner."""
+        line = [pid]
+        while (parent := self._parents.get(line[-1])) is not None and parent not in line:
+            if parent == self._runner:
+                return line
+            line.append(parent)
+        return []
+
+    def _forget(self, pid: int) -> None:
+        for known in (self._parents, self._started, self._own):
+            known.pop(pid, None)
+
+    def _stat(self, pid: int) -> _Stat | None:
+        """What a process did; None where it is gone."""
+        # The program's name may hold anything, also a bracket.
+        told = text_of(self._proc / f"{pid}/stat").rpartition(")")[2].split()
+        try:
+            numbers = [int(field) for field in told[1:20]]
+            minor, waited_minor, major, waited_major, user, system, waited_user, waited_system = numbers[6:14]
+            return _Stat(
+                parent=numbers[0],
+                started=numbers[18],
+                cpu_s=(user + system) * _TICK_S,
+                waited_cpu_s=(waited_user + waited_system) * _TICK_S,
+                minor_faults=minor + waited_minor,
+                major_faults=major + waited_major,
+            )
+        except (ValueError, IndexError):
+            return None
+
+    def _switches(self, pid: int) -> float | None:
+        """Involuntary switches of the threads that live."""
+        tasks = self._proc / f"{pid}/task"
+        paths = (tasks / thread / "status" for thread in _names_in(tasks))
+        return _added([_told(path, "nonvoluntary_ctxt_switches:") for path in paths])
+
+
+class _Rising:
+    """A sum that goes on rising where some of what it adds up is lost.
+
+    What is lost shows where the sum falls; as much of it as the rest rose by meanwhile does not.
+    """
+
+    def __init__(self) -> None:
+        self._last = self._lost = 0.0
+
+    def up_to(self, value: float | None, *, whole: bool) -> float | None:
+        """The sum with what was lost.
+
+        Args:
+            value: of what is there now.
+            whole: whether nothing ended while it was read; else what lacks may come back with a parent.
+        """
+        if value is None:
+            return None
+        if whole:
+            self._lost = max(self._lost, self._last - value)
+        self._last = max(self._last, value + self._lost)
+        return self._last
+
+
+def _names_in(folder: Path) -> list[str]:
+    """Names in a folder of the kernel's; none where it has gone."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _added(values: list[float | None]) -> float | None:
+    """The sum of what is told of some processes; None where it is told of none."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known or not values else None
+
+
+def _told(path: Path, name: str) -> float | None:
+    """The number behind a name at the beginning of a line."""
+    for line in text_of(path).splitlines():
+        if line.startswith(name):
+            number = line.removeprefix(name).strip()
+            return float(number) if number.isdigit() else None
+    return None

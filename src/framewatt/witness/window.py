@@ -1,0 +1,118 @@
+"""What the witness saw of a window: differences of its counters between the window's edges (pure)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from framewatt.meters.contract import COUNTER, WITNESS, Channel
+from framewatt.witness.instrument import MACHINE, ONLINE, RUN, USABLE
+from framewatt.witness.judgement import Seen, judge_window
+
+Spans = Sequence[tuple[int, int]]
+
+_COUNTED = {
+    (RUN, "cpu_s"): "run_cpu_s",
+    (RUN, "own_cpu_s"): "own_cpu_s",
+    (RUN, "involuntary_switches"): "involuntary_switches",
+    (RUN, "minor_faults"): "minor_faults",
+    (RUN, "major_faults"): "major_faults",
+    (RUN, "read_b"): "run_read_b",
+    (MACHINE, "major_faults"): "machine_major_faults",
+    (MACHINE, "swapped_b"): "swapped_b",
+    (MACHINE, "disk_read_b"): "disk_read_b",
+    (MACHINE, "throttled"): "throttled",
+}
+"""Channel -> what its difference is called in a record."""
+
+_STALLS = ("cpu", "memory", "io")
+
+_TREMBLE_TICKS = 5
+"""By so many last digits a counter may go back, and was not reset: idle time is added up while it goes on."""
+
+
+def witnessed(channels: Sequence[Channel], series: Sequence[tuple[Any, Any]], spans: Spans) -> dict[str, Any] | None:
+    """What a window's record says of its witness; None where nothing witnessed the run.
+
+    Args:
+        channels: what was sampled, the witness's among it.
+        series: times, shape (n,), ascending, and values, shape (n,), NaN where a read failed, of each channel.
+        spans: the parts of the window, start and end in nanoseconds.
+    """
+    found = {
+        (one.domain, one.quantity): (one, *series[index])
+        for index, one in enumerate(channels)
+        if one.instrument == WITNESS
+    }
+    if not found:
+        return None
+    told: dict[tuple[str, str], float | None] = {}
+    for key, (channel, time_ns, value) in found.items():
+        counted = channel.kind == COUNTER
+        told[key] = _rise(channel, time_ns, value, spans) if counted else _constant(time_ns, value, spans)
+    duration_s = sum(end - start for start, end in spans) * 1e-9
+    usable, online = told.get((RUN, USABLE)), told.get((MACHINE, ONLINE))
+    idle_s, steal_s = told.get((MACHINE, "idle_s")), told.get((MACHINE, "steal_s"))
+    rises = {name: told.get(key) for key, name in _COUNTED.items()}
+    machine_cpu_s = others_cpu_s = None
+    if online is not None and idle_s is not None and steal_s is not None:
+        machine_cpu_s = max(online * duration_s - idle_s - steal_s, 0.0)
+        run_cpu_s, own_cpu_s = rises["run_cpu_s"], rises["own_cpu_s"]
+        if run_cpu_s is not None and own_cpu_s is not None:
+            # Counters of whole ticks may say that others worked a tick less than nothing.
+            others_cpu_s = max(machine_cpu_s - run_cpu_s - own_cpu_s, 0.0)
+    seen = Seen(
+        duration_s=duration_s,
+        unsure_s=_unsure_s(next(iter(found.values()))[1], spans),
+        usable=usable,
+        others_cpu_s=others_cpu_s,
+        steal_s=steal_s,
+        stalls_s={name: told.get((MACHINE, f"{name}_stall_s")) for name in _STALLS},
+        disk_read_b=rises["disk_read_b"],
+        run_read_b=rises["run_read_b"],
+        swapped_b=rises["swapped_b"],
+    )
+    judged = judge_window(seen)
+    return {USABLE: usable, "machine_cpu_s": machine_cpu_s, "others_cpu_s": others_cpu_s, **rises, **judged}
+
+
+def _rise(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> float | None:
+    """By how much a counter rose, interpolated at the edges; None where it is not known, or went back."""
+    good = np.isfinite(value)
+    time_ns, value = time_ns[good], value[good]
+    total, back = 0.0, -_TREMBLE_TICKS * channel.resolution
+    for start, end in spans:
+        first, last = np.searchsorted(time_ns, start, "right") - 1, np.searchsorted(time_ns, end, "left")
+        if first < 0 or last >= len(time_ns) or (np.diff(value[first : last + 1]) < back).any():
+            return None
+        # Times since the first reading: nanoseconds since the boot have more digits than a float.
+        at = np.interp(np.array([start, end]) - time_ns[first], time_ns - time_ns[first], value)
+        total += float(at[1] - at[0])
+    return total
+
+
+def _constant(time_ns: Any, value: Any, spans: Spans) -> float | None:
+    """What is the same at every reading around a window; None where it changed, or is not known."""
+    around = (time_ns >= _before(time_ns, spans[0][0])) & (time_ns <= _after(time_ns, spans[-1][1]))
+    there = value[around]
+    return float(there[0]) if len(there) and np.isfinite(there).all() and (there == there[0]).all() else None
+
+
+def _unsure_s(time_ns: Any, spans: Spans) -> float:
+    """Seconds between the edges of a window and the readings next to them, all edges together."""
+    if not len(time_ns):
+        return float("inf")
+    edges = np.array(spans, np.int64).ravel()
+    after = np.searchsorted(time_ns, edges).clip(0, len(time_ns) - 1)
+    nearest = np.minimum(np.abs(time_ns[after] - edges), np.abs(time_ns[(after - 1).clip(0)] - edges))
+    return float(nearest.sum()) * 1e-9
+
+
+def _before(time_ns: Any, edge_ns: int) -> int:
+    earlier = time_ns[time_ns <= edge_ns]
+    return int(earlier[-1]) if len(earlier) else edge_ns
+
+
+def _after(time_ns: Any, edge_ns: int) -> int:
+    later = time_ns[time_ns >= edge_ns]
+    return int(later[0]) if len(later) else edge_ns
