@@ -13,6 +13,7 @@ from framewatt.host.lock import machine_lock, may_wait
 from framewatt.identity import code_identity
 from framewatt.progress import progress_line
 from framewatt.runner import RunFiles, measure
+from framewatt.runs.repeating import measured_once_more
 from framewatt.training import RECORD as TRAIN_RECORD
 
 
@@ -62,7 +63,10 @@ def main() -> None:
     ):
         idle = idle_here(read_json(args.idle), args.job["instruments"], args.idle.parent)
         job["identity"]["idle_sha256"] = idle_domains_sha256(idle)
-        reason = measure({**job, "meters": idle["meters"]}, idle, read_json(args.environment), files, lock)
+        environment = read_json(args.environment)
+        reason = measured_once_more(
+            lambda one: measure(one, idle, environment, files, lock), {**job, "meters": idle["meters"]}, args.record
+        )
     if reason:
         print(f"  failed: {reason}", flush=True)
 

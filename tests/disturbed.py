@@ -3,11 +3,18 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from framewatt.witness.judgement import DISTURBED
+
 TICKS = 100
 """Ticks a second, in which processor time is told."""
 
 RUNNER, SAMPLER, WORKER = 50, 60, 70
 """Process ids of the parties of a run."""
+
+
+def but_for_others(flags: list[str]) -> list[str]:
+    """Flags of a run without those of what others did beside it: a test may run on a machine that is at work."""
+    return [flag for flag in flags if not flag.startswith(DISTURBED)]
 
 
 @dataclass

@@ -34,6 +34,7 @@ from framewatt.study import Run, Study, load_study
 from framewatt.supervision import Outcome
 from framewatt.trace import Trace
 from framewatt.validation import load_yaml
+from framewatt.witness.instrument import witness_channels
 from framewatt.worker import _latency
 from framewatt.workloads import FRAMEWORKS, registered_models
 
@@ -295,6 +296,7 @@ def _play(hashes: JobHashes, run: Run, results: Path, idle: dict[str, Any], code
     trace = _trace(began + np.arange(0, 14 * S, S // 100), idle["meters"], 9.0 + run.position, run.position)
     outcome = Outcome(None, began + S, began + 13 * S)
     result, events = (_train if run.cell.phase == "train" else _infer)(began, run)
+    trace = _witnessed(trace, began, [event["monotonic_ns"] for event in events])
     facts = {"parameters": 25_000_000, "libraries": {"torch": "2.15.0", "torchvision": "0.29.2"}}
     clock = Clock(0, "2026-01-01T00:00:00+00:00")
     around = {
@@ -317,6 +319,23 @@ def _play(hashes: JobHashes, run: Run, results: Path, idle: dict[str, Any], code
     write_events(folder / "events.parquet", events, clock)
     runner._keep(record, runner.RunFiles(*(folder / f for f in ("run.json", "power.parquet", "events.parquet", "log"))))
     return record
+
+
+def _witnessed(trace: Trace, began: int, edges: list[int]) -> Trace:
+    """A trace with a witness of a quiet run on two of four processors: each second, and soon after each edge."""
+    time_ns = np.unique([*(began + np.arange(0, 14 * S, S)), *(edge + S // 200 for edge in edges)])
+    elapsed_s = (time_ns - began) * 1e-9
+    rising = {"idle_s": 2.0, "cpu_s": 1.97, "own_cpu_s": 0.02, "cpu_stall_s": 0.3, "involuntary_switches": 40.0}
+    constant = {"processors_online": 4.0, "processors_usable": 4.0, "throttled": np.nan, "frequency_hz": np.nan}
+    channels = witness_channels()
+    values = [constant.get(one.quantity, 0.0) + rising.get(one.quantity, 0.0) * elapsed_s for one in channels]
+    numbers = np.repeat(np.arange(len(channels), dtype=np.int32) + len(trace.channels), len(time_ns))
+    return Trace(
+        (*trace.channels, *channels),
+        np.concatenate([trace.monotonic_ns, np.tile(time_ns, len(channels))]),
+        np.concatenate([trace.channel, numbers]),
+        np.concatenate([trace.value, np.concatenate(values)]),
+    )
 
 
 def _window(name: str, start_ns: int, end_ns: int) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import pandas as pd
 from framewatt.mirrors import DIE
 from framewatt.runs.clocks import steps_between
 from framewatt.telemetry import TELEMETRY, telemetry
+from framewatt.witness.columns import WITNESSED, witness_columns
 
 TOTAL = "total"
 """Domain that sums the others: all measured ones, or the estimate where nothing was measured."""
@@ -55,13 +56,14 @@ _RUNS = [
     "recall_macro",
     "f1_macro",
     *TELEMETRY,
+    *WITNESSED,
 ]
 """Columns of the runs frame behind study, cell and the factors.
 
 `window` is the run's primary window and `duration_s` its length; `domain` is `total` or a meter's domain, `parts`
 what a total sums; `status` is ok or failed, `valid` says whether the energy counts, `reasons` and `flags` are
-joined with "; ". TELEMETRY is that of the row's GPU, or of all GPUs together in a total. A failed run has one row,
-domain total, with every number missing.
+joined with "; ". TELEMETRY is that of the row's GPU, or of all GPUs together in a total; WITNESSED is of the primary
+window, whatever the domain. A failed run has one row, domain total, with every number missing.
 """
 
 _EPOCHS = [
@@ -80,6 +82,7 @@ _EPOCHS = [
     "recall_macro",
     "f1_macro",
     *TELEMETRY,
+    *WITNESSED,
     "flops_per_sample",
 ]
 """Columns of the epochs frame behind study, cell and the factors: a row an epoch of a training run and domain.
@@ -191,6 +194,7 @@ def _run_rows(record: Mapping[str, Any], step: str | None) -> list[dict[str, Any
         "throughput_per_s": record["throughput_per_s"],
         **{f"latency_{name}": latency.get(name) for name in ("p50_s", "p95_s", "p99_s")},
         **record["metrics"],
+        **witness_columns(window),
     }
     rows = []
     for energy in _domains(window["domains"]):
@@ -216,6 +220,7 @@ def _epoch_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
             "throughput_per_s": epoch["samples_processed"] and epoch["samples_processed"] / window["duration_s"],
             "loss_mean": epoch["loss_mean"],
             **epoch["metrics"],
+            **witness_columns(window),
             "flops_per_sample": (record["workload"] or {}).get("flops"),
         }
         rows += [head | energy | _telemetry(window, energy) for energy in _domains(window["domains"])]

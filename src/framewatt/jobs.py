@@ -14,6 +14,7 @@ from framewatt.options import OPTIONS, QUANTISED
 from framewatt.own_models import ONNX
 from framewatt.study import Study, threads_of
 from framewatt.weights import weights_of
+from framewatt.witness.policy import USUAL
 
 AnyStudy = Study | FileStudy
 
@@ -162,6 +163,7 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
         **phase,
         # Absent where nothing is out of the ordinary, so that a new option leaves finished runs as they are.
         **({"options": options} if options else {}),
+        **({"disturbance": settings["disturbance"]} if settings["disturbance"] != USUAL else {}),
         **_own(study, cell, cell.engine),
     }
 

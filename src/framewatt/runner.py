@@ -66,7 +66,7 @@ def measure(
         job: what to run: `study`, `cell`, `cell_id`, `engine`, `repetition`, `position`, `attempt`, `job_sha256`,
             `device`, `threads`, `meters`, `instruments`, `window`, `training`, `cool_down`, `preflight`, `timeout_s`,
             `identity`, the worker's fields (see worker.spec_of), `missing`: why it cannot run at all, or None,
-            and `repeat`: whether another attempt could mend that.
+            and `repeat`: whether another attempt could mend that; of a second try `first_try`, see runs.repeating.
         idle: the calibration, see calibration.measure_idle.
         environment: the environment's record: `status`, `reason`, `python`.
         files: where to write.
@@ -177,7 +177,7 @@ def _record(
         **{name: job[name] for name in ("study", "cell_id", "cell", "repetition")},
         "block": job["repetition"],
         "position": job["position"],
-        **{name: job[name] for name in ("attempt", "job_sha256")},
+        **{name: job[name] for name in ("attempt", "job_sha256", "first_try") if name in job},
         **asdict(verdict),
         **{name: job[name] for name in ("device", "threads", "meters")},
         **{name: value for name, value in around.items() if name != "error"},

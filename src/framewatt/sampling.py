@@ -26,15 +26,12 @@ from framewatt.errors import FramewattError
 from framewatt.meters import make_meter
 from framewatt.meters.contract import Channel, Meter, Polled, Streamed
 from framewatt.raw import RawReadings, RawRows
-from framewatt.witness.instrument import Witness, witness_channels
+from framewatt.witness.instrument import WITNESS_PERIOD_S, Witness, witness_channels
 
 _FLUSH_S = 0.5
 _LONGEST_WAIT_NS = 10**9
 _LOOK_NS = 10_000_000
 """How often the events of the measured process are looked at: so late may the witness be at an edge of a window."""
-
-WITNESS_PERIOD_S = 1.0
-"""Seconds between two readings of the witness where no window begins or ends."""
 
 _UNKNOWN_PERIODS = 10
 """A call that took as many periods read at an instant that nobody knows: its values count as failed."""
@@ -174,7 +171,7 @@ class _Witnessing:
         now_ns = time.monotonic_ns()
         self.due_ns = now_ns + _LOOK_NS
         try:
-            size_b = os.stat(self._events).st_size
+            size_b = self._events.stat().st_size
         except OSError:
             size_b = 0
         if size_b != self._size_b or now_ns >= self._next_ns:
@@ -265,7 +262,7 @@ def _takes_s(meter: Polled) -> float:
 
 def _witnessing(events: str, path: Path, first: int) -> tuple[list[Channel], _Witnessing]:
     """The witness of the process that started this one, with its channels."""
-    channels = witness_channels(WITNESS_PERIOD_S)
+    channels = witness_channels()
     witness = Witness(os.getppid(), os.getpid())
     return channels, _Witnessing(witness, Path(events), RawRows(path, first, len(channels)))
 

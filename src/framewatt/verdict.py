@@ -7,6 +7,8 @@ from typing import Any
 from framewatt.preflight import objections
 from framewatt.runs.clocks import step_within
 from framewatt.supervision import Outcome
+from framewatt.witness.judgement import told_of_disturbance
+from framewatt.witness.policy import INVALID, disturbance_of
 
 OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
 
@@ -38,7 +40,8 @@ def judge(
     """Judge a run.
 
     Args:
-        job: with `missing`, `repeat`, `attempt` and `preflight`, see runner.measure.
+        job: with `missing`, `repeat`, `attempt`, `preflight` and perhaps `disturbance` and `first_try`, see
+            runner.measure.
         outcome: how the worker ended.
         result: what the worker said at its end, or None.
         primary: the window that the result names, with the energy of every domain; None where it was not closed.
@@ -60,7 +63,10 @@ def judge(
         status = UNAVAILABLE if job["missing"] and not job["repeat"] else FAILED
     else:
         reasons += objections(around["preflight"], job["preflight"])
-    flags = _flags(job, result, energies) + _flags_around(job, outcome, around)
+    disturbed = told_of_disturbance((primary or {}).get("witness")) if status == OK else []
+    counts = disturbance_of(job) != INVALID
+    reasons += [] if counts else disturbed
+    flags = _flags(job, result, energies) + (disturbed if counts else []) + _flags_around(job, outcome, around)
     return Verdict(status, status == OK and not reasons, reasons, flags)
 
 
@@ -92,7 +98,9 @@ def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str,
 
 def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: Mapping[str, Any]) -> list[str]:
     flags = told_of(energies, "flags")
-    if job["attempt"] > 1:
+    if job.get("first_try"):
+        flags.append(f"repeated, since the first try was disturbed: {'; '.join(job['first_try']['disturbed'])}")
+    elif job["attempt"] > 1:
         flags.append(f"attempt {job['attempt']}; earlier ones failed")
     if result is None:
         return flags

@@ -53,6 +53,7 @@ OTHER = {
     "instruments.external.quantity": "energy_j",
     "archive.harmless": ["user"],
     "preflight.accept": ["load"],
+    "disturbance": "invalid",
     "preflight.set_governor": "performance",
     "cool_down.idle_band": 0.5,
     "costs.intensity_g_per_kwh": 100,

@@ -30,6 +30,7 @@ from framewatt.package.verification import (
     settings,
     stages,
     traces,
+    witnesses,
 )
 from framewatt.package.verification.opened import Opened, open_package
 from framewatt.package.verification.rebuilt import problems
@@ -49,6 +50,7 @@ CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
     "environments": environments.problems,
     "code": code.problems,
     "windows and energy": traces.problems,
+    "witnesses": witnesses.problems,
     "logs": logs.problems,
     "verdicts, pace and epochs": outcome.problems,
     "settings": settings.problems,

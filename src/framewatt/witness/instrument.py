@@ -25,7 +25,11 @@ _TRIES = 3
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
-def witness_channels(period_s: float) -> list[Channel]:
+WITNESS_PERIOD_S = 1.0
+"""Seconds between two readings where no window begins or ends."""
+
+
+def witness_channels(period_s: float = WITNESS_PERIOD_S) -> list[Channel]:
     """The channels, in the order of a reading's values.
 
     Args:

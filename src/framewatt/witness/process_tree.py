@@ -178,7 +178,7 @@ class _Rising:
 def _names_in(folder: Path) -> list[str]:
     """Names in a folder of the kernel's; none where it has gone."""
     try:
-        return os.listdir(folder)
+        return os.listdir(folder)  # noqa: PTH208 # several times as quick
     except OSError:
         return []
 

@@ -4,6 +4,7 @@ See runs.chain for what that shows, and what it does not.
 """
 
 import hashlib
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -111,14 +112,16 @@ def last_entries(package: Opened) -> dict[tuple[str, int], Entry]:
 
 
 def as_planned(package: Opened) -> bool:
-    """Whether the planned runs, and none but them, were measured once each and in their order; False without a chain.
+    """Whether the planned runs, and none but them, were measured in their order; False without a chain.
+
+    A run that was repeated at once, since others had disturbed it, keeps its place.
 
     Raises:
         FramewattError: the chain holds something else.
     """
     if not (package.results / "measure" / NAME).is_file():
         return False
-    told = [(entry.kind, *entry.run) for entry in entries_of(package)]
+    told = [one for one, _ in itertools.groupby((entry.kind, *entry.run) for entry in entries_of(package))]
     return told == [(MEASURED, run.cell, run.repetition) for run in package.runs]
 
 

@@ -10,6 +10,7 @@ from framewatt.errors import FramewattError
 from framewatt.frames import epochs_frame, runs_frame
 from framewatt.idle_power import drift_w
 from framewatt.package.verification.opened import Opened, mapping_in
+from framewatt.witness.columns import WITNESSED
 
 
 def problems(package: Opened) -> Iterator[str]:
@@ -23,7 +24,11 @@ def problems(package: Opened) -> Iterator[str]:
         return
     idle = [package.results / "calibrate" / f"{name}.json" for name in ("idle", "idle_after")]
     drift = drift_w(*map(mapping_in, idle)) if all(path.is_file() for path in idle) else {}
-    for name, frame in (("runs", runs_frame(records, drift)), ("epochs", epochs_frame(records, drift))):
+    witnessed = any("witness" in window for record in records for window in record["windows"].values())
+    # The frames of a package from before there was a witness have no columns of it.
+    without = [] if witnessed else WITNESSED
+    frames = {"runs": runs_frame(records, drift), "epochs": epochs_frame(records, drift)}
+    for name, frame in ((name, frame.drop(columns=without)) for name, frame in frames.items()):
         kept = folder / f"{name}.parquet", folder / f"{name}.csv"
         yield from (f"aggregate/{path.name}: not there" for path in kept if not path.is_file())
         if kept[1].is_file() and kept[1].read_text(encoding="utf-8") != to_csv(frame):

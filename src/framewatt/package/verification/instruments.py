@@ -10,6 +10,7 @@ import numpy as np
 from framewatt.errors import FramewattError
 from framewatt.file_study import FileStudy
 from framewatt.meters import chosen_of
+from framewatt.meters.contract import WITNESS
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.trace import Trace
@@ -73,6 +74,8 @@ def problems_of_channels(trace: Trace, meters: Sequence[str]) -> Iterator[str]:
     if _REPLAY in meters:
         return
     for index, channel in enumerate(trace.channels):
+        if channel.instrument == WITNESS:
+            continue
         kind = _KINDS.get(channel.instrument)
         if channel.instrument not in meters or kind is None:
             yield f"a channel of {channel.instrument}; the run's meters are {', '.join(meters)}"

@@ -66,7 +66,8 @@ def _judged(record: Mapping[str, Any], primary: Mapping[str, Any], settings: Map
     """The verdict on a run that ended well."""
     window = primary["start_monotonic_ns"], primary["end_monotonic_ns"]
     job = {"missing": None, "repeat": True, "attempt": record["attempt"]}
-    job |= {key: settings[key] for key in ("preflight", "cool_down")}
+    job |= {key: settings[key] for key in ("preflight", "cool_down", "disturbance")}
+    job |= {"first_try": record.get("first_try")}
     result = {"workload": record["workload"], "epochs": record["epochs"], "metrics_unknown": None}
     around = {name: record.get(name) for name in ("preflight", "returned_to_idle", "clock", "lock")} | {"error": None}
     return judge(job, Outcome(None, *window), result, primary, around)

@@ -15,6 +15,7 @@ from framewatt.package.verification.instruments import problems_of_channels
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.pace import problems_of_pace
 from framewatt.package.verification.readings import Seen
+from framewatt.package.verification.witnesses import problems_of_witness
 from framewatt.records import Clock, read_trace
 from framewatt.trace import Trace
 from framewatt.verdict import OK
@@ -34,6 +35,7 @@ def problems(package: Opened) -> Iterator[str]:
                 yield from some(problems_of_imported(trace, read), run.where)
             else:
                 yield from some(problems_of_channels(trace, record["meters"]), run.where)
+                yield from some(problems_of_witness(trace), run.where)
                 if "sources" in package.told_plan:
                     options = package.study.settings["instruments"]
                     yield from some(problems_of_pace(trace, record, options), run.where)
@@ -52,9 +54,12 @@ def _of_run(package: Opened, record: Mapping[str, Any], trace: Trace, events: li
     found = windows_of(spans, trace, idle) if spans else {}
     if record["schema_version"] < earlier.SINCE:
         found = earlier.as_told_then(record["windows"], found)
-    for window in found.values():
+    for name, window in found.items():
         for edge in ("start", "end"):
             window[f"{edge}_utc"] = clock.utc(window[f"{edge}_monotonic_ns"]) if clock else None
+        if "witness" not in record["windows"].get(name, {}):
+            # A record from before there was a witness; that a newer one has it is another check's.
+            del window["witness"]
     yield from differences(record["windows"], found, "windows", why="its trace and events give")
     for event in events:
         utc = clock.utc(event.monotonic_ns) if clock else None

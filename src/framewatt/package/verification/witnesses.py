@@ -1,0 +1,58 @@
+"""The witness of every run: that there is one, that its channels are a witness's, and what became of disturbed runs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from framewatt.file_study import FileStudy
+from framewatt.meters.contract import WITNESS
+from framewatt.package.verification import chain
+from framewatt.package.verification.compare import differences, some
+from framewatt.package.verification.opened import Opened
+from framewatt.runs.chain import NAME
+from framewatt.trace import Trace
+from framewatt.verdict import OK
+from framewatt.witness.instrument import witness_channels
+from framewatt.witness.policy import REPEAT, disturbance_of
+
+
+def problems(package: Opened) -> Iterator[str]:
+    """Where a run lacks its witness, or was not treated as the study treats disturbed ones.
+
+    A package whose plan says nothing of disturbed runs is from before there was a witness.
+    """
+    if isinstance(package.study, FileStudy) or "disturbance" not in package.told_plan.get("settings", {}):
+        return
+    chained = (package.results / "measure" / NAME).is_file()
+    entries = {entry.sequence: entry for entry in chain.entries_of(package)} if chained else {}
+    for run, record in package.records:
+        yield from some(_of_run(record, package.study.settings, entries), run.where)
+
+
+def problems_of_witness(trace: Trace) -> Iterator[str]:
+    """Where a trace has some channels of a witness, and not all, or other ones."""
+    told = [channel.to_dict() for channel in trace.channels if channel.instrument == WITNESS]
+    if told:
+        found = [channel.to_dict() for channel in witness_channels()]
+        yield from differences(told, found, WITNESS, by="its trace has", why="a witness has")
+
+
+def _of_run(record: Mapping[str, Any], settings: Mapping[str, Any], entries: Mapping[int, Any]) -> Iterator[str]:
+    primary = record["windows"].get(record["primary_window"]) or {}
+    first = record.get("first_try")
+    if record["status"] == OK and primary.get("witness") is None:
+        yield "witness: the record has none, of a run under a study that says what becomes of disturbed ones"
+    disturbed = (primary.get("witness") or {}).get("disturbed")
+    repeats = disturbance_of(settings) == REPEAT
+    if record["status"] == OK and disturbed and repeats and first is None:
+        yield f"first_try: the record has none, of a run that was disturbed, which the study has repeated: {disturbed}"
+    if first is None:
+        return
+    if not repeats:
+        yield f"first_try: the record has one, where the study says disturbance: {disturbance_of(settings)}"
+    if first["attempt"] != record["attempt"] - 1:
+        yield f"first_try: the record says attempt {first['attempt']} before its own, {record['attempt']}"
+    if entries:
+        entry = entries.get(first["sequence"])
+        own = (record["cell_id"], record["repetition"], first["attempt"], first["run_sha256"])
+        if entry is None or (*entry.run, entry.attempt, entry.sha256.get("run.json")) != own:
+            yield f"first_try: entry {first['sequence']} of the chain is not that of its first try"
