@@ -99,7 +99,7 @@ def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str,
 def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: Mapping[str, Any]) -> list[str]:
     flags = told_of(energies, "flags")
     if job.get("first_try"):
-        flags.append(f"repeated, since the first try was disturbed: {'; '.join(job['first_try']['disturbed'])}")
+        flags.append(f"repeated, since the first try was disturbed: {', '.join(job['first_try']['disturbed'])}")
     elif job["attempt"] > 1:
         flags.append(f"attempt {job['attempt']}; earlier ones failed")
     if result is None:

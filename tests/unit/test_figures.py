@@ -294,3 +294,19 @@ def test_traces_come_from_the_first_valid_repetition_at_the_largest_batch() -> N
     ]
     chosen = [(r["cell"]["runtime"], r["cell"]["batch_size"], r["repetition"]) for r in power_traces.choose(records)]
     assert chosen == [("torch", 64, 2), ("mxnet", 1, 1)]
+
+
+def test_disturbed_runs_are_drawn_apart_and_counted() -> None:
+    runs = runs_frame({cell("torch"): [1.0, 2.0, 4.0], cell("mxnet"): [3.0, 3.5, 5.0]})
+    by = {4.0: "other work took 12 % of the processors", 2.0: ""}
+    runs["disturbed_by"] = runs["energy_per_sample_j"].map(by)
+    figure = energy_time.draw(runs, cells_of(runs))
+    rings, dots = (
+        [y for part in labelled(figure, f"_{name}") for _, y in part.get_offsets()]
+        for name in ("disturbed", "repetitions")
+    )
+    assert (rings, sorted(dots)) == ([4.0], [1.0, 2.0, 3.0, 3.5, 5.0])
+    assert "Disturbed by others: 1 of 6 runs, drawn as rings" in words(figure)
+    assert "Disturbed by others: 1 of 6 runs" in words(energy_runtime_batch.draw(runs, cells_of(runs)))
+    quiet = runs.drop(columns="disturbed_by")
+    assert "Disturbed" not in words(energy_time.draw(quiet, cells_of(quiet)))

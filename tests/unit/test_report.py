@@ -63,6 +63,7 @@ def run_record(row: Mapping[str, Any]) -> dict[str, Any]:
         "reasons": [row["reasons"]] if row["reasons"] else [],
         "flags": ["attempt 2; earlier ones failed"] if row["position"] == 1 else [],
         "windows": {"steady": {"domains": {"cpu:package-0": energy}}} if ok else {},
+        "primary_window": "steady" if ok else None,
         "identity": {
             "code": {"commit": "c0ffee5", "modified": False, "sha256": "5eed"},
             "data_sha256": "da7a",
@@ -458,3 +459,55 @@ def test_only_a_planned_run_can_be_missing() -> None:
     records = [record for record in one.records if (record["cell_id"], record["repetition"]) != first]
     found = dataclasses.replace(one, plan={**one.plan, "order": order}, records=records)
     assert "missing-runs" not in {table.name for table in problems.problem_tables(found)}
+
+
+def witnessed(found: Material, disturbed: Mapping[int, list[str] | None], repeated: int = 0) -> Material:
+    """A study whose runs had a witness, which saw something in those at some positions (None: nothing can be told)."""
+    records = []
+    for record in found.records:
+        causes = disturbed.get(record["position"], [])
+        steady = {**record["windows"]["steady"], "witness": {"disturbed": causes}}
+        flags = [f"disturbed: {cause}" for cause in causes or []]
+        first = {"first_try": {"disturbed": ["other work took 77 % of the processors"]}}
+        again = first if record["position"] == repeated else {}
+        records.append({**record, "windows": {"steady": steady}, "flags": flags, **again})
+    return dataclasses.replace(found, records=records)
+
+
+def test_disturbed_runs_are_counted_where_the_study_is_answered_and_listed_with_their_cause(figures: Path) -> None:
+    causes = {2: ["other work took 12 % of the processors"], 3: ["others read 5 MB/s from disks"], 4: None}
+    causes[5] = [*causes[2], *causes[3]]
+    found = witnessed(material(), causes, repeated=3)
+    soup = page(found, figures)
+    assert (
+        f"3 of the {found.planned} runs that count were disturbed: other work in 2, others' reading from disks in 2."
+        in soup.select_one("p.lead").text
+    )
+    rows = [[cell.text for cell in row.select("td")][1:] for row in soup.select("#table-disturbed-runs tbody tr")]
+    record = {one["position"]: one for one in found.records}
+    assert rows == [
+        [str(record[2]["repetition"]), causes[2][0], "not repeated"],
+        [str(record[3]["repetition"]), causes[3][0], "other work took 77 % of the processors"],
+        [str(record[5]["repetition"]), "; ".join(causes[5]), "not repeated"],
+    ]
+    said = soup.select_one("#answers").text
+    assert "Of 1 run it is not known" in said
+    assert "1 run was measured twice, since the first try was disturbed." in said
+    assert "disturbed: other" not in soup.select_one("#flags").text
+
+
+def test_a_sentence_that_rests_on_a_disturbed_run_says_so() -> None:
+    found = material()
+    ranked = ranking.rankings(found.cells, found.headline.energy, found.compared, found.plan["cells"])
+    most = ranked[0].most["cell"]
+    position = next(record["position"] for record in found.records if record["cell_id"] == most)
+    disturbed = witnessed(found, {position: ["other work took 12 % of the processors"]})
+    assert "1 of their 8 runs was disturbed." in words._short(ranked[0], disturbed)
+    assert "disturbed" not in words._short(ranked[0], witnessed(found, {}))
+
+
+def test_a_study_that_nobody_disturbed_says_so_and_one_without_a_witness_says_nothing(figures: Path) -> None:
+    quiet = page(witnessed(material(), {}), figures)
+    assert "None of the 60 runs that could be told was." in quiet.select_one("#answers").text
+    assert "disturbed" not in quiet.select_one("p.lead").text
+    assert "Did others disturb" not in page(material(), figures).text

@@ -49,7 +49,9 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
         figure.colorbar(colours, ax=axes_of, label="accuracy", shrink=0.8, aspect=30, ticks=MaxNLocator(4))
     figure.legend(handles=_legend(markers), loc="outside right center", alignment="left")
     how = "Large: mean of a choice's runs, beside it the batch size; small: every run; lower left is better"
-    return notes.finish(figure, TITLE, notes.estimate_words(rows["estimated"]), [how, notes.left_out(runs)])
+    return notes.finish(
+        figure, TITLE, notes.estimate_words(rows["estimated"]), [how, notes.disturbed_words(runs), notes.left_out(runs)]
+    )
 
 
 def _panel(axes: Axes, rows: pd.DataFrame, choices: pd.DataFrame, markers: dict[str, str], colours: Any) -> None:

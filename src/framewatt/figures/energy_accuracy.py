@@ -54,7 +54,9 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     how = (
         "Large: mean of a cell's runs, with the interval of the mean; small: every run. Down and to the right is better"
     )
-    return notes.finish(figure, title, notes.estimate_words(rows["estimated"]), [how, notes.left_out(runs)])
+    return notes.finish(
+        figure, title, notes.estimate_words(rows["estimated"]), [how, notes.disturbed_words(runs), notes.left_out(runs)]
+    )
 
 
 def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, energy: str, looks: dict[str, style.Look]) -> None:

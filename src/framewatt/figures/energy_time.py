@@ -53,7 +53,9 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
         figure.colorbar(scales.colours, ax=axes_of, label="accuracy", shrink=0.8, aspect=30, ticks=MaxNLocator(4))
     figure.legend(handles=list(_legend(scales)), loc="outside right center", alignment="left")
     how = "Large: mean of a cell's runs, with the interval of the mean; small: every run"
-    return notes.finish(figure, title, notes.estimate_words(rows["estimated"]), [how, notes.left_out(runs)])
+    apart = notes.disturbed_words(runs)
+    said = [how, apart and f"{apart}, drawn as rings", notes.left_out(runs)]
+    return notes.finish(figure, title, notes.estimate_words(rows["estimated"]), said)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,22 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
     points = with_intervals(rows, cells, head.energy)
     times = with_intervals(rows, cells, head.time)
     accuracy = pd.to_numeric(rows["accuracy"], errors="coerce").groupby(rows["cell"]).mean()
-    axes.scatter(rows[head.time], rows[head.energy], s=5, color="#777777", linewidths=0, label="_repetitions", zorder=2)
+    hollow = notes.disturbed(rows)
+    quiet, others = rows[~hollow], rows[hollow]
+    axes.scatter(
+        quiet[head.time], quiet[head.energy], s=5, color="#777777", linewidths=0, label="_repetitions", zorder=2
+    )
+    if len(others):
+        ring = style.ESTIMATE_COLOUR
+        axes.scatter(
+            others[head.time],
+            others[head.energy],
+            s=14,
+            facecolors="none",
+            edgecolors=ring,
+            label="_disturbed",
+            zorder=5,
+        )
     axes.errorbar(
         times["mean"],
         points["mean"],

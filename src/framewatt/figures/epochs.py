@@ -48,7 +48,12 @@ def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COM
         style.scale(right.yaxis, here["energy_gross_j"].dropna(), "J", from_zero=True)
     figure.legend(handles=_legend(looks, dashes), loc="outside right center", alignment="left")
     how = "Thin: every repetition; thick: their mean"
-    return notes.finish(figure, TITLE, notes.estimate_words(rows["estimated"]), [how, notes.left_out(training)])
+    return notes.finish(
+        figure,
+        TITLE,
+        notes.estimate_words(rows["estimated"]),
+        [how, notes.disturbed_words(training), notes.left_out(training)],
+    )
 
 
 def _rows(epochs: pd.DataFrame, training: pd.DataFrame) -> pd.DataFrame:

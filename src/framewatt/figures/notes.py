@@ -9,6 +9,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, styled
 from framewatt.frames import TOTAL
+from framewatt.witness.columns import DISTURBED_BY
 
 _MARGIN_IN = 0.08
 _LEADING = 1.4
@@ -37,6 +38,20 @@ def left_out(runs: pd.DataFrame) -> str:
     parts = [f"{n} {word}" for n, word in ((failed, "failed"), (invalid, "invalid")) if n]
     runs_word = "run" if failed + invalid == 1 else "runs"
     return f"Not drawn: {' and '.join(parts)} {runs_word} of {len(totals)}" if parts else ""
+
+
+def disturbed(runs: pd.DataFrame) -> pd.Series:
+    """Whether each row is of a run that others disturbed; frames from before there was a witness say nothing of it."""
+    if DISTURBED_BY not in runs:
+        return pd.Series(data=False, index=runs.index)
+    return runs[DISTURBED_BY].map(lambda by: isinstance(by, str) and by != "").astype(bool)
+
+
+def disturbed_words(runs: pd.DataFrame) -> str:
+    """How many of the runs that are drawn others disturbed, in words; empty where none was."""
+    drawn = usable(runs, [])
+    count = int(disturbed(drawn).sum())
+    return f"Disturbed by others: {count} of {len(drawn)} runs" if count else ""
 
 
 def estimate_words(estimated: Iterable[object]) -> str:

@@ -125,7 +125,7 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str
         for energy in window["domains"].values()
     ]
     estimate = notes.estimate_words(estimated).replace("Energy", "Power")
-    return notes.finish(figure, title, estimate, [notes.left_out(runs)])
+    return notes.finish(figure, title, estimate, [notes.disturbed_words(runs), notes.left_out(runs)])
 
 
 def _title(levels: Mapping[str, Any], compared: Sequence[str]) -> str:

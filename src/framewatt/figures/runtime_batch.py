@@ -72,7 +72,7 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
     how = f"The {quantity.best} {' and '.join(compared[:1])} is on top".replace("_", " ")
     estimate = notes.estimate_words(rows["estimated"]) if quantity.column == head.energy else ""
-    return notes.finish(figure, title, estimate, [how, notes.left_out(runs)])
+    return notes.finish(figure, title, estimate, [how, notes.disturbed_words(runs), notes.left_out(runs)])
 
 
 def _panel(

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+from framewatt.report import disturbed
 from framewatt.report.material import Material
 from framewatt.report.numbers import plural, significant
 from framewatt.report.tables import Table
@@ -101,6 +102,8 @@ def _left_out(plan: Any) -> list[list[str]]:
 def flag_tables(material: Material) -> list[Table]:
     """What a reader should know although the numbers stand: of cells, and of runs."""
     of_runs = Counter(flag for record in material.records for flag in record["flags"])
+    for flag in filter(disturbed.told_apart, [*of_runs]):
+        del of_runs[flag]
     of_runs.update(steps_between(material.records).values())
     tables = [
         Table(
@@ -109,6 +112,7 @@ def flag_tables(material: Material) -> list[Table]:
         Table(
             "run-flags", "Flags of runs", ["flag", "runs"], [[flag, str(n)] for flag, n in of_runs.most_common()], _RUNS
         ),
+        disturbed.table(material),
     ]
     return [table for table in tables if table.rows]
 
@@ -119,6 +123,7 @@ def _cell_flags(material: Material, of_runs: set[str]) -> list[list[str]]:
     chosen = material.cells[material.cells["quantity"].isin(material.headline.quantities)]
     for row in chosen.itertuples():
         flags = [flag for flag in _text(row.flags).split("; ") if flag and flag.rsplit(" (", 1)[0] not in of_runs]
+        flags = [flag for flag in flags if not disturbed.told_apart(flag)]
         if row.cv_percent > 10:
             flags.append("varies by more than 10 %")
         if flags:

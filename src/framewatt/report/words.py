@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.report import disturbed
 from framewatt.report.material import Material
 from framewatt.report.numbers import interval, known, p_value, plural, si, significant
 from framewatt.report.ranking import Ranking, against, rankings, sentence
@@ -42,7 +43,9 @@ def lead(material: Material) -> str:
         ]
         unranked = sum(len(ranking.without) for ranking in ranked)
         parts += [f"Of {plural(unranked, 'cell')} in these groups no run counts."] if unranked else []
-    return " ".join([*parts, f"{material.estimate}." if material.estimate else "", count]).replace("  ", " ")
+    return " ".join(
+        filter(None, [*parts, material.estimate and f"{material.estimate}.", disturbed.in_all(material), count])
+    )
 
 
 def _short(ranking: Ranking, material: Material) -> str:
@@ -50,11 +53,12 @@ def _short(ranking: Ranking, material: Material) -> str:
     found = against(material.comparisons, material.headline.energy, least["cell"], most["cell"], material.alpha)
     ratio = found.ratio if found else most["mean"] / least["mean"]
     bounds = interval(found.ratio_low, found.ratio_high) if found else ""
-    return (
+    told = (
         f"{ranking.name}: {ranking.label(least)} took the least energy, {si(least['mean'], 'J')} a "
         f"{material.headline.per}; {ranking.label(most)} took the most, {significant(ratio)} times as much{bounds}."
         f"{ranking.remark}"
     )
+    return " ".join(filter(None, [told, disturbed.of_cells(material, {least["cell"], most["cell"]})]))
 
 
 def answers(material: Material) -> list[Answer]:
@@ -75,6 +79,7 @@ def answers(material: Material) -> list[Answer]:
         Answer("Does energy follow time?", _correlation(material)),
         Answer("How well do runs repeat?", _repeatability(material)),
         Answer("Did measuring disturb what was measured?", _sampler(material)),
+        Answer("Did others disturb what was measured?", disturbed.sentences(material)),
     ]
     return [answer for answer in found if answer.sentences]
 

@@ -23,6 +23,19 @@ MOST_MOVED_B_PER_S = 2.0**20
 DISTURBED = "disturbed: "
 """How the flag of a run begins that others disturbed."""
 
+OTHERS, HYPERVISOR, MEMORY = "other work", "the hypervisor", "a shortage of memory"
+DISKS, READS, SWAPPING = "waits for disks", "others' reading from disks", "swapping"
+
+_TEXTS = {
+    OTHERS: "other work took {} % of the processors",
+    HYPERVISOR: "the hypervisor took {} % of the processors",
+    MEMORY: "tasks waited for memory for {} % of the time",
+    DISKS: "tasks waited for disks for {} % of the time",
+    READS: "others read {} MB/s from disks",
+    SWAPPING: "{} MB/s were swapped",
+}
+"""What is said of each kind of disturbance, with its number."""
+
 _TICK_S = 0.01
 """What processor time is counted in (USER_HZ, which is 100 on every machine that has Linux's drivers of power)."""
 
@@ -72,22 +85,19 @@ def judge_window(seen: Seen) -> dict[str, Any]:
     edges = seen.unsure_s / seen.duration_s
     tick = _TICK_S / of_processors if of_processors else 0.0
     limits = {
-        "others_share": (MOST_OTHERS, edges + tick, "other work took {:.2g} % of the processors"),
-        "steal_share": (MOST_STOLEN, edges + tick, "the hypervisor took {:.2g} % of the processors"),
-        "memory_stall_share": (MOST_STALLED, edges, "tasks waited for memory for {:.2g} % of the time"),
-        "io_stall_share": (MOST_STALLED, edges, "tasks waited for disks for {:.2g} % of the time"),
+        OTHERS: (shares["others_share"], MOST_OTHERS, edges + tick),
+        HYPERVISOR: (shares["steal_share"], MOST_STOLEN, edges + tick),
+        MEMORY: (shares.get("memory_stall_share"), MOST_STALLED, edges),
+        DISKS: (None if _reads_most(seen) else shares.get("io_stall_share"), MOST_STALLED, edges),
     }
-    if _reads_most(seen):
-        del limits["io_stall_share"]
     disturbed = [
-        text.format(100 * share)
-        for name, (most, unsure, text) in limits.items()
-        if (share := shares.get(name)) is not None and share > max(most, unsure)
+        _TEXTS[kind].format(_number(100 * share))
+        for kind, (share, most, unsure) in limits.items()
+        if share is not None and share > max(most, unsure)
     ]
-    moved = {"others read {:.2g} MB/s from disks": _read_by_others_b(seen), "{:.2g} MB/s were swapped": seen.swapped_b}
     disturbed += [
-        text.format(moved_b / seen.duration_s * 1e-6)
-        for text, moved_b in moved.items()
+        _TEXTS[kind].format(_number(moved_b / seen.duration_s * 1e-6))
+        for kind, moved_b in {READS: _read_by_others_b(seen), SWAPPING: seen.swapped_b}.items()
         if moved_b is not None and moved_b > MOST_MOVED_B_PER_S * seen.duration_s
     ]
     unknown = None
@@ -101,6 +111,20 @@ def judge_window(seen: Seen) -> dict[str, Any]:
 def told_of_disturbance(witness: Mapping[str, Any] | None) -> list[str]:
     """The flags of a run by what was witnessed of its primary window."""
     return [DISTURBED + cause for cause in (witness or {}).get("disturbed") or []]
+
+
+def kind_of(cause: str) -> str:
+    """What kind of disturbance a cause is: its words without its numbers."""
+    for kind, text in _TEXTS.items():
+        begin, _, end = text.partition("{}")
+        if cause.startswith(begin) and cause.endswith(end):
+            return kind
+    return cause
+
+
+def _number(value: float) -> str:
+    """Two digits, and never as a power of ten."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _share(part: float | None, whole: float | None) -> float | None:

@@ -11,7 +11,7 @@ from framewatt.witness.judgement import Seen, judge_window
 
 Spans = Sequence[tuple[int, int]]
 
-_COUNTED = {
+COUNTED = {
     (RUN, "cpu_s"): "run_cpu_s",
     (RUN, "own_cpu_s"): "own_cpu_s",
     (RUN, "involuntary_switches"): "involuntary_switches",
@@ -53,7 +53,7 @@ def witnessed(channels: Sequence[Channel], series: Sequence[tuple[Any, Any]], sp
     duration_s = sum(end - start for start, end in spans) * 1e-9
     usable, online = told.get((RUN, USABLE)), told.get((MACHINE, ONLINE))
     idle_s, steal_s = told.get((MACHINE, "idle_s")), told.get((MACHINE, "steal_s"))
-    rises = {name: told.get(key) for key, name in _COUNTED.items()}
+    rises = {name: told.get(key) for key, name in COUNTED.items()}
     machine_cpu_s = others_cpu_s = None
     if online is not None and idle_s is not None and steal_s is not None:
         machine_cpu_s = max(online * duration_s - idle_s - steal_s, 0.0)

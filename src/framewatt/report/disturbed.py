@@ -1,0 +1,88 @@
+"""Which runs others disturbed, and by what."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from framewatt.report.material import Material
+from framewatt.report.numbers import plural
+from framewatt.report.tables import Table
+from framewatt.witness.judgement import DISTURBED, kind_of
+
+REPEATED = "repeated, since the first try was disturbed: "
+"""How the flag of a run begins that was measured once more."""
+
+
+def causes_of(record: Mapping[str, Any]) -> list[str]:
+    """What disturbed the primary window of a run, in words; nothing where nothing did, or nobody knows."""
+    return list(_witness_of(record).get("disturbed") or [])
+
+
+def told_apart(flag: str) -> bool:
+    """Whether a flag of a run is told here, and not among the others."""
+    return flag.startswith((DISTURBED, REPEATED))
+
+
+def of_cells(material: Material, cells: set[str]) -> str:
+    """How many of the runs of some cells that count were disturbed, as a sentence; empty where none was."""
+    counted = [record for record in _counted(material) if record["cell_id"] in cells]
+    disturbed = sum(bool(causes_of(record)) for record in counted)
+    return f"{disturbed} of their {plural(len(counted), 'run')} {_was(disturbed)} disturbed." if disturbed else ""
+
+
+def in_all(material: Material) -> str:
+    """How many of all runs that count were disturbed, and by what, as a sentence; empty where none was."""
+    counted = _counted(material)
+    disturbed = [causes for record in counted if (causes := causes_of(record))]
+    if not disturbed:
+        return ""
+    kinds = Counter(kind for causes in disturbed for kind in dict.fromkeys(map(kind_of, causes)))
+    by = ", ".join(f"{kind} in {n}" for kind, n in kinds.most_common())
+    return f"{len(disturbed)} of the {plural(len(counted), 'run')} that count {_was(len(disturbed))} disturbed: {by}."
+
+
+def sentences(material: Material) -> list[str]:
+    """What the witnesses of all runs say; nothing of a study in which none had one."""
+    counted = _counted(material)
+    witnessed = [record for record in counted if _witness_of(record)]
+    if not witnessed:
+        return []
+    unknown = sum(_witness_of(record)["disturbed"] is None for record in witnessed)
+    repeated = sum("first_try" in record for record in material.records)
+    told = [in_all(material) or f"None of the {plural(len(witnessed) - unknown, 'run')} that could be told was."]
+    if unknown:
+        told.append(
+            f"Of {plural(unknown, 'run')} it is not known: the window was too short, or the kernel does not tell."
+        )
+    if repeated:
+        told.append(f"{plural(repeated, 'run')} {_was(repeated)} measured twice, since the first try was disturbed.")
+    return told
+
+
+def table(material: Material) -> Table:
+    """Every run that was disturbed or repeated, with the cause."""
+    rows = [
+        [
+            record["cell_id"],
+            str(record["repetition"]),
+            "; ".join(causes) or "nothing",
+            "; ".join(first) or "not repeated",
+        ]
+        for record in sorted(material.records, key=lambda r: r["position"])
+        for causes, first in [(causes_of(record), (record.get("first_try") or {}).get("disturbed", []))]
+        if causes or first
+    ]
+    header = ["cell", "repetition", "disturbed by", "first try disturbed by"]
+    return Table("disturbed-runs", "Runs that others disturbed", header, rows, frozenset({"repetition"}))
+
+
+def _counted(material: Material) -> list[Mapping[str, Any]]:
+    return [record for record in material.records if record["status"] == "ok" and record["valid"]]
+
+
+def _witness_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    return (record["windows"].get(record["primary_window"]) or {}).get("witness") or {}
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
