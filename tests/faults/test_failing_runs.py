@@ -6,6 +6,8 @@ A study of a few short training runs of a tiny MXNet model (it imports fastest) 
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,6 +15,8 @@ import pytest
 from bs4 import BeautifulSoup
 from checkout import Checkout
 
+from framewatt.package.unpack import unpack
+from framewatt.package.verify import problems_of
 from framewatt.preflight import TOPICS, check_machine
 from framewatt.records import read_run
 
@@ -69,6 +73,7 @@ QUICK = {
     "training": {"epochs": 1},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 0},
+    "disturbance": "flag",
     "timeout_s": 10,
     "repetitions": 1,
     "statistics": {"resamples": 100},
@@ -245,3 +250,29 @@ def test_a_strict_study_stops_before_anything_is_trained_and_goes_on_with_what_i
     answer = checkout.snakemake(config=STUDY)
     assert answer.code == 0, answer.text
     assert record(checkout, 16)["valid"]
+
+
+def test_a_run_that_others_disturb_is_repeated_once_in_the_same_call(checkout: Checkout) -> None:
+    factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [8]}]
+    checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 60}, "disturbance": "repeat"})
+    neighbours = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        answer = checkout.snakemake("all", "archive", config=STUDY)
+    finally:
+        for neighbour in neighbours:
+            neighbour.kill()
+            neighbour.wait()
+    assert answer.code == 0, answer.text
+    repeated = record(checkout, 8)
+    assert (repeated["status"], repeated["valid"], repeated["attempt"]) == ("ok", True, 2)
+    assert any(cause.startswith("other work took") for cause in repeated["first_try"]["disturbed"])
+    chain = (checkout.root / "results/faulty/measure/chain.jsonl").read_text().splitlines()
+    first, second = map(json.loads, chain)
+    assert [first["attempt"], second["attempt"]] == [1, 2]
+    assert first["sha256"]["run.json"] == repeated["first_try"]["run_sha256"]
+    assert any(flag.startswith("repeated, since the first try was disturbed") for flag in repeated["flags"])
+    page = BeautifulSoup((checkout.root / "results/faulty/report/report.html").read_text(), "html.parser")
+    assert "Others disturbed 1 of the 1 run: other work in 1" in page.select_one("p.lead").text
+    assert "Nothing to be done" in checkout.snakemake(config=STUDY).text
+    (package,) = (checkout.root / "results/faulty/archive").glob("*.zip")
+    assert list(problems_of(unpack(package, checkout.root / "out"))) == []

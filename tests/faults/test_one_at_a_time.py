@@ -36,6 +36,7 @@ STUDY = {
     "training": {"epochs": 1},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 1},
+    "disturbance": "flag",
     "timeout_s": 60,
     "repetitions": 1,
 }

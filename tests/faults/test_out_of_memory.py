@@ -116,6 +116,7 @@ def test_training_that_the_kernel_ended_at_a_large_batch_is_recorded_and_the_res
         instruments={"meters": ["estimate"]},
         calibration={"idle_s": 1},
         cool_down={"rest_s": 0},
+        disturbance="flag",
     )
     try:
         with little_memory(1_100_000_000) as inside:

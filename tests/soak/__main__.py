@@ -37,6 +37,7 @@ STUDY = {
     "window": {"minimum_s": 1},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 0},
+    "disturbance": "flag",
     "statistics": {"resamples": 100},
 }
 TEXTS = {

@@ -68,5 +68,6 @@ def small(study: dict, repetitions: int = 1) -> dict:
         "window": {"warm_up_batches": 1, "minimum_s": 0.05},
         "calibration": {"idle_s": 1},
         "cool_down": {"rest_s": 0},
+        "disturbance": "flag",
         "statistics": {**study.get("statistics", {}), "resamples": 100},
     }

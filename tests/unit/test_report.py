@@ -480,7 +480,7 @@ def test_disturbed_runs_are_counted_where_the_study_is_answered_and_listed_with_
     found = witnessed(material(), causes, repeated=3)
     soup = page(found, figures)
     assert (
-        f"3 of the {found.planned} runs that count were disturbed: other work in 2, others' reading from disks in 2."
+        f"Others disturbed 3 of the {found.planned} runs: other work in 2, others' reading from disks in 2."
         in soup.select_one("p.lead").text
     )
     rows = [[cell.text for cell in row.select("td")][1:] for row in soup.select("#table-disturbed-runs tbody tr")]
@@ -502,7 +502,7 @@ def test_a_sentence_that_rests_on_a_disturbed_run_says_so() -> None:
     most = ranked[0].most["cell"]
     position = next(record["position"] for record in found.records if record["cell_id"] == most)
     disturbed = witnessed(found, {position: ["other work took 12 % of the processors"]})
-    assert "1 of their 8 runs was disturbed." in words._short(ranked[0], disturbed)
+    assert "Others disturbed 1 of their 8 runs." in words._short(ranked[0], disturbed)
     assert "disturbed" not in words._short(ranked[0], witnessed(found, {}))
 
 

@@ -50,6 +50,7 @@ FEW = Contained(
         "window": {"warm_up_batches": 1, "minimum_s": 0.5},
         "calibration": {"idle_s": 2},
         "cool_down": {"rest_s": 0},
+        "disturbance": "flag",
         "statistics": {"resamples": 100},
     },
     images=["orchestrator", "mxnet/cpu", "onnxruntime/cpu", "onnxruntime/node"],

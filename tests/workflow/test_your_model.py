@@ -220,6 +220,7 @@ def test_a_bad_model_is_a_record_and_the_others_go_on(checkout: Checkout, result
         window={"minimum_s": 0.1},
         calibration={"idle_s": 1},
         cool_down={"rest_s": 0},
+        disturbance="flag",
     )
     told = checkout.snakemake(config="study=bad")
     assert told.code != 0

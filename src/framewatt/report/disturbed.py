@@ -27,7 +27,7 @@ def of_cells(material: Material, cells: set[str]) -> str:
     """How many of the runs of some cells that count were disturbed, as a sentence; empty where none was."""
     counted = [record for record in _counted(material) if record["cell_id"] in cells]
     disturbed = sum(bool(causes_of(record)) for record in counted)
-    return f"{disturbed} of their {plural(len(counted), 'run')} {_was(disturbed)} disturbed." if disturbed else ""
+    return f"Others disturbed {disturbed} of their {plural(len(counted), 'run')}." if disturbed else ""
 
 
 def in_all(material: Material) -> str:
@@ -38,7 +38,7 @@ def in_all(material: Material) -> str:
         return ""
     kinds = Counter(kind for causes in disturbed for kind in dict.fromkeys(map(kind_of, causes)))
     by = ", ".join(f"{kind} in {n}" for kind, n in kinds.most_common())
-    return f"{len(disturbed)} of the {plural(len(counted), 'run')} that count {_was(len(disturbed))} disturbed: {by}."
+    return f"Others disturbed {len(disturbed)} of the {plural(len(counted), 'run')}: {by}."
 
 
 def sentences(material: Material) -> list[str]:

@@ -33,6 +33,7 @@ def problems_of_witness(trace: Trace) -> Iterator[str]:
     told = [channel.to_dict() for channel in trace.channels if channel.instrument == WITNESS]
     if told:
         found = [channel.to_dict() for channel in witness_channels()]
+        told, found = ({str(n): one for n, one in enumerate(channels)} for channels in (told, found))
         yield from differences(told, found, WITNESS, by="its trace has", why="a witness has")
 
 

@@ -1,0 +1,126 @@
+"""Packages whose runs were disturbed: what their witnesses saw cannot be taken back, nor a first try invented."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from forger import Forger, put
+from package_factory import CELL, make_package, study_of
+from test_forged_runs import rechain
+
+from framewatt.files import read_json
+from framewatt.meters.contract import WITNESS
+from framewatt.package.unpack import unpack
+from framewatt.package.verify import problems_of
+from framewatt.runs.chain import NAME as CHAIN
+from framewatt.trace import Trace
+
+CAUSE = "other work took 13 % of the processors"
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("good")
+    return unpack(make_package(root / "made"), root / "out")
+
+
+@pytest.fixture
+def forger(good: Path, tmp_path: Path) -> Forger:
+    return Forger(shutil.copytree(good, tmp_path / good.name))
+
+
+def neighbour(trace: Trace) -> Trace:
+    """A trace in which processors idled half a second less in each."""
+    idle = next(i for i, one in enumerate(trace.channels) if (one.instrument, one.quantity) == (WITNESS, "idle_s"))
+    return Trace(
+        trace.channels, trace.monotonic_ns, trace.channel, np.where(trace.channel == idle, 0.75, 1) * trace.value
+    )
+
+
+def without(dropped: Callable[[Any], bool]) -> Callable[[Trace], Trace]:
+    """A trace without some of its channels."""
+
+    def change(trace: Trace) -> Trace:
+        kept = [index for index, one in enumerate(trace.channels) if not dropped(one)]
+        rows = np.isin(trace.channel, kept)
+        numbers = np.searchsorted(kept, trace.channel[rows]).astype(np.int32)
+        return Trace(tuple(trace.channels[i] for i in kept), trace.monotonic_ns[rows], numbers, trace.value[rows])
+
+    return change
+
+
+def disturbed(forger: Forger, flags: list[str], first: dict[str, Any] | None = None) -> None:
+    """Have others disturb the first run of a cell, and say so in its record."""
+    folder = forger.run(CELL)
+    forger.trace(folder, neighbour)
+    forger.record(CELL, lambda record: {**record, "flags": flags} | (first or {}))
+
+
+def told(forger: Forger, repeated: bool = False) -> list[str]:
+    """What is wrong with a package, once all that follows is made anew and its chain has an entry a try."""
+    path = forger.results / "measure" / CHAIN
+    entries = [json.loads(line) for line in path.read_text().splitlines()]
+    forger.follow(study_of(forger.study).settings)
+    if repeated:
+        again = next(n for n, one in enumerate(entries) if (one["cell"], one["repetition"]) == (CELL, 1))
+        entries.insert(again, {**entries[again], "sha256": {"run.json": "a" * 64}})
+        entries[again + 1]["attempt"] = 2
+        first = {"attempt": 1, "sequence": again + 1, "run_sha256": "a" * 64, "duration_s": 9.0, "energy_gross_j": {}}
+        forger.record(CELL, put("attempt", 2))
+        forger.record(CELL, put("first_try", {**first, "disturbed": ["others read 9 MB/s from disks"]}))
+    rechain(forger, entries)
+    forger.mend()
+    return list(problems_of(forger.folder))
+
+
+def test_a_run_that_was_disturbed_twice_and_says_so_is_true(forger: Forger) -> None:
+    disturbed(
+        forger, ["repeated, since the first try was disturbed: others read 9 MB/s from disks", f"disturbed: {CAUSE}"]
+    )
+    assert [line for line in told(forger, repeated=True) if "aggregate" not in line] == []
+
+
+def test_a_run_that_was_disturbed_and_says_nothing_is_not(forger: Forger) -> None:
+    disturbed(forger, [])
+    text = "\n".join(told(forger))
+    assert f"{CELL}/1: flags: the record has not 'disturbed: {CAUSE}'" in text
+    assert "first_try: the record has none, of a run that was disturbed, which the study has repeated" in text
+
+
+def test_a_disturbance_that_the_trace_does_not_show_is_not(forger: Forger) -> None:
+    forger.record(CELL, lambda record: {**record, "flags": [f"disturbed: {CAUSE}"]})
+    assert any("follows from nothing" in line for line in told(forger))
+
+
+def test_a_first_try_that_the_chain_does_not_know_is_not(forger: Forger) -> None:
+    first = {"attempt": 1, "sequence": 2, "run_sha256": "b" * 64, "duration_s": 1.0, "energy_gross_j": {}}
+    forger.record(CELL, lambda record: {**record, "first_try": {**first, "disturbed": [CAUSE]}})
+    text = "\n".join(told(forger))
+    assert "first_try: the record says attempt 1 before its own, 1" in text
+    assert "first_try: entry 2 of the chain is not that of its first try" in text
+
+
+LESS = {
+    "the whole witness": (
+        lambda one: one.instrument == WITNESS,
+        "witness: the record has none",
+    ),
+    "the counter of idle time": (lambda one: one.quantity == "idle_s", "witness.0.quantity: its trace has 'steal_s'"),
+}
+
+
+@pytest.mark.parametrize(("dropped", "problem"), LESS.values(), ids=LESS)
+def test_a_trace_without_its_witness_is_told(dropped: Callable[[Any], bool], problem: str, forger: Forger) -> None:
+    forger.trace(forger.run(CELL), without(dropped))
+    assert problem in "\n".join(told(forger))
+
+
+def test_the_shares_of_a_record_are_those_of_its_trace(good: Path) -> None:
+    steady = read_json(Forger(good).run(CELL) / "run.json")["windows"]["steady"]["witness"]
+    assert steady["run_cpu_s"] == pytest.approx(1.97 * 9, rel=0.05)
+    assert steady["others_share"] == pytest.approx(0.01 / 4, rel=0.05)
+    assert (steady["disturbed"], steady["unknown"]) == ([], None)
