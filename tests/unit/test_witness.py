@@ -9,7 +9,7 @@ from disturbed import RUNNER, SAMPLER, TICKS, WORKER, Kernel, Process, kernel
 
 from framewatt.trace import Trace
 from framewatt.witness.instrument import Witness, witness_channels
-from framewatt.witness.judgement import told_of_disturbance
+from framewatt.witness.judgement import Seen, judge_window, told_of_disturbance
 from framewatt.witness.machine_wide import Machine
 from framewatt.witness.process_tree import ProcessTree
 from framewatt.witness.usable import processors_allowed, quotas_of
@@ -359,3 +359,29 @@ def test_a_run_may_use_what_affinity_and_quotas_leave(files: dict[str, str], all
     for name, text in files.items():
         scene.put(name, text)
     assert processors_allowed(quotas_of(tmp_path)) == allowed
+
+
+@pytest.mark.parametrize(
+    ("unsure_s", "others_s", "disturbed", "unknown"),
+    [
+        (0.0, 0.41, True, False),
+        (0.0, 0.39, False, False),
+        # 1 % of the window lies at its edges: still finer than the limit.
+        (0.1, 0.41, True, False),
+        (0.1, 0.39, False, False),
+        # From here on it is coarser than the limit: only what others took for sure counts.
+        (0.3, 0.8, False, True),
+        (0.3, 1.2, True, True),
+        # Short epochs beside a neighbour that makes the witness late, too: 70 % of the time, less 75 % of the other 30.
+        (7.5, 14.0, True, True),
+        (7.5, 8.0, False, True),
+    ],
+)
+def test_the_limit_is_held_from_both_sides_and_doubt_at_the_edges_is_told(
+    unsure_s: float, others_s: float, disturbed: bool, unknown: bool
+) -> None:
+    nothing = {"cpu": 0.0, "memory": 0.0, "io": 0.0}
+    judged = judge_window(Seen(10.0, unsure_s, 2.0, others_s, 0.0, nothing, 0.0, 0.0, 0.0))
+    assert bool(judged["disturbed"]) == disturbed
+    assert (judged["unknown"] is not None) == unknown
+    assert (judged["disturbed"] is None) == (unknown and not disturbed)

@@ -85,15 +85,15 @@ def judge_window(seen: Seen) -> dict[str, Any]:
     edges = seen.unsure_s / seen.duration_s
     tick = _TICK_S / of_processors if of_processors else 0.0
     limits = {
-        OTHERS: (shares["others_share"], MOST_OTHERS, edges + tick),
-        HYPERVISOR: (shares["steal_share"], MOST_STOLEN, edges + tick),
-        MEMORY: (shares.get("memory_stall_share"), MOST_STALLED, edges),
-        DISKS: (None if _reads_most(seen) else shares.get("io_stall_share"), MOST_STALLED, edges),
+        OTHERS: (shares["others_share"], MOST_OTHERS, tick),
+        HYPERVISOR: (shares["steal_share"], MOST_STOLEN, tick),
+        MEMORY: (shares.get("memory_stall_share"), MOST_STALLED, 0.0),
+        DISKS: (None if _reads_most(seen) else shares.get("io_stall_share"), MOST_STALLED, 0.0),
     }
     disturbed = [
         _TEXTS[kind].format(_number(100 * share))
-        for kind, (share, most, unsure) in limits.items()
-        if share is not None and share > max(most, unsure)
+        for kind, (share, most, digit) in limits.items()
+        if share is not None and _surely(share, edges, digit, most) > most
     ]
     disturbed += [
         _TEXTS[kind].format(_number(moved_b / seen.duration_s * 1e-6))
@@ -111,6 +111,20 @@ def judge_window(seen: Seen) -> dict[str, Any]:
 def told_of_disturbance(witness: Mapping[str, Any] | None) -> list[str]:
     """The flags of a run by what was witnessed of its primary window."""
     return [DISTURBED + cause for cause in (witness or {}).get("disturbed") or []]
+
+
+def _surely(share: float, edges: float, digit: float, most: float) -> float:
+    """The share to hold against a limit: the one found, or where that is not fine enough, the least that it can be.
+
+    At the edges, at most all of the time that is not known was taken, and lay outside of the window.
+
+    Args:
+        share: as found, between readings.
+        edges: of the window, what lies between an edge and its reading.
+        digit: of the window, the last digit of what is counted.
+        most: the limit.
+    """
+    return share if edges + digit <= most else share - edges * (1 - share) - digit
 
 
 def kind_of(cause: str) -> str:

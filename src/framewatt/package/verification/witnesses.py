@@ -33,8 +33,8 @@ def problems_of_witness(trace: Trace) -> Iterator[str]:
     told = [channel.to_dict() for channel in trace.channels if channel.instrument == WITNESS]
     if told:
         found = [channel.to_dict() for channel in witness_channels()]
-        told, found = ({str(n): one for n, one in enumerate(channels)} for channels in (told, found))
-        yield from differences(told, found, WITNESS, by="its trace has", why="a witness has")
+        one, other = ({str(number): channel for number, channel in enumerate(both)} for both in (told, found))
+        yield from differences(one, other, WITNESS, by="its trace has", why="a witness has")
 
 
 def _of_run(record: Mapping[str, Any], settings: Mapping[str, Any], entries: Mapping[int, Any]) -> Iterator[str]:
