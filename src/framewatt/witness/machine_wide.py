@@ -90,9 +90,9 @@ class Machine:
     def _stall_s(self, what: str) -> float | None:
         """Seconds in which at least one task was stalled (`some`)."""
         for line in text_of(self._root / "proc/pressure" / what).splitlines():
-            kind, *fields = line.split()
+            fields = line.split()
             total = fields[-1].removeprefix("total=") if fields else ""
-            if kind == "some" and total.isdigit():
+            if fields[:1] == ["some"] and total.isdecimal():
                 return int(total) * 1e-6
         return None
 
@@ -107,7 +107,7 @@ class Machine:
         for line in text_of(self._root / "proc/diskstats").splitlines():
             fields = line.split()
             known = len(fields) > 5 and fields[2] in self._disks and not fields[2].startswith(_NO_DISKS)
-            if known and fields[5].isdigit():
+            if known and fields[5].isdecimal():
                 found = (found or 0.0) + int(fields[5]) * _SECTOR_B
         return found
 
@@ -140,4 +140,4 @@ def _there(root: Path, pattern: str, folder: str = "sys/devices/system/cpu") -> 
 
 def _numbers(paths: list[Path]) -> list[float]:
     texts = (text_of(path).strip() for path in paths)
-    return [float(text) for text in texts if text.isdigit()]
+    return [float(text) for text in texts if text.isdecimal()]

@@ -102,7 +102,7 @@ class ProcessTree:
 
     def _look_for_new(self) -> None:
         """Find the processes that have come; whose a process is never changes, so each is looked at once."""
-        there = {int(name) for name in _names_in(self._proc) if name.isdigit()}
+        there = {int(name) for name in _names_in(self._proc) if name.isdecimal()}
         for pid in self._parents.keys() - there:
             self._forget(pid)
         new = there - self._parents.keys()
@@ -194,5 +194,5 @@ def _told(path: Path, name: str) -> float | None:
     for line in text_of(path).splitlines():
         if line.startswith(name):
             number = line.removeprefix(name).strip()
-            return float(number) if number.isdigit() else None
+            return float(number) if number.isdecimal() else None
     return None

@@ -36,7 +36,7 @@ def quotas_of(root: Path) -> list[float]:
         while place.is_relative_to(mounted):
             told = text_of(place / "cpu.max") if second else _first_version(place)
             quota, _, period = told.strip().partition(" ")
-            if quota.isdigit() and period.isdigit() and int(quota) and int(period):
+            if quota.isdecimal() and period.isdecimal() and int(quota) and int(period):
                 found.append(int(quota) / int(period))
             place = place.parent
     return found
