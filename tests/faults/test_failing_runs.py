@@ -78,6 +78,7 @@ QUICK = {
     "repetitions": 1,
     "statistics": {"resamples": 100},
 }
+LONGER = {"training": {"epochs": 30}, "timeout_s": 120, "disturbance": "repeat"}
 STUDY = "study=faulty"
 FAULTS = {
     8: ("crash", "ended with exit code 1: RuntimeError: planted crash"),
@@ -254,7 +255,7 @@ def test_a_strict_study_stops_before_anything_is_trained_and_goes_on_with_what_i
 
 def test_a_run_that_others_disturb_is_repeated_once_in_the_same_call(checkout: Checkout) -> None:
     factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [8]}]
-    checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 60}, "disturbance": "repeat"})
+    checkout.write_study("faulty", factors=factors, **{**QUICK, **LONGER})
     neighbour = subprocess.Popen(["nice", "-n", "5", sys.executable, "-c", "while True: pass"])
     try:
         answer = checkout.snakemake("all", "archive", config=STUDY)

@@ -248,7 +248,9 @@ def test_what_a_kernel_does_not_tell_is_unknown_and_never_nothing(
         write(scene)
         root = scene.root / spoil
         for path in [root] if root.is_file() else [p for p in root.rglob("*") if p.is_file()]:
-            path.unlink() if how == "missing" else path.write_text("cpu0 \x00 x\n\nsome total=²\n8 0 sda many ² ²\npswpin ²\n")
+            path.unlink() if how == "missing" else path.write_text(
+                "cpu0 \x00 x\n\nsome total=²\n8 0 sda many ² ²\npswpin ²\n"
+            )
         return scene
 
     with pytest.MonkeyPatch.context() as patch:
