@@ -29,7 +29,8 @@ def lead(material: Material) -> str:
     ranked = [r for r in rankings(material.cells, head.energy, material.compared, planned) if len(r.cells) > 1]
     count = f"{material.counted} of {material.planned} planned runs count."
     if not ranked:
-        return f"No two comparable cells have an energy that counts, so the study has no answer. {count}"
+        none = "No two comparable cells have an energy that counts, so the study has no answer."
+        return " ".join(filter(None, [none, disturbed.in_all(material), count]))
     if len(ranked) <= _LEAD_GROUPS:
         parts = [_short(ranking, material) for ranking in ranked]
     else:
