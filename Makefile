@@ -19,7 +19,7 @@ override CHECKED := src scripts tests
 override TIMED := tests/meters tests/faults $(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-containers test-images test-packages lint format preflight characterise bench coverage soak images verify sign rebuild deposit fetch lock clean
+.PHONY: help setup demo test test-containers test-images test-thorough lint format preflight characterise bench coverage soak images verify sign rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -40,8 +40,8 @@ test-containers: $(VENV)/ready-development ## run a study in containers, on imag
 test-images: $(VENV)/ready-development ## run the smoke study too, in the images of every framework (25 GB, 20 minutes)
 	$(BIN)/python -m pytest -m containers tests/workflow
 
-test-packages: $(VENV)/ready-development ## pack, verify and rebuild a small form of every study file, also of those that make test leaves out
-	$(BIN)/python -m pytest --numprocesses 2 -m "every_package or not containers" tests/workflow/test_genuine_packages.py
+test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m thorough tests
 
 lint: $(VENV)/ready-development ## ruff, snakefmt, mypy and snakemake --lint
 	$(BIN)/ruff check $(CHECKED)

@@ -80,7 +80,7 @@ def in_force(found: dict[str, Any], name: str) -> tuple[Any, Any]:
         ("tensorflow", "mobilenetv2", "compile", "compiled", "compile", ("tf.function", "XLA")),
     ],
 )
-@pytest.mark.parametrize("phase", ["infer", "train"])
+@pytest.mark.parametrize("phase", ["infer", pytest.param("train", marks=pytest.mark.thorough)])
 def test_how_a_model_is_run_changes_no_scores(
     look, phase: str, engine: str, model: str, option: str, level: str, fact: str, told: tuple
 ) -> None:
@@ -103,7 +103,7 @@ def test_how_a_model_is_run_changes_no_scores(
         ("tensorflow", dict.fromkeys(("infer", "train"), "mixed_bfloat16")),
     ],
 )
-@pytest.mark.parametrize("phase", ["infer", "train"])
+@pytest.mark.parametrize("phase", ["infer", pytest.param("train", marks=pytest.mark.thorough)])
 def test_half_precision_is_near_and_not_the_same(look, phase: str, engine: str, told: dict) -> None:
     found = look(engine, phase, precision="bf16")
     assert in_force(found, "precision")[1] == told[phase]
@@ -123,6 +123,7 @@ def test_adam_takes_other_steps_from_the_same_weights(look, engine: str) -> None
     assert differences(found, "scores") > 1e-3
 
 
+@pytest.mark.thorough
 def test_texts_are_compiled_too(look) -> None:
     found = look("torch", model="bert_tiny", compile="compiled")
     assert in_force(found, "compiled_graphs")[1] > 0

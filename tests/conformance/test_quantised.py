@@ -40,7 +40,14 @@ def export(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.mark.parametrize("precision", INTEGER_NODES)
 @pytest.mark.parametrize(
-    ("framework", "model"), [("torch", "bert_tiny"), *((framework, "mobilenetv2") for framework in FRAMEWORKS)]
+    ("framework", "model"),
+    [
+        ("torch", "bert_tiny"),
+        *(
+            pytest.param(framework, "mobilenetv2", marks=pytest.mark.thorough if framework == "torch" else ())
+            for framework in FRAMEWORKS
+        ),
+    ],
 )
 def test_a_quantised_model_runs_in_integers_near_its_source(
     export, framework: str, model: str, precision: str, tmp_path: Path

@@ -26,7 +26,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return Checkout(tmp_path_factory.mktemp("checkout"))
 
 
-@pytest.mark.parametrize("environment", ["locked", "host"])
+@pytest.mark.parametrize("environment", ["locked", pytest.param("host", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_study_file_plans(checkout: Checkout, study: str, environment: str) -> None:
     config = f"study={study} environment={environment}"

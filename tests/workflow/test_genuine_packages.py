@@ -2,7 +2,7 @@
 
 The study smoke is run with the frameworks in test_smoke, own models are in test_your_model, logs of other tools in
 test_your_measurements, studies of papers' raw results and beside them in test_packages_of_published. Those that hold
-what another one holds are left to `make test-packages`.
+what another one holds are left to `make test-thorough`.
 """
 
 from pathlib import Path
@@ -22,7 +22,7 @@ ALIKE = {"alizadeh2024", "alizadeh2024-cpu", "itu2023"}
 @pytest.mark.parametrize(
     "study",
     [
-        pytest.param(name, marks=pytest.mark.every_package if name in ALIKE else ())
+        pytest.param(name, marks=pytest.mark.thorough if name in ALIKE else ())
         for name in sorted(STUDIES.keys() - ELSEWHERE)
     ],
 )

@@ -33,7 +33,7 @@ def test_a_study_beside_the_results_of_a_papers_authors(tmp_path: Path) -> None:
     ("study", "write"),
     [
         ("georgiou2022-published", authors_files.write_georgiou2022),
-        ("itu2023-published", authors_files.write_itu2023),
+        pytest.param("itu2023-published", authors_files.write_itu2023, marks=pytest.mark.thorough),
     ],
 )
 def test_a_study_of_files(study: str, write: Callable[[Path], None], tmp_path: Path) -> None:
