@@ -19,9 +19,12 @@ MOST_UNCERTAIN = {
     "nvml average": 0.04,
     "nvidia-smi": 0.04,
     "nvidia-smi 1 Hz": 0.08,
-    "external": 0.01,
+    "external": 0.02,
 }
 """Standard uncertainty, as a share of the right energy, beyond which a meter would be right whatever it said."""
+
+BLIND = {("bursts of 1 s", "nvidia-smi 1 Hz"): 0.4}
+"""What a meter that is read once a second cannot know of a load that changes as often."""
 
 needs_namespaces = pytest.mark.skipif(
     not namespaces_allowed(), reason="this machine does not let a user make namespaces (unshare --map-root-user)"
@@ -61,7 +64,8 @@ def test_every_meter_is_right_or_says_why_it_is_not(played: dict[str, dict], nam
             assert row["reasons"], what
         else:
             assert abs(row["found_j"] - row["right_j"]) <= PLAYED_S * row["most_w"] + 2 * row["uncertainty_j"], what
-            assert row["uncertainty_j"] <= MOST_UNCERTAIN[row["meter"]] * row["right_j"], what
+            most = BLIND.get((name, row["meter"]), MOST_UNCERTAIN[row["meter"]])
+            assert row["uncertainty_j"] <= most * row["right_j"], what
 
 
 SIMULATED = {

@@ -63,7 +63,9 @@ def test_a_machine_whose_meters_are_right_is_trusted() -> None:
     assert averaged["as_measured"]["average_most_s"] < 0.2
     ratios = {one["other"]: one["ratio"] for one in found["record"]["agreements"]}
     assert set(ratios) >= {"power_instant_w of nvml", "energy_j of perf", "energy_j of pyrapl"}
-    assert all(ratio == pytest.approx(1.0, abs=0.01) for ratio in ratios.values())
+    # A program that this machine keeps waiting may have too few good readings to be compared.
+    told = {name: ratio for name, ratio in ratios.items() if ratio is not None or name != "power_w of nvidia-smi"}
+    assert told == pytest.approx(dict.fromkeys(told, 1.0), abs=0.01)
 
 
 @needs_namespaces
