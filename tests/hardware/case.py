@@ -29,7 +29,7 @@ _AT_A_TIME = 3
 _TIMEOUT_S = 120
 _LONGEST_HOLD_S = 0.03
 """Counters that stood still for longer and then jumped are no hardware's: the case is played again."""
-_TRIES = 4
+_TRIES = 6
 _LONGEST_LEAD_S = 120.0
 """A machine on which the meters take longer to start is too busy to play anything."""
 LOGGER_AHEAD_S = 1234.5
