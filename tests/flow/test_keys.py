@@ -51,6 +51,7 @@ OTHER = {
     "instruments.meters": ["estimate"],
     "instruments.fallback": "estimate",
     "instruments.external.quantity": "energy_j",
+    "instruments.external.max_power_w": 3000,
     "archive.harmless": ["user"],
     "preflight.accept": ["load"],
     "disturbance": "invalid",
