@@ -107,7 +107,10 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) != len(pairs):
         seen: set[str] = set()
-        key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        for key, _ in pairs:
+            if key in seen:
+                break
+            seen.add(key)
         raise ValueError(f"found the key {key!r:.60} twice; allowed: each once")
     return content
 

@@ -1,7 +1,6 @@
 """Packages whose runs were disturbed: what their witnesses saw cannot be taken back, nor a first try invented."""
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,28 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 from forger import Forger, put
-from package_factory import CELL, make_package, study_of
+from package_factory import CELL, study_of
 from test_forged_runs import rechain
 
 from framewatt.files import read_json
 from framewatt.meters.contract import WITNESS
-from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.trace import Trace
 
 CAUSE = "other work took 13 % of the processors"
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("good")
-    return unpack(make_package(root / "made"), root / "out")
-
-
-@pytest.fixture
-def forger(good: Path, tmp_path: Path) -> Forger:
-    return Forger(shutil.copytree(good, tmp_path / good.name))
 
 
 def neighbour(trace: Trace) -> Trace:
