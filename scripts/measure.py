@@ -15,6 +15,7 @@ from framewatt.progress import progress_line
 from framewatt.runner import RunFiles, measure
 from framewatt.runs.repeating import measured_once_more
 from framewatt.training import RECORD as TRAIN_RECORD
+from framewatt.witness.window import others_at_rest
 
 
 def starting_point(model: Path | None, check: Path | None) -> dict[str, Any]:
@@ -65,7 +66,10 @@ def main() -> None:
         job["identity"]["idle_sha256"] = idle_domains_sha256(idle)
         environment = read_json(args.environment)
         reason = measured_once_more(
-            lambda one: measure(one, idle, environment, files, lock), {**job, "meters": idle["meters"]}, args.record
+            lambda one: measure(one, idle, environment, files, lock),
+            {**job, "meters": idle["meters"]},
+            args.record,
+            others_at_rest(idle),
         )
     if reason:
         print(f"  failed: {reason}", flush=True)

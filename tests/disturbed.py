@@ -37,7 +37,7 @@ class Kernel:
 
     Attributes:
         root: where /proc and /sys are.
-        idle, iowait, steal: ticks of all processors together.
+        idle, iowait, steal, ticked: ticks of all processors together; `ticked` found one at work.
         stall_us: microseconds in which tasks waited, by what they waited for; None is a kernel that does not count it.
         processes: by id.
     """
@@ -47,6 +47,7 @@ class Kernel:
     idle: int = 0
     iowait: int = 0
     steal: int = 0
+    ticked: int = 0
     stall_us: dict[str, int] | None = field(default_factory=lambda: dict.fromkeys(("cpu", "memory", "io"), 0))
     swapped_pages: int = 0
     sectors: int = 0
@@ -55,11 +56,11 @@ class Kernel:
 
     def write(self) -> "Kernel":
         """Put all counters in their files, and take those of processes away that are gone."""
-        each = [divmod(total, self.processors) for total in (self.idle, self.iowait, self.steal)]
+        each = [divmod(total, self.processors) for total in (self.idle, self.iowait, self.steal, self.ticked)]
         rows = []
         for n in range(self.processors):
-            idle, iowait, steal = (share + (n < rest) for share, rest in each)
-            rows.append(f"cpu{n} 1 0 1 {idle} {iowait} 0 0 {steal} 0 0")
+            idle, iowait, steal, ticked = (share + (n < rest) for share, rest in each)
+            rows.append(f"cpu{n} {ticked} 0 1 {idle} {iowait} 0 0 {steal} 0 0")
         self.put("proc/stat", "\n".join(["cpu  9 0 9 9 9 0 0 9 0 0", *rows, "intr 7", ""]))
         for what, total in (self.stall_us or {}).items():
             line = f"some avg10=0.00 avg60=0.00 avg300=0.00 total={total}\nfull avg10=0.00 total=0\n"

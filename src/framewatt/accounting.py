@@ -16,7 +16,7 @@ from framewatt.throttling import THROTTLE_REASONS, throttled_shares
 from framewatt.trace import Trace
 from framewatt.windows import SHORTEST_WINDOW_PERIODS, WindowEnergy, combine
 from framewatt.witness.instrument import PROCESSORS
-from framewatt.witness.window import witnessed
+from framewatt.witness.window import others_at_rest, witnessed
 
 Spans = list[tuple[int, int]]
 """Start and end of each part of a window, CLOCK_MONOTONIC nanoseconds."""
@@ -109,7 +109,10 @@ def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, An
         window = _window(spans, trace, idle, accounts)
         for domain, energy in window["domains"].items():
             energy["flags"] += _idle_gpu(gauges[name].get(domain, {}), energy["energy_gross_j"])
-        found[name] = window | {"gauges": gauges[name], "witness": witnessed(trace.channels, series, spans)}
+        found[name] = window | {
+            "gauges": gauges[name],
+            "witness": witnessed(trace.channels, series, spans, others_at_rest(idle)),
+        }
     return found
 
 

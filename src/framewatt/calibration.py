@@ -14,6 +14,7 @@ from framewatt.machine import describe_machine
 from framewatt.sampler import Sampler
 from framewatt.trace import Trace
 from framewatt.windows import SHORTEST_WINDOW_PERIODS
+from framewatt.witness.window import witnessed
 
 _SETTLE_S = 0.2
 
@@ -28,19 +29,22 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
         trace_path: where raw readings go.
 
     Returns:
-        `meters`, `idle_s`, `duration_s`, `machine` and, by domain, `mean_power_w`, `sd_power_w`
-        (idle_power.usual_spread_w), `spreads` (idle_power.spreads_of), `instrument`, `source`, `estimated`, `valid`,
-        `reasons`.
+        `meters`, `idle_s`, `duration_s`, `machine`, `witness` (witness.window.witnessed) and, by domain,
+        `mean_power_w`, `sd_power_w` (idle_power.usual_spread_w), `spreads` (idle_power.spreads_of), `instrument`,
+        `source`, `estimated`, `valid`, `reasons`.
 
     Raises:
         FramewattError: a meter cannot be read.
     """
-    sampler = Sampler(meters, options, trace_path)
+    events = trace_path.with_name("idle-events")
+    sampler = Sampler(meters, options, trace_path, witnessed=events)
     sampler.start()
     time.sleep(_SETTLE_S)
     start_ns = time.monotonic_ns()
+    events.write_text("start\n")
     time.sleep(idle_s)
     end_ns = time.monotonic_ns()
+    events.write_text("start\nend\n")
     time.sleep(_SETTLE_S)
     summary = sampler.stop()
     trace = sampler.trace()
@@ -55,6 +59,7 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
         "idle_s": idle_s,
         "duration_s": (end_ns - start_ns) * 1e-9,
         "domains": domains,
+        "witness": witnessed(trace.channels, [trace.of(i) for i in range(len(trace.channels))], [(start_ns, end_ns)]),
         "sampler": summary,
         "machine": describe_machine(),
     }

@@ -76,13 +76,18 @@ def run_in(folder: Path) -> dict[str, Any]:
     return found
 
 
+def doubt_s(found: dict[str, Any]) -> float:
+    """Processor seconds that a hypervisor stole: as much of others' work may be unseen, and no more."""
+    return float(found["witness"]["steal_share"] * found["witness"]["processors_usable"] * found["duration_s"])
+
+
 def test_a_run_is_told_from_all_others_to_a_few_ticks(tmp_path: Path) -> None:
     found = run_in(tmp_path)
     witness = found["witness"]
     assert witness["unknown"] is None
     assert witness["run_cpu_s"] == pytest.approx(found["worked_s"], abs=TICKS_S)
     whole_s = witness["run_cpu_s"] + witness["own_cpu_s"] + witness["others_cpu_s"]
-    assert whole_s == pytest.approx(witness["machine_cpu_s"], abs=TICKS_S)
+    assert whole_s == pytest.approx(witness["machine_cpu_s"], abs=TICKS_S + doubt_s(found))
 
 
 def test_a_neighbour_that_begins_in_the_middle_does_not_pass_unflagged(tmp_path: Path) -> None:
@@ -98,6 +103,6 @@ def test_a_neighbour_that_begins_in_the_middle_does_not_pass_unflagged(tmp_path:
     before_s, after_s = np.interp(edges, time_ns, worked_s)
     witness = found["witness"]
     assert after_s - before_s > 0.1
-    assert witness["others_cpu_s"] >= after_s - before_s - TICKS_S
+    assert witness["others_cpu_s"] >= after_s - before_s - TICKS_S - doubt_s(found)
     assert witness["run_cpu_s"] == pytest.approx(found["worked_s"], abs=TICKS_S)
     assert any(cause.startswith("other work took") for cause in witness["disturbed"])

@@ -7,6 +7,7 @@ import pytest
 
 from framewatt.calibration import idle_here, measure_idle
 from framewatt.machine import describe_machine
+from framewatt.witness.window import others_at_rest
 
 OPTIONS = {"period_s": 0.01, "estimate_idle_w_per_core": 2.0, "estimate_busy_w_per_core": 2.0}
 
@@ -24,6 +25,14 @@ def test_idle_power_is_measured_with_its_spread(tmp_path: Path) -> None:
     assert domain["valid"]
     assert domain["sd_power_w"] is not None
     assert (idle["meters"], idle["idle_s"]) == (["estimate"], 0.5)
+
+
+def test_idle_power_has_a_witness_to_whom_whoever_measures_is_no_other(tmp_path: Path) -> None:
+    idle = measure_idle(["estimate"], OPTIONS, 1.0, tmp_path / "trace.bin")
+    witness = idle["witness"]
+    assert witness["run_cpu_s"] == pytest.approx(0, abs=0.02)
+    assert witness["own_cpu_s"] > 0
+    assert others_at_rest(idle) == witness["others_cpu_s"] / idle["duration_s"]
 
 
 def test_a_calibration_of_this_node_is_taken(tmp_path: Path) -> None:

@@ -42,13 +42,13 @@ class Scripted:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the machine was given to become quiet, each time."""
     found: list[float] = []
-    monkeypatch.setattr(repeating, "wait_until_quiet", found.append)
+    monkeypatch.setattr(repeating, "wait_until_quiet", lambda timeout_s, _: found.append(timeout_s))
     return found
 
 
 def test_a_quiet_run_is_measured_once(tmp_path: Path, waits: list[float]) -> None:
     scripted = Scripted(tmp_path / "run.json", [[]])
-    assert measured_once_more(scripted, {"attempt": 1}, scripted.path) == "try 1"
+    assert measured_once_more(scripted, {"attempt": 1}, scripted.path, None) == "try 1"
     assert (len(scripted.jobs), waits) == (1, [])
 
 
@@ -63,7 +63,7 @@ def test_a_disturbed_run_is_repeated_once_and_no_more(second: list[str], tmp_pat
         hashes.append(sha256_of(scripted.path))
         return reason
 
-    assert measured_once_more(noted, {"attempt": 3}, scripted.path) == "try 2"
+    assert measured_once_more(noted, {"attempt": 3}, scripted.path, None) == "try 2"
     assert waits == [10.0]
     assert [job["attempt"] for job in scripted.jobs] == [3, 4]
     assert scripted.jobs[1]["first_try"] == {
@@ -79,33 +79,64 @@ def test_a_disturbed_run_is_repeated_once_and_no_more(second: list[str], tmp_pat
 @pytest.mark.parametrize("policy", ["flag", "invalid"])
 def test_other_studies_repeat_nothing(policy: str, tmp_path: Path, waits: list[float]) -> None:
     scripted = Scripted(tmp_path / "run.json", [OTHERS])
-    measured_once_more(scripted, {"attempt": 1, "disturbance": policy}, scripted.path)
+    measured_once_more(scripted, {"attempt": 1, "disturbance": policy}, scripted.path, None)
     assert (len(scripted.jobs), waits) == (1, [])
 
 
 @pytest.mark.parametrize("change", [{"primary_window": None, "status": "failed", "valid": False, "reasons": ["x"]}, {}])
 def test_what_failed_or_cannot_be_told_is_not_repeated_here(change: dict, tmp_path: Path, waits: list[float]) -> None:
     scripted = Scripted(tmp_path / "run.json", [None if not change else OTHERS], **change)
-    measured_once_more(scripted, {"attempt": 1}, scripted.path)
+    measured_once_more(scripted, {"attempt": 1}, scripted.path, None)
     assert len(scripted.jobs) == 1
 
 
-def test_it_waits_until_the_machine_is_quiet_and_no_longer_than_it_may(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+class Played:
+    """A machine of two processors on which others, and a hypervisor, take so many, second by second; then as the last.
+
+    Its clock goes on while somebody sleeps.
+    """
+
+    def __init__(self, root: Path, taken: list[tuple[float, float]], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.scene, self.taken, self.clock_s = kernel(root).write(), taken, 100.0
+        monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+        monkeypatch.setattr(repeating.time, "monotonic", lambda: self.clock_s)
+        monkeypatch.setattr(repeating.time, "sleep", self._sleep)
+
+    def _sleep(self, seconds: float) -> None:
+        others, stolen = self.taken.pop(0) if len(self.taken) > 1 else self.taken[0]
+        self.clock_s += seconds
+        self.scene.ticked += round(others * seconds * 100)
+        self.scene.steal += round(stolen * seconds * 100)
+        self.scene.idle += round((2 - others - stolen) * seconds * 100)
+        self.scene.write()
+
+
+@pytest.mark.parametrize(
+    ("taken", "at_rest", "waited_s"),
+    [
+        ([(1.0, 0.0), (1.0, 0.0), (0.5, 0.0), (0.0, 0.0)], None, 4),
+        ([(0.0, 0.5), (0.0, 0.03), (0.0, 0.01)], None, 3),
+        ([(0.06, 0.0)], 0.04, 1),
+    ],
+    ids=["others", "a hypervisor", "others, as at rest"],
+)
+def test_it_waits_until_the_machine_is_quiet(
+    taken: list[tuple[float, float]],
+    at_rest: float | None,
+    waited_s: float,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    scene = kernel(tmp_path).write()
-    clock, busy = [100.0], [1.0, 1.0, 0.5, 0.0]
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
-    monkeypatch.setattr(repeating.time, "monotonic", lambda: clock[0])
+    played = Played(tmp_path, taken, monkeypatch)
+    assert wait_until_quiet(60, at_rest, tmp_path)
+    assert played.clock_s == 100 + waited_s
 
-    def sleep(seconds: float) -> None:
-        clock[0] += seconds
-        scene.idle += round((2 - (busy.pop(0) if busy else 1.0)) * seconds * 100)
-        scene.write()
 
-    monkeypatch.setattr(repeating.time, "sleep", sleep)
-    assert wait_until_quiet(60, tmp_path)
-    assert clock[0] == 104
-    assert not wait_until_quiet(10, tmp_path)
-    assert clock[0] == 114
-    assert not wait_until_quiet(10, tmp_path / "nothing")
+@pytest.mark.parametrize("taken", [(1.0, 0.0), (0.0, 1.0), (0.06, 0.0)])
+def test_it_waits_no_longer_than_it_may(
+    taken: tuple[float, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = Played(tmp_path, [taken], monkeypatch)
+    assert not wait_until_quiet(10, None, tmp_path)
+    assert played.clock_s == 110
+    assert not wait_until_quiet(10, None, tmp_path / "nothing")

@@ -373,6 +373,15 @@ def test_largest_variation_is_named_with_its_cell() -> None:
     assert answer.sentences[1].startswith("1 of 15 cells")
 
 
+def test_a_calibration_that_others_disturbed_is_told(figures: Path) -> None:
+    found = material()
+    cause = "other work took 12 % of the processors"
+    calibrated = {"disturbed": [cause], "unknown": None}
+    disturbed = dataclasses.replace(found, idle_after={**found.idle_after, "witness": calibrated})
+    assert f"after them, {cause}" in page(disturbed, figures).text
+    assert cause not in page(found, figures).text
+
+
 @pytest.mark.parametrize(("idle_after_w", "told"), [(12.5, False), (20.0, True)])
 def test_idle_power_that_changed_over_the_study_is_told(figures: Path, idle_after_w: float, told: bool) -> None:
     text = page(material(idle_after_w=idle_after_w), figures).get_text(" ", strip=True)

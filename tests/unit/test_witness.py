@@ -10,10 +10,10 @@ from disturbed import RUNNER, SAMPLER, TICKS, WORKER, Kernel, Process, kernel
 from framewatt.trace import Trace
 from framewatt.witness.instrument import Witness, witness_channels
 from framewatt.witness.judgement import Seen, judge_window, told_of_disturbance
-from framewatt.witness.machine_wide import Machine
+from framewatt.witness.machine_wide import Machine, worked_s
 from framewatt.witness.process_tree import ProcessTree
 from framewatt.witness.usable import processors_allowed, quotas_of
-from framewatt.witness.window import witnessed
+from framewatt.witness.window import others_at_rest, witnessed
 
 S = 1_000_000_000
 SPAN = [(10 * S, 20 * S)]
@@ -50,9 +50,9 @@ def play(scene: Kernel, script: Script, step_s: float = 1.0, until_s: float = 30
     return Trace(channels, np.tile(stamps, len(channels)), numbers, values.ravel())
 
 
-def told(trace: Trace, spans: list[tuple[int, int]] = SPAN) -> dict:
+def told(trace: Trace, spans: list[tuple[int, int]] = SPAN, at_rest: float | None = None) -> dict:
     """The witness of a window."""
-    found = witnessed(trace.channels, [trace.of(index) for index in range(len(trace.channels))], spans)
+    found = witnessed(trace.channels, [trace.of(index) for index in range(len(trace.channels))], spans, at_rest)
     assert found is not None
     return found
 
@@ -77,6 +77,42 @@ def test_more_threads_than_processors_disturb_nobody(tmp_path: Path) -> None:
     assert found["disturbed"] == []
     assert found["cpu_stall_share"] == pytest.approx(1)
     assert found["involuntary_switches"] == pytest.approx(5000)
+
+
+def test_what_the_kernel_books_as_stolen_and_idle_at_once_is_not_taken_off_the_work_twice(tmp_path: Path) -> None:
+    def woken_late(scene: Kernel, _: float) -> None:
+        # A run and its neighbour work half a processor each, and each waits for its processor in 0.3 s of 1 s.
+        scene.processes[WORKER].cpu += 50
+        scene.ticked += 100
+        scene.idle += 100
+        scene.steal += 60
+
+    found = told(play(kernel(tmp_path), woken_late))
+    assert found["machine_cpu_s"] == pytest.approx(10)
+    assert found["others_cpu_s"] == pytest.approx(5)
+    assert found["disturbed"] == [
+        "other work took 25 % of the processors",
+        "the hypervisor took 30 % of the processors",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ticked_s", "steal_s", "worked"),
+    [
+        (7.0, 0.0, 10.0),  # without steal, what is not idle is work, whatever ticks found
+        (13.0, 0.0, 10.0),
+        (None, 0.0, 10.0),
+        (7.0, 5.0, 7.0),
+        (1.0, 5.0, 5.0),
+        (13.0, 5.0, 10.0),
+        (None, 5.0, 5.0),
+        (3.0, 50.0, 3.0),
+    ],
+)
+def test_work_lies_between_what_was_not_idle_and_what_of_that_was_not_stolen(
+    ticked_s: float | None, steal_s: float, worked: float
+) -> None:
+    assert worked_s(20.0, 10.0, steal_s, ticked_s) == worked
 
 
 def neighbour(share: float, since_s: float = 0.0) -> Script:
@@ -325,6 +361,30 @@ def test_epochs_together_are_witnessed_without_what_lies_between(tmp_path: Path)
     trace = play(kernel(tmp_path), lambda scene, time_s: at_work(scene, 1.0, 1.0 if 10 < time_s <= 12 else 0.0))
     assert told(trace, [(5 * S, 10 * S), (12 * S, 17 * S)])["disturbed"] == []
     assert told(trace, [(5 * S, 11 * S), (12 * S, 17 * S)])["others_cpu_s"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("at_rest", "disturbed"),
+    [
+        (None, True),
+        (0.0, True),
+        (0.01, True),  # half a percent of two processors: the limit is 2.5 %, and 3 % were taken
+        (0.03, False),  # 3.5 %
+        (0.04, False),
+        (1.0, False),  # a calibration beside a neighbour allows for 2 % and no more: 4 %
+    ],
+)
+def test_what_others_take_at_rest_is_allowed_on_top(at_rest: float | None, disturbed: bool, tmp_path: Path) -> None:
+    trace = play(kernel(tmp_path), neighbour(0.06))
+    assert bool(told(trace, at_rest=at_rest)["disturbed"]) == disturbed
+    assert told(play(kernel(tmp_path / "more"), neighbour(0.1)), at_rest=at_rest)["disturbed"]
+
+
+def test_a_calibration_says_how_many_processors_others_took() -> None:
+    assert others_at_rest({"duration_s": 60.0, "witness": {"others_cpu_s": 3.0}}) == 0.05
+    for unknown in ({"duration_s": 60.0}, {"duration_s": 60.0, "witness": None}, {"domains": {}}):
+        assert others_at_rest(unknown) is None
+    assert others_at_rest({"duration_s": 60.0, "witness": {"others_cpu_s": None}}) is None
 
 
 def test_nothing_is_said_of_a_run_without_a_witness() -> None:

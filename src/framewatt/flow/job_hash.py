@@ -48,5 +48,6 @@ def job_sha256(job: Mapping[str, Any], **start: Any) -> str:
 
 
 def idle_domains_sha256(idle: Mapping[str, Any]) -> str:
-    """SHA-256 of idle power by domain, by which a run knows its own."""
-    return job_sha256({"domains": idle.get("domains")})
+    """SHA-256 of what of a calibration a run's numbers hold: idle power by domain, and what others did."""
+    witness = {"witness": idle["witness"]} if idle.get("witness") else {}
+    return job_sha256({"domains": idle.get("domains"), **witness})

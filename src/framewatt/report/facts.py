@@ -149,10 +149,22 @@ def sampling(material: Material) -> Facts:
         facts.append(("Energy is", "; in other runs ".join(f"that of {part}" for part in parts)))
     if known(material.idle.get("duration_s")):
         facts.append(("Idle power", f"measured for {material.idle['duration_s']:.0f} s before the runs and after them"))
+    if disturbed := _idle_disturbed(material):
+        facts.append(("Idle power was disturbed", "; ".join(disturbed)))
     drifted = _idle_drift(material)
     if drifted:
         facts.append(("Idle power changed", f"{'; '.join(drifted)}: the uncertainty of net energy holds it"))
     return facts
+
+
+def _idle_disturbed(material: Material) -> list[str]:
+    """What others did while idle power was measured."""
+    calibrations = {"before the runs": material.idle, "after them": material.idle_after}
+    return [
+        f"{when}, {cause}"
+        for when, idle in calibrations.items()
+        for cause in (idle.get("witness") or {}).get("disturbed") or []
+    ]
 
 
 def _idle_drift(material: Material) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from framewatt.files import sha256_of
 from framewatt.records import read_run
-from framewatt.witness.judgement import MOST_OTHERS
+from framewatt.witness.judgement import MOST_STOLEN, most_of_others
 from framewatt.witness.machine_wide import processor_times
 from framewatt.witness.policy import REPEAT, disturbance_of
 from framewatt.witness.usable import processors_allowed, quotas_of
@@ -19,7 +19,10 @@ _LOOK_S = 1.0
 
 
 def measured_once_more(
-    measure: Callable[[Mapping[str, Any]], str | None], job: Mapping[str, Any], path: Path
+    measure: Callable[[Mapping[str, Any]], str | None],
+    job: Mapping[str, Any],
+    path: Path,
+    at_rest: float | None,
 ) -> str | None:
     """Measure a run, and once more where others disturbed it and the study has such runs repeated.
 
@@ -27,6 +30,7 @@ def measured_once_more(
         measure: measures a job and leaves its record; None where the run is ok, else why it is not.
         job: see runner.measure.
         path: of the record.
+        at_rest: processors that others took while idle power was measured.
 
     Returns:
         what the last try gave.
@@ -37,29 +41,29 @@ def measured_once_more(
     if disturbance_of(job) != REPEAT or not first["disturbed"]:
         return reason
     process = record["windows"]["process"]
-    wait_until_quiet(process["duration_s"])
+    wait_until_quiet(process["duration_s"], at_rest)
     return measure({**job, "attempt": job["attempt"] + 1, "first_try": first})
 
 
-def wait_until_quiet(timeout_s: float, root: Path = Path("/")) -> bool:
-    """Wait until nobody works for a second, but for what a window allows; whether it came to that in time.
+def wait_until_quiet(timeout_s: float, at_rest: float | None, root: Path = Path("/")) -> bool:
+    """Wait until others and a hypervisor take, for a second, no more than a window allows; whether it came to that.
 
     Args:
         timeout_s: seconds to wait at most.
+        at_rest: processors that others took while idle power was measured.
         root: the file system, or a copy of its /proc and /sys.
     """
-    most = MOST_OTHERS * processors_allowed(quotas_of(root))
+    usable = processors_allowed(quotas_of(root))
+    most, most_stolen = most_of_others(at_rest, usable) * usable, MOST_STOLEN * usable
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
-        before = time.monotonic(), *processor_times(root)
+        began_s, before = time.monotonic(), processor_times(root)
         time.sleep(_LOOK_S)
-        after = time.monotonic(), *processor_times(root)
-        elapsed_s, idle_s, steal_s = (
-            b - a if a is not None and b is not None else None for a, b in zip(before[:3], after[:3], strict=True)
-        )
-        if elapsed_s is None or idle_s is None or steal_s is None or after[3] is None:
+        elapsed_s, after = time.monotonic() - began_s, processor_times(root)
+        if before is None or after is None:
             return False
-        if after[3] - (idle_s + steal_s) / elapsed_s <= most:
+        worked_s, stolen_s = after.worked_s(before, elapsed_s), after.steal_s - before.steal_s
+        if worked_s <= most * elapsed_s and stolen_s <= most_stolen * elapsed_s:
             return True
     return False
 

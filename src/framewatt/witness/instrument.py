@@ -44,7 +44,7 @@ def witness_channels(period_s: float = WITNESS_PERIOD_S) -> list[Channel]:
             quantity=name,
             kind=GAUGE if name in _GAUGES else COUNTER,
             update_period_s=_TICK_S,
-            resolution=_TICK_S if name.endswith(("cpu_s", "idle_s", "steal_s")) else 0.0,
+            resolution=_TICK_S if name.endswith(("cpu_s", "idle_s", "steal_s", "ticked_s")) else 0.0,
             period_s=period_s,
         )
         for domain, name in named
@@ -74,13 +74,13 @@ class Witness:
         """
         for _ in range(_TRIES):
             before_ns = time.monotonic_ns()
-            first_s, _, _ = processor_times(self._root)
+            first = processor_times(self._root)
             work = self._tree.read()
             machine = self._machine.read()
             after_ns = time.monotonic_ns()
             if after_ns - before_ns < _LONGEST_NS:
                 break
         values = [*vars(machine).values(), *vars(work).values(), processors_allowed(self._quotas)]
-        if first_s is not None and machine.idle_s is not None:
-            values[0] = (first_s + machine.idle_s) / 2
+        if first is not None and machine.idle_s is not None:
+            values[0] = (first.idle_s + machine.idle_s) / 2
         return (before_ns + after_ns) // 2, [math.nan if value is None else float(value) for value in values]

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_OTHERS = 0.02
-"""Share of the usable processors that all others together may take."""
+"""Share of the usable processors that all others together may take beyond what they take at rest.
+
+What they take at rest (daemons, Snakemake) is in the idle power as well. It counts up to as much again: a machine on
+which others took more than that while idle power was measured was not at rest.
+"""
 
 MOST_STOLEN = 0.01
 """Share of the usable processors that a hypervisor may take."""
@@ -54,6 +58,7 @@ class Seen:
         disk_read_b: bytes read from disks.
         run_read_b: those of them that the run read.
         swapped_b: bytes swapped in and out.
+        at_rest: processors that others took while idle power was measured.
     """
 
     duration_s: float
@@ -65,6 +70,7 @@ class Seen:
     disk_read_b: float | None
     run_read_b: float | None
     swapped_b: float | None
+    at_rest: float | None = None
 
 
 def judge_window(seen: Seen) -> dict[str, Any]:
@@ -84,8 +90,9 @@ def judge_window(seen: Seen) -> dict[str, Any]:
     # What was counted at the edges may be of before or after, and processor time is counted in ticks.
     edges = seen.unsure_s / seen.duration_s
     tick = _TICK_S / of_processors if of_processors else 0.0
+    most_others = most_of_others(seen.at_rest, seen.usable)
     limits = {
-        OTHERS: (shares["others_share"], MOST_OTHERS, tick),
+        OTHERS: (shares["others_share"], most_others, tick),
         HYPERVISOR: (shares["steal_share"], MOST_STOLEN, tick),
         MEMORY: (shares.get("memory_stall_share"), MOST_STALLED, 0.0),
         DISKS: (None if _reads_most(seen) else shares.get("io_stall_share"), MOST_STALLED, 0.0),
@@ -103,9 +110,19 @@ def judge_window(seen: Seen) -> dict[str, Any]:
     unknown = None
     if shares["others_share"] is None:
         unknown = "the kernel does not tell the work of others"
-    elif edges + tick > MOST_OTHERS:
+    elif edges + tick > most_others:
         unknown = "too short, or not read close enough to its edges, to tell the work of others from none"
     return {**shares, "disturbed": disturbed if disturbed or unknown is None else None, "unknown": unknown}
+
+
+def most_of_others(at_rest: float | None, usable: float | None) -> float:
+    """Share of the usable processors that others may take, see MOST_OTHERS.
+
+    Args:
+        at_rest: processors that others took while idle power was measured; None is unknown, and adds nothing.
+        usable: processors that the run may use; None is unknown.
+    """
+    return MOST_OTHERS + (min(at_rest / usable, MOST_OTHERS) if at_rest and usable else 0.0)
 
 
 def told_of_disturbance(witness: Mapping[str, Any] | None) -> list[str]:

@@ -1,6 +1,6 @@
 """What the witness saw of a window: differences of its counters between the window's edges (pure)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from framewatt.meters.contract import COUNTER, WITNESS, Channel
 from framewatt.witness.instrument import MACHINE, ONLINE, RUN, USABLE
 from framewatt.witness.judgement import Seen, judge_window
+from framewatt.witness.machine_wide import worked_s
 
 Spans = Sequence[tuple[int, int]]
 
@@ -31,13 +32,16 @@ _TREMBLE_TICKS = 5
 """By so many last digits a counter may go back, and was not reset: idle time is added up while it goes on."""
 
 
-def witnessed(channels: Sequence[Channel], series: Sequence[tuple[Any, Any]], spans: Spans) -> dict[str, Any] | None:
+def witnessed(
+    channels: Sequence[Channel], series: Sequence[tuple[Any, Any]], spans: Spans, at_rest: float | None = None
+) -> dict[str, Any] | None:
     """What a window's record says of its witness; None where nothing witnessed the run.
 
     Args:
         channels: what was sampled, the witness's among it.
         series: times, shape (n,), ascending, and values, shape (n,), NaN where a read failed, of each channel.
         spans: the parts of the window, start and end in nanoseconds.
+        at_rest: processors that others took while idle power was measured, see others_at_rest.
     """
     found = {
         (one.domain, one.quantity): (one, *series[index])
@@ -56,7 +60,7 @@ def witnessed(channels: Sequence[Channel], series: Sequence[tuple[Any, Any]], sp
     rises = {name: told.get(key) for key, name in COUNTED.items()}
     machine_cpu_s = others_cpu_s = None
     if online is not None and idle_s is not None and steal_s is not None:
-        machine_cpu_s = max(online * duration_s - idle_s - steal_s, 0.0)
+        machine_cpu_s = worked_s(online * duration_s, idle_s, steal_s, told.get((MACHINE, "ticked_s")))
         run_cpu_s, own_cpu_s = rises["run_cpu_s"], rises["own_cpu_s"]
         if run_cpu_s is not None and own_cpu_s is not None:
             # Counters of whole ticks may say that others worked a tick less than nothing.
@@ -71,9 +75,20 @@ def witnessed(channels: Sequence[Channel], series: Sequence[tuple[Any, Any]], sp
         disk_read_b=rises["disk_read_b"],
         run_read_b=rises["run_read_b"],
         swapped_b=rises["swapped_b"],
+        at_rest=at_rest,
     )
     judged = judge_window(seen)
     return {USABLE: usable, "machine_cpu_s": machine_cpu_s, "others_cpu_s": others_cpu_s, **rises, **judged}
+
+
+def others_at_rest(idle: Mapping[str, Any]) -> float | None:
+    """Processors that others took, on average, while idle power was measured; None where nothing witnessed it.
+
+    Args:
+        idle: the calibration, see calibration.measure_idle.
+    """
+    others_cpu_s, duration_s = (idle.get("witness") or {}).get("others_cpu_s"), idle.get("duration_s")
+    return float(others_cpu_s / duration_s) if others_cpu_s is not None and duration_s else None
 
 
 def _rise(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> float | None:
