@@ -14,7 +14,7 @@ import numpy as np
 import yaml
 
 from framewatt import jobs, runner
-from framewatt.accounting import energy_channels, energy_of
+from framewatt.accounts import energy_channels, energy_of
 from framewatt.base.spreadsheet import to_csv
 from framewatt.datasets.catalogue import load_catalogue
 from framewatt.files import read_json, sha256_of, write_json, write_text

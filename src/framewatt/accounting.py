@@ -1,67 +1,23 @@
 """From readings and events to the joules of each window: which channel counts, gross, idle and net."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from framewatt.counter_windows import counter_energies
-from framewatt.gauge_windows import gauge_energies
+from framewatt.accounts import POWER, Spans, energies_of, energy_accounts
+from framewatt.doubted import believed, unless_contradicted
 from framewatt.gauges import summaries
 from framewatt.idle_power import idle_uncertainty_w
-from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.mirrors import mirrored
 from framewatt.throttling import THROTTLE_REASONS, throttled_shares
 from framewatt.trace import Trace
-from framewatt.windows import SHORTEST_WINDOW_PERIODS, WindowEnergy, combine
+from framewatt.windows import WindowEnergy, combine
 from framewatt.witness.instrument import PROCESSORS
 from framewatt.witness.window import others_at_rest, witnessed
 
-Spans = list[tuple[int, int]]
-"""Start and end of each part of a window, CLOCK_MONOTONIC nanoseconds."""
-
 LARGEST_DEVIATION = 0.03
 """Share by which two accounts of one domain may differ before it is flagged."""
-
-_CONTRADICTION = 0.5
-"""Share by which two accounts of one domain may differ before neither is believed."""
-
-_FROZEN_READINGS = 100
-"""As many readings of one and the same power, to the last digit, and a gauge that others contradict stands still."""
-
-_POWER = ("power_instant_w", "power_average_w", "power_w")
-
-
-def energies_of(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> list[WindowEnergy]:
-    """Energy of every span from one channel, by the kind of the channel."""
-    return (counter_energies if channel.kind == COUNTER else gauge_energies)(channel, time_ns, value, spans)
-
-
-def energy_of(channel: Channel, time_ns: Any, value: Any, start_ns: int, end_ns: int) -> WindowEnergy:
-    """Energy of one window from one channel."""
-    return energies_of(channel, time_ns, value, [(start_ns, end_ns)])[0]
-
-
-def energy_accounts(channels: Sequence[Channel]) -> dict[str, list[int]]:
-    """The channels that tell a domain's energy, best first: its counter, instant power, averaged power.
-
-    Of two instruments with the same quantity, the one that the study names first comes first.
-
-    Returns:
-        indices into `channels` by domain.
-    """
-    accounts: dict[str, list[int]] = {}
-    for quantity in ("energy_j", *_POWER):
-        for index, channel in enumerate(channels):
-            if channel.quantity == quantity:
-                accounts.setdefault(channel.domain, []).append(index)
-    return accounts
-
-
-def energy_channels(channels: Sequence[Channel]) -> dict[str, int]:
-    """The best of each domain's accounts, see `energy_accounts`."""
-    return {domain: indices[0] for domain, indices in energy_accounts(channels).items()}
 
 
 def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
@@ -101,9 +57,9 @@ def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, An
     accounts = {
         index: dict(zip(every, energies_of(channel, *series[index], every), strict=True))
         for index, channel in enumerate(trace.channels)
-        if channel.quantity in ("energy_j", *_POWER)
+        if channel.quantity in ("energy_j", *POWER)
     }
-    gauges = summaries(trace.channels, series, windows, leave_out=(*_POWER, THROTTLE_REASONS, *PROCESSORS))
+    gauges = summaries(trace.channels, series, windows, leave_out=(*POWER, THROTTLE_REASONS, *PROCESSORS))
     found = {}
     for name, spans in windows.items():
         window = _window(spans, trace, idle, accounts)
@@ -131,15 +87,9 @@ def _window(spans: Spans, trace: Trace, idle: Mapping[str, Any], accounts: Accou
     domains = {}
     twins = mirrored(trace, spans)
     for domain, indices in energy_accounts(trace.channels).items():
-        told = {index: _over(accounts[index], spans, duration_s) for index in indices}
-        told = {index: _unless_frozen(energy, trace, index, spans) for index, energy in told.items()}
-        told |= {
-            index: _refused(told[index], f"{domain} shows the counter of {twins[index]} again")
-            for index in indices
-            if index in twins
-        }
+        told = believed({index: _over(accounts[index], spans, duration_s) for index in indices}, trace, spans, twins)
         index = next((index for index in indices if not told[index].reasons), indices[0])
-        told[index] = _unless_contradicted(told, trace.channels, index, duration_s)
+        told[index] = unless_contradicted(told, trace.channels, index, duration_s)
         channel = trace.channels[index]
         found: dict[str, Any] = {
             "instrument": channel.instrument,
@@ -169,61 +119,6 @@ def _over(energies: Mapping[tuple[int, int], WindowEnergy], spans: Spans, durati
     """Energy of one channel over all parts of a window."""
     parts = [energies[span] for span in spans]
     return parts[0] if len(parts) == 1 else combine(parts, duration_s)
-
-
-def _unless_frozen(energy: WindowEnergy, trace: Trace, index: int, spans: Spans) -> WindowEnergy:
-    """A gauge's energy, but where it shows one and the same value while its domain's other gauges move."""
-    channel = trace.channels[index]
-    if channel.kind == COUNTER or energy.samples < _FROZEN_READINGS or _moves(_inside(trace, index, spans)):
-        return energy
-    others = [
-        other.quantity
-        for number, other in enumerate(trace.channels)
-        if number != index
-        and other.domain == channel.domain
-        and other.kind == GAUGE
-        and _moves(_inside(trace, number, spans))
-    ]
-    if not others:
-        return energy
-    seconds = sum(end - start for start, end in spans) * 1e-9
-    frozen = f"{channel.quantity} has not moved for {seconds:.3g} s, in which {others[0]} did"
-    return _refused(energy, frozen)
-
-
-def _unless_contradicted(
-    told: Mapping[int, WindowEnergy], channels: Sequence[Channel], index: int, duration_s: float
-) -> WindowEnergy:
-    """The chosen account of a domain, but where another one that can know tells something quite different.
-
-    An account can know where it measures, and the window is long for it.
-    """
-
-    def can_know(number: int) -> bool:
-        channel = channels[number]
-        longest_s = max(channel.update_period_s, channel.period_s, channel.average_s, channel.average_most_s)
-        return not channel.estimated and duration_s >= SHORTEST_WINDOW_PERIODS * longest_s
-
-    chosen = told[index]
-    if chosen.energy_j is None or not can_know(index):
-        return chosen
-    for number, other in told.items():
-        if number == index or other.energy_j is None or not can_know(number):
-            continue
-        apart_j = abs(other.energy_j - chosen.energy_j)
-        uncertain_j = float(np.hypot(chosen.uncertainty_j or 0.0, other.uncertainty_j or 0.0))
-        if apart_j > max(_CONTRADICTION * max(chosen.energy_j, other.energy_j), 3 * uncertain_j):
-            names = [f"{channels[i].quantity} of {channels[i].instrument}" for i in (index, number)]
-            return _refused(
-                chosen,
-                f"{names[0]} says {chosen.energy_j:.4g} J, {names[1]} {other.energy_j:.4g} J: one of them is wrong",
-            )
-    return chosen
-
-
-def _refused(energy: WindowEnergy, reason: str) -> WindowEnergy:
-    """What a channel says, not to be believed."""
-    return replace(energy, energy_j=None, uncertainty_j=None, mean_power_w=None, reasons=(*energy.reasons, reason))
 
 
 def _cross_checks(
@@ -256,10 +151,6 @@ def _cross_checks(
     return checks, flags
 
 
-def _moves(values: Any) -> bool:
-    return bool(len(values) and (values != values[0]).any())
-
-
 def _idle_gpu(gauges: Mapping[str, Mapping[str, float]], gross_j: float | None) -> list[str]:
     """What a GPU that nobody used adds to the total of a run."""
     busy = gauges.get("utilization_percent")
@@ -272,18 +163,9 @@ def _throttling(trace: Trace, domain: str, spans: Spans) -> list[str]:
     """What held a GPU's clock down, and for how much of a window."""
     for index, channel in enumerate(trace.channels):
         if channel.domain == domain and channel.quantity == THROTTLE_REASONS:
-            shares = throttled_shares(_inside(trace, index, spans))
+            shares = throttled_shares(trace.inside(index, spans))
             return [f"throttled in {100 * share:.2g} % of readings: {name}" for name, share in shares.items()]
     return []
-
-
-def _inside(trace: Trace, index: int, spans: Spans) -> Any:
-    """Good readings of a channel inside a window."""
-    time_ns, value = trace.of(index)
-    edges = np.array(spans, np.int64).T
-    first, behind = np.searchsorted(time_ns, edges[0], side="left"), np.searchsorted(time_ns, edges[1], side="right")
-    inside = np.concatenate([value[a:b] for a, b in zip(first, behind, strict=True)])
-    return inside[np.isfinite(inside)]
 
 
 def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from framewatt.accounting import energies_of, energy_accounts, energy_of
+from framewatt.accounts import energies_of, energy_accounts, energy_of
 from framewatt.ending import scratch_folder
 from framewatt.errors import FramewattError
 from framewatt.files import read_json, write_json

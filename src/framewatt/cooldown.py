@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.accounting import energy_channels, energy_of
+from framewatt.accounts import energy_channels, energy_of
 from framewatt.sampler import Sampler
 from framewatt.trace import Trace
 

@@ -1,7 +1,10 @@
 """Raw readings of meters."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from framewatt.meters.contract import Channel
 
@@ -28,3 +31,16 @@ class Trace:
             return self.monotonic_ns, self.value
         mask = self.channel == index
         return self.monotonic_ns[mask], self.value[mask]
+
+    def inside(self, index: int, spans: Sequence[tuple[int, int]]) -> Any:
+        """Good readings of a channel inside the parts of a window.
+
+        Args:
+            index: of the channel.
+            spans: start and end of each part in nanoseconds.
+        """
+        time_ns, value = self.of(index)
+        starts, ends = np.array(spans, np.int64).T
+        first, behind = np.searchsorted(time_ns, starts, side="left"), np.searchsorted(time_ns, ends, side="right")
+        found = np.concatenate([value[a:b] for a, b in zip(first, behind, strict=True)])
+        return found[np.isfinite(found)]

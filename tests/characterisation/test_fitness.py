@@ -8,7 +8,7 @@ from simulated.loads import STEP_S, Load
 from simulated.meters import AVERAGE, INSTANT, NVML_COUNTER, RAPL, SimulatedMeter
 from simulated.schedules import drawn, schedule
 
-from framewatt.accounting import energy_of
+from framewatt.accounts import energy_of
 from framewatt.characterisation.as_measured import as_measured
 from framewatt.characterisation.fitness import SHARES, Seen, shortest_windows
 from framewatt.characterisation.measure import look

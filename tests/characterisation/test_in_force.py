@@ -10,7 +10,7 @@ import pytest
 from simulated.meters import AVERAGE, RAPL, SimulatedMeter
 from simulated.schedules import drawn, schedule
 
-from framewatt.accounting import energy_of
+from framewatt.accounts import energy_of
 from framewatt.characterisation.in_force import in_force
 from framewatt.characterisation.measure import look
 from framewatt.characterisation.schedule import ALL_CORES, GPU

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from framewatt.accounting import energy_of
+from framewatt.accounts import energy_of
 from framewatt.sampler import Sampler
 from hardware.cases import BEGIN_S, CASES, WALL, Case
 from hardware.peers import PEERS

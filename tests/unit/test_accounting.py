@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from framewatt.accounting import energy_channels, spans_of, window_of
+from framewatt.accounting import spans_of, window_of
+from framewatt.accounts import energy_channels
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.trace import Trace
 

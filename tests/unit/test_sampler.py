@@ -14,13 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from framewatt import sampling
 from framewatt.errors import FramewattError
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.meters.rapl import Rapl
 from framewatt.raw import RawReadings, RawRows, read_raw
 from framewatt.sampler import Sampler
-from framewatt.sampling import OnTime
+from framewatt.sampling.loop import sample
+from framewatt.sampling.opening import open_meters
+from framewatt.sampling.turns import OnTime
 
 OPTIONS = {"period_s": 0.02, "estimate_idle_w_per_core": 1.0, "estimate_busy_w_per_core": 5.0}
 
@@ -243,14 +244,14 @@ def sample_for(seconds: float, tasks: list, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys, "stdin", os.fdopen(end))
     threading.Timer(seconds, os.close, [held]).start()
     try:
-        return sampling._sample(tasks)
+        return sample(tasks)
     finally:
         gc.enable()
 
 
 def test_a_slow_meter_keeps_no_other_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # 8 GPUs, asked 10 things of 1 ms each, and a counter that answers at once.
-    channels, tasks = sampling._open([Steady(0.08), Steady(0.0)], tmp_path / "trace.bin")
+    channels, tasks = open_meters([Steady(0.08), Steady(0.0)], tmp_path / "trace.bin")
     sample_for(1.5, tasks, monkeypatch)
     slow, quick = (read_raw(tmp_path / "trace.bin", tuple(channels)).of(index)[0] for index in (0, 1))
     # By itself one is read 18 times in that time and the other 75 times; behind the first, both would be 18 times.
@@ -259,7 +260,7 @@ def test_a_slow_meter_keeps_no_other_waiting(tmp_path: Path, monkeypatch: pytest
 
 
 def test_an_error_of_a_slow_meter_ends_the_sampling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, tasks = sampling._open([Steady(0.01)], tmp_path / "trace.bin")
+    _, tasks = open_meters([Steady(0.01)], tmp_path / "trace.bin")
 
     def full(*_: object) -> None:
         raise OSError("no space left on device")
@@ -274,7 +275,7 @@ def test_a_reading_each_millisecond_tells_how_late_it_was(tmp_path: Path, monkey
     zone.mkdir(parents=True)
     for name, content in (("name", "package-0"), ("energy_uj", "5000000"), ("max_energy_range_uj", "262143328850")):
         (zone / name).write_text(content)
-    channels, tasks = sampling._open([Rapl(zone.parent, period_s=0.001)], tmp_path / "trace.bin")
+    channels, tasks = open_meters([Rapl(zone.parent, period_s=0.001)], tmp_path / "trace.bin")
     summary = sample_for(1, tasks, monkeypatch)
     assert channels[0].period_s == 0.001
     assert summary["reads"] + summary["missed_reads"] == pytest.approx(1000 * summary["duration_s"], abs=5)

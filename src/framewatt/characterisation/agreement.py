@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.accounting import LARGEST_DEVIATION, energies_of, energy_accounts
+from framewatt.accounting import LARGEST_DEVIATION
+from framewatt.accounts import energies_of, energy_accounts
 from framewatt.characterisation.schedule import IDLE, Stretch
 from framewatt.characterisation.series import Series
 from framewatt.meters.contract import Channel

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framewatt.accounting import energy_of
+from framewatt.accounts import energy_of
 from framewatt.coverage import Nanoseconds, Values
 from framewatt.meters.contract import COUNTER, Channel
 

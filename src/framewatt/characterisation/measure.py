@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framewatt.accounting import energy_accounts
+from framewatt.accounts import energy_accounts
 from framewatt.characterisation.agreement import Agreement, agreements, mirrors
 from framewatt.characterisation.channel import Character, character_of
 from framewatt.characterisation.domains import needed

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.accounting import energy_channels
+from framewatt.accounts import energy_channels
 from framewatt.errors import FramewattError
 from framewatt.sources.contract import Epoch, Log
 from framewatt.trace import Trace

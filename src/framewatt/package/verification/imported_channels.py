@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framewatt.accounting import energy_channels
+from framewatt.accounts import energy_channels
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.package.verification.compare import differences
 from framewatt.sources import codecarbon, nvidia_smi, perf, watts

@@ -1,0 +1,54 @@
+"""The body of the sampling process: `python -m framewatt.sampling REQUEST`.
+
+It ends when its standard input closes, so that it cannot outlive whoever started it.
+"""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from framewatt.errors import FramewattError
+from framewatt.meters import make_meter
+from framewatt.sampling.loop import sample
+from framewatt.sampling.opening import open_meters, open_witness
+
+
+def main(request: str) -> int:
+    """Sample until standard input closes; the body of the process.
+
+    Args:
+        request: JSON with `meters`, `options`, `path`, and `witnessed`: the events of the measured process, or None.
+    """
+    # Ctrl-C goes to all processes of a terminal; this one ends when whoever started it has ended its run.
+    # (A handler, since programs that it starts would inherit that a signal is ignored.)
+    signal.signal(signal.SIGINT, lambda *_: None)
+    settings = json.loads(request)
+    try:
+        meters = [make_meter(name, settings["options"]) for name in settings["meters"]]
+        channels, tasks = open_meters(meters, Path(settings["path"]))
+        if settings.get("witnessed"):
+            added, task = open_witness(settings["witnessed"], Path(settings["path"]), len(channels))
+            channels, tasks = [*channels, *added], [*tasks, task]
+        _say({"channels": [channel.to_dict() for channel in channels]})
+        summary = sample(tasks)
+    except (FramewattError, OSError) as error:
+        _say({"error": f"the sampling process ended: {error}"})
+        return 1
+    _say(summary)
+    return 0
+
+
+def _say(what: dict[str, Any]) -> None:
+    """A line for whoever started this process. Where that has died, nobody is left to be told, and so it ends."""
+    try:
+        print(json.dumps(what), flush=True)
+    except BrokenPipeError:
+        # At exit Python writes what is left once more: to nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
