@@ -37,6 +37,8 @@ def main() -> None:
     known = {name: domain["mean_power_w"] for name, domain in idle["domains"].items()}
     said = ", ".join(f"{name} {'unknown' if watts is None else f'{watts:.2f} W'}" for name, watts in known.items())
     print(f"idle power: {said}", flush=True)
+    for cause in (idle["witness"] or {}).get("disturbed") or []:
+        print(f"idle power was disturbed: {cause}", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,9 @@ from framewatt.windows import WindowEnergy, combine
 from framewatt.witness.instrument import PROCESSORS
 from framewatt.witness.window import others_at_rest, witnessed
 
+_SURELY = 3
+"""Uncertainties by which net energy may be below zero: one quiet domain in a thousand is, by chance."""
+
 LARGEST_DEVIATION = 0.03
 """Share by which two accounts of one domain may differ before it is flagged."""
 
@@ -168,6 +171,13 @@ def _throttling(trace: Trace, domain: str, spans: Spans) -> list[str]:
     return []
 
 
+def _less_than_idle(net_j: float, uncertainty_j: float) -> list[str]:
+    """What a machine says that draws less at work than at rest: something else ran while idle power was measured."""
+    if net_j >= -_SURELY * uncertainty_j:
+        return []
+    return [f"{-net_j:.4g} J less than the idle machine's: more was drawn than at rest while idle power was measured"]
+
+
 def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:
     """Gross energy less what the idle machine would have drawn, which is uncertain too."""
     idle_j = net_j = net_uncertainty_j = None
@@ -180,6 +190,7 @@ def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: fl
             net_j = energy.energy_j - idle_j
             if (idle_w := idle_uncertainty_w(idle, duration_s)) is not None:
                 net_uncertainty_j = float(np.hypot(energy.uncertainty_j, idle_w * duration_s))
+                flags += _less_than_idle(net_j, net_uncertainty_j)
     return {
         "energy_gross_j": energy.energy_j,
         "energy_idle_j": idle_j,

@@ -7,7 +7,7 @@ from typing import Any
 from framewatt.preflight import objections
 from framewatt.runs.clocks import step_within
 from framewatt.supervision import Outcome
-from framewatt.witness.judgement import told_of_disturbance
+from framewatt.witness.judgement import told_of_disturbance, told_of_heat
 from framewatt.witness.policy import INVALID, disturbance_of
 
 OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
@@ -66,7 +66,8 @@ def judge(
     disturbed = told_of_disturbance((primary or {}).get("witness")) if status == OK else []
     counts = disturbance_of(job) != INVALID
     reasons += [] if counts else disturbed
-    flags = _flags(job, result, energies) + (disturbed if counts else []) + _flags_around(job, outcome, around)
+    flags = _flags(job, result, energies) + (disturbed if counts else [])
+    flags += told_of_heat((primary or {}).get("witness")) + _flags_around(job, outcome, around)
     return Verdict(status, status == OK and not reasons, reasons, flags)
 
 

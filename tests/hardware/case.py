@@ -16,12 +16,12 @@ from pathlib import Path
 from framewatt.accounts import energy_of
 from framewatt.sampler import Sampler
 from hardware.cases import BEGIN_S, CASES, WALL, Case
+from hardware.namespaces import run_apart
 from hardware.peers import PEERS
 from hardware.powercap import HELD_UP, install, play
 from hardware.script import VARIABLE, Script
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 METERS = ("rapl", "perf", "pyrapl", "nvml", "nvidia-smi", "external", "estimate")
 _LABELS = {"energy_j": "", "power_w": "", "power_instant_w": " power", "power_average_w": " average"}
 """What tells a quantity of energy or power apart from the others of its meter."""
@@ -34,12 +34,6 @@ _LONGEST_LEAD_S = 120.0
 """A machine on which the meters take longer to start is too busy to play anything."""
 LOGGER_AHEAD_S = 1234.5
 """The wall meter's clock is wrong by that much, and the study says so."""
-
-
-def namespaces_allowed() -> bool:
-    """Whether a scripted machine can be put over the real one here, in a namespace of its own."""
-    words = ("unshare", "--map-root-user", "--mount", "--mount-proc", "--pid", "--fork", "true")
-    return subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 
 def play_case(name: str, peers_python: str = "") -> dict:
@@ -70,24 +64,8 @@ def play_case(name: str, peers_python: str = "") -> dict:
 
 def _play_once(name: str, peers_python: str, lead_s: float) -> dict:
     with tempfile.TemporaryDirectory() as scratch:
-        done = subprocess.run(
-            # In a process namespace of its own, too, so that nothing of it outlives it. What plays the counters keeps
-            # the first priority, where it can be had: no other program holds up real ones.
-            [
-                *("nice", "-n", "-20"),
-                *("unshare", "--map-root-user", "--mount", "--mount-proc", "--pid", "--fork", "--kill-child"),
-                *(sys.executable, "-m", "hardware.case", name, scratch, peers_python, str(lead_s)),
-            ],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT_S + lead_s,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout))
+        words = (name, scratch, peers_python, str(lead_s))
+        return run_apart("hardware.case", *words, timeout_s=_TIMEOUT_S + lead_s)
 
 
 def play_cases(names: Sequence[str], peers_python: str = "") -> dict[str, dict]:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from framewatt.characterisation.loads import planned
 from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE
+from hardware.namespaces import ROOT, run_apart
 from hardware.powercap import HELD_UP, install, play
 from hardware.script import VARIABLE, Script
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 LEADS_S = (15.0, 30.0, 60.0)
 """Seconds in which the script starts its meters and its loads, by try: a busy machine takes longer."""
 
@@ -31,22 +31,7 @@ def play_plan(change: dict, lead_s: float) -> dict:
         change: fields of the hardware's Script that differ; `frozen` in seconds of the plan.
         lead_s: seconds before the plan begins.
     """
-    done = subprocess.run(
-        [
-            *("nice", "-n", "-20"),
-            *("unshare", "--map-root-user", "--mount", "--mount-proc", "--pid", "--fork", "--kill-child"),
-            *(sys.executable, "-m", "hardware.characterised", json.dumps(change), str(lead_s)),
-        ],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    return run_apart("hardware.characterised", json.dumps(change), str(lead_s), timeout_s=180)
 
 
 def script_of(change: dict, lead_s: float) -> Script:

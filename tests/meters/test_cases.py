@@ -2,8 +2,9 @@
 
 import pytest
 from hardware import case
-from hardware.case import namespaces_allowed, play_cases
+from hardware.case import play_cases
 from hardware.cases import CASES, CPU
+from hardware.namespaces import namespaces_allowed
 from simulated.meters import METERS
 
 PLAYED_S = 0.004

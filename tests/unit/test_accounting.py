@@ -50,6 +50,20 @@ def test_net_energy_is_gross_less_idle_and_its_spread_is_uncertain() -> None:
     assert energy["energy_net_uncertainty_j"] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("idle_w", "flags"),
+    [
+        (104.0, []),  # 80 J less than nothing, of which 2 W over 20 s are uncertain
+        (150.0, ["1000 J less than the idle machine's: more was drawn than at rest while idle power was measured"]),
+    ],
+)
+def test_a_run_that_draws_less_than_the_idle_machine_says_what_that_means(idle_w: float, flags: list[str]) -> None:
+    idle = {"domains": {"gpu:0": {"mean_power_w": idle_w, "sd_power_w": 2.0}}}
+    energy = window(trace(energy_j=counted_100_w()), idle)["domains"]["gpu:0"]
+    assert energy["energy_net_j"] == pytest.approx(2000 - 20 * idle_w)
+    assert energy["flags"] == flags
+
+
 def test_without_idle_power_net_energy_is_unknown() -> None:
     energy = window(trace(energy_j=counted_100_w()))["domains"]["gpu:0"]
     assert energy["energy_net_j"] is None

@@ -9,7 +9,7 @@ from disturbed import RUNNER, SAMPLER, TICKS, WORKER, Kernel, Process, kernel
 
 from framewatt.trace import Trace
 from framewatt.witness.instrument import Witness, witness_channels
-from framewatt.witness.judgement import Seen, judge_window, told_of_disturbance
+from framewatt.witness.judgement import Seen, judge_window, told_of_disturbance, told_of_heat
 from framewatt.witness.machine_wide import Machine, worked_s
 from framewatt.witness.process_tree import ProcessTree
 from framewatt.witness.usable import processors_allowed, quotas_of
@@ -361,6 +361,20 @@ def test_epochs_together_are_witnessed_without_what_lies_between(tmp_path: Path)
     trace = play(kernel(tmp_path), lambda scene, time_s: at_work(scene, 1.0, 1.0 if 10 < time_s <= 12 else 0.0))
     assert told(trace, [(5 * S, 10 * S), (12 * S, 17 * S)])["disturbed"] == []
     assert told(trace, [(5 * S, 11 * S), (12 * S, 17 * S)])["others_cpu_s"] == pytest.approx(1)
+
+
+def test_heat_is_told_and_is_nobodys_disturbance(tmp_path: Path) -> None:
+    def hot(scene: Kernel, time_s: float) -> None:
+        at_work(scene)
+        scene.put("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", f"{round(3 * time_s)}\n")
+
+    scene = kernel(tmp_path)
+    scene.put("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "0\n")
+    found = told(play(scene, hot))
+    assert (found["throttled"], found["disturbed"]) == (30, [])
+    assert told_of_heat(found) == ["heat lowered the clock of processors 30 times"]
+    for cool in (None, {**found, "throttled": None}, {**found, "throttled": 0.0}):
+        assert told_of_heat(cool) == []
 
 
 @pytest.mark.parametrize(

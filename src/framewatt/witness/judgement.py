@@ -130,6 +130,12 @@ def told_of_disturbance(witness: Mapping[str, Any] | None) -> list[str]:
     return [DISTURBED + cause for cause in (witness or {}).get("disturbed") or []]
 
 
+def told_of_heat(witness: Mapping[str, Any] | None) -> list[str]:
+    """The flag of a run whose processors lowered their clock for heat in its primary window: its own, or others'."""
+    throttled = (witness or {}).get("throttled")
+    return [f"heat lowered the clock of processors {throttled:.0f} times"] if throttled and throttled >= 0.5 else []
+
+
 def _surely(share: float, edges: float, digit: float, most: float) -> float:
     """The share to hold against a limit: the one found, or where that is not fine enough, the least that it can be.
 
