@@ -13,7 +13,7 @@ from framewatt.mirrors import mirrored
 from framewatt.throttling import THROTTLE_REASONS, throttled_shares
 from framewatt.trace import Trace
 from framewatt.windows import WindowEnergy, combine
-from framewatt.witness.instrument import PROCESSORS
+from framewatt.witness.instrument import JUDGED_HERE
 from framewatt.witness.window import others_at_rest, witnessed
 
 _SURELY = 3
@@ -62,7 +62,7 @@ def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, An
         for index, channel in enumerate(trace.channels)
         if channel.quantity in ("energy_j", *POWER)
     }
-    gauges = summaries(trace.channels, series, windows, leave_out=(*POWER, THROTTLE_REASONS, *PROCESSORS))
+    gauges = summaries(trace.channels, series, windows, leave_out=(*POWER, THROTTLE_REASONS, *JUDGED_HERE))
     found = {}
     for name, spans in windows.items():
         window = _window(spans, trace, idle, accounts)

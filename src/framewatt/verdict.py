@@ -7,7 +7,7 @@ from typing import Any
 from framewatt.preflight import objections
 from framewatt.runs.clocks import step_within
 from framewatt.supervision import Outcome
-from framewatt.witness.judgement import told_of_disturbance, told_of_heat
+from framewatt.witness.judgement import told_of_disturbance, told_of_gpus, told_of_heat
 from framewatt.witness.policy import INVALID, disturbance_of
 
 OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
@@ -63,11 +63,12 @@ def judge(
         status = UNAVAILABLE if job["missing"] and not job["repeat"] else FAILED
     else:
         reasons += objections(around["preflight"], job["preflight"])
-    disturbed = told_of_disturbance((primary or {}).get("witness")) if status == OK else []
+    witness = (primary or {}).get("witness")
+    disturbed = told_of_disturbance(witness) if status == OK else []
     counts = disturbance_of(job) != INVALID
     reasons += [] if counts else disturbed
     flags = _flags(job, result, energies) + (disturbed if counts else [])
-    flags += told_of_heat((primary or {}).get("witness")) + _flags_around(job, outcome, around)
+    flags += told_of_heat(witness) + told_of_gpus(witness) + _flags_around(job, outcome, around)
     return Verdict(status, status == OK and not reasons, reasons, flags)
 
 

@@ -33,13 +33,24 @@ class OneGpu(NoGpus):
 
     NVML_TEMPERATURE_GPU = 0
 
+    def __init__(self, forbidden: tuple[int, ...] = ()) -> None:
+        self.forbidden = forbidden
+
     def nvmlInit(self) -> None: ...
     def nvmlShutdown(self) -> None: ...
     def nvmlDeviceGetCount(self) -> int:
-        return 1
+        return 1 + len(self.forbidden)
 
     def nvmlDeviceGetHandleByIndex(self, index: int) -> int:
+        if index in self.forbidden:
+            raise self.NVMLError("insufficient permissions")
         return index
+
+    def nvmlDeviceGetUUID(self, handle: int) -> str:
+        return f"GPU-{handle}"
+
+    def nvmlDeviceGetMigMode(self, _handle: int) -> list[int]:
+        raise self.NVMLError("not supported")
 
     def nvmlDeviceGetComputeRunningProcesses(self, _handle: int) -> list:
         return [SimpleNamespace(pid=1)]
@@ -98,6 +109,14 @@ def test_other_work_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     later = "cpu 10100 0 0 900 0 0 0 0\n"
     monkeypatch.setattr("time.sleep", lambda _: (root / "proc/stat").write_text(later))
     assert list(findings(root)) == ["load"]
+
+
+def test_a_gpu_that_is_forbidden_or_hidden_from_the_run_is_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert findings(machine(tmp_path), OneGpu(forbidden=(1,)))["GPU processes"] == "1 on GPU 0"
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert findings(machine(tmp_path), OneGpu(forbidden=(1,))) == {}
 
 
 def test_a_gpus_disturbances_are_found(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from framewatt.errors import FramewattError
 from framewatt.meters.contract import COUNTER, GAUGE, Channel, require
+from framewatt.meters.gpus import gpus_of
 from framewatt.meters.visible import Gpu, visible_gpus
 from framewatt.throttling import THROTTLE_REASONS
 
@@ -58,7 +59,7 @@ class Nvml:
         except Exception as error:
             return False, f"the NVIDIA driver does not answer ({error})"
         try:
-            count = len(visible_gpus(_gpus(library)))
+            count = len(visible_gpus(gpus_of(library)))
         except FramewattError as error:
             return False, str(error)
         finally:
@@ -71,7 +72,7 @@ class Nvml:
         library = self._load()
         library.nvmlInit()
         channels = []
-        for gpu in visible_gpus(_gpus(library)):
+        for gpu in visible_gpus(gpus_of(library)):
             for quantities, read in _readers(library, library.nvmlDeviceGetHandleByIndex(gpu.index)):
                 try:
                     read()
@@ -98,35 +99,6 @@ class Nvml:
 
             self._library = pynvml
         return self._library
-
-
-def _gpus(library: Any) -> list[Gpu]:
-    """All GPUs of the machine, with the instances of divided ones."""
-    gpus = []
-    for index in range(library.nvmlDeviceGetCount()):
-        try:
-            handle = library.nvmlDeviceGetHandleByIndex(index)
-            gpus.append(Gpu(index, library.nvmlDeviceGetUUID(handle), _mig_uuids(library, handle)))
-        except library.NVMLError:
-            # One that is forbidden to this user, or lost, counts in the numbers of the others and can be no run's.
-            gpus.append(Gpu(index, uuid="", lost=True))
-    return gpus
-
-
-def _mig_uuids(library: Any, handle: Any) -> tuple[str, ...]:
-    try:
-        if library.nvmlDeviceGetMigMode(handle)[0] != library.NVML_DEVICE_MIG_ENABLE:
-            return ()
-        count = library.nvmlDeviceGetMaxMigDeviceCount(handle)
-    except library.NVMLError:
-        return ()
-    uuids = []
-    for index in range(count):
-        try:
-            uuids.append(library.nvmlDeviceGetUUID(library.nvmlDeviceGetMigDeviceHandleByIndex(handle, index)))
-        except library.NVMLError:
-            continue
-    return tuple(uuids)
 
 
 def _channel(gpu: Gpu, quantity: str) -> Channel:

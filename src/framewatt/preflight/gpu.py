@@ -4,15 +4,20 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from framewatt.meters.gpus import gpus_of
+from framewatt.meters.visible import visible_gpus
 from framewatt.preflight.finding import HOT_C, Finding
 from framewatt.throttling import throttled_shares
 
 
 def gpu_findings(library: Any = None) -> Iterator[Finding]:
-    """Findings about every NVIDIA GPU; none where no driver answers.
+    """Findings about every NVIDIA GPU that a run may use; none where no driver answers.
 
     Args:
         library: stands in for the pynvml module.
+
+    Raises:
+        FramewattError: CUDA_VISIBLE_DEVICES names one of which the driver tells nothing.
     """
     if library is None:
         try:
@@ -25,8 +30,8 @@ def gpu_findings(library: Any = None) -> Iterator[Finding]:
     except library.NVMLError:
         return
     try:
-        for index in range(library.nvmlDeviceGetCount()):
-            yield from _gpu(library, index)
+        for gpu in visible_gpus(gpus_of(library)):
+            yield from _gpu(library, gpu.index)
     finally:
         library.nvmlShutdown()
 

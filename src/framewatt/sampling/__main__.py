@@ -30,7 +30,8 @@ def main(request: str) -> int:
         meters = [make_meter(name, settings["options"]) for name in settings["meters"]]
         channels, tasks = open_meters(meters, Path(settings["path"]))
         if settings.get("witnessed"):
-            added, task = open_witness(settings["witnessed"], Path(settings["path"]), len(channels))
+            gpus = any(channel.domain.startswith("gpu:") for channel in channels)
+            added, task = open_witness(settings["witnessed"], Path(settings["path"]), len(channels), gpus=gpus)
             channels, tasks = [*channels, *added], [*tasks, task]
         _say({"channels": [channel.to_dict() for channel in channels]})
         summary = sample(tasks)

@@ -9,6 +9,7 @@ from pathlib import Path
 from framewatt.meters.contract import Channel, Meter, Polled, Streamed
 from framewatt.raw import RawReadings, RawRows
 from framewatt.sampling.turns import OnTime, Turns, WhenReady, Witnessing
+from framewatt.witness.gpu_processes import GpuProcesses
 from framewatt.witness.instrument import Witness, witness_channels
 
 
@@ -47,14 +48,24 @@ def _takes_s(meter: Polled) -> float:
     return min(tries)
 
 
-def open_witness(events: str, path: Path, first: int) -> tuple[list[Channel], Witnessing]:
+def open_witness(events: str, path: Path, first: int, *, gpus: bool) -> tuple[list[Channel], Witnessing]:
     """The witness of the process that started this one, with its channels.
 
     Args:
         events: the file of the measured process's events, which need not be there yet.
         path: how the names of files begin.
         first: number of its first channel.
+        gpus: whether processes on GPUs are counted.
     """
-    channels = witness_channels()
-    witness = Witness(os.getppid(), os.getpid())
+    on_gpus = _gpu_processes() if gpus else None
+    channels = witness_channels(gpus=on_gpus.domains if on_gpus else ())
+    witness = Witness(os.getppid(), os.getpid(), gpus=on_gpus)
     return channels, Witnessing(witness, Path(events), RawRows(path, first, len(channels)))
+
+
+def _gpu_processes() -> GpuProcesses | None:
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    return GpuProcesses(pynvml)

@@ -136,6 +136,15 @@ def told_of_heat(witness: Mapping[str, Any] | None) -> list[str]:
     return [f"heat lowered the clock of processors {throttled:.0f} times"] if throttled and throttled >= 0.5 else []
 
 
+def told_of_gpus(witness: Mapping[str, Any] | None) -> list[str]:
+    """The flags of a run on whose GPUs others had processes in its primary window: what these did is not known."""
+    return [
+        f"{count:.0f} {'process' if count == 1 else 'processes'} of others on {gpu}"
+        for gpu, count in ((witness or {}).get("other_processes") or {}).items()
+        if count
+    ]
+
+
 def _surely(share: float, edges: float, digit: float, most: float) -> float:
     """The share to hold against a limit: the one found, or where that is not fine enough, the least that it can be.
 

@@ -73,6 +73,14 @@ class ProcessTree:
         told = zip(self._rising, vars(work).values(), strict=True)
         return Work(*(rising.up_to(value, whole=whole) for rising, value in told))
 
+    def owns(self, pid: int) -> bool:
+        """Whether a process was the run's or framewatt's at the last reading."""
+        return pid == self._runner or pid in self._own
+
+    def lives(self, pid: int) -> bool:
+        """Whether a process can be seen here."""
+        return (self._proc / str(pid)).exists()
+
     def _read(self) -> tuple[Work, bool]:
         """The sums over all that is there, and whether nothing ended while it was read."""
         runner = self._stat(self._runner)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.meters.contract import COUNTER, WITNESS, Channel
-from framewatt.witness.instrument import MACHINE, ONLINE, RUN, USABLE
+from framewatt.witness.instrument import MACHINE, ONLINE, OTHER_PROCESSES, RUN, USABLE
 from framewatt.witness.judgement import Seen, judge_window
 from framewatt.witness.machine_wide import worked_s
 
@@ -52,6 +52,8 @@ def witnessed(
         return None
     told: dict[tuple[str, str], float | None] = {}
     for key, (channel, time_ns, value) in found.items():
+        if channel.quantity == OTHER_PROCESSES:
+            continue
         counted = channel.kind == COUNTER
         told[key] = _rise(channel, time_ns, value, spans) if counted else _constant(time_ns, value, spans)
     duration_s = sum(end - start for start, end in spans) * 1e-9
@@ -77,8 +79,19 @@ def witnessed(
         swapped_b=rises["swapped_b"],
         at_rest=at_rest,
     )
-    judged = judge_window(seen)
-    return {USABLE: usable, "machine_cpu_s": machine_cpu_s, "others_cpu_s": others_cpu_s, **rises, **judged}
+    on_gpus = {
+        domain: _most(time_ns, value, spans)
+        for (domain, quantity), (_, time_ns, value) in found.items()
+        if quantity == OTHER_PROCESSES
+    }
+    return {
+        USABLE: usable,
+        "machine_cpu_s": machine_cpu_s,
+        "others_cpu_s": others_cpu_s,
+        **rises,
+        **judge_window(seen),
+        **({OTHER_PROCESSES: on_gpus} if on_gpus else {}),
+    }
 
 
 def others_at_rest(idle: Mapping[str, Any]) -> float | None:
@@ -111,6 +124,13 @@ def _constant(time_ns: Any, value: Any, spans: Spans) -> float | None:
     around = (time_ns >= _before(time_ns, spans[0][0])) & (time_ns <= _after(time_ns, spans[-1][1]))
     there = value[around]
     return float(there[0]) if len(there) and np.isfinite(there).all() and (there == there[0]).all() else None
+
+
+def _most(time_ns: Any, value: Any, spans: Spans) -> float | None:
+    """The largest reading around a window; None where none is known."""
+    around = (time_ns >= _before(time_ns, spans[0][0])) & (time_ns <= _after(time_ns, spans[-1][1]))
+    there = value[around & np.isfinite(value)]
+    return float(there.max()) if len(there) else None
 
 
 def _unsure_s(time_ns: Any, spans: Spans) -> float:

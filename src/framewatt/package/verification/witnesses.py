@@ -5,6 +5,7 @@ from typing import Any
 
 from framewatt.file_study import FileStudy
 from framewatt.meters.contract import WITNESS
+from framewatt.meters.nvml import Nvml
 from framewatt.package.verification import chain
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened
@@ -32,9 +33,19 @@ def problems_of_witness(trace: Trace) -> Iterator[str]:
     """Where a trace has some channels of a witness, and not all, or other ones."""
     told = [channel.to_dict() for channel in trace.channels if channel.instrument == WITNESS]
     if told:
-        found = [channel.to_dict() for channel in witness_channels()]
+        found = [channel.to_dict() for channel in witness_channels(gpus=_gpus(trace))]
         one, other = ({str(number): channel for number, channel in enumerate(both)} for both in (told, found))
         yield from differences(one, other, WITNESS, by="its trace has", why="a witness has")
+
+
+def _gpus(trace: Trace) -> list[str]:
+    """The GPUs whose processes a witness counts: those that NVML was asked about.
+
+    Where another meter told of GPUs, the sampling process may have had no NVML to count with.
+    """
+    gpus = [channel for channel in trace.channels if channel.domain.startswith("gpu:")]
+    read = [channel.domain for channel in gpus if channel.instrument == Nvml.name]
+    return list(dict.fromkeys(read or [channel.domain for channel in gpus if channel.instrument == WITNESS]))
 
 
 def _of_run(record: Mapping[str, Any], settings: Mapping[str, Any], entries: Mapping[int, Any]) -> Iterator[str]:
