@@ -77,7 +77,10 @@ def in_force(found: dict[str, Any], name: str) -> tuple[Any, Any]:
     [
         ("torch", "mobilenetv2", "layout", "channels_last", "layout", ("default", "channels_last")),
         ("torch", "small", "compile", "compiled", "compiled_graphs", (0, 2)),
-        ("tensorflow", "mobilenetv2", "compile", "compiled", "compile", ("tf.function", "XLA")),
+        pytest.param(
+            *("tensorflow", "mobilenetv2", "compile", "compiled", "compile", ("tf.function", "XLA")),
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 @pytest.mark.parametrize("phase", ["infer", pytest.param("train", marks=pytest.mark.thorough)])
@@ -100,7 +103,7 @@ def test_how_a_model_is_run_changes_no_scores(
     ("engine", "told"),
     [
         ("torch", {"infer": "torch.bfloat16", "train": "autocast torch.bfloat16"}),
-        ("tensorflow", dict.fromkeys(("infer", "train"), "mixed_bfloat16")),
+        pytest.param("tensorflow", dict.fromkeys(("infer", "train"), "mixed_bfloat16"), marks=pytest.mark.thorough),
     ],
 )
 @pytest.mark.parametrize("phase", ["infer", pytest.param("train", marks=pytest.mark.thorough)])
@@ -114,7 +117,7 @@ def test_half_precision_is_near_and_not_the_same(look, phase: str, engine: str, 
         assert 0 < abs(found["chosen"]["losses"][0] / found["plain"]["losses"][0] - 1) < 0.1
 
 
-@pytest.mark.parametrize("engine", ["torch", "tensorflow", "mxnet"])
+@pytest.mark.parametrize("engine", ["torch", pytest.param("tensorflow", marks=pytest.mark.thorough), "mxnet"])
 def test_adam_takes_other_steps_from_the_same_weights(look, engine: str) -> None:
     found = look(engine, "train", optimizer="adam")
     assert [name.lower() for name in in_force(found, "optimizer")] == ["sgd", "adam"]

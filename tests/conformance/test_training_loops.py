@@ -10,6 +10,7 @@ from framewatt.cell import environment_of
 from framewatt.workloads import FRAMEWORKS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_both_training_loops_have_a_rate(framework: str) -> None:
     done = subprocess.run(

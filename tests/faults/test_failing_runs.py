@@ -85,6 +85,9 @@ from framewatt.package.verify import problems_of
 print(list(problems_of(unpack(Path(sys.argv[1]), Path(sys.argv[2])))))
 """
 STUDY = "study=faulty"
+FRAMES = "results/faulty/aggregate/runs.csv"
+"""All runs, and no figures or report of them: half of what all takes."""
+
 FAULTS = {
     8: ("crash", "ended with exit code 1: RuntimeError: planted crash"),
     16: ("kill", "killed by SIGKILL"),
@@ -143,7 +146,7 @@ def test_failing_workloads_leave_records_and_are_repeated_alone(checkout: Checko
 
 def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> None:
     plant(checkout, {16: "hang"})
-    process = checkout.start(config=STUDY)
+    process = checkout.start(FRAMES, config=STUDY)
     position = _position(checkout, 16)
     log = checkout.root / "logs/faulty/measure/train-tiny-digits-few-mxnet-b16/1.log"
     deadline = time.monotonic() + 120
@@ -158,7 +161,7 @@ def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> Non
     assert not list(checkout.root.glob("results/faulty/measure/*/*/.*partial"))
 
     (checkout.root / "fault").unlink()
-    answer = checkout.snakemake(config=STUDY)
+    answer = checkout.snakemake(FRAMES, config=STUDY)
     assert answer.code == 0, answer.text
     assert len(answer.lines("run ")) == 3 - len(finished)
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
@@ -169,7 +172,7 @@ def test_training_that_was_stopped_in_an_epoch_is_repeated_from_its_start(checko
     factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [48]}]
     checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 3}, "timeout_s": 60})
     plant(checkout, {48: "stall"})
-    process = checkout.start(config=STUDY)
+    process = checkout.start(FRAMES, config=STUDY)
     deadline = time.monotonic() + 120
     while not (checkout.root / "stalled").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -179,7 +182,7 @@ def test_training_that_was_stopped_in_an_epoch_is_repeated_from_its_start(checko
     assert not list(checkout.root.glob("results/faulty/measure/*/*/run.json"))
 
     (checkout.root / "fault").unlink()
-    answer = checkout.snakemake(config=STUDY)
+    answer = checkout.snakemake(FRAMES, config=STUDY)
     assert answer.code == 0, answer.text
     assert [epoch["epoch"] for epoch in record(checkout, 48)["epochs"]] == [1, 2, 3]
 
@@ -187,7 +190,7 @@ def test_training_that_was_stopped_in_an_epoch_is_repeated_from_its_start(checko
 def test_training_whose_loss_is_no_number_is_kept_and_flagged(checkout: Checkout) -> None:
     factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [16]}]
     checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 2, "learning_rate": 1e30}})
-    answer = checkout.snakemake(config=STUDY)
+    answer = checkout.snakemake(FRAMES, config=STUDY)
     assert answer.code == 0, answer.text
     diverged = record(checkout, 16)
     assert (diverged["status"], diverged["valid"]) == ("ok", True)
@@ -227,7 +230,7 @@ def test_an_environment_that_cannot_be_built_stops_only_its_own_runs(checkout: C
 
 def test_the_hosts_own_interpreter_can_stand_in_for_every_environment(checkout: Checkout) -> None:
     python = checkout.root / "resources/environments/locked/mxnet/cpu/bin/python"
-    answer = checkout.snakemake(config=f"{STUDY} environment=host host_python={python}")
+    answer = checkout.snakemake(FRAMES, config=f"{STUDY} environment=host host_python={python}")
     assert answer.code == 0, answer.text
     environment = record(checkout, 16)["identity"]["environment"]
     assert (environment["mode"], environment["lock_sha256"]) == ("host", None)
@@ -236,7 +239,7 @@ def test_the_hosts_own_interpreter_can_stand_in_for_every_environment(checkout: 
 def test_a_meter_that_is_not_there_stops_the_study_before_anything_is_trained(checkout: Checkout) -> None:
     factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [16]}]
     checkout.write_study("faulty", factors=factors, **{**QUICK, "instruments": {"meters": ["nvml"]}})
-    answer = checkout.snakemake(config=STUDY)
+    answer = checkout.snakemake(FRAMES, config=STUDY)
     assert answer.code != 0
     (line,) = [line for line in answer.text.splitlines() if "which this machine lacks" in line]
     assert line.startswith("framewatt: instruments.meters: found nvml, which this machine lacks: ")
@@ -247,13 +250,13 @@ def test_a_meter_that_is_not_there_stops_the_study_before_anything_is_trained(ch
 def test_a_strict_study_stops_before_anything_is_trained_and_goes_on_with_what_it_accepts(checkout: Checkout) -> None:
     factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [16]}]
     checkout.write_study("faulty", factors=factors, **QUICK, preflight={"strict": True})
-    answer = checkout.snakemake(config=STUDY)
+    answer = checkout.snakemake(FRAMES, config=STUDY)
     assert answer.code != 0
     (line,) = [line for line in answer.text.splitlines() if line.startswith("framewatt: preflight: ")]
     assert line.endswith("allowed: a finding that preflight.accept names")
     assert not list(checkout.root.glob("results/faulty/measure/*"))
     checkout.write_study("faulty", factors=factors, **QUICK, preflight={"strict": True, "accept": list(TOPICS)})
-    answer = checkout.snakemake(config=STUDY)
+    answer = checkout.snakemake(FRAMES, config=STUDY)
     assert answer.code == 0, answer.text
     assert record(checkout, 16)["valid"]
 

@@ -29,11 +29,12 @@ def test_a_study_beside_the_results_of_a_papers_authors(tmp_path: Path) -> None:
     assert again.read_bytes() == before, "it stands when the authors' files are gone"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("study", "write"),
     [
         ("georgiou2022-published", authors_files.write_georgiou2022),
-        pytest.param("itu2023-published", authors_files.write_itu2023, marks=pytest.mark.thorough),
+        ("itu2023-published", authors_files.write_itu2023),
     ],
 )
 def test_a_study_of_files(study: str, write: Callable[[Path], None], tmp_path: Path) -> None:
