@@ -112,7 +112,8 @@ class _Readings:
             return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
         start, end = self._edge(start_ns), self._edge(end_ns)
         late_j = _LAG_SHARE * channel.update_period_s * (end.power_w - start.power_w)
-        systematic = float(np.hypot(together(start.within_j, end.within_j), late_j))
+        shifted_j = self._gained_late(end_ns) - self._gained_late(start_ns)
+        systematic = float(np.linalg.norm([together(start.within_j, end.within_j), late_j, shifted_j]))
         # Of steady power every line is rounded the same way.
         digits = max(inside, 2) if channel.rounds_each else 2**0.5
         by_chance = np.linalg.norm([start.when_j, end.when_j, channel.resolution * UNIFORM * digits])
@@ -191,6 +192,16 @@ class _Readings:
             longest_s = (ends - begins)[within].max() * 1e-9
             return (f"counter stood still for {longest_s:.3g} s and did not count what was drawn meanwhile",)
         return ()
+
+    def _gained_late(self, edge_ns: int) -> float:
+        """What the counter gains after an edge while it may still show what was drawn before it."""
+        late_s, knots = self.channel.late_s, self.knots
+        if not late_s or not len(self.powers_w):
+            return 0.0
+        edge_s = float(self.samples.seconds(edge_ns))
+        gained = np.interp([edge_s, edge_s + late_s], knots.time_s, knots.value)
+        beyond_s = max(edge_s + late_s - max(knots.time_s[-1], edge_s), 0.0)
+        return float(gained[1] - gained[0] + beyond_s * self.powers_w[-1])
 
     def _edge(self, edge_ns: int) -> _Edge:
         knots, powers_w = self.knots, self.powers_w

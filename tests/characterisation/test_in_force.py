@@ -7,7 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from simulated.meters import AVERAGE, RAPL, SimulatedMeter
+from simulated.covered import cover
+from simulated.loads import SHAPES
+from simulated.meters import AVERAGE, NVML_COUNTER, RAPL, SimulatedMeter, late
 from simulated.schedules import drawn, schedule
 
 from framewatt.accounts import energy_of
@@ -64,6 +66,19 @@ def test_what_was_not_characterised_stays_as_it_is_documented() -> None:
     (found,) = in_force([RAPL.channel], calibration(RAPL, RAPL.channel, ALL_CORES))
     assert replace(found, fit_window_s=0.0) == RAPL.channel
     assert 0 < found.fit_window_s < 0.2
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_counter_that_was_found_late_says_what_that_may_cost(shape: str) -> None:
+    meter = late(NVML_COUNTER, 0.4)
+    (channel,) = in_force([meter.channel], calibration(meter, meter.channel, GPU, step_s=5.0))
+    assert channel.late_s == pytest.approx(0.4, abs=0.1)
+    before, after = (cover(one, shape, windows=100) for one in (meter, replace(meter, channel=channel)))
+    assert after.share >= 0.93
+    assert after.uncertainty_j <= 3 * after.error_j
+    assert after.invalid == before.invalid
+    if shape == "load = window":
+        assert before.share < 0.2
 
 
 def test_an_estimate_is_not_characterised(tmp_path: Path) -> None:

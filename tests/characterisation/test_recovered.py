@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from simulated.meters import AVERAGE, INSTANT, NVML_COUNTER, PERF_CSV, RAPL, SimulatedMeter
+from simulated.meters import AVERAGE, INSTANT, NVML_COUNTER, PERF_CSV, RAPL, SimulatedMeter, late
 from simulated.schedules import drawn, schedule
 
 from framewatt.characterisation.channel import Character
@@ -35,16 +35,6 @@ class Truth:
     average_s: float
     delay_u_s: float
     digit: float
-
-
-def late(meter: SimulatedMeter, lag_s: float, average_s: float = 0.0, **channel: float) -> SimulatedMeter:
-    """The same meter with another lag, averaging span and channel."""
-    return replace(
-        meter,
-        lag_s=(lag_s, lag_s),
-        average_s=average_s,
-        channel=replace(meter.channel, **channel),
-    )
 
 
 SLOW = replace(INSTANT, updates_s=(0.95, 1.05), lag_s=(0.0, 0.0))

@@ -39,7 +39,7 @@ def _gross(windows: int) -> None:
     for meter in METERS:
         cells = []
         for shape in SHAPES:
-            found = cover(meter, shape, windows)
+            found = cover(METERS[meter], shape, windows)
             ratio = found.uncertainty_j / found.error_j
             times = f"{ratio:.1f}" if ratio < 100 else "over 100"
             cells.append(f"{100 * found.share:.0f} %, {found.error_j:.2g} J, {times}")

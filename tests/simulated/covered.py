@@ -6,7 +6,7 @@ import numpy as np
 
 from framewatt.accounts import energy_of
 from simulated.loads import draw
-from simulated.meters import METERS
+from simulated.meters import SimulatedMeter
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,16 @@ class Covered:
     invalid: int
 
 
-def cover(meter: str, shape: str, windows: int, seed: int = 1) -> Covered:
+def cover(simulated: SimulatedMeter, shape: str, windows: int, seed: int = 1) -> Covered:
     """Measure windows of 2.1 to 30 s whose energy is known.
 
     Args:
-        meter: one of METERS.
+        simulated: the meter.
         shape: one of SHAPES.
         windows: how many.
         seed: of all that is by chance.
     """
-    simulated, rng = METERS[meter], np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     errors, uncertainties, invalid = [], [], 0
     for _ in range(windows):
         load = draw(shape, rng, simulated.most_w)

@@ -110,3 +110,15 @@ METERS = {
     "nvidia-smi 1 Hz, older GPU": SMI_INSTANT,
 }
 """Each at framewatt's defaults."""
+
+
+def late(meter: SimulatedMeter, lag_s: float, average_s: float = 0.0, **channel: float) -> SimulatedMeter:
+    """The same meter with another lag, averaging span and channel.
+
+    Args:
+        meter: that it is made of.
+        lag_s: seconds by which it is late.
+        average_s: seconds over which its values are means.
+        channel: fields of its channel that differ.
+    """
+    return replace(meter, lag_s=(lag_s, lag_s), average_s=average_s, channel=replace(meter.channel, **channel))

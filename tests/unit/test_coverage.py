@@ -25,7 +25,7 @@ value is a mean, steady power is as uncertain as any."""
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("meter", METERS)
 def test_twice_the_uncertainty_covers_the_error(meter: str, shape: str) -> None:
-    found = cover(meter, shape, windows=60)
+    found = cover(METERS[meter], shape, windows=60)
     assert found.invalid == 0
     assert found.share >= (0.8 if (meter, shape) == BLIND else LEAST_SHARE), found
     if meter not in WIDE:

@@ -34,8 +34,10 @@ def as_measured(channel: Channel, update: Measured, digit: Measured, late: Laten
         update_period_s=float(update.value or 0.0) if update.within(_SOUND_SHARE) else channel.update_period_s,
         resolution=max(channel.resolution, digit.value or 0.0),
     )
-    if channel.kind == COUNTER or late.note:
+    if late.note:
         return found
+    if channel.kind == COUNTER:
+        return replace(found, late_s=_longest_lag_s(found, late.lag))
     return _with_lag(_with_average(found, late.average), late.lag)
 
 
@@ -55,9 +57,12 @@ def _with_average(channel: Channel, average: Measured) -> Channel:
 
 def _with_lag(channel: Channel, lag: Measured) -> Channel:
     """A gauge whose uncertainty holds its lag: at an edge, a delay costs what a mean over twice its time does."""
+    return replace(channel, average_most_s=max(channel.average_most_s, 2 * _longest_lag_s(channel, lag)))
+
+
+def _longest_lag_s(channel: Channel, lag: Measured) -> float:
+    """Seconds by which a channel may be late; 0 where that is not known, or is what every update is."""
     if lag.value is None or lag.uncertainty is None:
-        return channel
-    if abs(lag.value) - 2 * lag.uncertainty <= max(_LEAST_S, channel.update_period_s):
-        return channel
-    most_s = 2 * (abs(lag.value) + 2 * lag.uncertainty)
-    return replace(channel, average_most_s=max(channel.average_most_s, most_s))
+        return 0.0
+    surely_s = abs(lag.value) - 2 * lag.uncertainty
+    return abs(lag.value) + 2 * lag.uncertainty if surely_s > max(_LEAST_S, channel.update_period_s) else 0.0

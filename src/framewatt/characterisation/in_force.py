@@ -9,7 +9,7 @@ from typing import Any
 
 from framewatt.meters.contract import Channel
 
-MEASURED = ("update_period_s", "resolution", "average_s", "average_most_s", "fit_window_s")
+MEASURED = ("update_period_s", "resolution", "average_s", "average_most_s", "fit_window_s", "late_s")
 """Fields of a channel that a characterisation may tell."""
 
 
@@ -21,7 +21,7 @@ def in_force(channels: Sequence[Channel], calibration: Mapping[str, Any]) -> tup
         calibration: of this node; where it holds no characterisation, channels stay as they are.
     """
     known = {
-        _key(one["as_measured"]): {name: one["as_measured"][name] for name in MEASURED}
+        _key(one["as_measured"]): {name: one["as_measured"][name] for name in MEASURED if name in one["as_measured"]}
         for one in (calibration.get("characterisation") or {}).get("channels", ())
     }
     return tuple(replace(channel, **known.get(_key(channel.to_dict()), {})) for channel in channels)

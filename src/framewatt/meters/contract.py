@@ -39,6 +39,8 @@ class Channel:
         fit_window_s: seconds of the shortest window for which the meter is fit to 5 %, as it was characterised on this
             machine; 0 where that is not known.
         rounds_each: whether each reading of a counter is the one before and a difference that was rounded by itself.
+        late_s: seconds by which what a counter shows may be late, as it was characterised on this machine; 0 where that
+            is not known, or less than an update.
     """
 
     instrument: str
@@ -56,6 +58,7 @@ class Channel:
     average_most_s: float = 0.0
     rounds_each: bool = False
     fit_window_s: float = 0.0
+    late_s: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """The channel as JSON-ready values."""
@@ -84,7 +87,8 @@ _REQUIRED = ("instrument", "domain", "quantity", "kind", "update_period_s")
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(("instrument", "domain", "quantity", "kind", "note"), str),
     **dict.fromkeys(
-        ("update_period_s", "resolution", "period_s", "average_s", "average_most_s", "fit_window_s"), int | float
+        ("update_period_s", "resolution", "period_s", "average_s", "average_most_s", "fit_window_s", "late_s"),
+        int | float,
     ),
     **dict.fromkeys(("wrap", "max_power_w"), int | float | None),
     **dict.fromkeys(("estimated", "rounds_each"), bool),
