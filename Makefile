@@ -16,7 +16,8 @@ override INSTALL := --quiet --require-hashes --build-constraints envs/build/buil
 override SCRIPTS := exec env PYTHONPATH=src $(BIN)/python -P scripts
 override CHECKED := src scripts tests
 # Tests in which real meters sample real programs: beside others they would find a busy machine.
-override TIMED := tests/meters tests/faults $(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
+override TIMED := tests/meters $(filter-out %_exports.py,$(wildcard tests/faults/test_*.py)) \
+	$(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-containers test-images test-thorough lint format preflight characterise bench coverage soak images verify sign rebuild deposit fetch lock clean
