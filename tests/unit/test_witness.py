@@ -324,6 +324,13 @@ def test_a_quiet_run_on_a_few_of_many_processors_is_not_disturbed(seconds: float
         assert sum(one["disturbed"] == [] for one in found) >= 198
 
 
+def test_what_was_read_around_a_window_that_lies_between_two_readings_is_not_its_disturbance(tmp_path: Path) -> None:
+    trace = play(kernel(tmp_path), reading(20 << 20))
+    found = told(trace, [(round(10.3 * S), round(10.3 * S) + 6000)])
+    assert found["disturbed"] is None
+    assert found["unknown"].startswith("too short")
+
+
 def test_epochs_together_are_witnessed_without_what_lies_between(tmp_path: Path) -> None:
     trace = play(kernel(tmp_path), lambda scene, time_s: at_work(scene, 1.0, 1.0 if 10 < time_s <= 12 else 0.0))
     assert told(trace, [(5 * S, 10 * S), (12 * S, 17 * S)])["disturbed"] == []

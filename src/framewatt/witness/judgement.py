@@ -108,7 +108,7 @@ def judge_window(seen: Seen) -> dict[str, Any]:
     disturbed += [
         _TEXTS[kind].format(_number(moved_b / seen.duration_s * 1e-6))
         for kind, moved_b in {READS: _read_by_others_b(seen), SWAPPING: seen.swapped_b}.items()
-        if moved_b is not None and moved_b > MOST_MOVED_B_PER_S * seen.duration_s
+        if moved_b is not None and _surely_moved_b(moved_b, edges) > MOST_MOVED_B_PER_S * seen.duration_s
     ]
     unknown = None
     if shares["others_share"] is None:
@@ -160,6 +160,16 @@ def _surely(share: float, edges: float, digit: float, most: float) -> float:
         most: the limit.
     """
     return share if edges + digit <= most else share - edges * (1 - share) - digit
+
+
+def _surely_moved_b(moved_b: float, edges: float) -> float:
+    """The bytes to hold against a limit: what was counted at the edges may be of before or after.
+
+    Args:
+        moved_b: as found, between readings.
+        edges: of the window, what lies between an edge and its reading.
+    """
+    return moved_b if edges <= MOST_OTHERS else moved_b * (1 - min(edges, 1.0))
 
 
 def _digit_s(online: float | None) -> float:
