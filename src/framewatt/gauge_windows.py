@@ -1,7 +1,7 @@
 """Energy of windows from a gauge of watts: the trapezoid rule over all readings, and what it cannot know.
 
-A failed read (NaN), or one that no such domain can draw, is bridged by the good ones around it and counted. So is 0 W of
-a gauge that shows so little nowhere else.
+A failed read (NaN), or one that no such domain can draw, is bridged by the good ones around it and counted. So is 0 W
+of a gauge that shows so little nowhere else.
 """
 
 from collections.abc import Sequence

@@ -146,6 +146,25 @@ def test_power_that_is_frozen_while_the_gpus_other_gauges_move_is_invalid() -> N
     assert check["reasons"] == ["power_instant_w has not moved for 30 s, in which utilization_percent did"]
 
 
+def test_power_that_freezes_within_a_window_is_invalid() -> None:
+    n = 2001
+    busy = 50 + 30 * np.sin(np.arange(n) * 0.02)
+    watts = 300 + np.random.default_rng(1).normal(0, 5, n).round(3)
+
+    def told(watts: np.ndarray, busy: np.ndarray) -> dict:
+        found = gpu_trace(np.zeros(n), watts, busy)
+        return window_of([(5 * S, 12 * S), (13 * S, 35 * S)], found, NO_IDLE)["domains"]["gpu:0"]
+
+    frozen = told(np.where(np.arange(n) < 750, watts, watts[750]), busy)
+    assert (frozen["valid"], frozen["energy_gross_j"]) == (False, None)
+    assert frozen["cross_checks"][0]["reasons"] == [
+        "power_instant_w has not moved for 20 s, in which utilization_percent did"
+    ]
+    # A GPU that does nothing for a while, and one whose power is the same for a few seconds.
+    assert told(np.where(np.arange(n) < 750, watts, 25.0), np.where(np.arange(n) < 750, busy, 0.0))["valid"]
+    assert told(np.where((np.arange(n) < 750) | (np.arange(n) > 1150), watts, 300.0), busy)["valid"]
+
+
 def test_a_counter_that_crawls_under_300_w_is_not_believed() -> None:
     n = 2001
     crawling = np.floor(np.arange(n) / 100) * 1e-3

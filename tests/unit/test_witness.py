@@ -302,7 +302,8 @@ def idle_in_whole_ticks(online: int, seconds: float, rng: np.random.Generator) -
     """A quiet window of a run on two of many processors, each of which counts its idle time by itself."""
     start_s = 1 + rng.random()
     edges = np.array([start_s, start_s + seconds])
-    times = np.sort(np.concatenate((np.arange(0, edges[1] + 2) + 0.01 * rng.random(), edges + rng.uniform(0, 0.005, 2))))
+    regular = np.arange(0, edges[1] + 2) + 0.01 * rng.random()
+    times = np.sort(np.concatenate((regular, edges + rng.uniform(0, 0.005, 2))))
     idling = np.arange(online) >= 2
     idle_s = np.floor(times[:, None] * TICKS * idling + rng.random(online)).sum(1) / TICKS
     known = {"idle_s": idle_s, "cpu_s": 2 * times, "processors_online": online, "processors_usable": 2}
