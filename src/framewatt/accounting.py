@@ -39,8 +39,19 @@ def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
             spans.setdefault(event["window"], []).append((start_ns, event["monotonic_ns"]))
     epochs = [span for name, parts in spans.items() if name.startswith("epoch-") for span in parts]
     if epochs:
-        spans["steady"] = epochs
+        spans["steady"] = _apart(epochs)
     return spans
+
+
+def _apart(spans: Spans) -> Spans:
+    """Spans in order, those that overlap as one, so that no joule counts twice."""
+    found: Spans = []
+    for start, end in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((start, end))
+    return found
 
 
 def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -190,7 +201,7 @@ def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: fl
             net_j = energy.energy_j - idle_j
             if (idle_w := idle_uncertainty_w(idle, duration_s)) is not None:
                 net_uncertainty_j = float(np.hypot(energy.uncertainty_j, idle_w * duration_s))
-                flags += _less_than_idle(net_j, net_uncertainty_j)
+            flags += _less_than_idle(net_j, energy.uncertainty_j if net_uncertainty_j is None else net_uncertainty_j)
     return {
         "energy_gross_j": energy.energy_j,
         "energy_idle_j": idle_j,

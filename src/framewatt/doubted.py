@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.accounts import Spans
+from framewatt.coverage import LARGEST_GAP_SHARE
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.trace import Trace
 from framewatt.windows import SHORTEST_WINDOW_PERIODS, WindowEnergy
@@ -15,7 +16,8 @@ _CONTRADICTION = 0.5
 """Share by which two accounts of one domain may differ before neither is believed."""
 
 _FROZEN_READINGS = 100
-"""As many readings of one and the same power, to the last digit, and a gauge that others contradict stands still."""
+"""As many readings of one and the same power, to the last digit, and a gauge that others contradict stands still. In a
+part of a window, they must be of as many updates, too: an idle GPU may show one power for a while."""
 
 
 def believed(
@@ -40,7 +42,10 @@ def believed(
 def _unless_frozen(energy: WindowEnergy, trace: Trace, index: int, spans: Spans) -> WindowEnergy:
     """A gauge's energy, but where it shows one and the same value while its domain's other gauges move."""
     channel = trace.channels[index]
-    if channel.kind == COUNTER or energy.samples < _FROZEN_READINGS or _moves(trace.inside(index, spans)):
+    if channel.kind == COUNTER or energy.samples < _FROZEN_READINGS:
+        return energy
+    still = list(spans) if not _moves(trace.inside(index, spans)) else _stillest(trace, index, spans)
+    if not still:
         return energy
     others = [
         other.quantity
@@ -48,13 +53,35 @@ def _unless_frozen(energy: WindowEnergy, trace: Trace, index: int, spans: Spans)
         if number != index
         and other.domain == channel.domain
         and other.kind == GAUGE
-        and _moves(trace.inside(number, spans))
+        and _moves(trace.inside(number, still))
     ]
     if not others:
         return energy
-    seconds = sum(end - start for start, end in spans) * 1e-9
+    seconds = sum(end - start for start, end in still) * 1e-9
     frozen = f"{channel.quantity} has not moved for {seconds:.3g} s, in which {others[0]} did"
     return _refused(energy, frozen)
+
+
+def _stillest(trace: Trace, index: int, spans: Spans) -> Spans:
+    """The longest time in one part of a window in which a gauge showed one value; none where that is no standstill."""
+    time_ns, value = trace.of(index)
+    good = np.isfinite(value)
+    time_ns, value = time_ns[good], value[good]
+    longest_ns = 0
+    found: Spans = []
+    for start, end in spans:
+        inside = slice(np.searchsorted(time_ns, start), np.searchsorted(time_ns, end, side="right"))
+        t, shown = time_ns[inside], value[inside]
+        edges = np.concatenate(([0], np.flatnonzero(np.diff(shown)) + 1, [len(shown)]))
+        number = int(np.argmax(np.diff(edges)))
+        first, last = edges[number], edges[number + 1] - 1
+        if last - first + 1 >= _FROZEN_READINGS and t[last] - t[first] > longest_ns:
+            longest_ns, found = int(t[last] - t[first]), [(int(t[first]), int(t[last]))]
+    least_s = max(
+        _FROZEN_READINGS * trace.channels[index].update_period_s,
+        LARGEST_GAP_SHARE * sum(end - start for start, end in spans) * 1e-9,
+    )
+    return found if longest_ns * 1e-9 > least_s else []
 
 
 def unless_contradicted(

@@ -1,6 +1,7 @@
 """Energy of windows from a gauge of watts: the trapezoid rule over all readings, and what it cannot know.
 
-A failed read (NaN), or one that no such domain can draw, is bridged by the good ones around it and counted.
+A failed read (NaN), or one that no such domain can draw, is bridged by the good ones around it and counted. So is 0 W
+of a gauge that shows so little nowhere else.
 """
 
 from collections.abc import Sequence
@@ -25,6 +26,9 @@ _UNSEEN_SHARE = 0.07
 
 _TILED_SHARE = 0.9
 """Of an averaging span, what of the time between two readings surely lies in it."""
+
+_NEAR_DIGITS = 10
+"""A gauge that shows less than so many of its last digits somewhere may rightly show none."""
 
 
 def gauge_energies(
@@ -52,7 +56,7 @@ class _Readings:
 
     def __init__(self, channel: Channel, time_ns: Nanoseconds, power_w: Values) -> None:
         self.channel = channel
-        self.samples = Samples(time_ns, power_w, highest=channel.max_power_w)
+        self.samples = Samples(time_ns, _without_nothing(channel, power_w), highest=channel.max_power_w)
         t, value = self.samples.time_ns, self.samples.value
         self.t_s = self.samples.seconds(t)
         width_s = np.diff(self.t_s)
@@ -145,3 +149,24 @@ class _Readings:
         at = np.interp(edge_s + span_s * np.array([-1.5, -0.5, 0.5, 1.5]), self.t_s, self.samples.value)
         before, across, after = np.diff(at)
         return float(np.sign(across) * min(abs(across), max(abs(across - before), abs(across - after))))
+
+
+def _without_nothing(channel: Channel, power_w: Values) -> Values:
+    """Power without the 0 W that stands for a read which failed: nothing that can be metered takes none.
+
+    A coarse last digit rounds what is little to nothing, and an estimate may be 0. Where all is 0 W, it stays, and says
+    so.
+
+    Args:
+        channel: with its last digit in watts; where it tells none, the least step between two values is taken for it.
+        power_w: shape (n,), watts.
+    """
+    power_w = np.asarray(power_w, np.float64)
+    nothing = power_w == 0
+    if channel.estimated or not nothing.any():
+        return power_w
+    levels = np.unique(power_w[np.isfinite(power_w) & (power_w > 0)])
+    if not len(levels):
+        return power_w
+    digit_w = channel.resolution or float(np.diff(levels).min() if len(levels) > 1 else levels[0])
+    return np.where(nothing, np.nan, power_w) if levels[0] > _NEAR_DIGITS * digit_w else power_w

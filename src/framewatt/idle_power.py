@@ -72,9 +72,10 @@ def idle_uncertainty_w(idle: Mapping[str, Any], duration_s: float) -> float | No
     covering = [
         (spread["span_s"], spread["spans"], spread["sd_power_w"] * _TWICE[spread["spans"]]) for spread in spreads
     ]
-    # A longer mean spreads less or as much: where no span is as long as the run, the longest stands for it.
-    within = [spread for spread in covering if spread[0] <= duration_s] or covering[-1:]
-    wandering_w = max(within)[2]
+    # A shorter mean spreads more, at most as noise does that is not correlated: where no span is as short as the run.
+    within = [spread for spread in covering if spread[0] <= duration_s]
+    shortest_s, _, shortest_w = covering[-1]
+    wandering_w = max(within)[2] if within else shortest_w * (shortest_s / duration_s) ** 0.5
     of_mean_w = max(sd_w / spans**0.5 for _, spans, sd_w in covering)
     return float(np.hypot(wandering_w, of_mean_w))
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from framewatt.coverage import Values
 from framewatt.meters.contract import COUNTER
 from framewatt.trace import Trace
 
@@ -18,8 +19,11 @@ DIE = "-die-"
 _APART_J = 1.0
 """Two views of one counter, read one after the other, differ by milliseconds of power."""
 
-_TOLD_J = 1000.0
-"""Once a counter grew by so much, two real ones have parted further than that: by a thousandth of what dies draw."""
+_APART_SHARE = 1e-3
+"""Of what they gained, by what two real dies have parted at least."""
+
+_TOLD_J = 100.0
+"""Once a counter grew by so much, two views of it part by a smaller share."""
 
 
 def mirrored(trace: Trace, spans: Sequence[tuple[int, int]]) -> dict[int, str]:
@@ -56,6 +60,12 @@ def _alike(trace: Trace, first: int, second: int, spans: Sequence[tuple[int, int
     inside &= (time_ns >= spans[0][0]) & (time_ns <= spans[-1][1])
     if np.count_nonzero(inside) < 2:
         return False
-    grown = one[inside] - one[inside][0]
-    apart = np.ptp(grown - (two[inside] - two[inside][0]))
-    return bool(grown[-1] >= _TOLD_J and apart <= _APART_J)
+    grown, other = (_grown(value[inside], trace.channels[index].wrap) for value, index in ((one, first), (two, second)))
+    apart = np.ptp(grown - other)
+    return bool(grown[-1] >= _TOLD_J and apart <= min(_APART_J, _APART_SHARE * grown[-1]))
+
+
+def _grown(joules: Values, wrap: float | None) -> Values:
+    """What a counter gained since its first reading, wraps undone."""
+    steps = np.diff(joules, prepend=joules[0])
+    return np.cumsum(np.where(steps < -(wrap or np.inf) / 2, steps + (wrap or 0.0), steps))

@@ -12,6 +12,9 @@ from framewatt.witness.policy import INVALID, disturbance_of
 
 OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
 
+_BESIDE_PACKAGES = ("cpu:core", "cpu:uncore", "cpu:psys")
+"""How the names of domains begin that are in no total where there are packages: parts of them, and what holds them."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -75,11 +78,21 @@ def judge(
 def told_of(energies: Mapping[str, Any], kind: str) -> list[str]:
     """What is told of the energies of a window, each with its domain.
 
+    Why one does not count that no total needs, such as a graphics unit that is switched off, is a flag.
+
     Args:
         energies: by domain.
         kind: `reasons` or `flags`.
     """
-    return [f"{domain}: {text}" for domain, energy in energies.items() for text in energy[kind]]
+    packages = any(domain.startswith("cpu:package") for domain in energies)
+    found = []
+    for domain, energy in energies.items():
+        beside = packages and domain.startswith(_BESIDE_PACKAGES)
+        texts = [] if beside and kind == "reasons" else energy[kind]
+        if beside and kind == "flags":
+            texts = [*texts, *(f"does not count: {reason}" for reason in energy["reasons"])]
+        found += [f"{domain}: {text}" for text in texts]
+    return found
 
 
 def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str, Any]) -> list[str]:

@@ -1,5 +1,7 @@
 """From readings to the joules of a window: which channel counts, net energy, and what is checked against what."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,15 @@ def test_a_run_that_draws_less_than_the_idle_machine_says_what_that_means(idle_w
     energy = window(trace(energy_j=counted_100_w()), idle)["domains"]["gpu:0"]
     assert energy["energy_net_j"] == pytest.approx(2000 - 20 * idle_w)
     assert energy["flags"] == flags
+
+
+def test_less_than_the_idle_machines_is_told_also_where_idle_power_is_of_unknown_spread() -> None:
+    idle = {"domains": {"gpu:0": {"mean_power_w": 150.0, "sd_power_w": None, "spreads": []}}}
+    energy = window(trace(energy_j=counted_100_w()), idle)["domains"]["gpu:0"]
+    assert (energy["energy_net_j"], energy["energy_net_uncertainty_j"]) == (pytest.approx(-1000), None)
+    assert energy["flags"] == [
+        "1000 J less than the idle machine's: more was drawn than at rest while idle power was measured"
+    ]
 
 
 def test_without_idle_power_net_energy_is_unknown() -> None:
@@ -146,6 +157,25 @@ def test_power_that_is_frozen_while_the_gpus_other_gauges_move_is_invalid() -> N
     assert check["reasons"] == ["power_instant_w has not moved for 30 s, in which utilization_percent did"]
 
 
+def test_power_that_freezes_within_a_window_is_invalid() -> None:
+    n = 2001
+    busy = 50 + 30 * np.sin(np.arange(n) * 0.02)
+    watts = 300 + np.random.default_rng(1).normal(0, 5, n).round(3)
+
+    def told(watts: np.ndarray, busy: np.ndarray) -> dict:
+        found = gpu_trace(np.zeros(n), watts, busy)
+        return window_of([(5 * S, 12 * S), (13 * S, 35 * S)], found, NO_IDLE)["domains"]["gpu:0"]
+
+    frozen = told(np.where(np.arange(n) < 750, watts, watts[750]), busy)
+    assert (frozen["valid"], frozen["energy_gross_j"]) == (False, None)
+    assert frozen["cross_checks"][0]["reasons"] == [
+        "power_instant_w has not moved for 20 s, in which utilization_percent did"
+    ]
+    # A GPU that does nothing for a while, and one whose power is the same for a few seconds.
+    assert told(np.where(np.arange(n) < 750, watts, 25.0), np.where(np.arange(n) < 750, busy, 0.0))["valid"]
+    assert told(np.where((np.arange(n) < 750) | (np.arange(n) > 1150), watts, 300.0), busy)["valid"]
+
+
 def test_a_counter_that_crawls_under_300_w_is_not_believed() -> None:
     n = 2001
     crawling = np.floor(np.arange(n) / 100) * 1e-3
@@ -178,6 +208,14 @@ def test_steady_of_a_training_is_its_epochs() -> None:
         events += [{"window": f"epoch-{n}", "edge": "start", "monotonic_ns": start}]
         events += [{"window": f"epoch-{n}", "edge": "end", "monotonic_ns": end}]
     assert spans_of(events)["steady"] == [(1, 5), (7, 9)]
+
+
+def test_epochs_that_overlap_count_no_joule_twice() -> None:
+    happened = [("epoch-1", "start", 5), ("epoch-2", "start", 15), ("epoch-1", "end", 20), ("epoch-2", "end", 30)]
+    happened += [("epoch-3", "start", 30), ("epoch-3", "end", 35)]
+    spans = spans_of([{"window": name, "edge": edge, "monotonic_ns": t} for name, edge, t in happened])
+    assert spans["epoch-1"] == [(5, 20)]
+    assert spans["steady"] == [(5, 30), (30, 35)]
 
 
 def test_the_same_domain_by_another_instrument_is_checked_against_the_first() -> None:
@@ -214,6 +252,14 @@ def test_a_die_whose_counter_grows_as_anothers_does_not_count() -> None:
     assert found["cpu:package-0-die-1"]["reasons"] == [
         "cpu:package-0-die-1 shows the counter of cpu:package-0-die-0 again"
     ]
+
+
+def test_a_die_that_shows_anothers_counter_is_found_in_short_windows_and_across_a_wrap() -> None:
+    found = two_dies(100.0)
+    assert not window_of([(S, 3 * S)], found, NO_IDLE)["domains"]["cpu:package-0-die-1"]["valid"]
+    wrapping = tuple(replace(one, wrap=8000.0, max_power_w=500.0, resolution=61e-6) for one in found.channels)
+    again = Trace(wrapping, found.monotonic_ns, found.channel, found.value % 8000.0)
+    assert not window_of([(S, 19 * S)], again, NO_IDLE)["domains"]["cpu:package-0-die-1"]["valid"]
 
 
 def test_two_dies_that_differ_by_a_thousandth_are_two() -> None:

@@ -17,6 +17,9 @@ def idle(mean_power_w: float | None, fingerprint: str = "one") -> dict:
     ("noise", "idle_s", "run_s"),
     [
         ("white", 600, 10),
+        ("white", 600, 1),  # the shortest span of the idle time is 4.7 s
+        ("white", 120, 0.5),
+        ("correlated over 1 s", 600, 1),
         ("white", 60, 300),
         ("correlated over 5 s", 600, 10),
         ("correlated over 5 s", 60, 60),

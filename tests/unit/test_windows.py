@@ -295,6 +295,30 @@ def test_power_of_0_w_throughout_is_a_finding_and_no_measurement() -> None:
     assert gauge(t, np.zeros(len(t)), 1, 11, estimated=True).energy_j == 0
 
 
+def test_0_w_amid_other_power_is_a_failed_read() -> None:
+    t = every(0.02, 40)
+    watts = 300 + np.random.default_rng(1).normal(0, 5, len(t)).round(3)
+    dropped = np.where(np.isin(np.arange(len(t)), [700, 900, 901]), 0.0, watts)
+    found = gauge(t, dropped, 5, 35, planned=0.02, resolution=1e-3)
+    assert (found.energy_j, found.failed_reads) == (pytest.approx(9000, rel=1e-3), 3)
+    # A sensor that fell silent, with and without a known last digit.
+    for resolution in (0.0, 1e-3):
+        silent = gauge(t, np.where((t > 15 * S) & (t < 22 * S), 0.0, watts), 5, 35, planned=0.02, resolution=resolution)
+        assert silent.reasons == (
+            "no reading for 7 s between readings: gaps are 23.3 % of the window, at most 3 % may be",
+        )
+        gone = gauge(t, np.where(t > 8 * S, 0.0, watts), 5, 35, planned=0.02, resolution=resolution)
+        assert gone.energy_j is None
+
+
+@pytest.mark.parametrize("resolution", [0.0, 1.0])
+def test_0_w_of_a_coarse_gauge_is_what_was_rounded(resolution: float) -> None:
+    t = every(0.1, 40)
+    watts = np.where(np.arange(len(t)) % 5 < 2, 1.0, 0.0)
+    found = gauge(t, watts, 5, 35, planned=0.1, resolution=resolution)
+    assert (found.energy_j, found.failed_reads) == (pytest.approx(12, abs=0.1), 0)
+
+
 def test_a_gauge_of_which_most_reads_failed_is_invalid() -> None:
     t = every(0.02, 12)
     watts = np.where(np.arange(len(t)) % 4 == 0, 100.0, np.nan)

@@ -298,6 +298,40 @@ def test_a_window_that_the_witness_did_not_span_is_unknown(tmp_path: Path) -> No
     assert (found["others_share"], found["disturbed"]) == (None, None)
 
 
+def idle_in_whole_ticks(online: int, seconds: float, rng: np.random.Generator) -> dict:
+    """A quiet window of a run on two of many processors, each of which counts its idle time by itself."""
+    start_s = 1 + rng.random()
+    edges = np.array([start_s, start_s + seconds])
+    regular = np.arange(0, edges[1] + 2) + 0.01 * rng.random()
+    times = np.sort(np.concatenate((regular, edges + rng.uniform(0, 0.005, 2))))
+    idling = np.arange(online) >= 2
+    idle_s = np.floor(times[:, None] * TICKS * idling + rng.random(online)).sum(1) / TICKS
+    known = {"idle_s": idle_s, "cpu_s": 2 * times, "processors_online": online, "processors_usable": 2}
+    series = [
+        (np.round(times * S).astype(np.int64), np.broadcast_to(known.get(one.quantity, 0.0), times.shape))
+        for one in witness_channels()
+    ]
+    found = witnessed(witness_channels(), series, [tuple(np.round(edges * S).astype(np.int64).tolist())])
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("seconds", [0.5, 1.0, 2.0, 5.0])
+def test_a_quiet_run_on_a_few_of_many_processors_is_not_disturbed(seconds: float) -> None:
+    rng = np.random.default_rng(1)
+    found = [idle_in_whole_ticks(300, seconds, rng) for _ in range(200)]
+    assert sum(bool(one["disturbed"]) for one in found) <= 2
+    if seconds == 5:
+        assert sum(one["disturbed"] == [] for one in found) >= 198
+
+
+def test_what_was_read_around_a_window_that_lies_between_two_readings_is_not_its_disturbance(tmp_path: Path) -> None:
+    trace = play(kernel(tmp_path), reading(20 << 20))
+    found = told(trace, [(round(10.3 * S), round(10.3 * S) + 6000)])
+    assert found["disturbed"] is None
+    assert found["unknown"].startswith("too short")
+
+
 def test_epochs_together_are_witnessed_without_what_lies_between(tmp_path: Path) -> None:
     trace = play(kernel(tmp_path), lambda scene, time_s: at_work(scene, 1.0, 1.0 if 10 < time_s <= 12 else 0.0))
     assert told(trace, [(5 * S, 10 * S), (12 * S, 17 * S)])["disturbed"] == []

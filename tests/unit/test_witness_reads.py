@@ -71,6 +71,14 @@ def test_partitions_and_loops_are_not_counted_beside_their_disk(tmp_path: Path) 
     assert Machine(kernel(tmp_path, sectors=1000).write().root).read().disk_read_b == 512_000
 
 
+def test_a_path_to_a_disk_is_not_counted_beside_it(tmp_path: Path) -> None:
+    scene = kernel(tmp_path, sectors=1000, disks=("nvme0n2", "nvme0c0n2", "bcache0")).write()
+    assert Machine(scene.root).read().disk_read_b == 2 * 512_000
+    for name, hidden in (("nvme0n2", 0), ("nvme0c0n2", 1)):
+        scene.put(f"sys/block/{name}/hidden", f"{hidden}\n")
+    assert Machine(scene.root).read().disk_read_b == 512_000
+
+
 @pytest.mark.parametrize(
     ("files", "allowed"),
     [

@@ -4,6 +4,7 @@ What a run does to itself is no disturbance: threads of its own that wait for a 
 pressure stall information, which is kept and not judged), and disks that it reads itself.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -59,6 +60,7 @@ class Seen:
         run_read_b: those of them that the run read.
         swapped_b: bytes swapped in and out.
         at_rest: processors that others took while idle power was measured.
+        online: processors of the machine, each of which counts whole ticks by itself.
     """
 
     duration_s: float
@@ -71,6 +73,7 @@ class Seen:
     run_read_b: float | None
     swapped_b: float | None
     at_rest: float | None = None
+    online: float | None = None
 
 
 def judge_window(seen: Seen) -> dict[str, Any]:
@@ -89,7 +92,7 @@ def judge_window(seen: Seen) -> dict[str, Any]:
     }
     # What was counted at the edges may be of before or after, and processor time is counted in ticks.
     edges = seen.unsure_s / seen.duration_s
-    tick = _TICK_S / of_processors if of_processors else 0.0
+    tick = _digit_s(seen.online) / of_processors if of_processors else 0.0
     most_others = most_of_others(seen.at_rest, seen.usable)
     limits = {
         OTHERS: (shares["others_share"], most_others, tick),
@@ -105,7 +108,7 @@ def judge_window(seen: Seen) -> dict[str, Any]:
     disturbed += [
         _TEXTS[kind].format(_number(moved_b / seen.duration_s * 1e-6))
         for kind, moved_b in {READS: _read_by_others_b(seen), SWAPPING: seen.swapped_b}.items()
-        if moved_b is not None and moved_b > MOST_MOVED_B_PER_S * seen.duration_s
+        if moved_b is not None and _surely_moved_b(moved_b, edges) > MOST_MOVED_B_PER_S * seen.duration_s
     ]
     unknown = None
     if shares["others_share"] is None:
@@ -157,6 +160,28 @@ def _surely(share: float, edges: float, digit: float, most: float) -> float:
         most: the limit.
     """
     return share if edges + digit <= most else share - edges * (1 - share) - digit
+
+
+def _surely_moved_b(moved_b: float, edges: float) -> float:
+    """The bytes to hold against a limit: what was counted at the edges may be of before or after.
+
+    Args:
+        moved_b: as found, between readings.
+        edges: of the window, what lies between an edge and its reading.
+    """
+    return moved_b if edges <= MOST_OTHERS else moved_b * (1 - min(edges, 1.0))
+
+
+def _digit_s(online: float | None) -> float:
+    """Processor seconds by which the work of a machine may be off, since each processor's idle time is in whole ticks.
+
+    Of two processors it is a tick; of many it grows with the root of their number (2.5 standard deviations of as many
+    differences of two rounded numbers, so that one quiet window in a hundred is off by more).
+
+    Args:
+        online: processors of the machine; None is unknown.
+    """
+    return _TICK_S * math.sqrt(max((online or 0.0) - 1.0, 1.0))
 
 
 def kind_of(cause: str) -> str:

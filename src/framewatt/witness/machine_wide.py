@@ -18,7 +18,7 @@ _SECTOR_B = 512
 
 _PAGES = re.compile(r"^(pswpin|pswpout|pgmajfault) (\d+)$", re.MULTILINE)
 
-_NO_DISKS = ("loop", "ram", "zram", "dm-", "md", "sr", "fd")
+_NO_DISKS = ("loop", "ram", "zram", "dm-", "md", "sr", "fd", "bcache", "drbd", "zd")
 """Block devices that read from others, or from memory."""
 
 
@@ -67,7 +67,7 @@ class Machine:
         # Looking for files costs more than reading them, and which there are does not change.
         self._clocks = _there(root, "cpu[0-9]*/cpufreq/scaling_cur_freq")
         self._throttles = _there(root, "cpu[0-9]*/thermal_throttle/core_throttle_count")
-        self._disks = {path.name.replace("!", "/") for path in _there(root, "*", "sys/block")}
+        self._disks = {path.name.replace("!", "/") for path in _there(root, "*", "sys/block") if not _hidden(path)}
 
     def read(self) -> MachineWide:
         """What the kernel tells now."""
@@ -178,6 +178,11 @@ def processor_times(root: Path) -> ProcessorTimes | None:
     except ValueError:
         return None
     return ProcessorTimes(idle * _TICK_S, steal * _TICK_S, ticked * _TICK_S, float(online)) if online else None
+
+
+def _hidden(disk: Path) -> bool:
+    """Whether a disk is a path to one that is listed beside it, as those of NVMe with multipath are: its reads too."""
+    return text_of(disk / "hidden").strip() == "1"
 
 
 def _there(root: Path, pattern: str, folder: str = "sys/devices/system/cpu") -> list[Path]:

@@ -78,6 +78,7 @@ def witnessed(
         run_read_b=rises["run_read_b"],
         swapped_b=rises["swapped_b"],
         at_rest=at_rest,
+        online=online,
     )
     on_gpus = {
         domain: _most(time_ns, value, spans)
