@@ -18,6 +18,7 @@ from framewatt.identity import ROOT
 from framewatt.jobs import AnyStudy, environments_of
 from framewatt.plan import plan_of
 from framewatt.records import read_run
+from framewatt.stopping.rule import most_blocks
 from framewatt.study import Study, load_study, schema_of_measuring
 from framewatt.validation import load_yaml, validate
 from framewatt.workloads import FRAMEWORKS, registered_models
@@ -240,7 +241,7 @@ def _measured_study(
     if content.get("threads", "auto") == "auto":
         content = {**content, "threads": threads}
     study = load_study(path, content, schema, known, device)
-    runs = study.settings["repetitions"] * len(study.cells)
+    runs = most_blocks(study.settings) * len(study.cells)
     if runs > _MOST_RUNS:
         raise FramewattError(f"{path}: repetitions: found {runs} runs; allowed: at most {_MOST_RUNS} in a package")
     return study
