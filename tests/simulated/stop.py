@@ -21,9 +21,10 @@ def main(studies: int) -> None:
         missed += not row["met"] and not naive
         within = "" if row["known_within_8"] is None else f"{100 * row['known_within_8']:.0f} %"
         target = "" if naive else f"{100 * row['target']:.0f} %"
+        known, blocks = f"{100 * row['known']:.0f} %", f"{row['mean_blocks']:.1f}"
         print(
             f"| {row['rule']} | {row['cells']} | {row['others_take_more']} | {row['noise']} "
-            f"| {100 * row['error']:.1f} % | {target} | {100 * row['known']:.0f} % | {row['mean_blocks']:.1f} | {within} |",
+            f"| {100 * row['error']:.1f} % | {target} | {known} | {blocks} | {within} |",
             flush=True,
         )
     sys.exit(f"{missed} targets missed" if missed else 0)

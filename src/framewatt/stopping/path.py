@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.factors import PlainCell
+from framewatt.factors import Cell
 from framewatt.frames import runs_frame
 from framewatt.headline import headline_of_runs
 from framewatt.statistics.pairs import groups
@@ -78,7 +78,7 @@ class Path:
         return self.stopped and self.steps[-1].settled
 
 
-def path_of(cells: Iterable[PlainCell], settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> Path:
+def path_of(cells: Iterable[Cell], settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> Path:
     """What a study knows after each of its blocks, up to the one after which it stops.
 
     A run that failed or is invalid does not count, nor does its block for its cell; a cell of which no run counts is
@@ -118,7 +118,7 @@ def _look(rule: Rule, cells: Sequence[str], logs: Mapping[str, Values], blocks: 
 
 
 def _logarithms(
-    rule: Rule, cells: Sequence[PlainCell], records: Iterable[Mapping[str, Any]]
+    rule: Rule, cells: Sequence[Cell], records: Iterable[Mapping[str, Any]]
 ) -> tuple[int, dict[str, Values]]:
     """How many blocks there are, and by cell the logarithm of what it took in each; NaN where no run counts."""
     records = list(records)

@@ -54,25 +54,20 @@ def record_of(path: Path) -> dict[str, Any]:
 
 
 def why(path: Path) -> str:
-    """Why a study stopped, in a sentence.
-
-    Args:
-        path: of a study that has stopped.
-    """
+    """Why a study stopped, or what it does not know where it goes on, in a sentence."""
     last = path.steps[-1]
-    if path.settled:
-        return f"Stopped after {last.blocks} blocks: {_known(path)} in every group."
-    known = sum(group.look.settled for group in last.groups.values())
-    return (
-        f"Stopped after {last.blocks} blocks, the most that the study allows: {_known(path)} in {known} of "
-        f"{len(last.groups)} {'group' if len(last.groups) == 1 else 'groups'}."
+    what = (
+        f"which choice takes the least {path.rule.quantity} is known"
+        if path.rule.width is None
+        else f"the ratios of {path.rule.quantity} are known to {100 * path.rule.width:g} %"
     )
-
-
-def _known(path: Path) -> str:
-    if path.rule.width is None:
-        return f"which choice takes the least {path.rule.quantity} is known"
-    return f"the ratios of {path.rule.quantity} are known to {100 * path.rule.width:g} %"
+    if path.settled:
+        return f"Stopped after {last.blocks} blocks: {what} in every group."
+    known = sum(group.look.settled for group in last.groups.values())
+    seen = f"{what} in {known} of {len(last.groups)} {'group' if len(last.groups) == 1 else 'groups'}."
+    if path.stopped:
+        return f"Stopped after {last.blocks} blocks, the most that the study allows: {seen}"
+    return f"Goes on after {last.blocks} blocks: {seen}"
 
 
 def frame_of(record: Mapping[str, Any]) -> pd.DataFrame:

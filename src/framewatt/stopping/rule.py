@@ -80,8 +80,8 @@ def check_rule(settings: Mapping[str, Any], groups: Iterable[Collection[Any]], p
     if rule and not any(len(group) > 1 for group in groups):
         compared = ", ".join(settings["statistics"]["compare"])
         raise FramewattError(
-            f"{path}: repetitions.until: found no two cells that differ in {compared} alone (statistics.compare), so that "
-            "there is nothing to find out; allowed: a plain number"
+            f"{path}: repetitions.until: found no two cells that differ in {compared} alone (statistics.compare), so "
+            "that there is nothing to find out; allowed: a plain number"
         )
     if rule and rule.at_most <= rule.at_least:
         raise FramewattError(
