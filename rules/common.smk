@@ -123,6 +123,8 @@ def figures_of(wildcards):
     names = list(FIGURES)
     if shows_training(STUDIES[wildcards.study]):
         names += [f"training_{name}" for name in TRAINING_FIGURES]
+    if wildcards.study in STOPPING:
+        names.append("stopping")
     return expand(
         "results/{study}/figures/{figure}.svg", study=wildcards.study, figure=names
     )

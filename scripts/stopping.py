@@ -15,9 +15,10 @@ def main() -> None:
     """Write both."""
     plan = read_json(Path(snakemake.input.plan))
     records = planned_runs(snakemake.input.plan, snakemake.input.records).values()
-    record = record_of(path_of(planned_cells(plan), plan["settings"], records))
+    path = path_of(planned_cells(plan), plan["settings"], records)
+    record = record_of(path)
     write_json(Path(snakemake.output.record), record)
-    write_text(Path(snakemake.output.csv), to_csv(frame_of(record)))
+    write_text(Path(snakemake.output.csv), to_csv(frame_of(path)))
     print(record["why"], flush=True)
 
 

@@ -85,15 +85,15 @@ def _records(cells: Sequence[Any], results: Path, blocks: int) -> list[dict[str,
     return [read_json(folder / cell.id / str(block) / "run.json") for block in range(1, blocks + 1) for cell in cells]
 
 
-def plan_until(plan: Mapping[str, Any], stopping: Mapping[str, Any] | None) -> dict[str, Any]:
+def plan_until(plan: Mapping[str, Any], stopping: str | None) -> dict[str, Any]:
     """A plan with the runs of those blocks alone after which its study stopped.
 
     Args:
         plan: plan.json.
-        stopping: stopping.json; None where the study has no rule.
+        stopping: path of stopping.json; None or empty where the study has no rule.
     """
-    if stopping is None:
+    if not stopping:
         return dict(plan)
-    blocks = stopping["blocks"]
+    blocks = read_json(Path(str(stopping)))["blocks"]
     order = [entry for entry in plan["order"] if entry["repetition"] <= blocks]
     return {**plan, "repetitions": blocks, "order": order}

@@ -29,6 +29,7 @@ from framewatt.package.verification import (
     samples,
     settings,
     stages,
+    stopping,
     traces,
     witnesses,
 )
@@ -41,6 +42,7 @@ CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
     "JSON": json_files.problems,
     "runs that are there": presence.problems,
     "further files": further_files.problems,
+    "when it stopped": stopping.problems,
     "chain of records": chain.problems,
     "heads of records": heads.problems,
     "time order": order.problems,

@@ -103,7 +103,7 @@ class Look:
     """What is known after some blocks.
 
     Attributes:
-        leader: column of the cell with the least geometric mean; None where no cell has a value.
+        leader: column of the cell that others are put beside; None where no cell has a value.
         others: by column, the ratio of every other cell that has a value to the leader.
         e_values: by column of those, the largest e-value so far for "the leader takes less"; empty for an interval.
         settled: whether no further block is needed.
@@ -124,7 +124,7 @@ def threshold_of(cells: int, alpha: float) -> float:
     return cells / alpha
 
 
-def look_for_best(logs: Values, alpha: float) -> Look:
+def look_for_best(logs: Values, alpha: float, leader: int | None = None) -> Look:
     """Whether one cell is known to take the least: its e-value against every other one has reached the threshold.
 
     It need have done so after any of the blocks so far, not after this one. The probability that a cell is ever called
@@ -133,12 +133,13 @@ def look_for_best(logs: Values, alpha: float) -> Look:
     Args:
         logs: shape (blocks, cells), see above.
         alpha: probability of an error, in this group.
+        leader: column of the cell that others are put beside; None takes the one of the least geometric mean.
 
     Returns:
         the look; intervals hold at all looks together, with a confidence of 1 - 2 / threshold each.
     """
     cells = [int(cell) for cell in np.flatnonzero(np.isfinite(logs).any(axis=0))]
-    leader = _leader(logs, cells)
+    leader = _leader(logs, cells) if leader is None else leader
     if leader is None:
         return Look(None, {}, {}, settled=True)
     others = [cell for cell in cells if cell != leader]
@@ -148,7 +149,7 @@ def look_for_best(logs: Values, alpha: float) -> Look:
     return Look(leader, ratios, e_values, all(value >= threshold for value in e_values.values()))
 
 
-def look_at_interval(logs: Values, alpha: float, looks: int, width: float) -> Look:
+def look_at_interval(logs: Values, alpha: float, looks: int, width: float, leader: int | None = None) -> Look:
     """Whether the ratio of every cell to the one that takes the least is known to a share of it.
 
     Intervals are t on logarithms, at 1 - alpha over (looks x pairs of cells): with a confidence of 1 - alpha every
@@ -160,9 +161,10 @@ def look_at_interval(logs: Values, alpha: float, looks: int, width: float) -> Lo
         alpha: probability that some interval does not hold, in this group.
         looks: how many looks there may be, fixed before the first.
         width: settled is where every interval's upper end is at most this share above the ratio.
+        leader: see `look_for_best`.
     """
     cells = [int(cell) for cell in np.flatnonzero(np.isfinite(logs).any(axis=0))]
-    leader = _leader(logs, cells)
+    leader = _leader(logs, cells) if leader is None else leader
     if leader is None:
         return Look(None, {}, {}, settled=True)
     share = alpha / (looks * max(1, math.comb(logs.shape[1], 2)))

@@ -66,11 +66,13 @@ class Path:
         rule: when the study stops.
         steps: a step a block; empty where there is no block yet.
         stopped: whether no further block is measured.
+        beside_last: the same steps, with all cells beside those that lead their groups in the end.
     """
 
     rule: Rule
     steps: Sequence[After]
     stopped: bool
+    beside_last: Sequence[After]
 
     @property
     def settled(self) -> bool:
@@ -99,21 +101,31 @@ def path_of(cells: Iterable[Cell], settings: Mapping[str, Any], records: Iterabl
         for name, members in groups(cells, settings["statistics"]["compare"]).items()
         if len(members) > 1
     }
-    alpha, steps = float(settings["statistics"]["alpha"]), []
-    for count in range(1, blocks + 1):
-        known = {name: _look(rule, members, logs, count, alpha) for name, members in compared.items()}
-        steps.append(After(count, count in rule.looks, known))
-        if count == rule.at_most or (steps[-1].looked and steps[-1].settled):
-            return Path(rule, steps, stopped=True)
-    return Path(rule, steps, stopped=False)
+    alpha = float(settings["statistics"]["alpha"])
+
+    def after(count: int, leaders: Mapping[str, int | None]) -> After:
+        known = {
+            name: _look(rule, members, logs, count, alpha, leaders.get(name)) for name, members in compared.items()
+        }
+        return After(count, count in rule.looks, known)
+
+    steps: list[After] = []
+    stopped = False
+    while not stopped and len(steps) < blocks:
+        steps.append(after(len(steps) + 1, {}))
+        stopped = steps[-1].blocks == rule.at_most or (steps[-1].looked and steps[-1].settled)
+    last = {name: group.look.leader for name, group in steps[-1].groups.items()} if steps else {}
+    return Path(rule, steps, stopped, [after(step.blocks, last) for step in steps])
 
 
-def _look(rule: Rule, cells: Sequence[str], logs: Mapping[str, Values], blocks: int, alpha: float) -> GroupAfter:
+def _look(
+    rule: Rule, cells: Sequence[str], logs: Mapping[str, Values], blocks: int, alpha: float, leader: int | None
+) -> GroupAfter:
     values = np.column_stack([logs[cell][:blocks] for cell in cells])
     if rule.width is not None:
-        look = look_at_interval(values, alpha, len(rule.looks), rule.width)
+        look = look_at_interval(values, alpha, len(rule.looks), rule.width, leader)
         return GroupAfter(tuple(cells), look, None)
-    look = look_for_best(values, alpha)
+    look = look_for_best(values, alpha, leader)
     return GroupAfter(tuple(cells), look, threshold_of(len(cells), alpha))
 
 

@@ -1,7 +1,6 @@
 """The record of when a study stopped and what it saw: stopping.json, and its rows as a frame (pure)."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -23,9 +22,9 @@ COLUMNS = [
     "threshold",
     "settled",
 ]
-"""A row a block, group and cell beside the group's leader: its ratio to the leader over so many blocks that both have
-(`pairs`), with the interval of the rule; the largest e-value so far for "the leader takes less"; whether the group is
-settled."""
+"""A row a block, group and cell beside the one that leads the group in the end: its ratio to that over so many blocks
+that both have (`pairs`), with the interval of the rule; the largest e-value so far for "the leader takes less".
+`looked` is whether the rule looked then, `settled` whether the group was, beside whichever cell led it at that time."""
 
 _DIGITS = 12
 
@@ -42,10 +41,7 @@ def record_of(path: Path) -> dict[str, Any]:
     if not path.stopped:
         raise ValueError("found a study that goes on; allowed: one that has stopped")
     return {
-        "until": "interval" if path.rule.width is not None else "best",
-        "quantity": path.rule.quantity,
-        "at_least": path.rule.at_least,
-        "at_most": path.rule.at_most,
+        "repetitions": path.rule.to_dict(),
         "blocks": path.steps[-1].blocks,
         "settled": path.settled,
         "why": why(path),
@@ -70,21 +66,20 @@ def why(path: Path) -> str:
     return f"Goes on after {last.blocks} blocks: {seen}"
 
 
-def frame_of(record: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows of a record, see COLUMNS."""
+def frame_of(path: Path) -> pd.DataFrame:
+    """The path of every cell beside the one that leads its group in the end, see COLUMNS."""
     rows = [
         {
-            "blocks": step["blocks"],
-            "looked": step["looked"],
+            "blocks": step.blocks,
+            "looked": step.looked,
             "group": name,
-            "leader": group["leader"],
-            "threshold": group["threshold"],
-            "settled": group["settled"],
+            **{key: value for key, value in _group(group).items() if key in COLUMNS},
+            "settled": then.groups[name].look.settled,
             **other,
         }
-        for step in record["steps"]
-        for name, group in step["groups"].items()
-        for other in group["others"]
+        for step, then in zip(path.beside_last, path.steps, strict=True)
+        for name, group in step.groups.items()
+        for other in _group(group)["others"]
     ]
     frame = pd.DataFrame(rows, columns=COLUMNS)
     numbers = ["ratio", "ratio_low", "ratio_high", "e_value", "threshold"]

@@ -39,6 +39,11 @@ class Rule:
             looks.append(min(self.at_most, math.ceil(_GROWTH * looks[-1])))
         return tuple(looks)
 
+    def to_dict(self) -> dict[str, Any]:
+        """As a study says it."""
+        until = {"best": self.quantity} if self.width is None else {"interval": self.width}
+        return {"at_least": self.at_least, "at_most": self.at_most, "until": until}
+
     @property
     def words(self) -> str:
         """Until when it measures."""
