@@ -6,7 +6,7 @@ file's, the records are the runner's, the frames are theirs.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,12 @@ from framewatt.idle_power import drift_w
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.package.contents import project_files, study_files
 from framewatt.package.write import write_package
-from framewatt.plan import plan_of
+from framewatt.plan import plan_of, planned_cells
 from framewatt.privacy import Secrets
 from framewatt.records import SCHEMA_VERSION, Clock, read_run, write_events, write_trace
 from framewatt.runs.chain import NAME as CHAIN
+from framewatt.stopping.path import path_of
+from framewatt.stopping.record import frame_of, record_of
 from framewatt.study import Run, Study, load_study
 from framewatt.supervision import Outcome
 from framewatt.trace import Trace
@@ -126,19 +128,22 @@ def project_tree(root: Path, schema_version: int = SCHEMA_VERSION) -> Path:
     return root / "project"
 
 
-def results_tree(root: Path, estimated: bool = False, old_form: bool = False) -> Path:
+def results_tree(
+    root: Path, estimated: bool = False, old_form: bool = False, repetitions: Mapping[str, Any] | None = None
+) -> Path:
     """results/trial below a folder, with study.yaml and the project beside it.
 
     Args:
         root: the folder.
         estimated: whether an estimate stands in for a meter.
         old_form: whether it is of before there were chains and hashes of jobs.
+        repetitions: a rule when to stop, whose at_most blocks are played; None is 2 blocks.
     """
     results = root / "results" / "trial"
     meters = ["estimate"] if estimated else ["rapl"]
     study_file = root / "study.yaml"
     study_file.parent.mkdir(parents=True, exist_ok=True)
-    study_file.write_text(yaml.safe_dump(STUDY))
+    study_file.write_text(yaml.safe_dump({**STUDY, "repetitions": repetitions or STUDY["repetitions"]}))
     hashes = hashes_of(study_file)
     plan = plan_of(hashes)
     write_json(results / "plan" / "plan.json", plan)
@@ -148,6 +153,8 @@ def results_tree(root: Path, estimated: bool = False, old_form: bool = False) ->
     code = code_identity(project_tree(root, 1 if old_form else SCHEMA_VERSION))
     records = [_play(hashes, run, results, idle, code) for run in hashes.study.runs()]
     aggregate(results, records)
+    if repetitions:
+        stop(results)
     if old_form:
         _age(results)
     for name in ("tables/energy_time.csv", "report/report.html", "train/resnet50-digits-torch/weights.pt"):
@@ -184,6 +191,14 @@ def aggregate(results: Path, records: Iterable[dict[str, Any]]) -> None:
     for name, frame in (("runs", runs_frame(records, drift)), ("epochs", epochs_frame(records, drift))):
         frame.to_parquet(folder / f"{name}.parquet", index=False)
         write_text(folder / f"{name}.csv", to_csv(frame))
+
+
+def stop(results: Path) -> None:
+    """Write after how many blocks the study stopped, by the records that are there."""
+    plan = read_json(results / "plan" / "plan.json")
+    path = path_of(planned_cells(plan), plan["settings"], records_of(results))
+    write_json(results / "stopping" / "stopping.json", record_of(path))
+    write_text(results / "stopping" / "stopping.csv", to_csv(frame_of(path)))
 
 
 def records_of(results: Path) -> list[dict[str, Any]]:

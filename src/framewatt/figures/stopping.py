@@ -56,7 +56,7 @@ def draw(
         for name in dict.fromkeys(rows["label"])
     ]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
-    how = "Intervals hold at all looks together; there is none where so few blocks can give none"
+    how = "Intervals hold at all looks together; few blocks give none"
     first = f"First look after block {rows.loc[rows['looked'], 'blocks'].min()}" if rows["looked"].any() else ""
     return notes.finish(figure, TITLE, notes.estimate_words([estimated]), [how, first])
 

@@ -57,10 +57,14 @@ def why(path: Path) -> str:
         if path.rule.width is None
         else f"the ratios of {path.rule.quantity} are known to {100 * path.rule.width:g} %"
     )
-    if path.settled:
+    alone = sum(not group.look.others for group in last.groups.values())
+    if path.settled and not alone:
         return f"Stopped after {last.blocks} blocks: {what} in every group."
-    known = sum(group.look.settled for group in last.groups.values())
-    seen = f"{what} in {known} of {len(last.groups)} {'group' if len(last.groups) == 1 else 'groups'}."
+    known = sum(group.look.settled for group in last.groups.values()) - alone
+    seen = f"{what} in {known} of {len(last.groups)} {'group' if len(last.groups) == 1 else 'groups'}"
+    seen += f"; in {alone} at most one choice has runs that count." if alone else "."
+    if path.settled:
+        return f"Stopped after {last.blocks} blocks: {seen}"
     if path.stopped:
         return f"Stopped after {last.blocks} blocks, the most that the study allows: {seen}"
     return f"Goes on after {last.blocks} blocks: {seen}"
