@@ -30,6 +30,7 @@ from framewatt.plan import plan_of, planned_cells
 from framewatt.privacy import Secrets
 from framewatt.records import SCHEMA_VERSION, Clock, read_run, write_events, write_trace
 from framewatt.runs.chain import NAME as CHAIN
+from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.stopping.path import path_of
 from framewatt.stopping.record import frame_of, record_of
 from framewatt.study import Run, Study, load_study
@@ -37,7 +38,7 @@ from framewatt.supervision import Outcome
 from framewatt.trace import Trace
 from framewatt.validation import load_yaml
 from framewatt.witness.instrument import witness_channels
-from framewatt.worker import _latency
+from framewatt.worker import _latency, with_predictions
 from framewatt.workloads import FRAMEWORKS, registered_models
 
 ROOT = Path(__file__).parents[1]
@@ -83,6 +84,7 @@ MACHINE = {
 }
 _METRICS = {"accuracy": 0.9, "precision_macro": 0.88, "recall_macro": 0.87, "f1_macro": 0.86}
 _DATA = {"dataset": "digits", "sha256": "d" * 64, "train_samples": 1437, "test_samples": 360}
+_RIGHT = 324
 _WEIGHTS = "a" * 64
 _LOCK = ROOT / "envs/torch/requirements.txt"
 _PROJECT = (
@@ -171,7 +173,9 @@ def _age(results: Path) -> None:
     """Make results those of the first form of records and plans."""
     (results / "measure" / CHAIN).unlink()
     for path in results.glob("measure/*/*/run.json"):
-        record = {key: value for key, value in read_json(path).items() if key not in ("chain", "job_sha256", "lock")}
+        newer = ("chain", "job_sha256", "lock", "predictions")
+        record = {key: value for key, value in read_json(path).items() if key not in newer}
+        path.with_name(PREDICTIONS).unlink()
         write_json(path, {**record, "schema_version": 1})
     plan = read_json(results / "plan" / "plan.json")
     for name in ("sources", "left_out", "cells_without_runs"):
@@ -311,6 +315,10 @@ def _play(hashes: JobHashes, run: Run, results: Path, idle: dict[str, Any], code
     trace = _trace(began + np.arange(0, 14 * S, S // 100), idle["meters"], 9.0 + run.position, run.position)
     outcome = Outcome(None, began + S, began + 13 * S)
     result, events = (_train if run.cell.phase == "train" else _infer)(began, run)
+    folder = results / "measure" / run.cell.id / str(run.repetition)
+    right = np.random.default_rng(run.position).permutation(np.arange(_DATA["test_samples"]) < _RIGHT)
+    folder.mkdir(parents=True)
+    result = with_predictions({**result, "right": right}, folder / PREDICTIONS)
     trace = _witnessed(trace, began, [event["monotonic_ns"] for event in events])
     facts = {"parameters": 25_000_000, "libraries": {"torch": "2.15.0", "torchvision": "0.29.2"}}
     clock = Clock(0, "2026-01-01T00:00:00+00:00")
@@ -329,7 +337,6 @@ def _play(hashes: JobHashes, run: Run, results: Path, idle: dict[str, Any], code
         job, _environment(), idle, trace, events, outcome, {**result, "workload": facts}, around
     ) | {"machine": MACHINE}
     runner._stamp(record["windows"], clock)
-    folder = results / "measure" / run.cell.id / str(run.repetition)
     write_trace(folder / "power.parquet", trace)
     write_events(folder / "events.parquet", events, clock)
     runner._keep(record, runner.RunFiles(*(folder / f for f in ("run.json", "power.parquet", "events.parquet", "log"))))
