@@ -4,6 +4,7 @@ rule pack:
         report=rules.write_report.output.page,
         plan=rules.plan.output.record,
         records=run_records,
+        stopping=stopping_files,
         models=trained_models,
         exports=checked_exports,
         figures=figures_of,

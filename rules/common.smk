@@ -118,18 +118,13 @@ def cell_of(wildcards):
     return PLANNED[wildcards.run].cell
 
 
-def run_records(wildcards):
-    """Records of all planned runs in their order, or the folder of all imported ones."""
-    if STUDIES[wildcards.study].imported:
-        return f"results/{wildcards.study}/measure"
-    return [f"results/{wildcards.study}/measure/{run}/run.json" for run in PLANNED]
-
-
 def figures_of(wildcards):
     """The figures of a study; those of training where it has some at several levels."""
     names = list(FIGURES)
     if shows_training(STUDIES[wildcards.study]):
         names += [f"training_{name}" for name in TRAINING_FIGURES]
+    if wildcards.study in STOPPING:
+        names.append("stopping")
     return expand(
         "results/{study}/figures/{figure}.svg", study=wildcards.study, figure=names
     )
@@ -170,5 +165,6 @@ def final_outputs(wildcards):
         *([f"results/{STUDY.name}/measure"] if STUDY.imported else run_records(study)),
         *idle_records(study),
         *replicated_tables(study),
+        *stopping_files(study),
         *figures_of(study),
     ]

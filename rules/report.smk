@@ -3,6 +3,7 @@ rule write_report:
         plan=rules.plan.output.record,
         idle=idle_records,
         records=run_records,
+        stopping=stopping_record,
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
         cells=rules.statistics.output.cells,
@@ -55,6 +56,7 @@ rule complete:
         plan=rules.plan.output.record,
         idle=idle_records,
         records=run_records,
+        stopping=stopping_record,
         environments=environments,
         image=orchestrator_image,
     output:

@@ -8,6 +8,7 @@ def made_of(study):
     """What can be asked for of a study's figures and tables."""
     training = [f"training_{name}" for name in TRAINING_FIGURES]
     shown = training if shows_training(study) else []
+    shown += ["stopping"] if study.name in STOPPING else []
     profiled = study.name in PROFILED
     return {
         "figures": Kind(

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from framewatt.files import read_json, write_text
+from framewatt.flow.blocks import plan_until
 from framewatt.flow.due import due_of, plan_is_due
 from framewatt.flow.job_hashes import JobHashes
 from framewatt.flow.job_sources import sources_of
@@ -15,7 +16,7 @@ from framewatt.records import read_run, record_paths
 from framewatt.setup import load_setup
 
 print(f"report: {snakemake.input.report}", flush=True)
-plan = read_json(Path(snakemake.input.plan))
+plan = plan_until(read_json(Path(snakemake.input.plan)), snakemake.input.stopping)
 again, stale = {}, []
 if plan["source"] == "measure":
     setup = load_setup(snakemake.config, ROOT)

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 from framewatt.cli import run
-from framewatt.files import read_json
 from framewatt.flow.planned import planned_runs
 from framewatt.identity import ROOT, code_identity
 from framewatt.machine import describe_machine
@@ -30,8 +29,8 @@ def tell_left_out(results: Path) -> None:
     path = results / "measure" / CHAIN
     if path.is_file():
         with Chain(path) as chain:
-            order = read_json(results / "plan" / "plan.json")["order"]
-            chain.leave_out((entry["cell"], entry["repetition"]) for entry in order)
+            names = (path.parent for path in record_paths(snakemake.input.records))
+            chain.leave_out((folder.parent.name, int(folder.name)) for folder in names)
 
 
 def main() -> None:
@@ -63,7 +62,7 @@ def made_now(results: Path) -> list[Path]:
     records, exports = record_paths(snakemake.input.records), list(map(Path, snakemake.input.exports))
     folders = [*(path.parent for path in records), *map(Path, snakemake.input.models), *exports]
     exported = [folder.with_name("onnx") for folder in exports]
-    shown = map(Path, [*snakemake.input.figures, *snakemake.input.replication, *authors()])
+    shown = map(Path, [*snakemake.input.figures, *snakemake.input.stopping, *snakemake.input.replication, *authors()])
     return [*folders, results / "measure" / CHAIN, *exported, *shown, *results.glob("figures/callgraph*")]
 
 

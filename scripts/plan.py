@@ -9,6 +9,7 @@ from framewatt.flow.owner import mark_owner
 from framewatt.identity import ROOT
 from framewatt.plan import plan_of
 from framewatt.setup import load_setup
+from framewatt.stopping.history import note_change
 
 mark_owner(Path(snakemake.output.record).parents[1], Path(snakemake.input.study))
 setup = load_setup(snakemake.config, ROOT)
@@ -16,8 +17,15 @@ study = setup.studies[snakemake.wildcards.study]
 if not study.imported:
     study = JobHashes(study, setup.datasets, sources_of(study, snakemake.params.mode, ROOT, snakemake.params.host))
 plan = plan_of(study)
+if plan["source"] == "measure":
+    note_change(Path(snakemake.output.record).parents[1], plan)
 write_json(Path(snakemake.output.record), plan)
-print(f"{plan['study']}: {len(plan['order'])} runs of {len(plan['cells'])} cells. {plan['significance']['sentence']}")
+most = "at most " if "stopping" in plan else ""
+print(
+    f"{plan['study']}: {most}{len(plan['order'])} runs of {len(plan['cells'])} cells.", plan["significance"]["sentence"]
+)
+if "stopping" in plan:
+    print(plan["stopping"]["sentence"])
 if plan["left_out"]:
     empty = ", ".join(plan["cells_without_runs"])
     print(f"{len(plan['left_out'])} runs left out by the study" + (f"; none is left of {empty}" if empty else ""))

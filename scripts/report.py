@@ -6,15 +6,18 @@ import pandas as pd
 
 from framewatt.base.spreadsheet import read_csv
 from framewatt.files import read_json, write_text
+from framewatt.flow.blocks import plan_until
 from framewatt.flow.planned import planned_runs
 from framewatt.replication import makers
 from framewatt.replication.contract import read_measured
 from framewatt.report import Material, build_report
+from framewatt.stopping.history import changes_of
 
 # Imported runs have none.
 idle = [read_json(Path(path)) for path in snakemake.input.idle]
+stopping = snakemake.input.stopping
 material = Material(
-    plan=read_json(Path(snakemake.input.plan)),
+    plan=plan_until(read_json(Path(snakemake.input.plan)), stopping),
     records=list(planned_runs(snakemake.input.plan, snakemake.input.records).values()),
     idle=idle[0] if idle else {},
     idle_after=idle[1] if idle else {},
@@ -33,6 +36,8 @@ material = Material(
     trends=read_csv(snakemake.input.trends),
     to_accuracy=read_csv(snakemake.input.to_accuracy),
     choices=read_csv(snakemake.input.deploy),
+    stopping=read_json(Path(str(stopping))) if stopping else {},
+    repetitions_changed=changes_of(Path(snakemake.input.plan).parents[1]),
     replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
 )
 authors = Path(str(snakemake.input.authors)) if snakemake.input.authors else None

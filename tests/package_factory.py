@@ -6,7 +6,7 @@ file's, the records are the runner's, the frames are theirs.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +26,19 @@ from framewatt.idle_power import drift_w
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.package.contents import project_files, study_files
 from framewatt.package.write import write_package
-from framewatt.plan import plan_of
+from framewatt.plan import plan_of, planned_cells
 from framewatt.privacy import Secrets
 from framewatt.records import SCHEMA_VERSION, Clock, read_run, write_events, write_trace
 from framewatt.runs.chain import NAME as CHAIN
+from framewatt.runs.predictions import NAME as PREDICTIONS
+from framewatt.stopping.path import path_of
+from framewatt.stopping.record import frame_of, record_of
 from framewatt.study import Run, Study, load_study
 from framewatt.supervision import Outcome
 from framewatt.trace import Trace
 from framewatt.validation import load_yaml
 from framewatt.witness.instrument import witness_channels
-from framewatt.worker import _latency
+from framewatt.worker import _latency, with_predictions
 from framewatt.workloads import FRAMEWORKS, registered_models
 
 ROOT = Path(__file__).parents[1]
@@ -81,6 +84,7 @@ MACHINE = {
 }
 _METRICS = {"accuracy": 0.9, "precision_macro": 0.88, "recall_macro": 0.87, "f1_macro": 0.86}
 _DATA = {"dataset": "digits", "sha256": "d" * 64, "train_samples": 1437, "test_samples": 360}
+_RIGHT = 324
 _WEIGHTS = "a" * 64
 _LOCK = ROOT / "envs/torch/requirements.txt"
 _PROJECT = (
@@ -126,19 +130,22 @@ def project_tree(root: Path, schema_version: int = SCHEMA_VERSION) -> Path:
     return root / "project"
 
 
-def results_tree(root: Path, estimated: bool = False, old_form: bool = False) -> Path:
+def results_tree(
+    root: Path, estimated: bool = False, old_form: bool = False, repetitions: Mapping[str, Any] | None = None
+) -> Path:
     """results/trial below a folder, with study.yaml and the project beside it.
 
     Args:
         root: the folder.
         estimated: whether an estimate stands in for a meter.
         old_form: whether it is of before there were chains and hashes of jobs.
+        repetitions: a rule when to stop, whose at_most blocks are played; None is 2 blocks.
     """
     results = root / "results" / "trial"
     meters = ["estimate"] if estimated else ["rapl"]
     study_file = root / "study.yaml"
     study_file.parent.mkdir(parents=True, exist_ok=True)
-    study_file.write_text(yaml.safe_dump(STUDY))
+    study_file.write_text(yaml.safe_dump({**STUDY, "repetitions": repetitions or STUDY["repetitions"]}))
     hashes = hashes_of(study_file)
     plan = plan_of(hashes)
     write_json(results / "plan" / "plan.json", plan)
@@ -148,6 +155,8 @@ def results_tree(root: Path, estimated: bool = False, old_form: bool = False) ->
     code = code_identity(project_tree(root, 1 if old_form else SCHEMA_VERSION))
     records = [_play(hashes, run, results, idle, code) for run in hashes.study.runs()]
     aggregate(results, records)
+    if repetitions:
+        stop(results)
     if old_form:
         _age(results)
     for name in ("tables/energy_time.csv", "report/report.html", "train/resnet50-digits-torch/weights.pt"):
@@ -164,7 +173,9 @@ def _age(results: Path) -> None:
     """Make results those of the first form of records and plans."""
     (results / "measure" / CHAIN).unlink()
     for path in results.glob("measure/*/*/run.json"):
-        record = {key: value for key, value in read_json(path).items() if key not in ("chain", "job_sha256", "lock")}
+        newer = ("chain", "job_sha256", "lock", "predictions")
+        record = {key: value for key, value in read_json(path).items() if key not in newer}
+        path.with_name(PREDICTIONS).unlink()
         write_json(path, {**record, "schema_version": 1})
     plan = read_json(results / "plan" / "plan.json")
     for name in ("sources", "left_out", "cells_without_runs"):
@@ -184,6 +195,14 @@ def aggregate(results: Path, records: Iterable[dict[str, Any]]) -> None:
     for name, frame in (("runs", runs_frame(records, drift)), ("epochs", epochs_frame(records, drift))):
         frame.to_parquet(folder / f"{name}.parquet", index=False)
         write_text(folder / f"{name}.csv", to_csv(frame))
+
+
+def stop(results: Path) -> None:
+    """Write after how many blocks the study stopped, by the records that are there."""
+    plan = read_json(results / "plan" / "plan.json")
+    path = path_of(planned_cells(plan), plan["settings"], records_of(results))
+    write_json(results / "stopping" / "stopping.json", record_of(path))
+    write_text(results / "stopping" / "stopping.csv", to_csv(frame_of(path)))
 
 
 def records_of(results: Path) -> list[dict[str, Any]]:
@@ -296,6 +315,10 @@ def _play(hashes: JobHashes, run: Run, results: Path, idle: dict[str, Any], code
     trace = _trace(began + np.arange(0, 14 * S, S // 100), idle["meters"], 9.0 + run.position, run.position)
     outcome = Outcome(None, began + S, began + 13 * S)
     result, events = (_train if run.cell.phase == "train" else _infer)(began, run)
+    folder = results / "measure" / run.cell.id / str(run.repetition)
+    right = np.random.default_rng(run.position).permutation(np.arange(_DATA["test_samples"]) < _RIGHT)
+    folder.mkdir(parents=True)
+    result = with_predictions({**result, "right": right}, folder / PREDICTIONS)
     trace = _witnessed(trace, began, [event["monotonic_ns"] for event in events])
     facts = {"parameters": 25_000_000, "libraries": {"torch": "2.15.0", "torchvision": "0.29.2"}}
     clock = Clock(0, "2026-01-01T00:00:00+00:00")
@@ -314,7 +337,6 @@ def _play(hashes: JobHashes, run: Run, results: Path, idle: dict[str, Any], code
         job, _environment(), idle, trace, events, outcome, {**result, "workload": facts}, around
     ) | {"machine": MACHINE}
     runner._stamp(record["windows"], clock)
-    folder = results / "measure" / run.cell.id / str(run.repetition)
     write_trace(folder / "power.parquet", trace)
     write_events(folder / "events.parquet", events, clock)
     runner._keep(record, runner.RunFiles(*(folder / f for f in ("run.json", "power.parquet", "events.parquet", "log"))))

@@ -1,5 +1,7 @@
 """Accuracy metrics of a classifier (numpy alone, so that they are computed where the model ran)."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,19 @@ def judge_outputs(outputs: NDArray[np.floating], data: Arrays) -> tuple[dict[str
         return dict.fromkeys(NAMES), f"outputs of shape {outputs.shape} are no scores of {data.classes} classes"
     metrics = classification_metrics(outputs, data.y_test)
     return metrics, "outputs are not numbers" if None in metrics.values() else None
+
+
+def right_answers(
+    outputs: NDArray[np.floating], data: Arrays, metrics: Mapping[str, float | None]
+) -> NDArray[np.bool_] | None:
+    """Which samples of the test set have their label as the likeliest class; None where accuracy is unknown.
+
+    Args:
+        outputs: of the whole test set, a row a sample.
+        data: with labels.
+        metrics: what `judge_outputs` gives of them.
+    """
+    return None if metrics["accuracy"] is None else outputs.argmax(axis=1) == data.y_test
 
 
 def classification_metrics(scores: NDArray[np.floating], labels: NDArray[np.int64]) -> dict[str, float | None]:

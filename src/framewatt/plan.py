@@ -9,7 +9,10 @@ from framewatt.factors import PlainCell
 from framewatt.file_study import FileStudy
 from framewatt.flow.job_hashes import JobHashes
 from framewatt.sources.collect import FileRun
+from framewatt.statistics.pairs import groups
 from framewatt.statistics.power import count_comparisons, reachable_significance
+from framewatt.stopping.expected import expected
+from framewatt.stopping.rule import most_blocks, rule_of
 from framewatt.study import Run, Study, threads_of
 
 
@@ -50,7 +53,8 @@ def _measured(hashes: JobHashes) -> dict[str, Any]:
         "source": "measure",
         "device": study.device,
         "threads": threads_of(study.settings),
-        "repetitions": study.settings["repetitions"],
+        "repetitions": most_blocks(study.settings),
+        **_stopping(study),
         "sources": hashes.sources.to_dict(),
         "order": [
             {"position": run.position, **_entry(run), "job_sha256": hashes.run(run.cell, run.repetition)}
@@ -58,6 +62,16 @@ def _measured(hashes: JobHashes) -> dict[str, Any]:
         ],
         "left_out": [],
     }
+
+
+def _stopping(study: Study) -> dict[str, Any]:
+    """When the study looks, and what it may expect; nothing where it has a fixed number of blocks."""
+    rule = rule_of(study.settings)
+    if rule is None:
+        return {}
+    statistics = study.settings["statistics"]
+    sizes = [len(cells) for cells in groups(study.cells, statistics["compare"]).values() if len(cells) > 1]
+    return {"stopping": {"looks": list(rule.looks), **expected(rule, max(sizes), float(statistics["alpha"]))}}
 
 
 def _imported(study: FileStudy) -> dict[str, Any]:

@@ -38,7 +38,10 @@ def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetit
         mean = fmean(known)
         seconds_left = sum(fmean(durations[cell]) if cell in durations else mean for cell in left)
         guess = f"about {_words(seconds_left)} left"
-    return f"run {now} of {len(plan['order'])}: {cell_id}, repetition {repetition}; {guess}"
+    # Where the study stops when its answer is known, nobody knows how many runs there will be.
+    most = "at most " if "stopping" in plan else ""
+    guess = guess.replace("about", f"{most}about")
+    return f"run {now} of {most}{len(plan['order'])}: {cell_id}, repetition {repetition}; {guess}"
 
 
 def _seconds(record: Path) -> float | None:

@@ -13,7 +13,7 @@ from framewatt.accounting import spans_of, windows_of
 from framewatt.characterisation.in_force import in_force
 from framewatt.cooldown import wait_for_idle
 from framewatt.ending import scratch_folder
-from framewatt.files import read_json, write_text
+from framewatt.files import read_json, write_atomically, write_text
 from framewatt.host.lock import Held
 from framewatt.machine import describe_machine
 from framewatt.meters.visible import GPU_ORDER
@@ -23,6 +23,8 @@ from framewatt.records import SCHEMA_VERSION, Clock, run_text, write_events, wri
 from framewatt.runs.chain import MEASURED, Chain, hashes_of
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.clocks import Instant
+from framewatt.runs.predictions import NAME as PREDICTIONS
+from framewatt.runs.predictions import as_bytes, read_right
 from framewatt.sampler import Sampler
 from framewatt.supervision import Outcome, supervise, thread_settings
 from framewatt.trace import Trace
@@ -50,6 +52,11 @@ class RunFiles:
     power: Path
     events: Path
     log: Path
+
+    @property
+    def predictions(self) -> Path:
+        """Which test samples the run answered right, see runs.predictions."""
+        return self.record.with_name(PREDICTIONS)
 
     @property
     def chain(self) -> Path:
@@ -105,6 +112,7 @@ def measure(
         summary = sampler.stop()
         trace = replace(sampler.trace(), channels=in_force(sampler.channels, idle))
         result = read_json(scratch / "result.json") if outcome.reason is None else None
+        _keep_predictions(result, scratch / PREDICTIONS, files.predictions)
         events = _events(events_path, outcome)
     around = {
         "cool_down_s": rested_s,
@@ -187,11 +195,24 @@ def _record(
         "throughput_per_s": samples / duration_s if samples and duration_s else None,
         "latency": result["latency"] if result else None,
         "metrics": result["metrics"] if result else {},
+        **({"predictions": result["predictions"]} if result and "predictions" in result else {}),
         "epochs": result["epochs"] if result else [],
         "workload": result["workload"] if result else None,
         "identity": {**job["identity"], "environment": _identity_of(environment)},
         "machine": describe_machine(),
     }
+
+
+def _keep_predictions(result: Mapping[str, Any] | None, source: Path, place: Path) -> None:
+    """Put the answers of the run where they belong, in the place of those of an earlier attempt."""
+    place.unlink(missing_ok=True)
+    if result and "predictions" in result:
+        right = read_right(source, result["predictions"])
+
+        def write(partial: Path) -> None:
+            partial.write_bytes(as_bytes(right))
+
+        write_atomically(place, write)
 
 
 def _identity_of(environment: Mapping[str, Any]) -> dict[str, Any]:

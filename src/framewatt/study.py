@@ -11,10 +11,11 @@ from typing import Any
 
 from framewatt.cell import FIXED, FRAMEWORK_OF_RUNTIME, Cell, Chosen
 from framewatt.errors import FramewattError
-from framewatt.factors import NATIVE
+from framewatt.factors import NATIVE, shared
 from framewatt.machine import usable_processors
 from framewatt.options import Level, optional, with_options
 from framewatt.own_models import ONNX, OwnModel, own_models
+from framewatt.stopping.rule import check_rule, most_blocks
 from framewatt.validation import validate
 
 MOST_RUNS = 100_000
@@ -63,13 +64,13 @@ class Study:
         return []
 
     def runs(self) -> list[Run]:
-        """Every run in measured order: blocks one after the other, cells shuffled inside each.
+        """Every run that there may be, in measured order: blocks one after the other, cells shuffled inside each.
 
         A block's shuffle is seeded by the study's seed and the block's number alone, so that adding a
         repetition leaves the order of earlier blocks as it was.
         """
         ordered: list[tuple[Cell, int]] = []
-        for repetition in range(1, self.settings["repetitions"] + 1):
+        for repetition in range(1, most_blocks(self.settings) + 1):
             digest = hashlib.sha256(f"{self.settings['seed']}/{repetition}".encode()).digest()
             block = list(self.cells)
             random.Random(digest).shuffle(block)  # noqa: S311  # an order, not a secret
@@ -139,6 +140,7 @@ def load_study(
             f"{path}: factors: found no cell that can run ({len(excluded)} excluded, {len(unsupported)} unsupported); "
             "allowed: at least one"
         )
+    check_rule(settings, _groups(runnable, settings["statistics"]["compare"]), str(path))
     return Study(path, settings, device, tuple(runnable), tuple(excluded), tuple(unsupported))
 
 
@@ -175,7 +177,7 @@ def _check_count(settings: Mapping[str, Any], usual: Mapping[str, Level], path: 
         math.prod(len(cross[name]) for name in FIXED) * math.prod(len(cross[name] or "1") for name in usual)
         for cross in settings["factors"]
     )
-    runs = settings["repetitions"] * sum(counts)
+    runs = most_blocks(settings) * sum(counts)
     if runs > MOST_RUNS:
         raise FramewattError(
             f"{path}: factors and repetitions: found {runs} runs; allowed: at most {MOST_RUNS}; take levels or "
@@ -224,6 +226,15 @@ def _expand(cross: Mapping[str, Any], device: str, usual: Mapping[str, Level]) -
             fixed["provider"] = device if str(fixed["runtime"]).endswith(ONNX) else NATIVE
         chosen = zip(named, levels[len(FIXED) :], strict=True)
         yield Cell(**fixed, options=tuple(Chosen(name, level, level == usual[name]) for name, level in chosen))
+
+
+def _groups(cells: Iterable[Cell], compared: Iterable[str]) -> list[list[Cell]]:
+    """Cells that differ in compared factors alone."""
+    found: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in cells:
+        levels = cell.to_dict()
+        found.setdefault(tuple(levels[name] for name in shared(levels, compared)), []).append(cell)
+    return list(found.values())
 
 
 def _matches(cell: Cell, rule: Mapping[str, Any]) -> bool:

@@ -71,6 +71,8 @@ def _describe(error: ValidationError) -> str:
     value: Any = error.validator_value
     found: Any = error.instance
     key = ".".join(str(part) for part in error.absolute_path)
+    if error.validator == "anyOf" and (nearer := _of_mapping(error)):
+        return _describe(nearer)
     if error.validator == "additionalProperties":
         allowed = sorted(schema["properties"])
         unknown = next(name for name in found if name not in allowed)
@@ -84,6 +86,16 @@ def _describe(error: ValidationError) -> str:
         described = schema.get("properties", {}).get(missing, {}).get("description", "a value")
         return f"{where}: found nothing; allowed: {described}"
     return f"{key or 'the file'}: found {found!r}; allowed: {_allowed(schema)}"
+
+
+def _of_mapping(error: ValidationError) -> ValidationError | None:
+    """Where a mapping is none of several things, of which one is a mapping of known keys: what is wrong in it."""
+    several: Any = error.validator_value
+    options = [number for number, option in enumerate(several) if "properties" in option]
+    if not isinstance(error.instance, Mapping) or len(options) != 1:
+        return None
+    inside = [one for one in error.context or () if one.schema_path[0] == options[0]]
+    return min(inside, key=lambda one: [str(part) for part in one.path], default=None)
 
 
 def _allowed(schema: Mapping[str, Any]) -> str:
@@ -103,9 +115,11 @@ def _allowed(schema: Mapping[str, Any]) -> str:
         "minItems": "with at least {} entry",
         "minLength": "with at least {} character",
         "minProperties": "with at least {} key",
+        "maxProperties": "and at most {}",
     }
     kinds = {"array": "a list", "integer": "a whole number", "object": "a mapping", "string": "text"}
     parts = [kinds.get(schema.get("type", ""), f"a {schema.get('type', 'value')}")]
+    parts += [f"of {', '.join(schema['properties'])}"] if "properties" in schema else []
     parts += [text.format(schema[name]) for name, text in words.items() if name in schema]
     if schema.get("uniqueItems"):
         parts.append("each once")

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.files import read_json, write_json
-from framewatt.metrics import judge_outputs
+from framewatt.metrics import judge_outputs, right_answers
+from framewatt.runs.predictions import NAME as PREDICTIONS
+from framewatt.runs.predictions import as_bytes, told_of
 from framewatt.weights import SEEDED
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Spec, Training
@@ -115,12 +117,14 @@ def _inferred(
     """Result of an inference from the scores of the whole pass and the instants around its batches."""
     with events.window("evaluate"):
         metrics, unknown = judge_outputs(scores, data)
+        right = right_answers(scores, data, metrics)
     return {
         "primary_window": "steady",
         "samples_processed": samples,
         "latency": _latency(stamps),
         "metrics": metrics,
         "metrics_unknown": unknown,
+        "right": right,
         "epochs": [],
     }
 
@@ -142,7 +146,9 @@ def train(workload: Training, data: Arrays, epochs: int, events: Events) -> dict
         events.mark(f"epoch-{epoch}", "end", time.monotonic_ns())
         with events.window(f"evaluate-{epoch}"):
             losses = [workload.loss_of(step) for step in steps]
-            metrics, unknown = judge_outputs(workload.evaluate(), data)
+            scores = workload.evaluate()
+            metrics, unknown = judge_outputs(scores, data)
+            right = right_answers(scores, data, metrics)
         loss = float(np.mean(losses))
         rows.append(
             {
@@ -158,6 +164,7 @@ def train(workload: Training, data: Arrays, epochs: int, events: Events) -> dict
         "latency": None,
         "metrics": metrics,
         "metrics_unknown": unknown,
+        "right": right,
         "epochs": rows,
     }
 
@@ -182,13 +189,28 @@ def main(job_path: str) -> None:
             inference.close()
     if job["weights"] == SEEDED:
         result = without_metrics(result, "weights are random")
-    write_json(Path(job["result"]), result)
+    path = Path(job["result"])
+    write_json(path, with_predictions(result, path.with_name(PREDICTIONS)))
+
+
+def with_predictions(result: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """A result as JSON holds it: which answers were right is in a file of its own, where that is known.
+
+    Args:
+        result: of a run, with `right`, see metrics.right_answers.
+        path: the file.
+    """
+    kept = {name: value for name, value in result.items() if name != "right"}
+    if result["right"] is None:
+        return kept
+    path.write_bytes(as_bytes(result["right"]))
+    return {**kept, "predictions": told_of(result["right"])}
 
 
 def without_metrics(result: Mapping[str, Any], why: str) -> dict[str, Any]:
     """A result whose metrics are unknown, since they would say nothing."""
     unknown = result["metrics_unknown"] or why
-    return {**result, "metrics": dict.fromkeys(result["metrics"]), "metrics_unknown": unknown}
+    return {**result, "metrics": dict.fromkeys(result["metrics"]), "metrics_unknown": unknown, "right": None}
 
 
 def _latency(stamps: Sequence[int] | NDArray[np.int64]) -> dict[str, Any]:

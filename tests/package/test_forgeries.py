@@ -509,7 +509,8 @@ def test_a_good_package_is_believed_and_told_how_far(good: Path) -> None:
     assert list(problems_of(good)) == []
     said = last_words(good)
     assert "6 runs of 3 cells" in said
-    assert "predictions are not kept" in said
+    assert "accuracy of 6 runs follows from which test samples each answered right" in said
+    assert "predictions are not kept" not in said
     assert "make sign" in said
 
 

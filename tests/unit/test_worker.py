@@ -10,6 +10,7 @@ import pytest
 
 from framewatt import worker
 from framewatt.datasets.contract import Arrays
+from framewatt.metrics import right_answers
 from framewatt.workloads.contract import Inference, Spec, Training
 
 TEN = Arrays(
@@ -175,3 +176,22 @@ def test_epochs_are_timed_and_scoring_between_them_is_not(clock: Clock, tmp_path
     assert [row["samples_processed"] for row in result["epochs"]] == [9, 9]
     assert result["samples_processed"] == 18
     assert [row["loss_mean"] for row in result["epochs"]] == [0.5, 0.5]
+
+
+def test_answers_are_judged_when_no_timed_window_is_open(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[str]] = []
+
+    def judge(scores: Any, data: Arrays, metrics: Any) -> Any:
+        path = tmp_path / ("infer.jsonl" if (tmp_path / "infer.jsonl").exists() else "train.jsonl")
+        seen.append([name for name, edges in windows(path).items() if len(edges) == 1])
+        return right_answers(scores, data, metrics)
+
+    monkeypatch.setattr(worker, "right_answers", judge)
+    with (tmp_path / "train.jsonl").open("a") as file:
+        trained = worker.train(ScriptedTraining(clock), TEN, 2, worker.Events(file))
+    inferred = infer(Scripted(clock), tmp_path / "infer.jsonl", 0)
+    assert seen == [["evaluate-1"], ["evaluate-2"], ["evaluate"]]
+    assert trained["right"].all()
+    assert inferred["right"].tolist() == [True] * 10

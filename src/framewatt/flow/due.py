@@ -16,6 +16,7 @@ from typing import Any
 from framewatt import jobs
 from framewatt.exporters.contract import CHECK_RECORD
 from framewatt.exporters.contract import RECORD as EXPORT_RECORD
+from framewatt.flow.blocks import Blocks, blocks_of
 from framewatt.flow.job_hash import job_sha256
 from framewatt.flow.job_hashes import JobHashes
 from framewatt.flow.staleness import OTHER, Runs, content_of, of_idle, of_stage
@@ -32,6 +33,7 @@ RULES = (
     "quantise",
     "check_quantised",
     "measure",
+    "look",
 )
 """The rules that make nothing but what is due; a job of theirs that Snakemake has in its graph always runs."""
 
@@ -52,7 +54,8 @@ class Due:
             None where it is not due.
         weights: by model.
         exports, checks: by model or `<model>/<precision>`.
-        runs: by `<cell>/<repetition>`.
+        runs: by `<cell>/<repetition>`; where it is not known yet how many blocks there will be, of all that there may.
+        blocks: how many there are, or after which of them the study is still to look.
     """
 
     plan: str | None = None
@@ -63,13 +66,24 @@ class Due:
     exports: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, str] = field(default_factory=dict)
+    blocks: Blocks = field(default_factory=Blocks)
 
     def sentence(self, planned: int) -> str | None:
-        """How many of the planned runs are due, and why; None where none is."""
+        """How many of the planned runs are due, and why; None where none is.
+
+        Args:
+            planned: how many runs there may be.
+        """
         if not self.runs:
             return None
-        why = ", ".join(f"{count} {reason}" for reason, count in Counter(self.runs.values()).most_common())
-        return f"{len(self.runs)} of {planned} runs are due: {why}"
+        first = self.blocks.within(self.runs, self.blocks.looks[:1])
+        why = ", ".join(f"{count} {reason}" for reason, count in Counter(first.values()).most_common())
+        if not self.blocks.looks:
+            return f"{len(self.runs)} of {planned} runs are due: {why}"
+        return (
+            f"{len(first)} runs are due up to the look after block {self.blocks.looks[0]}: {why}; then block by block, "
+            f"{len(self.runs) - len(first)} more at most"
+        )
 
 
 def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources: Path, asked: Asked) -> Due:
@@ -128,6 +142,8 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
             reason = _ASKED
         if reason or idle:
             runs[name] = reason or "corrected by another idle power"
+    blocks = blocks_of(hashes.study, results, runs)
+    runs = blocks.within(runs, blocks.looks[-1:])
     after_sha256 = idle_after_sha256(hashes.idle, results, plan)
     return Due(
         plan=OTHER if plan_is_due(plan, results) else None,
@@ -138,6 +154,7 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
         exports=exports,
         checks=checks,
         runs=runs,
+        blocks=blocks,
     )
 
 
@@ -160,7 +177,7 @@ def idle_after_sha256(idle_sha256: str, results: Path, plan: Mapping[str, Any]) 
         plan: the study's plan.
     """
     records = (content_of(results / "measure" / run_name(entry) / "run.json") for entry in plan["order"])
-    return job_sha256({"idle": idle_sha256, "runs": [record and record.get("clock") for record in records]})
+    return job_sha256({"idle": idle_sha256, "runs": [record.get("clock") for record in records if record]})
 
 
 def one_of(names: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from framewatt.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.files import read_json
 from framewatt.flow.job_hash import idle_domains_sha256
 from framewatt.flow.job_hashes import JobHashes
+from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.stage import worth_repeating
 from framewatt.study import threads_of
 from framewatt.training import RECORD as TRAIN_RECORD
@@ -96,6 +97,8 @@ class Runs:
         if record is None or not all((folder / name).is_file() for name in ("power.parquet", "events.parquet")):
             return "not measured"
         try:
+            if "predictions" in record and not (folder / PREDICTIONS).is_file():
+                return "without its predictions"
             if worth_repeating(record):
                 return "failed or invalid"
             cell = self._cells[cell_id]

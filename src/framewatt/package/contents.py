@@ -38,7 +38,7 @@ _PROJECT = (
 )
 
 
-_REGROWN = ("measure", "train", "export", "figures", "replication", "authors")
+_REGROWN = ("measure", "stopping", "train", "export", "figures", "replication", "authors")
 """Folders of a results tree in which a study that changed leaves behind what it no longer has."""
 
 _LAST = "complete.txt"
@@ -50,8 +50,9 @@ def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, 
 
     Args:
         results: results/<study>.
-        made: files and folders that the study has as it is now. Below `measure`, `train`, `export`, `figures`,
-            `replication` and `authors` no other is taken; a figure is named by any of its files. None: all is taken.
+        made: files and folders that the study has as it is now. Below `measure`, `stopping`, `train`, `export`,
+            `figures`, `replication` and `authors` no other is taken; a figure is named by any of its files. None: all
+            is taken.
     """
     now = None if made is None else {_stem(path.relative_to(results)) for path in made}
     chosen = {}

@@ -34,6 +34,7 @@ _TYPES = {
     ".yaml": "application/yaml",
     ".py": "text/x-python",
     ".txt": "text/plain",
+    ".bits": "application/octet-stream",
 }
 
 

@@ -17,10 +17,13 @@ from framewatt.identity import ROOT
 from framewatt.package.unpack import LARGEST_B, unpack
 from framewatt.validation import load_yaml
 
-DERIVED = ("aggregate", "statistics", "tables", "replication", "figures", "report")
+DERIVED = ("stopping", "aggregate", "statistics", "tables", "replication", "figures", "report")
 """Folders of a results tree that follow from the others."""
 
-RULES = (*DERIVED[:-1], "training_figures", "write_report", "functions", "function_tables", "compare_profiles")
+RULES = (
+    *(*DERIVED[:-1], "stopping_figure", "training_figures", "write_report"),
+    *("functions", "function_tables", "compare_profiles"),
+)
 """The rules that make them."""
 
 _CODE = (

@@ -13,7 +13,22 @@ from framewatt.errors import FramewattError
 from framewatt.package.zip_form import problem_of_form
 
 _SUFFIXES = {
-    *(".json", ".csv", ".md", ".tex", ".html", ".svg", ".png", ".pdf", ".parquet", ".yaml", ".yml", ".py", ".js"),
+    *(
+        ".json",
+        ".csv",
+        ".md",
+        ".tex",
+        ".html",
+        ".svg",
+        ".png",
+        ".pdf",
+        ".parquet",
+        ".bits",
+        ".yaml",
+        ".yml",
+        ".py",
+        ".js",
+    ),
     *(".smk", ".txt", ".jsonl", ".j2", ".rst", ".toml", ".cff", ".def", ".diff", ""),
 }
 """Kinds of files that a package holds; none of them is ever executed or unpickled from there."""

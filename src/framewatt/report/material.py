@@ -1,7 +1,7 @@
 """What a report is made of."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -34,6 +34,8 @@ class Material:
         trends: energy along batch size and work (TRENDS_COLUMNS).
         to_accuracy: what it cost to be as good as asked (framewatt.statistics.to_accuracy).
         choices: what to deploy (framewatt.statistics.deploy.deploy_columns).
+        stopping: stopping.json; empty where the study has a fixed number of blocks.
+        repetitions_changed: how they were, once results were there (framewatt.stopping.history).
         replication: tables beside those of the paper that the study measures anew.
     """
 
@@ -53,6 +55,8 @@ class Material:
     trends: pd.DataFrame
     to_accuracy: pd.DataFrame
     choices: pd.DataFrame
+    stopping: Mapping[str, Any] = field(default_factory=dict)
+    repetitions_changed: Sequence[Mapping[str, Any]] = ()
     replication: Sequence[Table] = ()
 
     @property

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from framewatt.figures import training
-from framewatt.report import deploy, facts, problems, words
+from framewatt.report import deploy, facts, problems, stopping, words
 from framewatt.report.commands import commands_of
 from framewatt.report.material import Material
 from framewatt.report.meters import characterised
@@ -43,6 +43,10 @@ FIGURES = {
         "Power over one run of each runtime, at its largest batch size. Shaded: the windows of the run; what counts is "
         "steady, or the epochs.",
         "Line charts of power over time, a panel a runtime, with the windows of the run shaded.",
+    ),
+    "stopping": (
+        "Block by block: what each choice takes over the one that takes the least in the end, and how sure that is.",
+        "Line charts of ratios with intervals and of e-values over blocks; the numbers are in stopping/stopping.csv.",
     ),
     "epochs": (
         "Accuracy and energy of every epoch of training, repetitions thin and their mean thick.",
@@ -102,6 +106,8 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         sampling=facts.sampling(material),
         answers=words.answers(material),
         recommendations=deploy.recommendations(material),
+        stopped=stopping.told(material),
+        looks=stopping.table(material),
         per=material.headline.per,
         imported=material.imported,
         commands=commands_of(material.plan, _commit(material)),

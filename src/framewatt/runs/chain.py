@@ -19,6 +19,7 @@ from typing import Any, Self
 
 from framewatt.errors import FramewattError
 from framewatt.files import sha256_of
+from framewatt.runs.predictions import NAME as PREDICTIONS
 
 NAME = "chain.jsonl"
 """Name of the file, beside the cells of `measure`."""
@@ -30,7 +31,7 @@ does not name any more, and that packages leave out since then."""
 FIRST = "0" * 64
 """What the first entry has as the hash of the one before."""
 
-_FILES = ("run.json", "power.parquet", "events.parquet")
+_FILES = ("run.json", "power.parquet", "events.parquet", PREDICTIONS)
 
 
 class Chain:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from framewatt.flow.due import run_name
 from framewatt.flow.missing import missing_of
 from framewatt.package.verification.environments import records_of
 from framewatt.package.verification.opened import Opened
@@ -23,7 +24,9 @@ def problems(package: Opened) -> Iterator[str]:
 
 def _counted(package: Opened) -> tuple[str, list[str]]:
     """First line and others, as scripts/complete.py writes them."""
-    plan = {**package.told_plan, "settings": package.settings}
+    told = {run.where for run in package.runs}
+    order = [entry for entry in package.told_plan["order"] if run_name(entry) in told]
+    plan = {**package.told_plan, "order": order, "settings": package.settings}
     missing = missing_of(plan, (record for _, record in package.records), records_of(package), {})
     return missing.count, missing.lines
 

@@ -15,7 +15,7 @@ from framewatt.package.verification.stages import records_of_stages
 _ONCE = (METADATA, "CITATION.cff", ".zenodo.json", "identity.json", "changes.diff")
 
 _RESULTS = re.compile(
-    r"plan/plan\.json|calibrate/(idle|idle_after|idle_[0-9a-f]+|instruments)\.json|measure/.+"
+    r"plan/(plan|repetitions)\.json|stopping/stopping\.(json|csv)|calibrate/(idle|idle_after|idle_[0-9a-f]+|instruments)\.json|measure/.+"
     r"|aggregate/(runs|epochs|functions)\.(csv|parquet)|profile/(profiles\.csv|(functions|calls)\.parquet)"
     r"|(statistics|tables|figures|replication|authors)/([^/]+/)?[^/]+\.(csv|md|tex|svg|pdf|png)"
     r"|report/(report\.html|complete\.txt)"

@@ -1,6 +1,7 @@
 """A package as it is checked: its study, loaded anew from the study file, and its records."""
 
 import functools
+import itertools
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -16,8 +17,11 @@ from framewatt.files import read_json
 from framewatt.flow.job_hashes import JobHashes, Sources
 from framewatt.identity import ROOT
 from framewatt.jobs import AnyStudy, environments_of
-from framewatt.plan import plan_of
+from framewatt.plan import plan_of, planned_cells
 from framewatt.records import read_run
+from framewatt.stopping.path import Path as StoppingPath
+from framewatt.stopping.path import path_of
+from framewatt.stopping.rule import most_blocks, rule_of
 from framewatt.study import Study, load_study, schema_of_measuring
 from framewatt.validation import load_yaml, validate
 from framewatt.workloads import FRAMEWORKS, registered_models
@@ -111,8 +115,26 @@ class Opened:
 
     @functools.cached_property
     def runs(self) -> list[RunFolder]:
-        """Every planned run."""
-        return [self._run(entry["cell"], entry["repetition"]) for entry in self.plan["order"]]
+        """Every planned run; of a study that stops when its answer is known, those up to the block that ended it."""
+        path = self.stopping_path
+        order = self.plan["order"]
+        if path is not None and path.stopped:
+            order = [entry for entry in order if entry["repetition"] <= len(path.steps)]
+        return [self._run(entry["cell"], entry["repetition"]) for entry in order]
+
+    @functools.cached_property
+    def stopping_path(self) -> StoppingPath | None:
+        """What the study knew after each whole block that the package has; None where it has no rule when to stop."""
+        if isinstance(self.study, FileStudy) or rule_of(self.study.settings) is None:
+            return None
+        records: list[dict[str, Any]] = []
+        for _, block in itertools.groupby(self.study.runs(), key=lambda run: run.repetition):
+            found = [self._run(run.cell.id, run.repetition).record for run in block]
+            known = [record for record in found if record is not None]
+            if len(known) < len(found):
+                break
+            records += known
+        return path_of(planned_cells(self.plan), self.study.settings, records)
 
     @property
     def records(self) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
@@ -240,7 +262,7 @@ def _measured_study(
     if content.get("threads", "auto") == "auto":
         content = {**content, "threads": threads}
     study = load_study(path, content, schema, known, device)
-    runs = study.settings["repetitions"] * len(study.cells)
+    runs = most_blocks(study.settings) * len(study.cells)
     if runs > _MOST_RUNS:
         raise FramewattError(f"{path}: repetitions: found {runs} runs; allowed: at most {_MOST_RUNS} in a package")
     return study

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from framewatt.package.verification.opened import Opened
+from framewatt.runs.predictions import NAME as PREDICTIONS
 
 _FILES = ("run.json", "power.parquet", "events.parquet")
 
@@ -16,9 +17,11 @@ def problems(package: Opened) -> Iterator[str]:
         else:
             yield from (f"{where}: has no {name}" for name in _FILES if not (run.path / name).is_file())
     planned = {run.path for run in package.runs}
+    answered = {run.path for run, record in package.records if "predictions" in record}
     folders = {path.parent for path in package.results.glob("measure/*/**/*") if path.is_file()}
     for folder in sorted(folders - planned):
         yield f"{folder.relative_to(package.data).as_posix()}: files of a run that is not planned"
     for folder in sorted(folders & planned):
-        strange = sorted(path.name for path in folder.iterdir() if path.name not in _FILES)
+        allowed = {*_FILES, *([PREDICTIONS] if folder in answered else [])}
+        strange = sorted(path.name for path in folder.iterdir() if path.name not in allowed)
         yield from (f"{(folder / name).relative_to(package.data).as_posix()}: no file of a run" for name in strange)

@@ -9,6 +9,7 @@ from framewatt.package.verification import chain
 from framewatt.package.verification.code import other_code
 from framewatt.package.verification.earlier import SINCE
 from framewatt.package.verification.opened import Opened
+from framewatt.package.verification.predictions import recounted_in
 from framewatt.runs.clocks import steps_between
 from framewatt.verdict import OK
 
@@ -62,6 +63,9 @@ def _proven(package: Opened, rebuilt: int | None) -> Iterator[str]:
         yield "records and traces are what the logs in it give"
     if not isinstance(package.study, FileStudy):
         yield "samples, environment, data and weights fit the records of what was used"
+        recounted, _ = recounted_in(package)
+        if recounted:
+            yield f"accuracy of {recounted} runs follows from which test samples each answered right"
     yield "the code is the one that packed it"
     if chained := chain.told_of(package):
         yield chained
@@ -82,7 +86,7 @@ def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
         yield "what the logs say"
         yield "idle power, which the study file states"
     else:
-        yield "accuracy, for predictions are not kept"
+        yield from _answers(package)
         yield "percentiles of latency, for times of batches are not kept (their mean is proven)"
         yield "losses"
         yield "idle power, for its readings are not kept"
@@ -104,6 +108,15 @@ def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
         yield f"why {failed} runs failed"
     if told := other_code(package):
         yield told
+
+
+def _answers(package: Opened) -> Iterator[str]:
+    """What of the metrics of quality nothing else tells of."""
+    recounted, others = recounted_in(package)
+    if recounted:
+        yield "which test samples a run answered right; precision, recall and F1"
+    if others:
+        yield f"accuracy of {others} runs, for their predictions are not kept"
 
 
 def _has_logs(package: Opened) -> bool:

@@ -1,0 +1,22 @@
+"""Rule look: whether the study goes on after a block, as a file that Snakemake asks."""
+
+from pathlib import Path
+
+from framewatt.cli import run
+from framewatt.files import read_json, write_json
+from framewatt.flow.planned import planned_runs
+from framewatt.plan import planned_cells
+from framewatt.stopping.path import path_of
+from framewatt.stopping.record import why
+
+
+def main() -> None:
+    """Look, and say what is seen."""
+    plan = read_json(Path(snakemake.input.plan))
+    records = planned_runs(snakemake.input.plan, snakemake.input.records).values()
+    path = path_of(planned_cells(plan), plan["settings"], records)
+    print(why(path), flush=True)
+    write_json(Path(snakemake.output.record), {"blocks": int(snakemake.wildcards.block), "stops": path.stopped})
+
+
+run(main)

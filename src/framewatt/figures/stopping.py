@@ -1,0 +1,121 @@
+"""Block by block, what a study that stops when it knows enough knew: ratios to the best, and how sure it was."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from framewatt.factors import COMPARED, label
+from framewatt.figures import notes, style
+
+TITLE = "What was known after each block"
+_SHIFT = 0.12
+"""Blocks by which the intervals of two choices stand apart."""
+
+
+@style.styled
+def draw(
+    path: pd.DataFrame,
+    cells: Mapping[str, Mapping[str, object]],
+    width: float | None,
+    estimated: bool,
+    compared: Sequence[str] = COMPARED,
+) -> Figure:
+    """A row of panels a group: the ratio of every choice to the best with its interval; evidence, or the width.
+
+    Args:
+        path: framewatt.stopping.record.COLUMNS.
+        cells: levels of every cell, by its name.
+        width: the share to which ratios are to be known; None where the best is looked for.
+        estimated: whether energy is what is compared, and an estimate.
+        compared: the factors in which cells are compared.
+    """
+    rows = path.dropna(subset=["ratio"])
+    if rows.empty:
+        return notes.empty(TITLE, "No two choices of a group have a block in which both count.", [])
+    rows = rows.assign(label=[label(cells[cell], compared) for cell in rows["cell"]])
+    groups = list(rows.groupby("group", sort=False))
+    looks = style.looks([*rows["label"], *(label(cells[cell], compared) for cell in rows["leader"].unique())])
+    figure = Figure(figsize=(8.4, 1.1 + 2.6 * len(groups)), layout="constrained")
+    axes_of = figure.subplots(len(groups), 2, squeeze=False)
+    for (left, right), (group, own) in zip(axes_of, groups, strict=True):
+        leader = label(cells[own["leader"].iloc[0]], compared)
+        left.set_title(f"{group}: over {leader}")
+        _ratios(left, own, looks)
+        if width is None:
+            right.set_title(f"Evidence that {leader} takes less")
+            _evidence(right, own, looks)
+        else:
+            right.set_title("Half-width of the interval")
+            _widths(right, own, width, looks)
+    handles = [
+        Line2D([], [], color=looks[name].colour, marker=looks[name].marker, ms=4.5, label=name)
+        for name in dict.fromkeys(rows["label"])
+    ]
+    figure.legend(handles=handles, loc="outside right center", alignment="left")
+    how = "Intervals hold at all looks together; few blocks give none"
+    first = f"First look after block {rows.loc[rows['looked'], 'blocks'].min()}" if rows["looked"].any() else ""
+    return notes.finish(figure, TITLE, notes.estimate_words([estimated]), [how, first])
+
+
+def _ratios(axes: Axes, rows: pd.DataFrame, looks: Mapping[str, style.Look]) -> None:
+    names = list(dict.fromkeys(rows["label"]))
+    for place, name in enumerate(names):
+        own = rows[rows["label"] == name]
+        shift = _SHIFT * (place - (len(names) - 1) / 2)
+        look = looks[name]
+        axes.errorbar(
+            own["blocks"] + shift,
+            own["ratio"],
+            yerr=[own["ratio"] - own["ratio_low"], own["ratio_high"] - own["ratio"]],
+            color=look.colour,
+            marker=look.marker,
+            ms=3.5,
+            lw=1,
+            elinewidth=0.8,
+            label="_ratio",
+        )
+    axes.axhline(1, color="#222222", lw=0.9)
+    axes.set_yscale("log")
+    ends = [*rows["ratio_low"].dropna(), *rows["ratio_high"].dropna()]
+    least, most = min(0.95, *rows["ratio"]), max(1.05, *rows["ratio"])
+    if ends:
+        # One interval of few blocks may span decades, in which nothing else is seen.
+        least, most = max(least / 2, min(least, *ends)), min(2 * most, max(most, *ends))
+    axes.set_ylim(least * 0.97, most * 1.03)
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+    axes.set_ylabel("ratio")
+    _blocks(axes, rows)
+
+
+def _evidence(axes: Axes, rows: pd.DataFrame, looks: Mapping[str, style.Look]) -> None:
+    for name, own in rows.groupby("label", sort=False):
+        look = looks[str(name)]
+        axes.plot(own["blocks"], own["e_value"], color=look.colour, marker=look.marker, ms=3.5, lw=1, label="_evidence")
+    axes.axhline(rows["threshold"].iloc[0], color="#222222", lw=0.9, ls="--")
+    axes.set_yscale("log")
+    axes.set_ylabel("e-value, and where it is enough")
+    _blocks(axes, rows)
+
+
+def _widths(axes: Axes, rows: pd.DataFrame, width: float, looks: Mapping[str, style.Look]) -> None:
+    known = rows.dropna(subset=["ratio_high"])
+    for name, own in known.groupby("label", sort=False):
+        look = looks[str(name)]
+        share = 100 * (own["ratio_high"] / own["ratio"] - 1)
+        axes.plot(own["blocks"], share, color=look.colour, marker=look.marker, ms=3.5, lw=1, label="_width")
+    axes.axhline(100 * width, color="#222222", lw=0.9, ls="--")
+    axes.set_ylim(0, 100 * width * 4)
+    axes.set_ylabel("%, and where it is enough")
+    _blocks(axes, rows)
+
+
+def _blocks(axes: Axes, rows: pd.DataFrame) -> None:
+    axes.set_xlabel("blocks")
+    axes.set_xlim(0.5, rows["blocks"].max() + 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -1,0 +1,55 @@
+"""When the study stopped and why, on its page."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from framewatt.factors import label
+from framewatt.report.material import Material
+from framewatt.report.numbers import significant
+from framewatt.report.tables import Table
+from framewatt.stopping.history import sentences
+
+
+def told(material: Material) -> list[str]:
+    """Sentences: what the study expected, when it stopped and why, what was changed once results were there."""
+    found = [material.plan["stopping"]["sentence"], material.stopping["why"]] if material.stopping else []
+    return found + sentences(material.repetitions_changed)
+
+
+def table(material: Material) -> Table | None:
+    """A row a look and group; None where the study has a fixed number of blocks."""
+    if not material.stopping:
+        return None
+    levels = {cell["id"]: cell for cell in material.plan["cells"]}
+    rows = [
+        [str(step["blocks"]), name, *_row(group, levels, material.compared)]
+        for step in material.stopping["steps"]
+        if step["looked"]
+        for name, group in step["groups"].items()
+    ]
+    header = ["blocks", "group", "least so far", "least sure of", "its ratio", "e-value", "enough at", "settled"]
+    return Table("stopping", "What each look saw", header, rows, frozenset({"blocks"}))
+
+
+def _row(group: Mapping[str, Any], levels: Mapping[str, Any], compared: Any) -> list[str]:
+    settled = "yes" if group["settled"] else "no"
+    others = [other for other in group["others"] if other["ratio"] is not None]
+    if group["leader"] is None or not others:
+        return [_name(group["leader"], levels, compared), "none", *[""] * 3, settled]
+    near = min(others, key=_how_sure)
+    ends = [near["ratio_low"], near["ratio_high"]]
+    interval = "" if None in ends else f" ({significant(ends[0])} to {significant(ends[1])})"
+    evidence = [significant(value) if value is not None else "" for value in (near["e_value"], group["threshold"])]
+    names = [_name(name, levels, compared) for name in (group["leader"], near["cell"])]
+    return [*names, f"{significant(near['ratio'])}{interval}", *evidence, settled]
+
+
+def _how_sure(other: Mapping[str, Any]) -> tuple[float, float]:
+    """How well a choice is told from the best: by its e-value, or by how narrow its interval is."""
+    high = math.inf if other["ratio_high"] is None else other["ratio_high"] / other["ratio"]
+    return (other["e_value"] or 0.0, -high)
+
+
+def _name(cell: str | None, levels: Mapping[str, Any], compared: Any) -> str:
+    return "none" if cell is None else label(levels[cell], compared)

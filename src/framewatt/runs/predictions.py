@@ -1,0 +1,78 @@
+"""Which test samples a run answered right, kept beside its record: a line that names their number, and a bit a sample.
+
+A file that begins with that line and has as many bytes as it says is read; nothing in it is run or unpickled.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.errors import FramewattError
+
+NAME = "right.bits"
+"""Name of the file."""
+
+Answers = NDArray[np.bool_]
+"""A truth value a test sample, in the order of the data set."""
+
+
+def as_bytes(right: Answers) -> bytes:
+    """What the file holds: its line, then eight samples a byte, the first of them in its highest bit."""
+    return _head(right.size) + np.packbits(right).tobytes()
+
+
+def told_of(right: Answers) -> dict[str, Any]:
+    """What the record says of it: `samples`, how many of them were answered right, and the file's SHA-256."""
+    digest = hashlib.sha256(as_bytes(right)).hexdigest()
+    return {"samples": int(right.size), "right": int(right.sum()), "sha256": digest}
+
+
+def read_right(path: Path, told: Mapping[str, Any]) -> Answers:
+    """The answers of a run.
+
+    Args:
+        path: the file.
+        told: `predictions` of the run's record.
+
+    Raises:
+        FramewattError: it is not there, is no plain file, or is not what the record says.
+    """
+    content = _content_of(path, len(_head(told["samples"])) + -(-told["samples"] // 8))
+    head = _head(told["samples"])
+    if not content.startswith(head):
+        raise FramewattError(f"{path}: found another beginning; allowed: {head.decode().strip()!r}")
+    if hashlib.sha256(content).hexdigest() != told["sha256"]:
+        raise FramewattError(f"{path}: found other bits than its record was written with; allowed: those")
+    bits = np.unpackbits(np.frombuffer(content, np.uint8, offset=len(head))).astype(bool)
+    right, rest = bits[: told["samples"]], bits[told["samples"] :]
+    if rest.any():
+        raise FramewattError(f"{path}: found bits behind the last of {told['samples']} samples; allowed: none")
+    if int(right.sum()) != told["right"]:
+        raise FramewattError(f"{path}: found {int(right.sum())} right answers; allowed: {told['right']}, as recorded")
+    return right
+
+
+def _head(samples: int) -> bytes:
+    return f"framewatt: right answers to {samples} samples\n".encode()
+
+
+def _content_of(path: Path, size_b: int) -> bytes:
+    """The content of a plain file of a size; no link is followed, and no other file is read."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise FramewattError(f"{path}: found no file: {error.strerror}; allowed: a plain file") from error
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode) or found.st_size != size_b:
+            raise FramewattError(f"{path}: found {found.st_size} bytes; allowed: a plain file of {size_b}")
+        with os.fdopen(file, "rb", closefd=False) as opened:
+            return opened.read(size_b)
+    finally:
+        os.close(file)

@@ -1,0 +1,59 @@
+"""How many blocks a study may expect to need, before anything is measured (pure)."""
+
+import math
+from typing import Any
+
+from scipy.special import ndtri, stdtrit
+
+from framewatt.statistics.stopping import critical_t, threshold_of
+from framewatt.stopping.rule import Rule
+
+NOISE = 0.05
+"""Standard deviation of a run about its cell and block that is assumed, as a share: that of a quiet machine."""
+
+DIFFERENCES = (0.05, 0.1, 0.2)
+"""Shares by which the next best may take more than the best."""
+
+
+def expected(rule: Rule, cells: int, alpha: float) -> dict[str, Any]:
+    """After about how many blocks a group of so many cells is settled, all others as close to the best.
+
+    Half of such studies take longer (docs/stopping.md has simulated means).
+
+    Args:
+        rule: when the study stops.
+        cells: of its largest group.
+        alpha: probability of an error in a group.
+
+    Returns:
+        `blocks`: by difference in percent (for an interval by "any"), how many, or None where more than at_most; and a
+        `sentence`.
+    """
+    spread = NOISE * math.sqrt(2)
+    if rule.width is not None:
+        blocks = {"any": _narrow(rule, cells, alpha, spread)}
+        told = f"{_words(blocks['any'], rule)} where runs vary by {100 * NOISE:g} %"
+    else:
+        blocks = {f"{100 * share:g}": _known(rule, cells, alpha, math.log1p(share) / spread) for share in DIFFERENCES}
+        each = (f"{_words(number, rule)} where it is {share} % ahead" for share, number in blocks.items())
+        told = f"{', '.join(each)} of {'all others' if cells > 2 else 'the other'}, and runs vary by {100 * NOISE:g} %"
+    sentence = f"Measures {rule.at_least} to {rule.at_most} blocks, {rule.words}: {told}."
+    return {"blocks": blocks, "sentence": sentence}
+
+
+def _known(rule: Rule, cells: int, alpha: float, effect: float) -> int | None:
+    """The first look at which the least of the others' t statistics reaches the threshold in half of such studies."""
+    threshold, below = threshold_of(cells, alpha), float(ndtri(0.5 ** (1 / (cells - 1))))
+    return next((n for n in rule.looks if math.sqrt(n) * effect - below >= critical_t(n, threshold)), None)
+
+
+def _narrow(rule: Rule, cells: int, alpha: float, spread: float) -> int | None:
+    """The first look at which an interval of such a spread is narrow enough."""
+    assert rule.width is not None
+    share = alpha / (len(rule.looks) * math.comb(cells, 2))
+    widths = ((n, math.expm1(stdtrit(n - 1, 1 - share / 2) * spread / math.sqrt(n))) for n in rule.looks)
+    return next((n for n, width in widths if width <= rule.width), None)
+
+
+def _words(blocks: int | None, rule: Rule) -> str:
+    return f"about {blocks} blocks" if blocks is not None else f"more than {rule.at_most}"

@@ -1,0 +1,149 @@
+"""What a study's records say after each block, and after which one it stops (no side effects)."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from framewatt.factors import Cell
+from framewatt.frames import runs_frame
+from framewatt.headline import headline_of_runs
+from framewatt.statistics.pairs import groups
+from framewatt.statistics.selection import counted, totals
+from framewatt.statistics.stopping import Look, Values, look_at_interval, look_for_best, threshold_of
+from framewatt.stopping.rule import TIME, Rule, rule_of
+
+
+@dataclass(frozen=True)
+class GroupAfter:
+    """What is known of a group after some blocks.
+
+    Attributes:
+        cells: its cells by name, in the order of the look's columns.
+        look: see statistics.stopping.
+        threshold: e-value at which a cell is known to take more than the leader; None for an interval.
+    """
+
+    cells: tuple[str, ...]
+    look: Look
+    threshold: float | None
+
+    @property
+    def without(self) -> list[str]:
+        """Its cells of which no run counts so far."""
+        known = {self.look.leader, *self.look.others}
+        return [name for column, name in enumerate(self.cells) if column not in known]
+
+
+@dataclass(frozen=True)
+class After:
+    """What is known of a study after some blocks.
+
+    Attributes:
+        blocks: how many.
+        looked: whether the rule looks then.
+        groups: of cells that are compared with each other, by what these share.
+    """
+
+    blocks: int
+    looked: bool
+    groups: Mapping[str, GroupAfter]
+
+    @property
+    def settled(self) -> bool:
+        """Whether every group is."""
+        return all(group.look.settled for group in self.groups.values())
+
+
+@dataclass(frozen=True)
+class Path:
+    """What was known after each block up to the last.
+
+    Attributes:
+        rule: when the study stops.
+        steps: a step a block; empty where there is no block yet.
+        stopped: whether no further block is measured.
+        beside_last: the same steps, with all cells beside those that lead their groups in the end.
+    """
+
+    rule: Rule
+    steps: Sequence[After]
+    stopped: bool
+    beside_last: Sequence[After]
+
+    @property
+    def settled(self) -> bool:
+        """Whether it stopped since its answer is known."""
+        return self.stopped and self.steps[-1].settled
+
+
+def path_of(cells: Iterable[Cell], settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> Path:
+    """What a study knows after each of its blocks, up to the one after which it stops.
+
+    A run that failed or is invalid does not count, nor does its block for its cell; a cell of which no run counts is
+    left out of its group. So there is an answer for any records, and at_most blocks end it in any case.
+
+    Args:
+        cells: the study's, with the levels that its plan gives them.
+        settings: the study's, which have a rule.
+        records: run records of whole blocks, from the first on without a gap, in any order.
+    """
+    rule = rule_of(settings)
+    if rule is None:
+        raise ValueError(f"found repetitions {settings['repetitions']!r}; allowed: a rule when to stop")
+    cells = list(cells)
+    blocks, logs = _logarithms(rule, cells, records)
+    compared = {
+        name: [cell.id for cell in members]
+        for name, members in groups(cells, settings["statistics"]["compare"]).items()
+        if len(members) > 1
+    }
+    alpha = float(settings["statistics"]["alpha"])
+
+    def after(count: int, leaders: Mapping[str, int | None]) -> After:
+        known = {
+            name: _look(rule, members, logs, count, alpha, leaders.get(name)) for name, members in compared.items()
+        }
+        return After(count, count in rule.looks, known)
+
+    steps: list[After] = []
+    stopped = False
+    while not stopped and len(steps) < blocks:
+        steps.append(after(len(steps) + 1, {}))
+        stopped = steps[-1].blocks == rule.at_most or (steps[-1].looked and steps[-1].settled)
+    last = {name: group.look.leader for name, group in steps[-1].groups.items()} if steps else {}
+    return Path(rule, steps, stopped, [after(step.blocks, last) for step in steps])
+
+
+def _look(
+    rule: Rule, cells: Sequence[str], logs: Mapping[str, Values], blocks: int, alpha: float, leader: int | None
+) -> GroupAfter:
+    values = np.column_stack([logs[cell][:blocks] for cell in cells])
+    if rule.width is not None:
+        look = look_at_interval(values, alpha, len(rule.looks), rule.width, leader)
+        return GroupAfter(tuple(cells), look, None)
+    look = look_for_best(values, alpha, leader)
+    return GroupAfter(tuple(cells), look, threshold_of(len(cells), alpha))
+
+
+def _logarithms(
+    rule: Rule, cells: Sequence[Cell], records: Iterable[Mapping[str, Any]]
+) -> tuple[int, dict[str, Values]]:
+    """How many blocks there are, and by cell the logarithm of what it took in each; NaN where no run counts."""
+    records = list(records)
+    blocks = max((int(record["repetition"]) for record in records), default=0)
+    logs = {cell.id: np.full(blocks, math.nan) for cell in cells}
+    if not records:
+        return 0, logs
+    rows: pd.DataFrame = totals(runs_frame(records))
+    headline = headline_of_runs(rows)
+    quantity = headline.time if rule.quantity == TIME else headline.energy
+    for name, values in logs.items():
+        found = counted(rows, name, quantity)[quantity]
+        # A run that took nothing is a finding, and has no logarithm.
+        found = found[(found > 0) & np.isfinite(found)]
+        values[found.index.to_numpy(dtype=int) - 1] = np.log(found.to_numpy(dtype=np.float64))
+    return blocks, logs

@@ -1,0 +1,123 @@
+"""The record of when a study stopped and what it saw: stopping.json, and its rows as a frame (pure)."""
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from framewatt.statistics.stopping import Ratio
+from framewatt.stopping.path import After, GroupAfter, Path
+
+COLUMNS = [
+    "blocks",
+    "looked",
+    "group",
+    "leader",
+    "cell",
+    "pairs",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "e_value",
+    "threshold",
+    "settled",
+]
+"""A row a block, group and cell beside the one that leads the group in the end: its ratio to that over so many blocks
+that both have (`pairs`), with the interval of the rule; the largest e-value so far for "the leader takes less".
+`looked` is whether the rule looked then, `settled` whether the group was, beside whichever cell led it at that time."""
+
+_DIGITS = 12
+
+
+def record_of(path: Path) -> dict[str, Any]:
+    """What stopping.json holds.
+
+    Args:
+        path: of a study that has stopped.
+
+    Raises:
+        ValueError: it has not.
+    """
+    if not path.stopped:
+        raise ValueError("found a study that goes on; allowed: one that has stopped")
+    return {
+        "repetitions": path.rule.to_dict(),
+        "blocks": path.steps[-1].blocks,
+        "settled": path.settled,
+        "why": why(path),
+        "steps": [_step(step) for step in path.steps],
+    }
+
+
+def why(path: Path) -> str:
+    """Why a study stopped, or what it does not know where it goes on, in a sentence."""
+    last = path.steps[-1]
+    what = (
+        f"which choice takes the least {path.rule.quantity} is known"
+        if path.rule.width is None
+        else f"the ratios of {path.rule.quantity} are known to {100 * path.rule.width:g} %"
+    )
+    alone = sum(not group.look.others for group in last.groups.values())
+    if path.settled and not alone:
+        return f"Stopped after {last.blocks} blocks: {what} in every group."
+    known = sum(group.look.settled for group in last.groups.values()) - alone
+    seen = f"{what} in {known} of {len(last.groups)} {'group' if len(last.groups) == 1 else 'groups'}"
+    seen += f"; in {alone} at most one choice has runs that count." if alone else "."
+    if path.settled:
+        return f"Stopped after {last.blocks} blocks: {seen}"
+    if path.stopped:
+        return f"Stopped after {last.blocks} blocks, the most that the study allows: {seen}"
+    return f"Goes on after {last.blocks} blocks: {seen}"
+
+
+def frame_of(path: Path) -> pd.DataFrame:
+    """The path of every cell beside the one that leads its group in the end, see COLUMNS."""
+    rows = [
+        {
+            "blocks": step.blocks,
+            "looked": step.looked,
+            "group": name,
+            **{key: value for key, value in _group(group).items() if key in COLUMNS},
+            "settled": then.groups[name].look.settled,
+            **other,
+        }
+        for step, then in zip(path.beside_last, path.steps, strict=True)
+        for name, group in step.groups.items()
+        for other in _group(group)["others"]
+    ]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    numbers = ["ratio", "ratio_low", "ratio_high", "e_value", "threshold"]
+    return frame.astype(dict.fromkeys(numbers, "float64") | dict.fromkeys(("looked", "settled"), "bool"))
+
+
+def _step(step: After) -> dict[str, Any]:
+    return {
+        "blocks": step.blocks,
+        "looked": step.looked,
+        "settled": step.settled,
+        "groups": {name: _group(group) for name, group in step.groups.items()},
+    }
+
+
+def _group(group: GroupAfter) -> dict[str, Any]:
+    look = group.look
+    return {
+        "leader": None if look.leader is None else group.cells[look.leader],
+        "threshold": group.threshold,
+        "settled": look.settled,
+        "others": [
+            {"cell": group.cells[column], **_ratio(ratio), "e_value": _number(look.e_values.get(column))}
+            for column, ratio in look.others.items()
+        ],
+        "without": group.without,
+    }
+
+
+def _ratio(ratio: Ratio) -> dict[str, Any]:
+    ends = {"ratio": ratio.ratio, "ratio_low": ratio.low, "ratio_high": ratio.high}
+    return {"pairs": ratio.blocks, **{name: _number(value) for name, value in ends.items()}}
+
+
+def _number(value: float | None) -> float | None:
+    """To twelve digits: beyond them lies what another machine's mathematical library makes of a function."""
+    return None if value is None or not math.isfinite(value) else float(f"{value:.{_DIGITS}g}")

@@ -1,0 +1,97 @@
+"""Which test samples a run answered right: kept, read back, and refused where they are not what the record says."""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from framewatt.datasets.contract import Arrays
+from framewatt.errors import FramewattError
+from framewatt.metrics import judge_outputs, right_answers
+from framewatt.runs.predictions import as_bytes, read_right, told_of
+from framewatt.worker import with_predictions, without_metrics
+
+RIGHT = np.array([True, False, True, True, False, False, True, True, False, True])
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    path = tmp_path / "right.bits"
+    path.write_bytes(as_bytes(RIGHT))
+    return path
+
+
+@pytest.mark.parametrize("samples", [1, 7, 8, 9, 360, 10_000])
+def test_answers_come_back_as_they_were_in_a_bit_a_sample(tmp_path: Path, samples: int) -> None:
+    right = np.random.default_rng(samples).random(samples) < 0.9
+    path = tmp_path / "right.bits"
+    path.write_bytes(as_bytes(right))
+    assert np.array_equal(read_right(path, told_of(right)), right)
+    assert path.stat().st_size <= samples // 8 + 60
+    assert told_of(right)["right"] == right.sum()
+
+
+def rewritten(content: bytes, **told: Any) -> tuple[bytes, dict[str, Any]]:
+    """A file and a record that has its hash."""
+    return content, {**told_of(RIGHT), "sha256": hashlib.sha256(content).hexdigest(), **told}
+
+
+BEHIND = as_bytes(RIGHT)[:-1] + bytes([as_bytes(RIGHT)[-1] | 1])
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        (rewritten(as_bytes(RIGHT)[:-1]), "found 40 bytes; allowed: a plain file of 41"),
+        (rewritten(as_bytes(RIGHT) + b"\0"), "found 42 bytes; allowed: a plain file of 41"),
+        (rewritten(as_bytes(RIGHT), samples=11), "found another beginning; allowed: 'framewatt: right answers to 11"),
+        (rewritten(as_bytes(RIGHT), samples=999_999_999), "allowed: a plain file of 125000046"),
+        (rewritten(as_bytes(~RIGHT), sha256=told_of(RIGHT)["sha256"]), "found other bits than its record was written"),
+        (rewritten(as_bytes(~RIGHT)), "found 4 right answers; allowed: 6, as recorded"),
+        (rewritten(BEHIND), "found bits behind the last of 10 samples"),
+        (rewritten(b"\x80\x04" + as_bytes(RIGHT)[2:]), "found another beginning"),
+        (rewritten(b""), "found 0 bytes"),
+    ],
+    ids=["shorter", "longer", "of others", "huge", "other bits", "other count", "padding", "a pickle", "empty"],
+)
+def test_a_file_that_is_not_what_the_record_says_is_refused(
+    kept: Path, file: tuple[bytes, dict[str, Any]], message: str
+) -> None:
+    content, told = file
+    kept.write_bytes(content)
+    with pytest.raises(FramewattError, match=message):
+        read_right(kept, told)
+
+
+def test_no_link_is_followed_and_nothing_but_a_file_is_read(kept: Path, tmp_path: Path) -> None:
+    link, pipe = tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(kept)
+    os.mkfifo(pipe)
+    for path in (link, pipe, tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(FramewattError, match="allowed: a plain file"):
+            read_right(path, told_of(RIGHT))
+
+
+def test_the_answers_are_those_of_which_the_accuracy_is(tmp_path: Path) -> None:
+    labels = np.array([0, 1, 2, 1, 0])
+    data = Arrays(np.zeros((1, 1, 2, 2), np.float32), labels[:1], np.zeros((5, 1, 2, 2), np.float32), labels)
+    outputs = np.eye(3)[[0, 1, 1, 1, 2]]
+    metrics, _ = judge_outputs(outputs, data)
+    right = right_answers(outputs, data, metrics)
+    assert right is not None
+    assert (right.mean(), right.tolist()) == (metrics["accuracy"], [True, True, False, True, False])
+    unknown, _ = judge_outputs(np.full((5, 3), np.nan), data)
+    assert right_answers(outputs, data, unknown) is None
+
+
+def test_a_result_has_a_file_only_where_accuracy_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "right.bits"
+    result = {"metrics": {"accuracy": 0.6}, "metrics_unknown": None, "right": RIGHT}
+    random = without_metrics(result, "weights are random")
+    assert with_predictions(random, path).keys() == {"metrics", "metrics_unknown"}
+    assert not path.exists()
+    assert with_predictions(result, path)["predictions"] == told_of(RIGHT)
+    assert np.array_equal(read_right(path, told_of(RIGHT)), RIGHT)

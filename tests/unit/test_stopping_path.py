@@ -1,0 +1,249 @@
+"""What a study's records say after each block, which blocks are still to come, and what was changed by hand."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from package_factory import hashes_of, results_tree
+from records_factory import energy, run_record
+from study_factory import loaded
+
+from framewatt.factors import PlainCell
+from framewatt.files import read_json, write_json
+from framewatt.flow.blocks import Blocks, blocks_of, blocks_there, plan_until
+from framewatt.flow.due import Due
+from framewatt.plan import plan_of
+from framewatt.stopping.expected import expected
+from framewatt.stopping.history import changes_of, note_change, sentences
+from framewatt.stopping.path import Path as StoppingPath
+from framewatt.stopping.path import path_of
+from framewatt.stopping.record import COLUMNS, frame_of, record_of
+from framewatt.stopping.rule import Rule
+
+RULE = {"at_least": 4, "at_most": 8, "until": {"best": "energy"}}
+LEVELS = {"phase": "infer", "workload": "resnet50", "provider": "native", "dataset": "digits", "precision": "fp32"}
+CELLS = [
+    PlainCell(f"{runtime}-b{batch}", tuple({**LEVELS, "runtime": runtime, "batch_size": batch}.items()))
+    for batch in (1, 64)
+    for runtime in ("torch", "tensorflow", "mxnet")
+]
+RATIOS = {"torch": 1.0, "tensorflow": 1.2, "mxnet": 1.5}
+
+
+def settings(**repetitions: Any) -> dict[str, Any]:
+    return {"repetitions": {**RULE, **repetitions}, "statistics": {"compare": ["runtime", "provider"], "alpha": 0.05}}
+
+
+def records(blocks: int, noise: float = 0.03, change: Mapping[tuple[str, int], Any] | None = None) -> list[dict]:
+    """Runs of every cell in so many blocks; a changed one has other joules, or none, with which it failed."""
+    rng = np.random.default_rng(5)
+    found = []
+    for block in range(1, blocks + 1):
+        for cell in CELLS:
+            levels = cell.to_dict()
+            joules = 100 * RATIOS[levels["runtime"]] * rng.lognormal(0, noise)
+            joules = (change or {}).get((cell.id, block), joules)
+            head = {"cell_id": cell.id, "cell": levels, "repetition": block, "block": block}
+            if joules is None:
+                head |= {"status": "failed", "valid": False, "reasons": ["killed"]}
+            found.append(run_record({"cpu:package-0": energy(joules)}, **head))
+    return found
+
+
+def path(blocks: int, noise: float = 0.03, change: Any = None, **repetitions: Any) -> StoppingPath:
+    return path_of(CELLS, settings(**repetitions), records(blocks, noise, change))
+
+
+def test_a_study_stops_at_the_first_look_by_which_every_group_is_settled() -> None:
+    found = path(8)
+    assert (found.stopped, found.settled) == (True, True)
+    assert 4 < len(found.steps) < 8
+    assert [step.looked for step in found.steps] == [step.blocks >= 4 for step in found.steps]
+    assert not any(step.settled for step in found.steps[3:-1])
+    assert record_of(found)["why"] == (
+        f"Stopped after {len(found.steps)} blocks: which choice takes the least energy is known in every group."
+    )
+    assert list(found.steps[-1].groups) == ["infer resnet50 digits batch 1 fp32", "infer resnet50 digits batch 64 fp32"]
+
+
+def test_later_blocks_do_not_change_what_stopped_it() -> None:
+    blocks = len(path(8).steps)
+    assert record_of(path(blocks)) == record_of(path(8))
+    assert not path(blocks - 1).stopped
+    with pytest.raises(ValueError, match="found a study that goes on"):
+        record_of(path(blocks - 1))
+
+
+def test_one_group_that_is_not_settled_goes_on_to_the_end() -> None:
+    ties = {(f"{runtime}-b64", block): 100.0 + (block % 2) for block in range(1, 9) for runtime in RATIOS}
+    found = path(8, change=ties)
+    assert (len(found.steps), found.stopped, found.settled) == (8, True, False)
+    assert record_of(found)["why"].endswith("which choice takes the least energy is known in 1 of 2 groups.")
+
+
+@pytest.mark.parametrize("joules", [None, 0.0, math.nan])
+def test_a_block_in_which_a_run_does_not_count_does_not_count_for_its_cell(joules: float | None) -> None:
+    found = path(8, change={("torch-b1", 2): joules})
+    last = found.steps[-1].groups["infer resnet50 digits batch 1 fp32"]
+    assert {other.blocks for other in last.look.others.values()} == {len(found.steps) - 1}
+    assert len(found.steps) >= len(path(8).steps)
+
+
+def test_a_cell_of_which_no_run_counts_is_left_out_and_named() -> None:
+    found = path(8, change={("mxnet-b1", block): None for block in range(1, 9)})
+    group = record_of(found)["steps"][-1]["groups"]["infer resnet50 digits batch 1 fp32"]
+    assert (group["without"], [other["cell"] for other in group["others"]]) == (["mxnet-b1"], ["tensorflow-b1"])
+    assert found.settled
+    only = path(8, change={(f"{name}-b1", block): None for block in range(1, 9) for name in ("torch", "mxnet")})
+    assert record_of(only)["why"].endswith("is known in 1 of 2 groups; in 1 at most one choice has runs that count.")
+
+
+def test_a_study_of_which_nothing_counts_ends_at_its_first_look() -> None:
+    nothing = {(cell.id, block): None for cell in CELLS for block in range(1, 9)}
+    found = path(8, change=nothing)
+    assert (len(found.steps), found.stopped) == (4, True)
+    assert "known in 0 of 2 groups" in record_of(found)["why"]
+    assert frame_of(found).empty
+
+
+def test_an_interval_is_looked_at_when_that_was_fixed() -> None:
+    found = path(8, noise=0.005, until={"interval": 0.05})
+    assert [step.blocks for step in found.steps if step.looked] == [4, 6][: len(found.steps) // 2 - 1]
+    assert found.settled
+    assert "the ratios of energy are known to 5 % in every group" in record_of(found)["why"]
+    assert not path(8, noise=0.2, until={"interval": 0.05}).settled
+
+
+def test_the_rows_are_of_every_block_beside_the_cell_that_leads_in_the_end() -> None:
+    found = path(8)
+    frame = frame_of(found)
+    assert list(frame.columns) == COLUMNS
+    assert len(frame) == len(found.steps) * 2 * 2
+    assert set(frame["leader"]) == {"torch-b1", "torch-b64"}
+    last = frame[frame["blocks"] == len(found.steps)]
+    assert (last["e_value"] >= last["threshold"]).all()
+    assert last["settled"].all()
+    assert (last["ratio_low"] > 1).all()
+    assert not frame.loc[frame["blocks"] < 4, "looked"].any()
+
+
+def test_no_block_is_no_step() -> None:
+    assert path(0).steps == []
+    with pytest.raises(ValueError, match="found repetitions 3"):
+        path_of(CELLS, {"repetitions": 3}, [])
+
+
+# What the workflow makes of it.
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of three blocks, the most that their study allows."""
+    rule = {"at_least": 2, "at_most": 3, "until": {"best": "energy"}}
+    return results_tree(tmp_path_factory.mktemp("tree"), repetitions=rule)
+
+
+def test_blocks_are_known_as_far_as_nothing_is_to_be_made_again(tree: Path) -> None:
+    study = hashes_of(tree.parents[1] / "study.yaml").study
+    cell = study.cells[0].id
+    assert blocks_of(study, tree, []) == Blocks(3)
+    assert blocks_of(study, tree, [f"{cell}/3"]) == Blocks(2, (3,))
+    assert blocks_of(study, tree, [f"{cell}/2", f"{cell}/3"]) == Blocks(0, (2, 3))
+    assert blocks_of(study, tree / "nowhere", []) == Blocks(0, (2, 3))
+    assert blocks_there(study, tree) == Blocks(3)
+    assert blocks_there(study, tree / "nowhere") == Blocks(0)
+
+
+def test_a_record_that_cannot_be_read_leaves_the_look_to_its_rule(tree: Path, tmp_path: Path) -> None:
+    study = hashes_of(tree.parents[1] / "study.yaml").study
+    for run in study.runs():
+        write_json(tmp_path / "measure" / run.cell.id / str(run.repetition) / "run.json", {"repetition": 1})
+    assert blocks_of(study, tmp_path, []) == Blocks(0, (2, 3))
+
+
+def test_what_is_due_is_told_up_to_the_next_look() -> None:
+    runs = {f"c/{block}": "not measured" for block in range(1, 9)}
+    assert Due(runs=runs, blocks=Blocks(0, (4, 5, 6, 7, 8))).sentence(8) == (
+        "4 runs are due up to the look after block 4: 4 not measured; then block by block, 4 more at most"
+    )
+    assert Due(runs=runs, blocks=Blocks(8)).sentence(8) == "8 of 8 runs are due: 8 not measured"
+    assert Blocks(2).within(runs, ()) == {"c/1": "not measured", "c/2": "not measured"}
+
+
+def test_the_plan_says_what_it_expects_and_ends_where_the_study_stopped(tree: Path) -> None:
+    plan = plan_of(hashes_of(tree.parents[1] / "study.yaml"))
+    assert plan["stopping"]["looks"] == [2, 3]
+    assert plan["stopping"]["sentence"].startswith("Measures 2 to 3 blocks, until it is known which choice")
+    until = plan_until(plan, str(tree / "stopping" / "stopping.json"))
+    assert (until["repetitions"], len(until["order"])) == (3, len(plan["order"]))
+    assert plan_until(plan, None) == plan
+
+
+@pytest.mark.parametrize(("cells", "blocks"), [(2, {"5": 27, "10": 10, "20": 5}), (7, {"5": None, "10": 17, "20": 8})])
+def test_what_is_expected_is_about_what_simulated_studies_take(cells: int, blocks: dict) -> None:
+    """Simulated means (docs/stopping.md): 21.1, 9.3, 5.5 blocks of two cells; 29.3, 16.7, 8.1 of seven."""
+    assert expected(Rule(5, 30, "energy", None), cells, 0.05)["blocks"] == blocks
+    assert expected(Rule(5, 30, "energy", 0.05), 2, 0.05)["blocks"] == {"any": 27}
+
+
+# What was changed by hand.
+
+
+def rewritten(results: Path, repetitions: Any) -> dict[str, Any]:
+    """The plan of the study with other repetitions."""
+    plan = read_json(results / "plan" / "plan.json")
+    return {**plan, "settings": {**plan["settings"], "repetitions": repetitions}}
+
+
+@pytest.fixture
+def seen(tmp_path: Path) -> Path:
+    """Results of two blocks, with statistics, which somebody may have looked at."""
+    results = results_tree(tmp_path)
+    (results / "statistics").mkdir()
+    pd.DataFrame({"cell": ["a"]}).to_csv(results / "statistics" / "cells.csv", index=False)
+    return results
+
+
+def test_repetitions_that_are_raised_beside_results_are_noted(seen: Path) -> None:
+    note_change(seen, rewritten(seen, 2))
+    assert changes_of(seen) == []
+    note_change(seen, rewritten(seen, 5))
+    assert changes_of(seen) == [{"from": 2, "to": 5, "seen_blocks": 2, "kept_runs": 6}]
+    (sentence,) = sentences(changes_of(seen))
+    assert sentence.startswith(
+        "Repetitions were changed from 2 to 5 when results of 2 blocks had been written, and 6 of"
+    )
+    assert "finds it too often" in sentence
+
+
+def test_a_rule_that_may_be_looked_at_is_no_harm_and_another_of_the_same_is_no_change(seen: Path) -> None:
+    note_change(seen, rewritten(seen, RULE))
+    assert "The e-values of the rule hold all the same" in sentences(changes_of(seen))[0]
+    stopped = {"repetitions": RULE, "blocks": 2}
+    write_json(seen / "stopping" / "stopping.json", stopped)
+    before = changes_of(seen)
+    note_change(seen, rewritten(seen, RULE))
+    assert changes_of(seen) == before
+    note_change(seen, rewritten(seen, {**RULE, "at_most": 30}))
+    assert (changes_of(seen)[-1]["from"], len(changes_of(seen))) == (RULE, 2)
+
+
+def test_what_nobody_can_have_seen_or_does_not_count_any_more_is_not_noted(seen: Path, tmp_path: Path) -> None:
+    note_change(seen, rewritten(seen, 5))
+    fresh = rewritten(seen, 7)
+    other = {**fresh, "order": [{**entry, "job_sha256": "0" * 64} for entry in fresh["order"]]}
+    note_change(seen, other)
+    assert changes_of(seen) == [], "every run is measured anew"
+    (seen / "statistics" / "cells.csv").unlink()
+    note_change(seen, fresh)
+    assert changes_of(seen) == [], "there were no results to look at"
+
+
+def test_a_rule_is_part_of_a_study_as_a_number_is(tmp_path: Path) -> None:
+    cross = {"phase": ["infer"], "workload": ["resnet50"], "dataset": ["digits"], "batch_size": [8]}
+    content = {"study": "t", "title": "t", "factors": [{**cross, "runtime": ["torch", "mxnet"]}], "repetitions": RULE}
+    assert len(loaded(tmp_path, content).runs()) == 16
