@@ -36,7 +36,8 @@ def gauge_energies(
 ) -> list[WindowEnergy]:
     """Energy of every span.
 
-    A gauge whose values are means over a known time is read that much later by half, where the trace goes on so long.
+    A gauge whose values are means over a known time is read that much later by half, where the trace goes on so long;
+    where it does not, its uncertainty holds what that would have changed.
 
     Args:
         channel: a gauge; a value above its `max_power_w` is a failed read.
@@ -100,15 +101,18 @@ class _Readings:
         reasons, flags = judge_gaps(widths_s, duration_s, self.period_s, "between readings")
         if reasons:
             return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
-        late_s = self.channel.average_s / 2
+        late_s, unread_j = self.channel.average_s / 2, 0.0
         if end_s + late_s > self.t_s[-1]:
+            # What reading it later would have changed, if power stayed as it was shown at the end.
+            unread_j = late_s * float(np.interp(end_s, self.t_s, self.samples.value))
+            unread_j -= self._to(min(start_s + late_s, float(self.t_s[-1]))) - self._to(start_s)
             late_s = 0.0
         energy = self._to(end_s + late_s) - self._to(start_s + late_s)
         in_gaps = widths_s[widths_s > longest_wait_s(self.period_s)] * np.ptp(value) * UNIFORM
         variance = np.diff(np.interp([start_s, end_s], self.knots.time_s, self.variance_to))[0]
         digit_j = self.channel.resolution / 2 * duration_s
         by_chance = np.sqrt(max(variance, 0.0) + np.sum(in_gaps**2) + digit_j**2)
-        systematic = self._edges(start_s + late_s, end_s + late_s, energy / duration_s)
+        systematic = float(np.hypot(self._edges(start_s + late_s, end_s + late_s, energy / duration_s), unread_j))
         return WindowEnergy(
             energy,
             float(np.hypot(by_chance, systematic)),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from simulated.covered import cover
 from simulated.loads import SHAPES
-from simulated.meters import AVERAGE, NVML_COUNTER, RAPL, SimulatedMeter, late
+from simulated.meters import AVERAGE, INSTANT, NVML_COUNTER, RAPL, SimulatedMeter, late
 from simulated.schedules import drawn, schedule
 
 from framewatt.accounts import energy_of
@@ -79,6 +79,22 @@ def test_a_counter_that_was_found_late_says_what_that_may_cost(shape: str) -> No
     assert after.invalid == before.invalid
     if shape == "load = window":
         assert before.share < 0.2
+
+
+def test_a_lag_of_less_than_an_update_is_found_too_and_none_where_there_is_none() -> None:
+    meter = late(NVML_COUNTER, 0.09)
+    (channel,) = in_force([meter.channel], calibration(meter, meter.channel, GPU))
+    assert channel.late_s == pytest.approx(0.1, abs=0.02)
+    before, after = (cover(one, "load = window", windows=100) for one in (meter, replace(meter, channel=channel)))
+    assert before.share < 0.2
+    assert after.share >= 0.93
+    (on_time,) = in_force([NVML_COUNTER.channel], calibration(NVML_COUNTER, NVML_COUNTER.channel, GPU))
+    assert on_time.late_s == 0
+    gauge = late(INSTANT, 0.09)
+    (widened,) = in_force([gauge.channel], calibration(gauge, gauge.channel, GPU))
+    assert widened.average_most_s == pytest.approx(0.2, abs=0.05)
+    (as_documented,) = in_force([INSTANT.channel], calibration(INSTANT, INSTANT.channel, GPU))
+    assert as_documented.average_most_s == 0
 
 
 def test_an_estimate_is_not_characterised(tmp_path: Path) -> None:

@@ -347,6 +347,18 @@ def test_a_gauge_that_averages_is_read_half_a_span_later() -> None:
     assert abs(blind.energy_j - 6000) > 2 * blind.uncertainty_j
 
 
+@pytest.mark.parametrize("beyond_s", [0.0, 0.3])
+def test_a_trace_that_ends_with_the_window_leaves_an_average_as_uncertain_as_it_is_late(beyond_s: float) -> None:
+    t = every(0.1, 30 + beyond_s)
+    seconds = t / S
+    shown = 50 + 250 * (np.clip(seconds - 10, 0, 1) - np.clip(seconds - 30, 0, 1))
+    found = gauge(t, shown, 10, 30, planned=0.1, period=0.1, average_s=1.0)
+    assert found.energy_j == pytest.approx(6000, abs=2 * found.uncertainty_j)
+    assert found.uncertainty_j < 150
+    steady = gauge(t, np.full(len(t), 300.0), 10, 30, planned=0.1, period=0.1, average_s=1.0)
+    assert steady.uncertainty_j == pytest.approx(0.07 * 300)
+
+
 def test_the_resolution_of_a_counter_adds_to_its_uncertainty() -> None:
     t = every(0.1, 12)
     fine, coarse = (counter(t, 100 * t / S, 1, 11, resolution=r).uncertainty_j for r in (0.0, 50.0))

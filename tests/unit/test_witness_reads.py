@@ -56,6 +56,22 @@ def test_what_the_run_left_to_its_runner_is_still_the_runs(tmp_path: Path) -> No
     assert work.own_cpu_s == pytest.approx(0)
 
 
+def test_a_process_that_hidepid_hides_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    hidden, forbidden, none = 2**22 + 1, 2**22 + 2, 2**22 + 3  # above any id that a kernel gives
+
+    def asked(pid: int) -> int:
+        if pid == forbidden:
+            raise PermissionError
+        if pid == none:
+            raise ProcessLookupError
+        return 1
+
+    monkeypatch.setattr("os.getpgid", asked)
+    tree = ProcessTree(RUNNER, SAMPLER)
+    assert [tree.lives(pid) for pid in (hidden, forbidden, none)] == [True, True, False]
+    assert not ProcessTree(RUNNER, SAMPLER, tmp_path).lives(hidden)
+
+
 def test_a_kernel_without_heat_or_clocks_tells_none(tmp_path: Path) -> None:
     scene = kernel(tmp_path).write()
     assert Machine(scene.root).read().throttled is None

@@ -13,7 +13,13 @@ _SOUND_S = 0.05
 """Seconds of standard uncertainty up to which an averaging span does."""
 
 _LEAST_S = 0.05
-"""Seconds below which a mean is as good as an instant, and a lag as none."""
+"""Seconds below which a mean is as good as an instant."""
+
+_LEAST_LAG_S = 0.03
+"""Seconds below which a lag is as good as none: a load may be as late itself."""
+
+_OF_AN_UPDATE = 0.3
+"""Share of an update period below which a lag is as good as none: windows allow for so much anyhow."""
 
 
 def as_measured(channel: Channel, update: Measured, digit: Measured, late: Lateness) -> Channel:
@@ -37,8 +43,9 @@ def as_measured(channel: Channel, update: Measured, digit: Measured, late: Laten
     if late.note:
         return found
     if channel.kind == COUNTER:
-        return replace(found, late_s=_longest_lag_s(found, late.lag))
-    return _with_lag(_with_average(found, late.average), late.lag)
+        return replace(found, late_s=_longest_lag_s(found, late.delay))
+    averaged = _with_average(found, late.average)
+    return _with_lag(averaged, late.lag if averaged.average_s or averaged.average_most_s else late.delay)
 
 
 def _with_average(channel: Channel, average: Measured) -> Channel:
@@ -61,8 +68,18 @@ def _with_lag(channel: Channel, lag: Measured) -> Channel:
 
 
 def _longest_lag_s(channel: Channel, lag: Measured) -> float:
-    """Seconds by which a channel may be late; 0 where that is not known, or is what every update is."""
+    """Seconds by which a channel may be late; 0 where that is not known, or is what every update is.
+
+    Args:
+        channel: with its update period in seconds.
+        lag: measured; of a counter and of an instant's power their delay, which is known better: a mean that is
+            mistaken for a lag does not change it.
+    """
     if lag.value is None or lag.uncertainty is None:
         return 0.0
     surely_s = abs(lag.value) - 2 * lag.uncertainty
-    return abs(lag.value) + 2 * lag.uncertainty if surely_s > max(_LEAST_S, channel.update_period_s) else 0.0
+    return (
+        abs(lag.value) + 2 * lag.uncertainty
+        if surely_s > max(_LEAST_LAG_S, _OF_AN_UPDATE * channel.update_period_s)
+        else 0.0
+    )

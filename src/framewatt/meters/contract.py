@@ -40,7 +40,7 @@ class Channel:
             machine; 0 where that is not known.
         rounds_each: whether each reading of a counter is the one before and a difference that was rounded by itself.
         late_s: seconds by which what a counter shows may be late, as it was characterised on this machine; 0 where that
-            is not known, or less than an update.
+            is not known, or less than windows allow for anyhow.
     """
 
     instrument: str

@@ -78,8 +78,18 @@ class ProcessTree:
         return pid == self._runner or pid in self._own
 
     def lives(self, pid: int) -> bool:
-        """Whether a process can be seen here."""
-        return (self._proc / str(pid)).exists()
+        """Whether a process is there, also one of another user whom `hidepid` hides; not those of another namespace."""
+        if (self._proc / str(pid)).exists():
+            return True
+        if self._proc != Path("/proc"):
+            return False
+        try:
+            os.getpgid(pid)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            return True
+        return True
 
     def _read(self) -> tuple[Work, bool]:
         """The sums over all that is there, and whether nothing ended while it was read."""
