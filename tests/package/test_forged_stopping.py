@@ -66,6 +66,11 @@ def changed_repetitions(forger: Forger, content: object = "a list") -> None:
         (lambda forger: (forger.data / ROWS).unlink(), r"stopping/stopping\.csv: not there"),
         (lambda forger: forger.text(f"data/{ROWS}", "False", "True"), r"stopping\.csv: is not what the records give"),
         (one_block_fewer, "the records of 2 blocks do not end the study"),
+        (lambda forger: forger.record(CELL, put("repetition", 10**9), 2), "repetition: the record says 1000000000"),
+        (
+            lambda forger: forger.record(CELL, put("repetition", 1), 2),
+            "repetition: the record says 1, the plan gives 2",
+        ),
         (one_block_more, "b1/4: files of a run that is not planned"),
         (rule_to_a_number, r"stopping\.json: of a study that has a fixed number of blocks"),
         (changed_repetitions, r"plan/repetitions\.json: found no list of changes"),

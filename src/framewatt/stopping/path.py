@@ -133,7 +133,7 @@ def _logarithms(
     rule: Rule, cells: Sequence[Cell], records: Iterable[Mapping[str, Any]]
 ) -> tuple[int, dict[str, Values]]:
     """How many blocks there are, and by cell the logarithm of what it took in each; NaN where no run counts."""
-    records = list(records)
+    records = [record for record in records if 0 < record["repetition"] <= rule.at_most]
     blocks = max((int(record["repetition"]) for record in records), default=0)
     logs = {cell.id: np.full(blocks, math.nan) for cell in cells}
     if not records:

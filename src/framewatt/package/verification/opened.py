@@ -129,8 +129,13 @@ class Opened:
             return None
         records: list[dict[str, Any]] = []
         for _, block in itertools.groupby(self.study.runs(), key=lambda run: run.repetition):
-            found = [self._run(run.cell.id, run.repetition).record for run in block]
-            known = [record for record in found if record is not None]
+            found = [(run, self._run(run.cell.id, run.repetition).record) for run in block]
+            # A record counts where it lies; that it says so itself is another check's.
+            known = [
+                {**record, "cell_id": run.cell.id, "repetition": run.repetition}
+                for run, record in found
+                if record is not None
+            ]
             if len(known) < len(found):
                 break
             records += known
