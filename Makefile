@@ -19,7 +19,7 @@ override CHECKED := src scripts tests
 override TIMED := tests/meters tests/faults $(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-containers test-images test-thorough lint format preflight characterise bench coverage soak images verify sign rebuild deposit fetch lock clean
+.PHONY: help setup demo test test-containers test-images test-thorough lint format preflight characterise bench coverage simulate soak images verify sign rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -67,6 +67,9 @@ bench: $(VENV)/ready-development ## measure what framewatt costs and how right i
 
 coverage: $(VENV)/ready-development ## how often twice the uncertainty of a window holds its error, by meter and shape of load
 	PYTHONPATH=src:tests $(BIN)/python -m simulated
+
+simulate: $(VENV)/ready-development ## how often answers are wrong, cover and find, in studies whose truth is known
+	PYTHONPATH=src:tests $(BIN)/python -m simulated.answers
 
 soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); nothing may fail or grow
 	PYTHONPATH=src:tests $(BIN)/python -m soak --minutes="$${MINUTES:-60}"

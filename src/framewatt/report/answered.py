@@ -126,18 +126,16 @@ class Answered:
         return f"less than {percent_below(apart - 1)} apart" if apart < 2 else f"up to {significant(apart)} times apart"
 
     def _others(self) -> str:
-        """What the cells outside of the set cost at least."""
+        """What the cells outside of the set cost at least; where no such bound is known, what the set itself says."""
         outside = [cell for cell in self.ratios if cell not in self.best]
         if not outside:
             return ""
         one = len(outside) == 1
-        who = (
-            f"the other, {self._label(outside[0])}, costs"
-            if one
-            else f"each of the other {number_word(len(outside))} costs"
-        )
+        who = f"the other, {self._label(outside[0])}," if one else f"the other {number_word(len(outside))}"
         least = self.row["others_at_least"]
-        return f"{who} at least {percent_at_least(least - 1)} more" if known(least) and least > 1 else f"{who} more"
+        if not known(least) or least <= 1:
+            return f"one of them costs no more than {who.rstrip(',')}"
+        return f"{who if one else f'each of {who}'} costs at least {percent_at_least(least - 1)} more"
 
     @property
     def _after(self) -> str:

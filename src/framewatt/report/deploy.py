@@ -8,8 +8,8 @@ import pandas as pd
 
 from framewatt.factors import factors_of, label, sorted_by
 from framewatt.report.material import Material
-from framewatt.report.numbers import interval, known, p_value, plural, si, significant
-from framewatt.statistics.objectives import OBJECTIVES, WORSE
+from framewatt.report.numbers import interval, known, p_value, si, significant
+from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
 
@@ -85,7 +85,7 @@ def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
     """The choices that may be the best of an objective, and what the others take; nothing stronger than the set."""
     words, unit, quantity = _BEST[objective]
     judged = [row for row in rows if isinstance(row[f"{objective}_verdict"], str)]
-    inside = [row for row in judged if row[f"{objective}_verdict"] != WORSE]
+    inside = [row for row in judged if row[f"{objective}_verdict"] in (BEST, NOT_APART)]
     if not inside:
         return ""
     inside.sort(key=lambda row: row[f"{objective}_ratio"] if known(row[f"{objective}_ratio"]) else math.inf)
@@ -105,7 +105,13 @@ def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
         return f"{words}: {amount}; {'the next, ' if len(others) > 1 else ''}{nearest}."
     sentence = f"{words}: not settled; {amount}, and {_listed(inside[1:], names, told)} may be the best"
     if others:
-        sentence += f"; {plural(len(others), 'other choice')} {'takes' if len(others) == 1 else 'take'} more"
+        which = names[others[0]["cell"]] if len(others) == 1 else f"the {len(others)} others"
+        more = all(row[f"{objective}_verdict"] == WORSE for row in others)
+        sentence += (
+            f"; {which} {'takes' if len(others) == 1 else 'take'} more"
+            if more
+            else f"; one of these takes no more than {which}"
+        )
     return f"{sentence}."
 
 

@@ -123,7 +123,7 @@ def _drift(material: Material) -> list[str]:
     spent = {material.headline.energy: "energy", material.headline.time: "time"}
     return [
         f"Over the study {spent[row.quantity]} drifted: the last runs took {significant(abs(row.change_percent), 2)} % "
-        f"{'more' if row.change_percent > 0 else 'less'} than the first (rho {row.rho:.2f} over "
+        f"{'more' if row.change_percent > 0 else 'less'} than the first (r = {row.r:.2f} over "
         f"{row.n} {row.over})."
         for row in material.drift.itertuples()
         if row.quantity in spent and str(row.drifts) == "True"

@@ -191,7 +191,7 @@ def _notes(found: Found, values: pd.DataFrame, *, paired: bool) -> list[str]:
     """What keeps the answer from being more."""
     if len(found.cells) < 2:
         return ["one cell has runs that count, so nothing is compared"]
-    what = "block" if paired else "run of a cell"
+    what = ("block" if paired else "run") + ("" if found.blocks == 1 else "s")
     notes = []
     if found.blocks < FEWEST:
         notes.append(f"{found.blocks} {what}: nothing is known of the noise, at least {FEWEST} are needed")

@@ -12,7 +12,7 @@ from framewatt.statistics.equivalence import TestSets, equivalence
 from framewatt.statistics.hypothesis_tests import correct
 from framewatt.statistics.intervals import Values, is_constant
 from framewatt.statistics.kinds import is_paired
-from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
+from framewatt.statistics.objectives import BEST, NOT_APART, NOT_LESS, OBJECTIVES, WORSE
 from framewatt.statistics.pareto import pareto_front
 from framewatt.statistics.selection import cells_of, counted, totals
 
@@ -153,7 +153,8 @@ def _mark_best(
             continue
         inside = row["cell"] in found.best
         alone = found.settled or len(found.cells) == 1
-        row[f"{objective}_verdict"] = (BEST if alone else NOT_APART) if inside else WORSE
+        more = (ratios.get(row["cell"], {}).get("at_least") or 1.0) > 1
+        row[f"{objective}_verdict"] = (BEST if alone else NOT_APART) if inside else WORSE if more else NOT_LESS
         if row["cell"] in ratios:
             ratio = ratios[row["cell"]]
             ends = {"ratio": "ratio", "ratio_low": "low", "ratio_high": "high"}
