@@ -214,7 +214,7 @@ def _odd(scale: int) -> Iterator[Row]:
 
 def _drifts(scale: int) -> Iterator[Row]:
     """Drift of a study."""
-    studies = max(20, scale // 4)
+    studies = max(20, scale // 8)
     for blocks in (5, 12, 30):
         for noise, kind, target in (("normal noise", AT_MOST, ALPHA), ("drift of 35 %", AT_LEAST, 0.5)):
             ps = [drift_of(pd.DataFrame(one.T))[2] for one in np.exp(_draw(noise, np.ones(7), blocks, studies))]
@@ -225,7 +225,7 @@ def _drifts(scale: int) -> Iterator[Row]:
 
 def _trends(scale: int) -> Iterator[Row]:
     """The interval of a power law's exponent, where what a level is takes cells off the line."""
-    studies = max(20, scale // 10)
+    studies = max(20, scale // 15)
     rng = np.random.default_rng(1)
     for levels in ((32, 64), (32, 64, 128), (32, 64, 128, 256)):
         off = 0.1 if len(levels) > 2 else 0.0

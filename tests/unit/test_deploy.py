@@ -16,7 +16,7 @@ from framewatt.statistics.equivalence import TestSets
 from framewatt.statistics.pareto import pareto_front
 from framewatt.statistics.proportions import paired_equivalence
 
-SETTINGS = {"test": "t", "correction": "holm", "alpha": 0.05, "accuracy_margin": 0.01}
+SETTINGS = {"test": "t", "correction": "holm", "alpha": 0.05, "confidence": 0.95, "accuracy_margin": 0.01}
 TORCH, ONNX, BATCHED = cell("torch"), cell("torch2onnx"), cell("torch", batch_size=32)
 STEADY = np.linspace(0.99, 1.01, 10)
 WAVY = STEADY * np.array([1.0, 1.002, 0.998, 1.001, 0.999] * 2)

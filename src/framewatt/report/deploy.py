@@ -122,7 +122,11 @@ def _takes(rows: Sequence[Row], names: Mapping[str, str]) -> str:
         return ""
     ends = counted if len(counted) == 1 else [counted[0], counted[-1]]
     taken = "; ".join(f"{_amounts(row)} by {names[row['cell']]}" for row in ends)
-    return f"{INFERENCES:,} inferences take {taken} (means of the runs)."
+    most = ends[-1]
+    times = (
+        f"{significant(most['total_ratio'])} times as much{interval(most['total_ratio_low'], most['total_ratio_high'])}"
+    )
+    return f"{INFERENCES:,} inferences take {taken}{f', {times}' if known(most['total_ratio']) else ''}."
 
 
 def _amounts(row: Row) -> str:

@@ -10,7 +10,7 @@ from framewatt.factors import PlainCell, factors_of
 from framewatt.statistics.answers import find_best
 from framewatt.statistics.equivalence import TestSets, equivalence
 from framewatt.statistics.hypothesis_tests import correct
-from framewatt.statistics.intervals import Values, is_constant
+from framewatt.statistics.intervals import Values, is_constant, ratio_of_means_interval
 from framewatt.statistics.kinds import is_paired
 from framewatt.statistics.objectives import BEST, NOT_APART, NOT_LESS, OBJECTIVES, WORSE
 from framewatt.statistics.pareto import pareto_front
@@ -22,9 +22,11 @@ _TASK = ("workload", "dataset")
 _UNKNOWN = TestSets()
 _COLUMNS = [
     *("device", "n", *QUANTITIES, "estimated", "on_front", "as_accurate", "accuracy_p", "accuracy_note"),
+    *("total_ratio", "total_ratio_low", "total_ratio_high"),
     *(f"{objective}_{what}" for objective in OBJECTIVES for what in ("verdict", "ratio", "ratio_low", "ratio_high")),
 ]
 """Columns behind cell and the factors. Quantities are means over the runs that count. `accuracy_p` is corrected.
+`total_ratio` is how many times as many joules many inferences take as with the choice of the least mean (Fieller).
 `<objective>_ratio` is how many times as much a choice takes as the one with the least geometric mean among those that
 may be the best, with an interval that holds for all choices of the task together."""
 
@@ -49,7 +51,7 @@ def judge_choices(runs: pd.DataFrame, settings: Mapping[str, Any], tested: TestS
 
     Args:
         runs: the runs frame.
-        settings: the study's `statistics`: test, correction, alpha, accuracy_margin.
+        settings: the study's `statistics`: test, correction, alpha, confidence, accuracy_margin.
         tested: the test sets behind the accuracies.
 
     Returns:
@@ -81,6 +83,7 @@ def _judge_task(
     judged = {cell.id: {"cell": cell.id, **cell.to_dict(), **_means(runs[cell.id])} for cell in cells}
     usable = [row for row in judged.values() if row["n"]]
     _mark_front(usable)
+    _mark_totals(usable, runs, settings)
     _mark_accuracy(usable, settings, tested)
     for objective, quantity in OBJECTIVES.items():
         _mark_best([row for row in usable if row["as_accurate"]], runs, objective, quantity, settings)
@@ -111,6 +114,22 @@ def _mark_front(usable: list[dict[str, Any]]) -> None:
     front[known] = pareto_front(losses[known])
     for row, on_front, judged in zip(usable, front, known, strict=True):
         row["on_front"] = bool(on_front) if judged else None
+
+
+def _mark_totals(usable: list[dict[str, Any]], runs: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> None:
+    """How many times as much in total, which is what is paid for: the ratio of means to the least of them."""
+    known = [row for row in usable if not np.isnan(row["energy_per_sample_j"])]
+    least = min(known, key=lambda row: row["energy_per_sample_j"], default=None)
+    for row in known:
+        if least is None or row is least:
+            continue
+        a, b = (runs[one["cell"]]["energy_per_sample_j"].dropna() for one in (least, row))
+        if is_paired(settings):
+            both = a.index.intersection(b.index)
+            a, b = a.loc[both], b.loc[both]
+        ends = ratio_of_means_interval(a.to_numpy(), b.to_numpy(), settings["confidence"], paired=is_paired(settings))
+        ratio = float(b.mean() / a.mean()) if len(a) and a.mean() else None
+        row |= {"total_ratio": ratio, "total_ratio_low": ends.low, "total_ratio_high": ends.high}
 
 
 def _mark_accuracy(usable: list[dict[str, Any]], settings: Mapping[str, Any], tested: TestSets) -> None:

@@ -1,5 +1,7 @@
 """What is left of runs less their cell and their block: how they scatter, and which of them are odd."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -44,8 +46,13 @@ def residuals(values: pd.DataFrame, *, paired: bool) -> pd.DataFrame:
 
 
 def _median_of_others(columns: pd.DataFrame) -> pd.DataFrame:
-    """Of each value, the median of the other ones of its column."""
-    return pd.DataFrame({row: columns.drop(index=row).median(axis=0) for row in columns.index}).T.reindex(columns.index)
+    """Of each value, the median of the other ones of its column; NaN where there is none."""
+    values = columns.to_numpy()
+    with warnings.catch_warnings():
+        # NumPy warns of a column of nothing, and gives NaN, which is right.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        others = [np.nanmedian(np.delete(values, row, axis=0), axis=0) for row in range(len(values))]
+    return pd.DataFrame(np.reshape(others, values.shape), index=columns.index, columns=columns.columns)
 
 
 def outlying(left: pd.DataFrame) -> pd.DataFrame:
