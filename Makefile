@@ -20,7 +20,7 @@ override TIMED := tests/meters $(filter-out %_exports.py,$(wildcard tests/faults
 	$(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-containers test-images test-thorough lint format preflight characterise bench coverage simulate-stopping soak images verify sign rebuild deposit fetch lock clean
+.PHONY: help setup demo test test-containers test-images test-thorough lint format preflight characterise bench coverage simulate soak images verify sign rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -69,7 +69,8 @@ bench: $(VENV)/ready-development ## measure what framewatt costs and how right i
 coverage: $(VENV)/ready-development ## how often twice the uncertainty of a window holds its error, by meter and shape of load
 	PYTHONPATH=src:tests $(BIN)/python -m simulated
 
-simulate-stopping: $(VENV)/ready-development ## how often studies that stop when they know enough are wrong, and how many blocks they take
+simulate: $(VENV)/ready-development ## how often answers are wrong, cover and find, and after how many blocks studies stop, where the truth is known
+	PYTHONPATH=src:tests $(BIN)/python -m simulated.answers
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.stop
 
 soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); nothing may fail or grow

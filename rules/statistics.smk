@@ -6,8 +6,10 @@ rule statistics:
         image=orchestrator_image,
     output:
         cells="results/{study}/statistics/cells.csv",
+        answers="results/{study}/statistics/answers.csv",
         comparisons="results/{study}/statistics/comparisons.csv",
         correlations="results/{study}/statistics/correlations.csv",
+        drift="results/{study}/statistics/drift.csv",
         omnibus="results/{study}/statistics/omnibus.csv",
         trends="results/{study}/statistics/trends.csv",
         to_accuracy="results/{study}/statistics/to_accuracy.csv",
@@ -20,7 +22,6 @@ rule statistics:
         ORCHESTRATOR
     params:
         settings=settings("statistics"),
-        seed=settings("seed"),
     message:
         "comparing the cells"
     script:

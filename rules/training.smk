@@ -25,7 +25,6 @@ rule training_figures:
         ORCHESTRATOR
     params:
         settings=settings("statistics"),
-        seed=settings("seed"),
     message:
         "drawing training_{wildcards.training_figure}"
     script:

@@ -1,4 +1,4 @@
-"""Statistics of a study's runs: cells, comparisons, correlations, omnibus, trends, accuracy's cost, what to deploy."""
+"""Statistics of a study's runs: answers, cells, comparisons, drift, trends, accuracy's cost, what to deploy."""
 
 from pathlib import Path
 
@@ -7,23 +7,28 @@ import pandas as pd
 from framewatt.base.spreadsheet import to_csv
 from framewatt.files import read_json, write_text
 from framewatt.plan import planned_cells
+from framewatt.statistics.answers import answer
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
 from framewatt.statistics.correlation import correlate
 from framewatt.statistics.deploy import judge_choices
+from framewatt.statistics.drift import drift
 from framewatt.statistics.omnibus import omnibus
 from framewatt.statistics.to_accuracy import to_accuracy
 from framewatt.statistics.trends import fit_trends
 
 runs, epochs = pd.read_parquet(snakemake.input.runs), pd.read_parquet(snakemake.input.epochs)
-settings, seed = snakemake.params.settings, int(snakemake.params.seed)
+planned = planned_cells(read_json(Path(snakemake.input.plan)))
+settings = snakemake.params.settings
 frames = {
-    "cells": summarise_cells(runs, settings, seed),
-    "comparisons": compare_cells(runs, settings, seed),
+    "cells": summarise_cells(runs, settings),
+    "answers": answer(runs, settings, planned),
+    "comparisons": compare_cells(runs, settings),
     "correlations": correlate(runs, settings),
-    "omnibus": omnibus(runs, settings, planned_cells(read_json(Path(snakemake.input.plan)))),
+    "drift": drift(runs, settings),
+    "omnibus": omnibus(runs, settings, planned),
     "trends": fit_trends(epochs, runs, settings),
-    "to_accuracy": to_accuracy(epochs, runs, settings, seed),
+    "to_accuracy": to_accuracy(epochs, runs, settings),
     "deploy": judge_choices(runs, settings),
 }
 for name, frame in frames.items():

@@ -31,7 +31,7 @@ def draw_levels(name: str) -> Figure:
     shown = training.values(epochs, runs, name, compared)
     return training_levels.draw(
         shown,
-        training.intervals(shown, settings, int(snakemake.params.seed)),
+        training.intervals(shown, settings),
         training.described(name, epochs),
         estimate=training.estimate_words(name, epochs),
         left_out=notes.left_out(runs[runs["phase"] == "train"] if "phase" in runs else runs),

@@ -11,6 +11,7 @@ from framewatt.factors import RESERVED, PlainCell, natural
 from framewatt.sources.collect import FileRun, collect
 from framewatt.sources.contract import Options
 from framewatt.sources.leaving_out import LeftOut, leave_out
+from framewatt.statistics.kinds import WELCH
 from framewatt.validation import validate
 
 FILES = "files"
@@ -122,7 +123,7 @@ def schema_of_files(schema: Mapping[str, Any]) -> dict[str, Any]:
     own["properties"] = {key: own["properties"][key] for key in _KEYS}
     statistics = own["properties"]["statistics"]
     statistics["required"] = ["compare"]
-    statistics["properties"]["test"]["default"] = "mannwhitney"
+    statistics["properties"]["test"]["default"] = WELCH
     return own
 
 

@@ -9,8 +9,8 @@ from framewatt.factors import PlainCell
 from framewatt.file_study import FileStudy
 from framewatt.flow.job_hashes import JobHashes
 from framewatt.sources.collect import FileRun
+from framewatt.statistics.detectable import planned_power
 from framewatt.statistics.pairs import groups
-from framewatt.statistics.power import count_comparisons, reachable_significance
 from framewatt.stopping.expected import expected
 from framewatt.stopping.rule import most_blocks, rule_of
 from framewatt.study import Run, Study, threads_of
@@ -30,7 +30,6 @@ def plan_of(study: FileStudy | JobHashes) -> dict[str, Any]:
 def _plan(study: Study | FileStudy, how: dict[str, Any]) -> dict[str, Any]:
     empty = study.cells_without_runs if isinstance(study, FileStudy) else ()
     with_runs = [cell for cell in study.cells if cell not in empty]
-    comparisons = count_comparisons(with_runs, study.settings["statistics"]["compare"])
     return {
         "study": study.name,
         "title": study.settings["title"],
@@ -41,7 +40,7 @@ def _plan(study: Study | FileStudy, how: dict[str, Any]) -> dict[str, Any]:
         "excluded": [cell.id for cell in study.excluded],
         "unsupported": [{"cell": cell.id, "reason": reason} for cell, reason in study.unsupported],
         "cells_without_runs": [cell.id for cell in empty],
-        "significance": asdict(reachable_significance(how["repetitions"], comparisons, study.settings["statistics"])),
+        "significance": asdict(planned_power(how["repetitions"], with_runs, study.settings["statistics"])),
         "settings": study.settings,
     }
 

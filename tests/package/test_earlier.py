@@ -1,6 +1,6 @@
 """Records of an earlier code: its uncertainties and flags are its own, its joules are not."""
 
-from framewatt.package.verification.earlier import as_told_then
+from framewatt.package.verification.earlier import as_read_then, as_told_then
 
 FOUND = {
     "steady": {
@@ -37,3 +37,17 @@ def test_what_did_not_change_is_held_to_the_trace() -> None:
     record = told(samples=98)
     assert as_told_then(record, FOUND)["steady"]["domains"]["gpu:0"]["samples"] == 99
     assert as_told_then({}, FOUND) == FOUND
+
+
+def test_a_study_from_before_there_were_answers_has_the_tests_of_then() -> None:
+    then = {"settings": {"statistics": {"test": "wilcoxon", "alpha": 0.05}}}
+    now = {"settings": {"statistics": {"test": "t", "alpha": 0.05, "noise": 0.05}}}
+    assert as_read_then({"study": "x"}, then)["statistics"] == {"test": "wilcoxon"}
+    assert as_read_then({"source": "files", "statistics": {"compare": ["a"]}}, then)["statistics"] == {
+        "test": "mannwhitney",
+        "compare": ["a"],
+    }
+    said = {"study": "x", "statistics": {"test": "mannwhitney"}}
+    assert as_read_then(said, then) == said
+    assert as_read_then({"study": "x"}, now) == {"study": "x"}
+    assert as_read_then({"study": "x"}, {}) == {"study": "x"}

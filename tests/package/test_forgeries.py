@@ -220,8 +220,8 @@ NOTICED: dict[str, tuple[Edit, str]] = {
         "plan.json: settings.window.minimum_s: the plan says 60",
     ),
     "the plan's power": (
-        of_json("results/trial/plan/plan.json", "significance.smallest_p", 1e-9),
-        "plan.json: significance.smallest_p",
+        of_json("results/trial/plan/plan.json", "significance.ratio", 1.001),
+        "plan.json: significance.ratio",
     ),
     "the plan's title": (of_json("results/trial/plan/plan.json", "title", "Proof"), "plan.json: title"),
     "fewer repetitions in the study file": (

@@ -1,4 +1,4 @@
-"""`make simulate-stopping`: errors and blocks of studies that stop when they know enough, for docs/stopping.md."""
+"""`make simulate`: errors and blocks of studies that stop when they know enough, for docs/stopping.md."""
 
 import sys
 

@@ -240,7 +240,7 @@ def test_what_is_compared_is_a_factor(load) -> None:
 
 
 def test_independent_runs_are_the_default(load) -> None:
-    assert load("m/gpu-1.csv").settings["statistics"]["test"] == "mannwhitney"
+    assert load("m/gpu-1.csv").settings["statistics"]["test"] == "welch"
 
 
 def test_a_study_of_files_says_nothing_about_measuring(tmp_path: Path, load) -> None:

@@ -1,4 +1,4 @@
-"""What to deploy: the front, equal accuracy, and the best choice only where a test shows that it is."""
+"""What to deploy: the front, equal accuracy, and the best choice only where every other is shown to take more."""
 
 from typing import Any
 
@@ -12,16 +12,22 @@ from framewatt import tables
 from framewatt.cell import Cell
 from framewatt.figures import deploy as figure
 from framewatt.statistics.deploy import judge_choices
-from framewatt.statistics.equivalence import equivalence
+from framewatt.statistics.equivalence import TestSets
 from framewatt.statistics.pareto import pareto_front
+from framewatt.statistics.proportions import paired_equivalence
 
-SETTINGS = {"test": "wilcoxon", "correction": "holm", "alpha": 0.05, "accuracy_margin": 0.01}
+SETTINGS = {"test": "t", "correction": "holm", "alpha": 0.05, "confidence": 0.95, "accuracy_margin": 0.01}
 TORCH, ONNX, BATCHED = cell("torch"), cell("torch2onnx"), cell("torch", batch_size=32)
 STEADY = np.linspace(0.99, 1.01, 10)
+WAVY = STEADY * np.array([1.0, 1.002, 0.998, 1.001, 0.999] * 2)
 
 
-def judged(energies: dict[Cell, Any], accuracy: dict | None = None, **settings: Any) -> pd.DataFrame:
-    return judge_choices(runs_frame(energies, None, accuracy), SETTINGS | settings).set_index("cell")
+def judged(
+    energies: dict[Cell, Any], accuracy: dict | None = None, samples: int = 50_000, **settings: Any
+) -> pd.DataFrame:
+    """Choices by cell, all tested on so many samples."""
+    tested = TestSets(samples={one.id: samples for one in energies})
+    return judge_choices(runs_frame(energies, None, accuracy), SETTINGS | settings, tested).set_index("cell")
 
 
 def test_the_front_is_what_nothing_beats_in_everything() -> None:
@@ -29,58 +35,95 @@ def test_the_front_is_what_nothing_beats_in_everything() -> None:
     assert pareto_front(losses).tolist() == [True, True, True, False, False, True]
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "equal", "note"),
-    [
-        ([0.9, 0.9, 0.9], [0.9, 0.9, 0.9], True, "the same number in every run"),
-        ([0.9, 0.9, 0.9], [0.905, 0.905, 0.905], True, "+0.005 in every run"),
-        ([0.9, 0.9, 0.9], [0.88, 0.88, 0.88], False, "-0.02 in every run"),
-        ([0.90, 0.91, 0.92], [0.93, 0.94, 0.95], False, "+0.03 in every run"),
-        ([], [], None, "accuracy unknown"),
-    ],
-)
-def test_what_does_not_vary_needs_no_test(a: list, b: list, equal: bool | None, note: str) -> None:
-    found = equivalence(np.array(a), np.array(b), 0.01, paired=True)
-    assert (found.p, found.equal, found.note) == (None, equal, note)
+def answers_of(wrong: list[int], samples: int) -> np.ndarray:
+    """Which samples are right, all but these."""
+    return ~np.isin(np.arange(samples), wrong)
 
 
-def test_equivalence_is_shown_by_two_one_sided_tests() -> None:
-    a = np.array([0.900, 0.902, 0.898, 0.901, 0.899, 0.900])
-    close, far = a + 0.001 * np.array([1, -1, 2, 0, -2, 1]), a - 0.001 * np.array([20, 21, 19, 20, 20, 21])
-    for paired in (True, False):
-        assert equivalence(a, close, 0.01, paired=paired).p < 0.01
-        assert equivalence(a, far, 0.01, paired=paired).p > 0.5
-    difference = close - a
-    t = (0.01 - difference.mean()) / (difference.std(ddof=1) / np.sqrt(6))
-    assert equivalence(a, close, 0.01, paired=True).p == pytest.approx(stats.t.sf(t, df=5))
+def test_paired_equivalence_is_tangos_on_the_example_of_his_paper() -> None:
+    # 44 patients, one of whom answered otherwise: Z = 1.709 at a margin of 0.1 (Tango 1998, section 5).
+    assert paired_equivalence(answers_of([43], 44), answers_of([], 44), 0.1) == pytest.approx(
+        stats.norm.sf(1.709), abs=1e-4
+    )
 
 
-def test_a_win_is_one_that_the_corrected_test_shows() -> None:
-    found = judged({TORCH: 2 * STEADY, ONNX: STEADY, BATCHED: 3 * STEADY})
+def test_equal_answers_are_equal_only_on_enough_samples() -> None:
+    # With no sample that tells them apart, the score statistic is sqrt(n margin / (1 - margin)).
+    for samples, equal in ((200, False), (360, True)):
+        p = paired_equivalence(answers_of([], samples), answers_of([], samples), 0.01)
+        assert p == pytest.approx(stats.norm.sf(np.sqrt(samples * 0.01 / 0.99)))
+        assert (p <= 0.05) == equal
+
+
+def test_answers_of_different_test_sets_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"shapes \(3,\) and \(4,\)"):
+        paired_equivalence(answers_of([], 3), answers_of([], 4), 0.1)
+
+
+def test_runs_that_score_alike_are_not_equal_by_that() -> None:
+    # Five runs each, all alike, half a point apart: of 360 images that is two.
+    accuracy = {TORCH: [0.970] * 10, ONNX: [0.965] * 10}
+    energies = {TORCH: 2 * STEADY, ONNX: STEADY}
+    assert judged(energies, accuracy, samples=360)["as_accurate"].to_dict() == {TORCH.id: True, ONNX.id: False}
+    assert judged(energies, accuracy, samples=20_000)["as_accurate"].all()
+
+
+def test_kept_answers_show_what_the_size_of_the_test_set_cannot() -> None:
+    energies = {TORCH: 2 * STEADY, ONNX: STEADY}
+    accuracy = dict.fromkeys(energies, [349 / 360] * 10)
+    assert not judged(energies, accuracy, samples=360).loc[ONNX.id, "as_accurate"]
+    right = {one.id: answers_of([*range(11)], 360) for one in energies}
+    found = judge_choices(runs_frame(energies, None, accuracy), SETTINGS, TestSets(right)).set_index("cell")
+    assert found["as_accurate"].all()
+    assert found.loc[ONNX.id, "accuracy_note"] == "on the same 360 samples"
+    right[ONNX.id] = answers_of([*range(100, 111)], 360)
+    found = judge_choices(runs_frame(energies, None, accuracy), SETTINGS, TestSets(right)).set_index("cell")
+    assert not found.loc[ONNX.id, "as_accurate"], "as many right, but not the same ones"
+
+
+def test_where_nobody_knows_on_how_many_samples_choices_are_compared_without_accuracy() -> None:
+    found = judge_choices(runs_frame({TORCH: 2 * STEADY, ONNX: STEADY}), SETTINGS)
+    assert set(found["accuracy_note"]) == {"size of the test set unknown"}
+    assert found["as_accurate"].all()
+
+
+def test_the_best_is_what_all_others_are_shown_to_exceed() -> None:
+    found = judged({TORCH: 2 * WAVY, ONNX: STEADY, BATCHED: 3 * WAVY[::-1]})
     assert found["energy_verdict"].to_dict() == {ONNX.id: "least", TORCH.id: "more", BATCHED.id: "more"}
-    # Ten blocks, all of one sign: p = 2 / 2^10, times the two others.
-    assert found.loc[TORCH.id, "energy_p"] == pytest.approx(4 / 2**10)
-    assert np.isnan(found.loc[ONNX.id, "energy_p"])
+    row = found.loc[TORCH.id]
+    logs = np.log(2 * WAVY / STEADY)
+    ends = stats.ttest_1samp(logs, 0).confidence_interval(1 - 2 * 0.05 / 2)
+    assert row["energy_ratio"] == pytest.approx(np.exp(logs.mean()))
+    assert [row["energy_ratio_low"], row["energy_ratio_high"]] == pytest.approx(np.exp([ends.low, ends.high]))
+    assert found.loc[ONNX.id, "energy_ratio"] == 1
     assert found.loc[ONNX.id, "on_front"]
 
 
-def test_what_is_not_told_apart_is_no_win() -> None:
-    found = judged({TORCH: STEADY + 0.001 * (-1) ** np.arange(10), ONNX: STEADY + 0.0001, BATCHED: 3 * STEADY})
-    assert sorted(found["energy_verdict"]) == ["least", "more", "not told apart"]
-    few = judged({TORCH: [2.0, 2.1, 2.2], ONNX: [1.0, 1.1, 1.2]})
-    assert few.loc[TORCH.id, "energy_verdict"] == "not told apart"
-    assert few.loc[TORCH.id, "energy_smallest_p"] == 0.25
+def test_several_that_may_be_the_best_are_not_told_apart() -> None:
+    found = judged({TORCH: STEADY + 0.001 * (-1) ** np.arange(10), ONNX: STEADY + 0.0001, BATCHED: 3 * WAVY})
+    assert sorted(found["energy_verdict"]) == ["more", "not told apart", "not told apart"]
+
+
+def test_one_disturbed_run_makes_the_cheaper_choice_no_worse() -> None:
+    # Cheaper in 11 of 12 blocks, with one run of 25 times: its mean is larger, and a rank test would tell them apart.
+    rng = np.random.default_rng(1)
+    dear, cheap = (level * np.exp(rng.normal(0, 0.01, 12)) for level in (1.0, 0.9))
+    cheap[5] *= 25
+    found = judged({TORCH: dear, ONNX: cheap})
+    assert found.loc[ONNX.id, "energy_per_sample_j"] > found.loc[TORCH.id, "energy_per_sample_j"]
+    assert stats.wilcoxon(dear, cheap).pvalue < 0.05
+    assert set(found["energy_verdict"]) == {"not told apart"}
 
 
 def test_only_choices_of_equal_accuracy_can_be_best() -> None:
-    accuracy = {TORCH: [0.9] * 10, ONNX: [0.8] * 10, BATCHED: [0.895] * 10}
-    found = judged({TORCH: 2 * STEADY, ONNX: STEADY, BATCHED: 3 * STEADY}, accuracy)
+    accuracy = {TORCH: [0.99] * 10, ONNX: [0.88] * 10, BATCHED: [0.989] * 10}
+    found = judged({TORCH: 2 * WAVY, ONNX: STEADY, BATCHED: 3 * WAVY[::-1]}, accuracy)
     assert found["as_accurate"].to_dict() == {TORCH.id: True, ONNX.id: False, BATCHED.id: True}
     assert found.loc[TORCH.id, "energy_verdict"] == "least"
     assert not isinstance(found.loc[ONNX.id, "energy_verdict"], str)
     # Cheap and inexact is still a choice that nothing beats in everything.
     assert found.loc[ONNX.id, "on_front"]
-    assert judged({TORCH: 2 * STEADY, ONNX: STEADY, BATCHED: 3 * STEADY}, accuracy, accuracy_margin=0.2)[
+    assert judged({TORCH: 2 * WAVY, ONNX: STEADY, BATCHED: 3 * WAVY[::-1]}, accuracy, accuracy_margin=0.2)[
         "as_accurate"
     ].all()
 
@@ -131,7 +174,7 @@ def test_what_the_study_does_not_say_is_not_made_up() -> None:
 
 
 def test_the_figure_rings_the_front_and_shows_every_run() -> None:
-    runs = runs_frame({TORCH: 2 * STEADY, ONNX: STEADY, BATCHED: 3 * STEADY})
+    runs = runs_frame({TORCH: 2 * WAVY, ONNX: STEADY, BATCHED: 3 * WAVY[::-1]})
     drawn = figure.draw(runs, judge_choices(runs, SETTINGS))
     axes = drawn.axes[0]
     by_label: dict[str, list] = {}

@@ -22,7 +22,8 @@ SETTINGS = {
     "correction": "none",
     "alpha": 0.05,
     "confidence": 0.95,
-    "resamples": 199,
+    "equal_margin": 0.05,
+    "noise": 0.05,
 }
 LEVELS = {"mxnet": 1.0, "torch": 1.2, "tensorflow": 3.0, "mx2onnx": 0.8, "torch2onnx": 0.7, "tf2onnx": 0.6}
 """Joules of a sample at batch size 1, by runtime; in the order that the paper found for vision models."""
@@ -43,7 +44,7 @@ def measured(levels: Mapping[Cell, float], repetitions: int = 6, **options) -> M
     """A study of some joules a sample, a percent apart from run to run."""
     energies = {one: [level * (1 + 0.01 * i) for i in range(repetitions)] for one, level in levels.items()}
     runs = runs_frame(energies, **options)
-    return Measured(runs, epochs_frame([], 0), compare_cells(runs, SETTINGS, 0), RESOURCES)
+    return Measured(runs, epochs_frame([], 0), compare_cells(runs, SETTINGS), RESOURCES)
 
 
 def claims(study: Measured) -> pd.DataFrame:
@@ -148,7 +149,7 @@ def test_a_cell_without_a_run_that_counts_keeps_its_row_and_says_why() -> None:
     one = cell("torch", workload="resnet50")
     runs = runs_frame({one: [None], cell("mxnet", workload="resnet50"): [1.0]})
     table = makers("alizadeh2024")["table1"](
-        Measured(runs, epochs_frame([], 0), compare_cells(runs, SETTINGS, 0), RESOURCES)
+        Measured(runs, epochs_frame([], 0), compare_cells(runs, SETTINGS), RESOURCES)
     )
     shown = table.shown.set_index("Runtime").loc["torch"]
     assert (shown["Total energy (J)"], shown["Why empty"]) == ("n/a", "failed: took longer than timeout_s")

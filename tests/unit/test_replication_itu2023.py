@@ -13,7 +13,7 @@ from framewatt.statistics.comparisons import COMPARISONS_COLUMNS, compare_cells
 RESOURCES = Path(__file__).parents[2] / "resources" / "published"
 SETTINGS = {
     **{"compare": ["runtime", "provider"], "test": "wilcoxon", "correction": "none", "alpha": 0.05},
-    **{"confidence": 0.95, "resamples": 199},
+    **{"confidence": 0.95, "equal_margin": 0.05, "noise": 0.05},
 }
 
 
@@ -87,7 +87,7 @@ def test_the_p_of_a_claim_is_that_of_its_least_sure_comparison() -> None:
         energy_per_sample_j=study.runs["runtime"].map({"torch": 1.0, "tensorflow": 2.0})
         * (1 + study.runs["repetition"] / 99)
     )
-    compared = compare_cells(runs, SETTINGS, 0)
+    compared = compare_cells(runs, SETTINGS)
     found = claims(Measured(study.runs, study.epochs, compared, RESOURCES))
     assert found.loc["results-tensorflow-energy", "p"] == pytest.approx(2 / 2**6)
     assert pd.isna(found.loc["results-layers", "p"])

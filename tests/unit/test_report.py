@@ -18,23 +18,30 @@ from framewatt.figures import energy_runtime_batch, energy_time, epochs
 from framewatt.figures.deploy import draw as draw_deploy
 from framewatt.figures.save import save
 from framewatt.frames import TOTAL
+from framewatt.plan import planned_cells
 from framewatt.replication.contract import Finding, claims_table
-from framewatt.report import Material, build_report, deploy, problems, ranking, words
+from framewatt.report import Material, build_report, deploy, problems, words
+from framewatt.report.answered import answered
+from framewatt.report.head import head
+from framewatt.statistics.answers import answer
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
 from framewatt.statistics.correlation import correlate
 from framewatt.statistics.deploy import judge_choices
+from framewatt.statistics.drift import drift
+from framewatt.statistics.equivalence import TestSets
 from framewatt.statistics.omnibus import omnibus
 from framewatt.statistics.to_accuracy import to_accuracy
 from framewatt.statistics.trends import fit_trends
 
 STATISTICS = {
     "compare": ["runtime", "provider"],
-    "test": "wilcoxon",
+    "test": "t",
     "correction": "holm",
     "alpha": 0.05,
     "confidence": 0.95,
-    "resamples": 199,
+    "equal_margin": 0.05,
+    "noise": 0.05,
     "accuracy_targets": [0.5],
     "accuracy_margin": 0.01,
 }
@@ -95,12 +102,14 @@ def frames(*, estimated: bool, repetitions: int, fail: bool) -> dict[str, pd.Dat
 
 def _judged(runs: pd.DataFrame, epochs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {
-        "cells": summarise_cells(runs, STATISTICS, 1),
-        "comparisons": compare_cells(runs, STATISTICS, 1),
+        "cells": summarise_cells(runs, STATISTICS),
+        "answers": answer(runs, STATISTICS),
+        "drift": drift(runs, STATISTICS),
+        "comparisons": compare_cells(runs, STATISTICS),
         "correlations": correlate(runs, STATISTICS),
         "omnibus": omnibus(runs, STATISTICS),
         "trends": fit_trends(epochs, runs, STATISTICS),
-        "to_accuracy": to_accuracy(epochs, runs, STATISTICS, 1),
+        "to_accuracy": to_accuracy(epochs, runs, STATISTICS),
         "choices": judge_choices(runs, STATISTICS),
     }
 
@@ -134,7 +143,7 @@ def material(
         "cells": cells,
         "excluded": ["infer-resnet50-digits-mxnet-b1024"],
         "unsupported": [{"cell": "train-resnet50-digits-tf2onnx-cpu-b16", "reason": "ONNX Runtime does not train"}],
-        "significance": {"sentence": "With 4 runs a cell nothing can be significant.", "reachable": False},
+        "significance": {"sentence": "With 4 blocks little can be told."},
         "settings": settings,
     }
     idle = {"mean_power_w": 12.3, "sd_power_w": 0.4, "estimated": estimated, "instrument": "rapl"}
@@ -342,24 +351,101 @@ def test_nothing_that_counts_is_said_in_words(figures: Path) -> None:
 
 def test_frames_read_back_from_csv_give_the_same_page(figures: Path, tmp_path: Path) -> None:
     found = material(fail=True)
-    names = ("cells", "comparisons", "correlations", "omnibus", "trends", "to_accuracy", "choices")
+    names = ("cells", "answers", "comparisons", "correlations", "drift", "omnibus", "trends", "to_accuracy", "choices")
     for name in names:
         getattr(found, name).to_csv(tmp_path / name, index=False)
     again = dataclasses.replace(found, **{name: pd.read_csv(tmp_path / name) for name in names})
     assert build_report(again, figures) == build_report(found, figures)
 
 
-def test_ratio_reads_most_over_least_whichever_way_the_comparison_was_made() -> None:
-    torch, tensorflow = frames_factory.cell("torch"), frames_factory.cell("tensorflow")
-    for cheap, dear in ((torch, tensorflow), (tensorflow, torch)):
-        levels = {cheap: [1.0, 1.1, 0.9, 1.0], dear: [2.0, 2.2, 1.8, 2.0]}
-        runs = frames_factory.runs_frame(levels)
-        found = dataclasses.replace(material(), runs=runs, **_judged(runs, material().epochs))
-        (first,) = words.answers(found)[0].sentences
-        assert f"{cheap.runtime} least, 1.00\N{NO-BREAK SPACE}J" in first
-        assert f"most {dear.runtime}, 2.00 times as much" in first
-        assert "A12 1.00, large" in first
-        assert "nor could it be" in first
+def answered_study(levels: dict, **settings: Any) -> Material:
+    """A study of these joules of a sample, whose cells are its plan's."""
+    runs = frames_factory.runs_frame(levels)
+    one = material()
+    statistics = STATISTICS | settings
+    planned = [{"id": name.id, **name.to_dict()} for name in levels]
+    order = [{"cell": name.id, "repetition": r + 1} for name, values in levels.items() for r in range(len(values))]
+    plan = {
+        **one.plan,
+        "cells": planned,
+        "order": order,
+        "settings": {**one.plan["settings"], "statistics": statistics},
+    }
+    made = _judged(runs, one.epochs) | {
+        "answers": answer(runs, statistics, levels),
+        "omnibus": omnibus(runs, statistics),
+    }
+    return dataclasses.replace(one, plan=plan, records=[], runs=runs, **made)
+
+
+TORCH, TENSORFLOW, MXNET = (frames_factory.cell(name) for name in ("torch", "tensorflow", "mxnet"))
+
+
+def test_the_head_names_the_one_that_costs_least_with_its_interval_and_blocks() -> None:
+    for cheap, dear in ((TORCH, TENSORFLOW), (TENSORFLOW, TORCH)):
+        found = answered_study({cheap: [1.0, 1.1, 0.9, 1.0], dear: [2.02, 2.2, 1.8, 1.98]})
+        # Ratios 2.02, 2, 2, 1.98: 1 - 1/2 = 50 %; Student's interval of their logarithms is 1.974 to 2.026.
+        assert head(found) == (
+            f"On this machine, in this session: {cheap.runtime} costs least energy for one sample "
+            f"(Inference, batch 1 (resnet50, digits)), 50 % less than {dear.runtime} (95 % interval 49 to 51 %), "
+            "after 4 blocks. 8 of 8 planned runs count."
+        )
+
+
+def test_the_head_says_what_is_not_settled_and_what_the_others_cost_at_least() -> None:
+    near = [1.00, 1.02, 0.99, 1.01, 1.00, 1.01]
+    dear = [1.50, 1.52, 1.49, 1.50, 1.51, 1.50]
+    found = answered_study({TORCH: near, TENSORFLOW: [1.001 * j for j in near[::-1]], MXNET: dear})
+    assert head(found).startswith(
+        "On this machine, in this session: Not settled between torch and tensorflow in energy for one sample "
+        "(Inference, batch 1 (resnet50, digits)): less than 2.2 % apart; the other, mxnet, costs at least 47 % more; "
+        "after 6 blocks."
+    )
+
+
+@pytest.mark.parametrize(
+    ("levels", "told"),
+    [
+        ({TORCH: [1.0, 1.1]}, "No two comparable cells have an energy that counts, so the study has no answer."),
+        ({TORCH: [None], MXNET: [None]}, "No two comparable cells have an energy that counts"),
+        ({TORCH: [1.0, 1.1], MXNET: [None, None]}, "No two comparable cells have an energy that counts"),
+        ({TORCH: [1.0], MXNET: [9.0]}, "digits)): one block says nothing of the noise; after 1 block."),
+        ({TORCH: [1.0] * 3, MXNET: [2.0] * 3}, "how far they are apart is not known; after 3 blocks."),
+        ({TORCH: [1.0] * 8, MXNET: [2.0] * 8}, "50 % less than mxnet (no interval: the ratio is the same in every bl"),
+        ({TORCH: [1.0, None, 1.1], MXNET: [None, 2.0, None]}, "one block says nothing of the noise; after 0 blocks"),
+    ],
+)  # fmt: skip
+def test_a_study_with_too_little_says_so(levels: dict, told: str) -> None:
+    assert told in head(answered_study(levels))
+
+
+def test_runs_that_are_no_blocks_are_no_blocks_in_the_head() -> None:
+    found = answered_study({TORCH: [1.0, 1.1, 0.9, 1.0], MXNET: [2.0, 2.2, 1.8]}, test="welch")
+    assert head(found).endswith("after 3 runs of each. 7 of 7 planned runs count.")
+    assert head(dataclasses.replace(found, plan={**found.plan, "source": "files"})).startswith(
+        "In the runs that were read: torch costs least"
+    )
+
+
+def test_one_disturbed_run_gives_no_sentence_against_the_one_that_costs_less_in_all_others() -> None:
+    base = [1.0, 1.03, 0.98, 1.01, 0.97, 1.02, 1.04, 0.99, 1.0, 1.01, 0.96, 1.02]
+    cheaper = [0.9 * j * f for j, f in zip(base, [1, 1.01, 0.99] * 4, strict=True)]
+    disturbed = [*cheaper[:-1], 25 * cheaper[-1]]
+    found = answered_study({TORCH: base, MXNET: disturbed})
+    assert "Not settled between torch and mxnet" in head(found)
+    said = " ".join(sentence for one in words.answers(found) for sentence in one.sentences)
+    assert "torch costs least" not in said
+    flags = found.comparisons["flags"]
+    assert flags.str.contains("which costs more depends on the estimate").any()
+
+
+def test_one_procedure_speaks_unless_the_study_asks_for_another() -> None:
+    levels = {TORCH: [1.0, 1.1, 0.9, 1.0], MXNET: [2.0, 2.2, 1.8, 2.1], TENSORFLOW: [3.0, 3.2, 2.8, 3.1]}
+    for test, beside in (("t", False), ("wilcoxon", True)):
+        said = " ".join(s for one in words.answers(answered_study(levels, test=test)) for s in one.sentences)
+        assert "torch costs least energy" in said
+        assert ("Friedman" in said) == beside
+        assert "significant" not in said
 
 
 def test_largest_variation_is_named_with_its_cell() -> None:
@@ -392,11 +478,13 @@ def test_idle_power_that_changed_over_the_study_is_told(figures: Path, idle_afte
 
 
 def recommended(energies: dict, accuracy: dict | None = None, *, estimated: bool = False, **settings: Any) -> list[str]:
-    """What the report says of what to deploy."""
+    """What the report says of what to deploy, of models that were tested on 5,000 samples."""
     runs = frames_factory.runs_frame(energies, None, accuracy, estimated=estimated)
     found = material()
     plan = {**found.plan, "settings": {**found.plan["settings"], **settings}}
-    found = dataclasses.replace(found, plan=plan, runs=runs, **_judged(runs, found.epochs))
+    tested = TestSets(samples={one.id: 5000 for one in energies})
+    made = _judged(runs, found.epochs) | {"choices": judge_choices(runs, STATISTICS, tested)}
+    found = dataclasses.replace(found, plan=plan, runs=runs, **made)
     ((task, sentences),) = deploy.recommendations(found)
     assert task == "resnet50 on digits"
     return sentences
@@ -405,29 +493,34 @@ def recommended(energies: dict, accuracy: dict | None = None, *, estimated: bool
 STEADY = [1.0, 1.01, 0.99, 1.02, 0.98, 1.03, 0.97, 1.04]
 
 
-def test_a_win_is_told_with_its_p_and_what_inferences_take() -> None:
+def test_the_best_is_told_with_what_the_next_takes_and_what_inferences_take() -> None:
     torch, onnx = frames_factory.cell("torch"), frames_factory.cell("torch2onnx")
     costs = {"intensity_g_per_kwh": 360.0, "intensity_source": "", "price": {"per_kwh": 0.1, "currency": "EUR"}}
-    said = recommended({torch: [2 * j for j in STEADY], onnx: STEADY}, estimated=True, costs=costs)
-    assert said[0] == "Accuracy is 0.900, the same number in every run of every choice."
+    dear = [2 * j * f for j, f in zip(STEADY, [1, 1.01, 0.99, 1] * 2, strict=True)]
+    said = recommended(
+        {torch: dear, onnx: STEADY}, dict.fromkeys((torch, onnx), [0.99] * 8), estimated=True, costs=costs
+    )
+    assert said[0] == (
+        "torch is the most accurate, 0.990; equal to it within 0.01: torch2onnx/cpu (0.990, p < 0.001, by the size of "
+        "a test set of 5000 samples)."
+    )
     assert said[1].replace("\N{NO-BREAK SPACE}", " ") == (
-        "Least energy a sample: torch2onnx/cpu, 1.00 J (estimated), less than the other choice (corrected p = 0.0078)."
+        "Least energy a sample: torch2onnx/cpu, 1.00 J (estimated); torch takes 2.00 times as much [1.99, 2.01]."
     )
     assert said[4] == (
         "1,000 inferences take 0.000279 kWh, 0.100 gCO2e, 2.79e-05 EUR (estimated) by torch2onnx/cpu; "
-        "0.000558 kWh, 0.201 gCO2e, 5.58e-05 EUR (estimated) by torch."
+        "0.000558 kWh, 0.201 gCO2e, 5.58e-05 EUR (estimated) by torch, 2.00 times as much [1.99, 2.01]."
     )
     assert said[5] == "On the Pareto front of mean energy, latency and accuracy: torch2onnx/cpu."
 
 
-def test_no_win_is_told_where_the_test_shows_none() -> None:
+def test_no_best_is_told_where_nothing_shows_one() -> None:
     torch, batched = frames_factory.cell("torch"), frames_factory.cell("torch", batch_size=32)
-    said = recommended({torch: [1.0, 1.2, 1.1], batched: [1.05, 1.15, 1.0]})
+    said = recommended({torch: [1.0, 1.2, 1.1], batched: [1.05, 1.15, 1.0]}, dict.fromkeys((torch, batched), [1.0] * 3))
     assert said[1].replace("\N{NO-BREAK SPACE}", " ") == (
-        "Least energy a sample: no one choice; torch batch 32 has the smallest mean, 1.07 J, not told apart from "
-        "torch batch 1 (p = 0.75); so few runs could not have told any apart, 6 a choice could."
+        "Least energy a sample: not settled; torch batch 32, 1.07 J, and torch batch 1 (1.03 times as much "
+        "[0.859, 1.23]) may be the best."
     )
-    assert "less than" not in said[1]
 
 
 def test_less_accurate_choices_are_left_out_and_unknown_accuracy_is_told() -> None:
@@ -436,7 +529,7 @@ def test_less_accurate_choices_are_left_out_and_unknown_accuracy_is_told() -> No
     said = recommended(energies, {torch: [0.9] * 8, onnx: [0.8] * 8})
     assert said[0] == (
         "torch is the most accurate, 0.900; not shown to be equal, and left out below: "
-        "torch2onnx/cpu (0.800, -0.1 in every run)."
+        "torch2onnx/cpu (0.800, p = 1, by the size of a test set of 5000 samples)."
     )
     assert said[1].endswith("; there is no other choice.")
     said = recommended(energies, dict.fromkeys(energies, [float("nan")] * 8))
@@ -453,11 +546,10 @@ def test_what_the_study_leaves_out_and_a_cell_without_runs_are_told() -> None:
     by_id = {table.name: table.rows for table in problems.problem_tables(found)}
     assert by_id["left-out-runs"] == [["gone", "2", "gone-2.csv", "the cable was loose"]]
     assert by_id["empty-cells"] == [["gone", "1 run left out by the study"]]
-    ranked = ranking.rankings(found.cells, found.headline.energy, found.compared, found.plan["cells"])
-    assert [group.without for group in ranked if group.without] == [["tvm"]]
-    said = " ".join(sentence for answer in words.answers(found) for sentence in answer.sentences)
-    assert "Not ranked, since none of its runs counts: tvm." in said
-    assert "Not ranked" not in " ".join(s for answer in words.answers(one) for s in answer.sentences)
+    found = dataclasses.replace(found, answers=answer(found.runs, STATISTICS, planned_cells(found.plan)))
+    said = " ".join(sentence for one in words.answers(found) for sentence in one.sentences)
+    assert "Not compared, since none of its runs counts: tvm." in said
+    assert "Not compared" not in " ".join(s for told in words.answers(one) for s in told.sentences)
     assert "empty-cells" not in {table.name for table in problems.problem_tables(one)}
 
 
@@ -507,12 +599,11 @@ def test_disturbed_runs_are_counted_where_the_study_is_answered_and_listed_with_
 
 def test_a_sentence_that_rests_on_a_disturbed_run_says_so() -> None:
     found = material()
-    ranked = ranking.rankings(found.cells, found.headline.energy, found.compared, found.plan["cells"])
-    most = ranked[0].most["cell"]
-    position = next(record["position"] for record in found.records if record["cell_id"] == most)
+    first = next(answered(found, found.headline.energy, "energy"))
+    position = next(record["position"] for record in found.records if record["cell_id"] == first.best[0])
     disturbed = witnessed(found, {position: ["other work took 12 % of the processors"]})
-    assert "Others disturbed 1 of their 8 runs." in words._short(ranked[0], disturbed)
-    assert "disturbed" not in words._short(ranked[0], witnessed(found, {}))
+    assert "Others disturbed 1 of their 8 runs." in head(disturbed)
+    assert "disturbed" not in head(witnessed(found, {}))
 
 
 def test_a_study_that_nobody_disturbed_says_so_and_one_without_a_witness_says_nothing(figures: Path) -> None:

@@ -12,7 +12,7 @@ from framewatt import tables
 from framewatt.errors import FramewattError
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
-from framewatt.tables.table import Table, significant, with_half_width
+from framewatt.tables.table import Table, significant, with_ends
 
 TORCH, TENSORFLOW = cell("torch"), cell("tensorflow")
 SETTINGS: dict[str, Any] = {
@@ -21,7 +21,8 @@ SETTINGS: dict[str, Any] = {
     "correction": "holm",
     "alpha": 0.05,
     "confidence": 0.95,
-    "resamples": 199,
+    "equal_margin": 0.05,
+    "noise": 0.05,
 }
 
 
@@ -52,10 +53,11 @@ def test_four_significant_digits(value: float | None, shown: str) -> None:
 @pytest.mark.parametrize(
     ("mean", "low", "high", "shown"),
     [
-        (12.3456, 12.0, 12.5, "12.35 ± 0.25"),
-        (1234.5, 1200.0, 1260.0, "1234 ± 30"),
-        (0.0123456, 0.0120, 0.0126, "0.01235 ± 0.00030"),
-        (5.0, 4.0004, 5.9996, "5.0 ± 1.0"),
+        (12.3456, 12.0, 12.5, "12.35 [12.00, 12.50]"),
+        (1234.5, 1200.0, 1260.0, "1234 [1200, 1260]"),
+        (0.0123456, 0.0120, 0.0126, "0.01235 [0.01200, 0.01260]"),
+        (5.0, 4.0004, 5.9996, "5.0 [4.0, 6.0]"),
+        (477.0, 93.0, 1608.0, "477 [93, 1608]"),
         (12.3456, None, None, "12.35"),
         (None, None, None, "n/a"),
     ],
@@ -63,7 +65,7 @@ def test_four_significant_digits(value: float | None, shown: str) -> None:
 def test_a_mean_is_rounded_where_its_interval_is(
     mean: float | None, low: float | None, high: float | None, shown: str
 ) -> None:
-    assert with_half_width(mean, low, high) == shown
+    assert with_ends(mean, low, high) == shown
 
 
 def test_markdown_escapes_what_would_break_the_table() -> None:
@@ -78,11 +80,11 @@ def test_markdown_escapes_what_would_break_the_table() -> None:
 
 
 def test_latex_escapes_every_special_character() -> None:
-    text = tables.to_latex(small((r"50 % & $_{x}^#~\ ", "1 ± 2")))
+    text = tables.to_latex(small((r"50 % & $_{x}^#~\ ", "1")))
     assert text.splitlines()[0] == "% A small table"
     assert r"\begin{tabular}{lr}" in text
     assert r"Name & Value (\%) \\" in text
-    assert r"50 \% \& \$\_\{x\}\textasciicircum{}\#\textasciitilde{}\textbackslash{} & 1 $\pm$ 2 \\" in text
+    assert r"50 \% \& \$\_\{x\}\textasciicircum{}\#\textasciitilde{}\textbackslash{} & 1 \\" in text
 
 
 def test_a_row_that_starts_with_a_bracket_is_not_latexs_argument() -> None:
@@ -107,20 +109,20 @@ def test_the_suffix_chooses_the_format(tmp_path: Path) -> None:
 
 def test_energy_and_time_of_a_cell() -> None:
     runs = runs_frame({TORCH: [0.1, 0.12, 0.11, 0.13]}, {TORCH: [0.002, 0.0024, 0.0022, 0.0026]})
-    table = tables.energy_time(summarise_cells(runs, SETTINGS, 1))
+    table = tables.energy_time(summarise_cells(runs, SETTINGS))
     shown = table.shown.iloc[0]
     assert shown["Energy per sample (mJ)"].startswith("115")
-    assert " ± " in shown["Energy per sample (mJ)"]
-    assert shown["Time per sample (ms)"].startswith("2.30 ± ")
-    assert (shown["Runs"], shown["Total energy (J)"], shown["Accuracy"]) == ("4", "115.0", "0.9000")
+    assert shown["Energy per sample (mJ)"] == "115 [96, 137]"
+    assert shown["Time per sample (ms)"] == "2.30 [1.92, 2.75]"
+    assert (shown["Runs"], shown["Energy of the window (J)"], shown["Accuracy"]) == ("4", "115.0", "0.9000")
     assert "estimated" not in tables.to_markdown(table)
 
 
 def test_an_estimate_is_marked_in_every_energy_of_its_row_and_in_the_caption() -> None:
     runs = runs_frame({TORCH: [1, 2, 3.5]}, estimated=True)
-    table = tables.energy_time(summarise_cells(runs, SETTINGS, 1))
+    table = tables.energy_time(summarise_cells(runs, SETTINGS))
     shown = table.shown.iloc[0]
-    for heading in ("Energy per sample (mJ)", "Mean power (W)", "Total energy (J)"):
+    for heading in ("Energy per sample (mJ)", "Mean power (W)", "Energy of the window (J)"):
         assert shown[heading].endswith(" (estimated)")
     assert "estimated" not in shown["Time per sample (ms)"]
     assert "was not measured" in table.caption
@@ -129,14 +131,14 @@ def test_an_estimate_is_marked_in_every_energy_of_its_row_and_in_the_caption() -
 
 def test_csv_keeps_every_digit() -> None:
     energy = 0.1 + 0.2
-    table = tables.energy_time(summarise_cells(runs_frame({TORCH: [energy] * 3}), SETTINGS, 1))
+    table = tables.energy_time(summarise_cells(runs_frame({TORCH: [energy] * 3}), SETTINGS))
     read = pd.read_csv(io.StringIO(tables.to_csv(table)))
     assert read["energy_per_sample_j"].tolist() == [energy]
 
 
 def test_training_comes_first_and_batch_sizes_in_order_of_number() -> None:
     cells = [cell("torch", batch_size=64), cell("torch", batch_size=8), cell("torch", "train", 16)]
-    table = tables.energy_time(summarise_cells(runs_frame({one: [1, 2] for one in cells}), SETTINGS, 1))
+    table = tables.energy_time(summarise_cells(runs_frame({one: [1, 2] for one in cells}), SETTINGS))
     assert table.shown[["Phase", "Batch size"]].values.tolist() == [["train", "16"], ["infer", "8"], ["infer", "64"]]
 
 
@@ -166,16 +168,17 @@ def test_comparisons_read_the_same_from_the_frame_and_from_its_file(stored: bool
     base = [10.0, 11.1, 12.3, 13.6, 15.0, 16.5]
     third = cell("mxnet")
     runs = runs_frame({TORCH: base, TENSORFLOW: [value / 2 for value in base], third: [None] * 6}, estimated=True)
-    compared = compare_cells(runs, SETTINGS | {"correction": "none"}, 1)
+    compared = compare_cells(runs, SETTINGS | {"correction": "none"})
     if stored:
         compared = pd.read_csv(io.StringIO(compared.to_csv(index=False)))
     shown = tables.comparisons(compared).shown
     tested = shown[(shown["Cell A"] == TENSORFLOW.id) & (shown["Cell B"] == TORCH.id)].iloc[0]
     assert tested["Quantity"] == "energy per sample (estimated)"
-    assert (tested["Runs"], tested["p"], tested["Significant"]) == ("6 pairs", "0.0312", "yes")
-    assert tested["Ratio B/A"].startswith("2.00")
+    assert (tested["Runs"], tested["Corrected p"], tested["Costs more"]) == ("6 pairs", "0.0312", "B")
+    assert tested["B / A"].startswith("2.00")
+    assert tested["A more, of blocks (%)"] == "0"
     untested = shown[shown["Cell A"] == third.id].iloc[0]
-    assert (untested["p"], untested["Significant"], untested["Runs"]) == ("n/a", "n/a", "0 pairs")
+    assert (untested["Corrected p"], untested["Costs more"], untested["Runs"]) == ("n/a", "n/a", "0 pairs")
 
 
 def test_epochs_are_means_over_the_runs_that_count() -> None:
@@ -203,11 +206,11 @@ def test_failures_name_the_run_and_the_reason() -> None:
 def test_a_study_in_which_everything_failed_still_has_its_tables() -> None:
     runs = runs_frame({TORCH: [None, None], TENSORFLOW: [None, None]})
     made = [
-        tables.energy_time(summarise_cells(runs, SETTINGS, 1)),
+        tables.energy_time(summarise_cells(runs, SETTINGS)),
         tables.accuracy(runs),
         tables.fairness([], []),
         tables.export_agreement([]),
-        tables.comparisons(compare_cells(runs, SETTINGS, 1)),
+        tables.comparisons(compare_cells(runs, SETTINGS)),
         tables.epochs(epochs_frame([]), runs),
         tables.failures(runs),
     ]

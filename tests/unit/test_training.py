@@ -11,7 +11,8 @@ from framewatt.statistics.trends import TRENDS_COLUMNS, fit_trends
 SETTINGS = {
     "compare": ["runtime", "provider"],
     "confidence": 0.95,
-    "resamples": 199,
+    "equal_margin": 0.05,
+    "noise": 0.05,
     "accuracy_targets": [0.7, 0.4],
 }
 
@@ -47,7 +48,7 @@ class TestTrends:
         found = fit_trends(*study(batches=(32, 64), repetitions=1), SETTINGS)
         lines = found[found["along"] == "batch_size"]
         assert lines["exponent_low"].isna().all()
-        assert lines["note"].str.endswith("no interval: one run a level").all()
+        assert lines["note"].str.endswith("no interval: one run a level, or runs that do not differ").all()
 
     def test_where_no_framework_counts_operations_nothing_is_made_up(self) -> None:
         found = fit_trends(*study(runtimes=("tensorflow",)), SETTINGS)
@@ -68,7 +69,7 @@ class TestTrends:
 class TestToAccuracy:
     def test_joules_are_summed_up_to_the_first_epoch_that_is_good_enough(self) -> None:
         epochs, runs = study(runtimes=("torch",), workloads=("resnet50",), batches=(32,))
-        low, high = to_accuracy(epochs, runs, SETTINGS, 0).to_dict("records")
+        low, high = to_accuracy(epochs, runs, SETTINGS).to_dict("records")
         assert (low["target"], low["reached"], low["n"], low["epochs"]) == (0.4, 3, 3, 2)
         assert (low["energy_j"], low["time_s"]) == (6000, 20)
         assert (high["target"], high["reached"], high["best_accuracy"]) == (0.7, 0, 0.6)
@@ -78,16 +79,16 @@ class TestToAccuracy:
     def test_the_lucky_runs_alone_have_no_mean(self) -> None:
         epochs, runs = study(runtimes=("torch",), workloads=("resnet50",), batches=(32,))
         epochs.loc[(epochs["repetition"] == 2) & (epochs["epoch"] == 3), "accuracy"] = 0.9
-        row = to_accuracy(epochs, runs, SETTINGS, 0).iloc[1]
+        row = to_accuracy(epochs, runs, SETTINGS).iloc[1]
         assert (row["reached"], row["n"]) == (1, 3)
         assert pd.isna(row["energy_j"])
 
     def test_a_training_that_diverged_reaches_nothing(self) -> None:
         epochs, runs = study(runtimes=("torch",), workloads=("resnet50",), batches=(32,), accuracies=(None, None))
-        assert (to_accuracy(epochs, runs, SETTINGS, 0)["reached"] == 0).all()
+        assert (to_accuracy(epochs, runs, SETTINGS)["reached"] == 0).all()
 
     def test_without_targets_there_is_no_row(self) -> None:
-        assert to_accuracy(*study(), {**SETTINGS, "accuracy_targets": []}, 0).empty
+        assert to_accuracy(*study(), {**SETTINGS, "accuracy_targets": []}).empty
 
 
 class TestFigures:
@@ -105,7 +106,7 @@ class TestFigures:
     def test_without_a_gpu_the_figure_of_utilisation_says_so(self) -> None:
         epochs, runs = study()
         shown = training.values(epochs, runs, "utilisation", SETTINGS["compare"])
-        figure = training_levels.draw(shown, training.intervals(shown, SETTINGS, 0), training.FIGURES["utilisation"])
+        figure = training_levels.draw(shown, training.intervals(shown, SETTINGS), training.FIGURES["utilisation"])
         texts = [text.get_text() for axes in figure.axes for text in axes.texts]
         assert texts == ["No GPU was metered, so its utilisation is unknown."]
 
@@ -113,7 +114,7 @@ class TestFigures:
         for repetitions, bars in ((2, 0), (3, 1)):
             frames = study(("torch",), ("resnet50",), (32,), repetitions=repetitions, scatter=0.1)
             shown = training.values(*frames, "energy", SETTINGS["compare"])
-            assert training.intervals(shown, SETTINGS, 0)["low"].notna().sum() == bars
+            assert training.intervals(shown, SETTINGS)["low"].notna().sum() == bars
 
     def test_the_energy_is_the_gpus_where_every_run_has_one(self) -> None:
         epochs, _ = study(gpu=True)

@@ -11,7 +11,7 @@ from framewatt.factors import natural
 from framewatt.figures import notes
 from framewatt.figures.training_levels import FIRST, Levels
 from framewatt.frames import TOTAL
-from framewatt.statistics.intervals import generator, mean_interval
+from framewatt.statistics.intervals import mean_interval
 from framewatt.statistics.training_epochs import LABEL, PANELS, counted_epochs, gpu_or_total, labelled
 
 _CELL = [*PANELS, LABEL]
@@ -64,13 +64,12 @@ def values(epochs: pd.DataFrame, runs: pd.DataFrame, figure: str, compared: Sequ
     return _rows(rows.sort_values("epoch").groupby([*_CELL, "repetition"])["accuracy"].last())
 
 
-def intervals(shown: pd.DataFrame, settings: Mapping[str, Any], seed: int) -> pd.DataFrame:
+def intervals(shown: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """The interval of the mean of every mark of a figure, missing below three runs.
 
     Args:
         shown: from `values`.
-        settings: the study's `statistics`: confidence, resamples.
-        seed: of the bootstrap.
+        settings: the study's `statistics`: confidence.
 
     Returns:
         Columns PANELS, LABEL, part, low, high.
@@ -78,10 +77,7 @@ def intervals(shown: pd.DataFrame, settings: Mapping[str, Any], seed: int) -> pd
     keys = [*_CELL, "part"]
     rows = []
     for levels, part in shown.groupby(keys):
-        rng = generator(seed, *map(str, levels))
-        found = mean_interval(
-            part["value"].to_numpy(dtype=np.float64), settings["confidence"], settings["resamples"], rng
-        )
+        found = mean_interval(part["value"].to_numpy(dtype=np.float64), settings["confidence"])
         rows.append([*levels, found.low, found.high])
     return pd.DataFrame(rows, columns=[*keys, "low", "high"]).astype({"low": "float64", "high": "float64"})
 

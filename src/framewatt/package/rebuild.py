@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -15,6 +17,7 @@ from framewatt.errors import FramewattError
 from framewatt.files import read_json, sha256_of
 from framewatt.identity import ROOT
 from framewatt.package.unpack import LARGEST_B, unpack
+from framewatt.package.verification.earlier import as_read_then
 from framewatt.validation import load_yaml
 
 DERIVED = ("stopping", "aggregate", "statistics", "tables", "replication", "figures", "report")
@@ -59,7 +62,7 @@ def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B)
     plan = read_json(plans[0])
     work = target / "rebuilt"
     _lay_out(root, data, results, work)
-    _write_study(data, work, results.name, plan.get("threads"))
+    _write_study(data, work, results.name, plan)
     wanted = compared_in(results)
     targets = [path.relative_to(data).as_posix() for path in wanted]
     _run(work, results.name, str(plan["device"]), targets)
@@ -119,15 +122,15 @@ def _lay_out(root: Path, data: Path, results: Path, work: Path) -> None:
         shutil.copy2(record, place)
 
 
-def _write_study(data: Path, work: Path, study: str, threads: int | None) -> None:
-    """The study file, with as many threads as where it was measured: cells are named by them."""
+def _write_study(data: Path, work: Path, study: str, plan: Mapping[str, Any]) -> None:
+    """The study file as it was read where it was measured: with its threads, by which cells are named, and its test."""
     name = f"config/studies/{study}.yaml"
     path = work / name
     path.parent.mkdir()
-    if threads is None:
-        shutil.copy2(data / name, path)
-    else:
-        path.write_text(yaml.safe_dump({**load_yaml(data / name), "threads": threads}), encoding="utf-8")
+    content = as_read_then(load_yaml(data / name), plan)
+    if plan.get("threads") is not None:
+        content["threads"] = plan["threads"]
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
 
 
 def _run(work: Path, study: str, device: str, targets: list[str]) -> None:

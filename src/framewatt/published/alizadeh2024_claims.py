@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from framewatt.published.printed import Answer
+from framewatt.published.quartiles import outliers as tukey_outliers
 from framewatt.published.resources import NotGivenError
-from framewatt.statistics.cells import outliers as tukey_outliers
 from framewatt.statistics.correlation import spearman
 
 INFERENCE = ["model", "batch_size", "runtime"]

@@ -16,7 +16,7 @@ CAPTIONS: dict[str, dict[str, str]] = {
         "outside_of_runs": "Printed means that lie outside the range of the runs that are given (J, s)",
         "medians": "TensorFlow over PyTorch by means and by medians",
         "gpu_sums": "GPU joules: the sum of one reading a second against the integral over the run",
-        "spread": "The runs of every model, framework and quantity: mean with its 95 % BCa interval, drift with the "
+        "spread": "The runs of every model, framework and quantity: mean with its 95 % interval, drift with the "
         "number of the run, outliers, bimodality (J, s)",
         "functions": "Functions over 1 % of a profiled run that Tables 5 to 8 leave out",
     },

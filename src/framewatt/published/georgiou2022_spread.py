@@ -7,9 +7,10 @@ import pandas as pd
 
 from framewatt.figures.published.frameworks import NAMES
 from framewatt.published.georgiou2022_claims import QUANTITIES
-from framewatt.statistics.cells import bimodality_coefficient, outliers
+from framewatt.published.quartiles import outliers
+from framewatt.statistics.cells import bimodality_coefficient
 from framewatt.statistics.correlation import spearman
-from framewatt.statistics.intervals import generator, is_constant, mean_interval
+from framewatt.statistics.intervals import is_constant, mean_interval
 
 SPREAD_COLUMNS = [
     "phase",
@@ -29,15 +30,14 @@ SPREAD_COLUMNS = [
     "flags",
 ]
 """Columns of the spread: joules and seconds; `drift_rho` is Spearman's correlation with the number of the run,
-`bimodality` SAS's coefficient. The methods are those of framewatt.statistics.cells."""
+`bimodality` SAS's coefficient. Intervals and bimodality are those of framewatt.statistics; there are no blocks, so that
+outliers go by quartiles."""
 
 CONFIDENCE = 0.95
 ALPHA = 0.05
 LARGEST_UNIMODAL = 5 / 9
 MUCH_CV_PERCENT = 10.0
 
-_RESAMPLES = 9999
-_SEED = 2022
 _SMALLEST_N = 10
 """Runs below which neither outliers nor bimodality are looked for."""
 
@@ -55,7 +55,7 @@ def spread(raw: pd.DataFrame) -> pd.DataFrame:
             if len(known):
                 head = {"phase": phase, "model": model, "framework": NAMES[framework]}
                 head["quantity"] = name
-                rows.append(head | _row(known[quantity].to_numpy(), known["repetition"].to_numpy(), [*head.values()]))
+                rows.append(head | _row(known[quantity].to_numpy(), known["repetition"].to_numpy()))
     return pd.DataFrame(rows, columns=SPREAD_COLUMNS)
 
 
@@ -80,8 +80,8 @@ def facts(found: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def _row(values: np.ndarray, repetitions: np.ndarray, names: list[str]) -> dict[str, Any]:
-    interval = mean_interval(values, CONFIDENCE, _RESAMPLES, generator(_SEED, *names))
+def _row(values: np.ndarray, repetitions: np.ndarray) -> dict[str, Any]:
+    interval = mean_interval(values, CONFIDENCE)
     mean = float(values.mean())
     row: dict[str, Any] = {
         "runs": len(values),

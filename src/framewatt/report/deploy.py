@@ -1,5 +1,6 @@
 """What should I deploy? In words, a task at a time: equal accuracy, the best in each objective, the Pareto front."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,9 +8,8 @@ import pandas as pd
 
 from framewatt.factors import factors_of, label, sorted_by
 from framewatt.report.material import Material
-from framewatt.report.numbers import known, p_value, plural, si, significant
+from framewatt.report.numbers import interval, known, p_value, si, significant
 from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
-from framewatt.statistics.power import runs_to_tell
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
 
@@ -34,7 +34,7 @@ def recommendations(material: Material) -> list[tuple[str, list[str]]]:
         names = _names(part, material.compared)
         rows: list[Row] = [{str(k): v for k, v in row.items()} for row in part.to_dict("records")]
         sentences = [_accuracy(rows, names, settings)]
-        sentences += [_best(objective, rows, names, settings) for objective in OBJECTIVES]
+        sentences += [_best(objective, rows, names) for objective in OBJECTIVES]
         sentences += [_takes(rows, names), _front(rows, names)]
         found.append((" on ".join(map(str, levels)), [sentence for sentence in sentences if sentence]))
     return found
@@ -56,11 +56,13 @@ def _names(choices: pd.DataFrame, compared: Sequence[str]) -> dict[str, str]:
 def _accuracy(rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[str, Any]) -> str:
     if not any(known(row["accuracy"]) for row in rows):
         return "Accuracy is unknown of every choice, so that choices are compared without it."
+    if any(row["accuracy_note"] == "size of the test set unknown" for row in rows):
+        ends = sorted({significant(row["accuracy"]) for row in rows if known(row["accuracy"])})
+        span = ends[0] if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
+        return f"Accuracy is {span}; on how many samples is not known, so that choices are compared without it."
     most = next(row for row in rows if row["accuracy_note"] == "the most accurate")
     equal = [row for row in rows if _true(row["as_accurate"]) and row is not most]
     others = [row for row in rows if not _true(row["as_accurate"])]
-    if not others and all(row["accuracy_note"] == "the same number in every run" for row in equal):
-        return f"Accuracy is {significant(most['accuracy'])}, the same number in every run of every choice."
     margin = settings["accuracy_margin"]
     words = f"{names[most['cell']]} is the most accurate, {significant(most['accuracy'])}"
     if equal:
@@ -73,37 +75,43 @@ def _accuracy(rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[s
 def _how_equal(row: Row) -> str:
     if not known(row["accuracy"]):
         return "accuracy unknown"
-    how = f"TOST {p_value(row['accuracy_p'])}" if known(row["accuracy_p"]) else str(row["accuracy_note"])
+    how = ", ".join(
+        filter(None, [p_value(row["accuracy_p"]) if known(row["accuracy_p"]) else "", row["accuracy_note"]])
+    )
     return f"{significant(row['accuracy'])}, {how}"
 
 
-def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[str, Any]) -> str:
-    """The best of an objective, and what is not told apart from it; a win only where the test shows one."""
+def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
+    """The choices that may be the best of an objective, and what the others take; nothing stronger than the set."""
     words, unit, quantity = _BEST[objective]
-    best = next((row for row in rows if row[f"{objective}_verdict"] == BEST), None)
-    if best is None:
+    judged = [row for row in rows if isinstance(row[f"{objective}_verdict"], str)]
+    inside = [row for row in judged if row[f"{objective}_verdict"] in (BEST, NOT_APART)]
+    if not inside:
         return ""
-    mark = ESTIMATED if objective == "energy" and best["estimated"] else ""
-    amount = f"{si(best[quantity], unit)}{mark}"
-    start = f"{words}: {names[best['cell']]}, {amount}"
-    close = [row for row in rows if row[f"{objective}_verdict"] == NOT_APART]
-    apart = [row for row in rows if row[f"{objective}_verdict"] == WORSE]
-    if not close and not apart:
-        return f"{start}; there is no other choice."
-    if not close:
-        largest = max(row[f"{objective}_p"] for row in apart)
-        which = "the other choice" if len(apart) == 1 else f"each of {len(apart)} other choices"
-        return f"{start}, less than {which} (corrected {p_value(largest)}{' at most' if len(apart) > 1 else ''})."
-    close.sort(key=lambda row: row[quantity])
-    others = _listed(close, names, lambda row: p_value(row[f"{objective}_p"]))
-    smallest = f"{names[best['cell']]} has the smallest mean, {amount}"
-    sentence = f"{words}: no one choice; {smallest}, not told apart from {others}"
-    least_p = min((row[f"{objective}_smallest_p"] for row in close if known(row[f"{objective}_smallest_p"])), default=0)
-    if least_p > settings["alpha"]:
-        enough = runs_to_tell(len(close) + len(apart), settings)
-        sentence += f"; so few runs could not have told any apart, {enough} a choice could"
-    elif apart:
-        sentence += f"; {plural(len(apart), 'other choice')} {'takes' if len(apart) == 1 else 'take'} more"
+    inside.sort(key=lambda row: row[f"{objective}_ratio"] if known(row[f"{objective}_ratio"]) else math.inf)
+    first = inside[0]
+    mark = ESTIMATED if objective == "energy" and first["estimated"] else ""
+    amount = f"{names[first['cell']]}, {si(first[quantity], unit)}{mark}"
+    if len(judged) == 1:
+        return f"{words}: {amount}; there is no other choice."
+
+    def told(row: Row) -> str:
+        ratio, low, high = (row[f"{objective}_ratio{end}"] for end in ("", "_low", "_high"))
+        return f"{significant(ratio)} times as much{interval(low, high)}" if known(ratio) else "not compared"
+
+    others = sorted((row for row in judged if row not in inside), key=lambda row: row[f"{objective}_ratio"])
+    nearest = f"{names[others[0]['cell']]} takes {told(others[0])}" if others else ""
+    if len(inside) == 1:
+        return f"{words}: {amount}; {'the next, ' if len(others) > 1 else ''}{nearest}."
+    sentence = f"{words}: not settled; {amount}, and {_listed(inside[1:], names, told)} may be the best"
+    if others:
+        which = names[others[0]["cell"]] if len(others) == 1 else f"the {len(others)} others"
+        more = all(row[f"{objective}_verdict"] == WORSE for row in others)
+        sentence += (
+            f"; {which} {'takes' if len(others) == 1 else 'take'} more"
+            if more
+            else f"; one of these takes no more than {which}"
+        )
     return f"{sentence}."
 
 
@@ -114,7 +122,11 @@ def _takes(rows: Sequence[Row], names: Mapping[str, str]) -> str:
         return ""
     ends = counted if len(counted) == 1 else [counted[0], counted[-1]]
     taken = "; ".join(f"{_amounts(row)} by {names[row['cell']]}" for row in ends)
-    return f"{INFERENCES:,} inferences take {taken}."
+    most = ends[-1]
+    times = (
+        f"{significant(most['total_ratio'])} times as much{interval(most['total_ratio_low'], most['total_ratio_high'])}"
+    )
+    return f"{INFERENCES:,} inferences take {taken}{f', {times}' if known(most['total_ratio']) else ''}."
 
 
 def _amounts(row: Row) -> str:

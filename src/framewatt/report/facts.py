@@ -10,6 +10,7 @@ from framewatt.report.imported import Facts, files_read, how_sampled
 from framewatt.report.material import Material
 from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
 from framewatt.report.tables import Table
+from framewatt.statistics.kinds import NAMES
 from framewatt.weights import FINE_TUNED, TRAINED, weights_of
 
 _WEIGHTS = {
@@ -35,7 +36,10 @@ def measured(material: Material) -> Facts:
         ("Cells", "; ".join(_crosses(material))),
         *(files_read(material) if material.imported else _blocks_and_windows(material)),
         ("Compared", ", ".join(material.compared).replace("_", " ")),
-        ("Test", f"{statistics['test']}, correction {statistics['correction']}, alpha {statistics['alpha']:g}"),
+        (
+            "Test of pairs",
+            f"{NAMES[statistics['test']]}, correction {statistics['correction']}, alpha {statistics['alpha']:g}",
+        ),
     ]
 
 

@@ -28,9 +28,11 @@ class Material:
         runs: the runs frame.
         epochs: the epochs frame.
         cells: statistics of cells (framewatt.statistics.CELLS_COLUMNS).
+        answers: what costs least in each group (framewatt.statistics.answers.ANSWERS_COLUMNS).
         comparisons: statistics of pairs (COMPARISONS_COLUMNS).
         correlations: energy against time (CORRELATIONS_COLUMNS).
-        omnibus: tests of whole groups (OMNIBUS_COLUMNS).
+        drift: of the whole study (framewatt.statistics.drift.DRIFT_COLUMNS).
+        omnibus: tests of whole groups (OMNIBUS_COLUMNS), where the study asks for tests of ranks.
         trends: energy along batch size and work (TRENDS_COLUMNS).
         to_accuracy: what it cost to be as good as asked (framewatt.statistics.to_accuracy).
         choices: what to deploy (framewatt.statistics.deploy.deploy_columns).
@@ -49,8 +51,10 @@ class Material:
     runs: pd.DataFrame
     epochs: pd.DataFrame
     cells: pd.DataFrame
+    answers: pd.DataFrame
     comparisons: pd.DataFrame
     correlations: pd.DataFrame
+    drift: pd.DataFrame
     omnibus: pd.DataFrame
     trends: pd.DataFrame
     to_accuracy: pd.DataFrame

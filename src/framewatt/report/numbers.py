@@ -1,6 +1,7 @@
 """Numbers as people read them."""
 
 import math
+from collections.abc import Callable, Sequence
 
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 UNKNOWN = "\N{EN DASH}"
@@ -58,3 +59,42 @@ def p_value(p: float | None) -> str:
 def plural(count: int, noun: str) -> str:
     """`1 run`, `2 runs`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A share in percent, to two significant digits: 0.1137 is `11 %`."""
+    return _percent(share, round, digits)
+
+
+def percent_at_least(share: float) -> str:
+    """A share in percent, rounded down, so that "at least" stays true."""
+    return _percent(share, math.floor, 2)
+
+
+def percent_below(share: float) -> str:
+    """A share in percent, rounded up, so that "less than" stays true."""
+    return _percent(share, math.ceil, 2)
+
+
+def _percent(share: float, rounded: Callable[[float], int], digits: int) -> str:
+    value = 100 * share
+    if value == 0:
+        return "0 %"
+    # Of 99.7 % the digits that tell are those of what is missing from 100.
+    telling = min(abs(value), abs(100 - value)) if 99 <= value < 100 else abs(value)
+    step = 10.0 ** (math.floor(math.log10(telling)) - digits + 1)
+    # What is a whole number of steps but for floating point is one.
+    steps = round(value / step) if abs(value / step - round(value / step)) < 1e-9 else rounded(value / step)
+    places = max(0, -math.floor(math.log10(step)))
+    return f"{steps * step:.{places}f} %"
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def number_word(count: int) -> str:
+    """Small numbers in words: `five`."""
+    words = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    return words[count] if 0 <= count < len(words) else str(count)

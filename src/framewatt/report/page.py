@@ -10,6 +10,7 @@ from markupsafe import Markup
 from framewatt.figures import training
 from framewatt.report import deploy, facts, problems, stopping, words
 from framewatt.report.commands import commands_of
+from framewatt.report.head import head
 from framewatt.report.material import Material
 from framewatt.report.meters import characterised
 from framewatt.report.svg import inline
@@ -98,7 +99,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
     return environment.get_template("template.html.j2").render(
         plan=material.plan,
         estimate=material.estimate,
-        lead=words.lead(material),
+        lead=head(material),
         measured=facts.measured(material),
         machines=facts.machines(material),
         instruments=facts.instruments(material),
@@ -120,7 +121,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         problems=problems.problem_tables(material),
         flags=problems.flag_tables(material),
         preflight=problems.preflight_table(material),
-        significance=material.plan["significance"]["sentence"],
+        significance=_planned(material),
         environments=_environments(material),
         identity=facts.identity(material),
         commit=_commit(material),
@@ -153,6 +154,13 @@ def _environments(material: Material) -> Table:
     return Table(
         "environments", "Environments and the hashes of their locks", ["name", "status", "python", "lock"], rows
     )
+
+
+def _planned(material: Material) -> str:
+    """What the planned runs could show; the smallest p of a test of ranks is only a floor, and is said to be one."""
+    told = material.plan["significance"]
+    floor = " That is a floor: it is reached where every run points the same way." if "smallest_p" in told else ""
+    return f"{told['sentence']}{floor}"
 
 
 def _commit(material: Material) -> str | None:

@@ -40,7 +40,7 @@ def problem_tables(material: Material) -> list[Table]:
         ),
         Table(
             "empty-cells",
-            "Cells of which no run counts: their groups are tested over the others",
+            "Cells of which no run counts: their groups are compared over the others",
             ["cell", "why"],
             _empty(material),
         ),

@@ -1,17 +1,16 @@
 """The answers in words, with their numbers."""
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from framewatt.report import disturbed
+from framewatt.report.answered import answered
+from framewatt.report.groups import groups_of
 from framewatt.report.material import Material
-from framewatt.report.numbers import interval, known, p_value, plural, si, significant
-from framewatt.report.ranking import Ranking, against, rankings, sentence
+from framewatt.report.numbers import known, p_value, plural, si, significant
 
-_LEAD_GROUPS = 3
 _MUCH_CV_PERCENT = 10.0
 
 
@@ -23,55 +22,13 @@ class Answer:
     sentences: list[str]
 
 
-def lead(material: Material) -> str:
-    """The study's answer in one paragraph."""
-    head, planned = material.headline, material.plan["cells"]
-    ranked = [r for r in rankings(material.cells, head.energy, material.compared, planned) if len(r.cells) > 1]
-    count = f"{material.counted} of {material.planned} planned runs count."
-    if not ranked:
-        none = "No two comparable cells have an energy that counts, so the study has no answer."
-        return " ".join(filter(None, [none, disturbed.in_all(material), count]))
-    if len(ranked) <= _LEAD_GROUPS:
-        parts = [_short(ranking, material) for ranking in ranked]
-    else:
-        wins = Counter(ranking.label(ranking.least) for ranking in ranked)
-        winners = ", ".join(f"{name} in {n}" for name, n in wins.most_common())
-        spreads = [ranking.most["mean"] / ranking.least["mean"] for ranking in ranked]
-        parts = [
-            f"Of {len(ranked)} groups of comparable cells, least energy a {head.per} went to {winners}; the "
-            f"most expensive took {significant(min(spreads))} to {significant(max(spreads))} times as much as the "
-            "most frugal."
-        ]
-        unranked = sum(len(ranking.without) for ranking in ranked)
-        parts += [f"Of {plural(unranked, 'cell')} in these groups no run counts."] if unranked else []
-    return " ".join(
-        filter(None, [*parts, material.estimate and f"{material.estimate}.", disturbed.in_all(material), count])
-    )
-
-
-def _short(ranking: Ranking, material: Material) -> str:
-    least, most = ranking.least, ranking.most
-    found = against(material.comparisons, material.headline.energy, least["cell"], most["cell"], material.alpha)
-    ratio = found.ratio if found else most["mean"] / least["mean"]
-    bounds = interval(found.ratio_low, found.ratio_high) if found else ""
-    told = (
-        f"{ranking.name}: {ranking.label(least)} took the least energy, {si(least['mean'], 'J')} a "
-        f"{material.headline.per}; {ranking.label(most)} took the most, {significant(ratio)} times as much{bounds}."
-        f"{ranking.remark}"
-    )
-    return " ".join(filter(None, [told, disturbed.of_cells(material, {least["cell"], most["cell"]})]))
-
-
 def answers(material: Material) -> list[Answer]:
     """Every question that the study has something to say to, in the order of interest."""
     head = material.headline
     what = " and ".join(material.compared[:1]).replace("_", " ")
     ranked = {
-        quantity: [
-            sentence(ranking, material.comparisons, unit, head.per, material.alpha)
-            for ranking in rankings(material.cells, quantity, material.compared, material.plan["cells"])
-        ]
-        for quantity, unit in ((head.energy, "J"), (head.time, "s"))
+        quantity: _costs(material, quantity, spent, unit)
+        for quantity, spent, unit in ((head.energy, "energy", "J"), (head.time, "time", "s"))
     }
     found = [
         Answer(f"Which {what} takes the least energy?", ranked[head.energy] + _omnibus(material)),
@@ -83,6 +40,13 @@ def answers(material: Material) -> list[Answer]:
         Answer("Did others disturb what was measured?", disturbed.sentences(material)),
     ]
     return [answer for answer in found if answer.sentences]
+
+
+def _costs(material: Material, quantity: str, spent: str, unit: str) -> list[str]:
+    """The answer of every group that has runs, for one quantity."""
+    cells = material.cells[material.cells["quantity"] == quantity]
+    means = {str(row["cell"]): row for row in cells.to_dict("records") if known(row["mean"])}
+    return [one.in_full(unit, means) for one in answered(material, quantity, spent) if one.best]
 
 
 def _omnibus(material: Material) -> list[str]:
@@ -116,18 +80,19 @@ def name_of(record: Any) -> str:
 
 
 def _correlation(material: Material) -> list[str]:
-    correlations = material.correlations
-    rows = correlations[(correlations["level"] == "cell means") & correlations["rho"].notna()]
-    phases = {"train": "In training", "infer": "In inference", "all": "Over all"}
-    sentences = []
-    for row in rows.itertuples():
-        words = (
-            f"{phases.get(row.phase, row.phase)}, Spearman's rho of energy and time per {material.headline.per} "
-            f"over {row.n} cells is "
-        )
-        words += f"{row.rho:.2f}{interval(row.rho_low, row.rho_high)}, {p_value(row.p)}"
-        sentences.append(words + ("; estimated energy follows time by construction." if row.estimated else "."))
-    return sentences
+    """Rho within groups; nothing over all, and no p: these cells were chosen."""
+    names = groups_of(material)
+    rows = material.correlations[material.correlations["rho"].notna()].assign(
+        group=lambda frame: frame["group"].fillna("")
+    )
+    by_group = {row["group"]: row for row in rows.to_dict("records")}
+    return [
+        f"{group.name}: Spearman's rho of the energy and time of its {by_group[name]['n_cells']} cells is "
+        f"{by_group[name]['rho']:.2f}"
+        f"{'; estimated energy follows time by construction.' if by_group[name]['estimated'] else '.'}"
+        for name, group in names.items()
+        if name in by_group
+    ]
 
 
 def _repeatability(material: Material) -> list[str]:
@@ -138,10 +103,31 @@ def _repeatability(material: Material) -> list[str]:
     worst = rows.loc[rows["cv_percent"].idxmax()]
     what = {head.energy: "energy", head.time: "time"}[worst["quantity"]]
     words = f"The largest coefficient of variation is {significant(worst['cv_percent'])} %: {what} per {head.per} of "
-    words += f"{worst['cell']}, over {plural(int(worst['n']), 'run')}."
+    words += f"{worst['cell']}, over {plural(int(worst['n']), 'run')}"
+    if known(worst["cv_after_blocks_percent"]):
+        words += f"; {significant(worst['cv_after_blocks_percent'])} % less what whole blocks have in common"
     much = rows.loc[rows["cv_percent"] > _MUCH_CV_PERCENT, "cell"].nunique()
     over = f"{much} of {plural(rows['cell'].nunique(), 'cell')} vary by more than {_MUCH_CV_PERCENT:g} %."
-    return [words, over if much else f"No cell varies by more than {_MUCH_CV_PERCENT:g} %."]
+    told = [f"{words}.", over if much else f"No cell varies by more than {_MUCH_CV_PERCENT:g} %."]
+    usual = rows.loc[rows["quantity"] == head.energy, "cv_after_blocks_percent"].median()
+    if known(usual):
+        told.append(
+            f"Less what whole blocks have in common, runs of a cell vary in energy by {significant(usual, 2)} % in "
+            f"the median cell: what a plan for more of them may reckon with (statistics.noise: {usual / 100:.2g})."
+        )
+    return told + _drift(material)
+
+
+def _drift(material: Material) -> list[str]:
+    """Whether the study as a whole drifted, in words; empty where it did not, or nobody can tell."""
+    spent = {material.headline.energy: "energy", material.headline.time: "time"}
+    return [
+        f"Over the study {spent[row.quantity]} drifted: the last runs took {significant(abs(row.change_percent), 2)} % "
+        f"{'more' if row.change_percent > 0 else 'less'} than the first (r = {row.r:.2f} over "
+        f"{row.n} {row.over})."
+        for row in material.drift.itertuples()
+        if row.quantity in spent and str(row.drifts) == "True"
+    ]
 
 
 def _sampler(material: Material) -> list[str]:

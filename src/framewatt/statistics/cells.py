@@ -1,7 +1,7 @@
 """A row a cell and quantity: location, spread, and what is odd about the runs."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,71 +10,65 @@ from scipy import stats
 
 from framewatt.factors import PlainCell, factors_of
 from framewatt.statistics.correlation import spearman
-from framewatt.statistics.intervals import SMALLEST_N, Values, generator, is_constant, mean_interval
-from framewatt.statistics.selection import ENERGIES, QUANTITIES, by_reason, cells_of, counted, left_out, totals
+from framewatt.statistics.hypothesis_tests import correct
+from framewatt.statistics.intervals import SMALLEST_N, Values, is_constant, mean_interval
+from framewatt.statistics.kinds import is_paired
+from framewatt.statistics.residuals import BEYOND, FEWEST_RUNS, outlying, residuals, scatter_percent
+from framewatt.statistics.selection import (
+    ENERGIES,
+    QUANTITIES,
+    block_values,
+    by_reason,
+    cells_of,
+    counted,
+    left_out,
+    totals,
+)
 
 _FLOATS = [
-    "mean",
-    "mean_low",
-    "mean_high",
-    "median",
-    "sd",
-    "cv_percent",
-    "min",
-    "max",
-    "shapiro_p",
-    "drift_rho",
-    "drift_p",
-    "bimodality_coefficient",
+    *("mean", "mean_low", "mean_high", "median", "sd", "cv_percent", "cv_after_blocks_percent", "min", "max"),
+    *("shapiro_p", "drift_rho", "drift_p", "bimodality_coefficient"),
 ]
 
 _COLUMNS = [
-    "quantity",
-    "n",
-    "mean",
-    "mean_low",
-    "mean_high",
-    "median",
-    "sd",
-    "cv_percent",
-    "min",
-    "max",
-    "shapiro_p",
-    "drift_rho",
-    "drift_p",
-    "outliers",
-    "outlier_repetitions",
-    "bimodality_coefficient",
-    "bimodal",
-    "estimated",
-    "left_out",
-    "left_out_reasons",
-    "flags",
+    *("quantity", "n", "mean", "mean_low", "mean_high", "median", "sd", "cv_percent", "cv_after_blocks_percent", "min"),
+    *(
+        "max",
+        "shapiro_p",
+        "drift_rho",
+        "drift_p",
+        "outliers",
+        "outlier_repetitions",
+        "bimodality_coefficient",
+        "bimodal",
+    ),
+    *("estimated", "left_out", "left_out_reasons", "flags"),
 ]
 """Columns of the cells frame behind cell and the factors. Numbers from `mean` to `max` are in the unit that ends the
-quantity's name (accuracy: a share); what is unknown is missing, and `flags` says why."""
-
-_SMALLEST_N_OUTLIERS = 4
-"""Runs below which quartiles say nothing about an outlier."""
+quantity's name (accuracy: a share); what is unknown is missing, and `flags` says why. `cv_percent` is the plain
+coefficient of variation, `cv_after_blocks_percent` that of what is left once blocks are taken out."""
 
 _SMALLEST_N_BIMODAL = 10
 """Runs below which the bimodality coefficient is not judged."""
 
+_SCATTERED = {"energy_gross_j", "energy_per_sample_j", "duration_s", "time_per_sample_s", "mean_power_w"}
+"""Quantities in which runs are looked at for odd ones; accuracy scatters in steps of a sample, and about its own
+scale."""
 
-def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) -> pd.DataFrame:
+
+def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Summarise every cell of a runs frame, over the runs with status ok whose energy is valid.
 
-    Mean with its BCa bootstrap interval, median, standard deviation (n - 1), coefficient of variation; Shapiro-Wilk;
-    drift as Spearman's correlation with the place in the run order; outliers beyond 1.5 interquartile ranges of the
-    quartiles (Tukey 1977, quartiles interpolated linearly), counted and named but never removed; the bimodality
-    coefficient (SAS; Pfister et al. 2013, Frontiers in Psychology 4:700) above 5/9, from 10 runs on. It also rises
-    with skewness, so that a flag asks for a look at the runs and proves nothing. Flags of drift and normality hold
-    at the study's alpha, uncorrected.
+    Mean with Student's interval, median, standard deviation (n - 1), coefficient of variation, plain and after blocks;
+    Shapiro-Wilk; drift as Spearman's correlation with the place in the run order; runs whose residual is outlying (see
+    framewatt.statistics.residuals), counted and named but never removed; the bimodality coefficient (SAS; Pfister et
+    al. 2013, Frontiers in Psychology 4:700) above 5/9, from 10 runs on. It also rises with skewness, so that a flag
+    asks for a look at the runs and proves nothing. Flags of drift and normality hold at the study's alpha over all
+    cells (Holm).
 
     Args:
         runs: the runs frame.
-        settings: the study's `statistics`: alpha, confidence, resamples.
-        seed: of the bootstrap; a row's interval depends on nothing but the row.
+        settings: the study's `statistics`: test, alpha, confidence.
 
     Returns:
         Columns of `cells_columns`, a row a cell and quantity, also for a cell without a run that counts (n = 0).
@@ -83,7 +77,9 @@ def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) 
         FramewattError: a run is there twice.
     """
     rows = totals(runs)
-    summaries = [_summarise(rows, cell, quantity, settings, seed) for cell in cells_of(rows) for quantity in QUANTITIES]
+    cells = cells_of(rows)
+    of_quantity = {quantity: _summarise_all(rows, cells, quantity, settings) for quantity in QUANTITIES}
+    summaries = [of_quantity[quantity][cell.id] for cell in cells for quantity in QUANTITIES]
     frame = pd.DataFrame(summaries, columns=cells_columns(factors_of(runs)))
     integers = dict.fromkeys(["n", "outliers", "left_out"], "Int64")
     return frame.astype(integers | dict.fromkeys(_FLOATS, "float64") | {"bimodal": "boolean", "estimated": "bool"})
@@ -109,16 +105,29 @@ def bimodality_coefficient(values: Values) -> float:
     return (skewness**2 + 1) / (kurtosis + 3 * (n - 1) ** 2 / ((n - 2) * (n - 3)))
 
 
-def outliers(values: Values) -> list[int]:
-    """Indices of values beyond 1.5 interquartile ranges below the first or above the third quartile (Tukey 1977)."""
-    first, third = np.quantile(values, [0.25, 0.75])
-    reach = 1.5 * (third - first)
-    return [int(i) for i in np.flatnonzero((values < first - reach) | (values > third + reach))]
+def _summarise_all(
+    rows: pd.DataFrame, cells: Sequence[PlainCell], quantity: str, settings: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """The rows of all cells for one quantity: some of what is said of a cell rests on the others."""
+    summaries = {cell.id: _summarise(rows, cell, quantity, settings) for cell in cells}
+    if quantity in _SCATTERED:
+        values = block_values(rows, [*summaries], quantity)
+        paired = is_paired(settings)
+        odd, scatter = outlying(residuals(values, paired=paired)), scatter_percent(values, paired=paired)
+        for cell, row in summaries.items():
+            _scatter(row, odd[cell], scatter[cell])
+    for name, told in (("shapiro_p", _not_normal), ("drift_p", _drifting)):
+        known = [row for row in summaries.values() if row.get(name) is not None]
+        for row, p in zip(known, correct([row[name] for row in known], "holm"), strict=True):
+            if p is not None and p <= settings["alpha"]:
+                row["flags"].append(told(row))
+    for row in summaries.values():
+        row["flags"] = "; ".join(row["flags"] + row.pop("run_flags"))
+    return summaries
 
 
-def _summarise(
-    rows: pd.DataFrame, cell: PlainCell, quantity: str, settings: Mapping[str, Any], seed: int
-) -> dict[str, Any]:
+def _summarise(rows: pd.DataFrame, cell: PlainCell, quantity: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of a cell by itself; its flags as a list."""
     used = counted(rows, cell.id, quantity)
     missing = left_out(rows, cell.id, quantity)
     estimated = used["estimated"] if quantity in ENERGIES else used["estimated"] & False
@@ -131,6 +140,7 @@ def _summarise(
         "left_out": len(missing),
         "left_out_reasons": "; ".join(f"repetition {which}: {why}" for why, which in by_reason(missing).items()),
         "outlier_repetitions": "",
+        "run_flags": _run_flags(used),
     }
     flags: list[str] = []
     if estimated.any() and not estimated.all():
@@ -138,12 +148,11 @@ def _summarise(
     if len(used):
         values = used[quantity].to_numpy(dtype=np.float64)
         _locate(row, values)
-        _interval(row, flags, values, settings, generator(seed, cell.id, quantity))
-        _shape(row, flags, used, values, settings["alpha"])
+        _interval(row, flags, values, settings["confidence"])
+        _shape(row, flags, used, values)
     else:
         flags.append("no run counts")
-    row["flags"] = "; ".join(flags + _run_flags(used))
-    return row
+    return row | {"flags": flags}
 
 
 def _locate(row: dict[str, Any], values: Values) -> None:
@@ -157,38 +166,44 @@ def _locate(row: dict[str, Any], values: Values) -> None:
         row["cv_percent"] = 100 * row["sd"] / abs(mean) if mean else None
 
 
-def _interval(
-    row: dict[str, Any], flags: list[str], values: Values, settings: Mapping[str, Any], rng: np.random.Generator
-) -> None:
-    interval = mean_interval(values, settings["confidence"], settings["resamples"], rng)
+def _interval(row: dict[str, Any], flags: list[str], values: Values, confidence: float) -> None:
+    interval = mean_interval(values, confidence)
     row |= {"mean_low": interval.low, "mean_high": interval.high}
-    if values.size < SMALLEST_N or is_constant(values):
-        flags.append(f"{interval.note}: no interval, no normality, no drift")
-    elif interval.note:
+    if interval.note:
         flags.append(f"no interval: {interval.note}")
 
 
-def _shape(row: dict[str, Any], flags: list[str], used: pd.DataFrame, values: Values, alpha: float) -> None:
-    """Normality, drift, outliers, bimodality."""
-    spread = not is_constant(values)
-    if spread and values.size >= SMALLEST_N:
-        row["shapiro_p"] = float(stats.shapiro(values).pvalue)
-        if row["shapiro_p"] <= alpha:
-            flags.append(f"not normal (Shapiro-Wilk p = {row['shapiro_p']:.2g})")
-        rho, p = spearman(values, used["position"])
-        row |= {"drift_rho": rho, "drift_p": p}
-        if rho is not None and p is not None and p <= alpha:
-            flags.append(f"drifts with run order (rho = {rho:.2f}, p = {p:.2g})")
-    if values.size >= _SMALLEST_N_OUTLIERS:
-        odd = [str(used.index[i]) for i in outliers(values)]
-        row |= {"outliers": len(odd), "outlier_repetitions": ", ".join(odd)}
-        if odd:
-            flags.append(f"outside 1.5 IQR: repetition {', '.join(odd)}")
-    if spread and values.size >= _SMALLEST_N_BIMODAL:
+def _shape(row: dict[str, Any], flags: list[str], used: pd.DataFrame, values: Values) -> None:
+    """Normality, drift, bimodality, where there are runs enough that differ."""
+    if is_constant(values) or values.size < SMALLEST_N:
+        return
+    row["shapiro_p"] = float(stats.shapiro(values).pvalue)
+    row["drift_rho"], row["drift_p"] = spearman(values, used["position"])
+    if values.size >= _SMALLEST_N_BIMODAL:
         row["bimodality_coefficient"] = bimodality_coefficient(values)
         row["bimodal"] = row["bimodality_coefficient"] > 5 / 9
         if row["bimodal"]:
             flags.append(f"bimodal or skewed (coefficient {row['bimodality_coefficient']:.2f})")
+
+
+def _scatter(row: dict[str, Any], odd: "pd.Series[bool]", scatter_percent: float) -> None:
+    """Odd runs of a cell, and its scatter after blocks."""
+    row["cv_after_blocks_percent"] = scatter_percent
+    if row["n"] >= FEWEST_RUNS:
+        names = [str(repetition) for repetition in odd.index[odd]]
+        row |= {"outliers": len(names), "outlier_repetitions": ", ".join(names)}
+        if names:
+            row["flags"].append(
+                f"beyond {BEYOND:g} MAD of what its block and cell explain: repetition {', '.join(names)}"
+            )
+
+
+def _not_normal(row: Mapping[str, Any]) -> str:
+    return f"not normal (Shapiro-Wilk p = {row['shapiro_p']:.2g})"
+
+
+def _drifting(row: Mapping[str, Any]) -> str:
+    return f"drifts with run order (rho = {row['drift_rho']:.2f}, p = {row['drift_p']:.2g})"
 
 
 def _run_flags(used: pd.DataFrame) -> list[str]:

@@ -1,82 +1,77 @@
 """A row a comparison of two cells."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from framewatt.headline import headline_of_runs
 from framewatt.statistics.effect_size import a12, a12_interval, cliffs_delta, magnitude
+from framewatt.statistics.equal_costs import p_of_equal
 from framewatt.statistics.hypothesis_tests import compare_pair, correct
-from framewatt.statistics.intervals import Values, generator, ratio_interval
+from framewatt.statistics.intervals import Values, ratio_of_means_interval
+from framewatt.statistics.kinds import BESIDE, RANK_SUM, SIGNED_RANK, is_of_ranks, is_paired
+from framewatt.statistics.log_ratios import FEWEST, log_ratio, logs_of, number
 from framewatt.statistics.pairs import comparable_pairs
 from framewatt.statistics.power import smallest_p
 from framewatt.statistics.selection import ENERGIES, by_reason, cells_of, counted, left_out, totals
 
+_SIZES = [
+    *("mean_a", "mean_b", "median_a", "median_b", "ratio", "ratio_low", "ratio_high"),
+    *("ratio_of_means", "ratio_of_means_low", "ratio_of_means_high"),
+]
+_EFFECTS = ["a_costs_more", "a12", "a12_low", "a12_high"]
 _FLOATS = [
-    "mean_a",
-    "mean_b",
-    "median_a",
-    "median_b",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "p",
-    "p_corrected",
-    "a12",
-    "a12_low",
-    "a12_high",
-    "cliffs_delta",
-    "smallest_p",
-    "smallest_p_corrected",
+    *_SIZES,
+    *_EFFECTS,
+    *("p", "p_corrected", "beside_p", "beside_p_corrected", "equal_p", "cliffs_delta"),
+    *("smallest_p", "smallest_p_corrected"),
 ]
 
 COMPARISONS_COLUMNS = [
-    "quantity",
-    "group",
-    "cell_a",
-    "cell_b",
-    "n_a",
-    "n_b",
-    "n_pairs",
-    "mean_a",
-    "mean_b",
-    "median_a",
-    "median_b",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "test",
-    "p",
-    "p_corrected",
-    "significant",
-    "a12",
-    "a12_low",
-    "a12_high",
-    "magnitude",
-    "cliffs_delta",
-    "estimated",
-    "smallest_p",
-    "smallest_p_corrected",
-    "flags",
+    *("quantity", "group", "cell_a", "cell_b", "n_a", "n_b", "n_pairs"),
+    *_SIZES,
+    *(
+        "test",
+        "p",
+        "p_corrected",
+        "significant",
+        "costs_more",
+        "beside_test",
+        "beside_p",
+        "beside_p_corrected",
+        "equal_p",
+    ),
+    *_EFFECTS,
+    *("magnitude", "cliffs_delta", "estimated", "smallest_p", "smallest_p_corrected", "flags"),
 ]
-"""Columns of the comparisons. `n_a` and `n_b` are the cells' runs that count, `n_pairs` the complete blocks (Wilcoxon
-only); every other number is over the runs that the test used. `ratio` is mean_b / mean_a; `a12` is the probability
-that a run of A has the larger value. `smallest_p` is the smallest p that so many runs can give."""
+"""Columns of the comparisons. `n_a` and `n_b` are the cells' runs that count, `n_pairs` the complete blocks (tests of
+blocks only); every other number is over the runs that the test used. `ratio` is the geometric mean of B / A over blocks
+(of runs that are no blocks: the ratio of geometric means), `ratio_of_means` mean_b / mean_a: what totals differ by.
+`costs_more` is the cell that does where that is significant, by the estimate that the test is of. `beside_test` and its
+p are a check of what the test assumes, corrected by Holm within the group. `equal_p` is that of equivalence within the
+study's margin. `a_costs_more` is the share of blocks in which A does, ties half; `a12` the probability that a run of A
+has the larger value, `magnitude` a word for it from 20 runs of each on. `smallest_p` is the smallest p that so many
+runs can give a test of ranks."""
+
+FEWEST_FOR_A_WORD = 20
+"""Runs of either cell below which A12 has no word: of 5 runs that do not differ, 31 % are called large."""
 
 
-def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) -> pd.DataFrame:
+def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Compare all pairs of cells that differ in compared factors only, by energy and time of a sample, or of a run.
 
-    Wilcoxon's signed-rank test pairs the runs of a block and uses blocks in which both runs count; Mann-Whitney's
-    takes the runs as independent. Both are exact where the runs allow it, and `test` says which it was. The family
-    of the correction is all comparisons of one quantity, those without a p included.
+    By Student's t on logarithms, paired over blocks in which both runs count, or Welch's where runs are no blocks,
+    corrected within the group, with the test of ranks beside it. Where a study asks for a test of ranks, as papers made
+    them, that is the test, exact where the runs allow it, and its family is all comparisons of one quantity; t stands
+    beside it. Comparisons without a p stay in the family.
 
     Args:
         runs: the runs frame.
-        settings: the study's `statistics`: compare, test, correction, alpha, confidence, resamples.
-        seed: of the bootstrap of the ratios (pairs resampled together for Wilcoxon).
+        settings: the study's `statistics`: compare, test, correction, alpha, confidence, equal_margin.
 
     Returns:
         COMPARISONS_COLUMNS, a row a quantity and pair.
@@ -88,13 +83,19 @@ def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) ->
     pairs = comparable_pairs(cells_of(rows), settings["compare"])
     found: list[dict[str, Any]] = []
     for quantity in headline_of_runs(rows).quantities:
-        family = [
-            {"quantity": quantity, "group": group, "cell_a": a.id, "cell_b": b.id}
-            | _compare(rows, a.id, b.id, quantity, settings, generator(seed, a.id, b.id, quantity))
+        every = [
+            {"quantity": quantity, "group": group} | _compare(rows, a.id, b.id, quantity, settings)
             for group, a, b in pairs
         ]
-        _judge(family, settings)
-        found += family
+        groups = [
+            [row for row in every if row["group"] == group] for group in dict.fromkeys(name for name, *_ in pairs)
+        ]
+        for family in [every] if is_of_ranks(settings) else groups:
+            _judge(family, settings)
+        for family in groups:
+            for row, p in zip(family, correct([row["beside_p"] for row in family], "holm"), strict=True):
+                row["beside_p_corrected"] = p
+        found += every
     for row in found:
         row["flags"] = "; ".join(row["flags"])
     frame = pd.DataFrame(found, columns=COMPARISONS_COLUMNS)
@@ -103,10 +104,10 @@ def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) ->
 
 
 def _compare(
-    rows: pd.DataFrame, cell_a: str, cell_b: str, quantity: str, settings: Mapping[str, Any], rng: np.random.Generator
+    rows: pd.DataFrame, cell_a: str, cell_b: str, quantity: str, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """One comparison, before the correction over its family."""
-    paired = settings["test"] == "wilcoxon"
+    paired = is_paired(settings)
     used_a, used_b = counted(rows, cell_a, quantity), counted(rows, cell_b, quantity)
     row: dict[str, Any] = {"n_a": len(used_a), "n_b": len(used_b)}
     flags = _left_out_flags(rows, cell_a, cell_b, quantity, paired)
@@ -119,37 +120,84 @@ def _compare(
     if estimated[0] != estimated[1]:
         flags.append(f"{cell_a if estimated[0] else cell_b} is estimated, the other is not")
     a, b = (used[quantity].to_numpy(dtype=np.float64) for used in (used_a, used_b))
-    outcome = compare_pair(settings["test"], a, b)
-    row |= {"test": outcome.test, "p": outcome.p, "flags": flags, "magnitude": ""}
+    outcome, beside = compare_pair(settings["test"], a, b), compare_pair(BESIDE[settings["test"]], a, b)
+    row |= {
+        "cell_a": cell_a,
+        "cell_b": cell_b,
+        "test": outcome.test,
+        "p": outcome.p,
+        "flags": flags,
+        "magnitude": "",
+        "costs_more": "",
+    }
+    row |= {"beside_test": beside.test, "beside_p": beside.p}
     flags += [outcome.note] if outcome.note else []
     if a.size and b.size:
-        row |= _size_effect(a, b, settings["confidence"]) | {"smallest_p": smallest_p(settings["test"], a.size, b.size)}
-        interval = ratio_interval(a, b, paired, settings["confidence"], settings["resamples"], rng)
-        row |= {"ratio_low": interval.low, "ratio_high": interval.high}
-        flags += [f"no interval of the ratio: {interval.note}"] if interval.note else []
+        row |= _sizes(a, b, settings, flags) | _effects(a, b, settings["confidence"], paired)
+        row |= _direction(row, a, b, settings, flags)
+        if is_of_ranks(settings):
+            row["smallest_p"] = smallest_p(settings["test"], a.size, b.size)
     return row
 
 
-def _size_effect(a: Values, b: Values, confidence: float) -> dict[str, Any]:
-    """Means, medians, their ratio and the effect sizes."""
-    mean_a, mean_b, effect = float(a.mean()), float(b.mean()), a12(a, b)
-    low, high = a12_interval(effect, a.size, b.size, confidence)
+def _sizes(a: Values, b: Values, settings: Mapping[str, Any], flags: list[str]) -> dict[str, Any]:
+    """Means, medians, and both ratios with their intervals."""
+    paired, confidence = is_paired(settings), settings["confidence"]
+    mean_a, mean_b = float(a.mean()), float(b.mean())
+    ratio = log_ratio(logs_of(b), logs_of(a), paired=paired)
+    low, high = (number(end) for end in ratio.within((1 - confidence) / 2))
+    if low is None and min(a.size, b.size) >= FEWEST:
+        flags.append("no interval of the ratio: it is the same in every block, or a run is 0 or less")
+    total = ratio_of_means_interval(a, b, confidence, paired=paired)
     return {
         "mean_a": mean_a,
         "mean_b": mean_b,
         "median_a": float(np.median(a)),
         "median_b": float(np.median(b)),
-        "ratio": mean_b / mean_a if mean_a else None,
+        "ratio": number(ratio.ratio),
+        "ratio_low": low,
+        "ratio_high": high,
+        "ratio_of_means": mean_b / mean_a if mean_a else None,
+        "ratio_of_means_low": total.low,
+        "ratio_of_means_high": total.high,
+        "equal_p": number(p_of_equal(ratio, settings["equal_margin"])),
+    }
+
+
+def _effects(a: Values, b: Values, confidence: float, paired: bool) -> dict[str, Any]:
+    """How often A costs more: in blocks, and of all pairs of runs."""
+    effect = a12(a, b)
+    low, high = a12_interval(effect, a.size, b.size, confidence)
+    return {
+        "a_costs_more": float(np.mean(a > b) + np.mean(a == b) / 2) if paired else None,
         "a12": effect,
         "a12_low": low,
         "a12_high": high,
-        "magnitude": magnitude(effect),
+        "magnitude": magnitude(effect) if min(a.size, b.size) >= FEWEST_FOR_A_WORD else "",
         "cliffs_delta": cliffs_delta(a, b),
     }
 
 
+def _direction(
+    row: Mapping[str, Any], a: Values, b: Values, settings: Mapping[str, Any], flags: list[str]
+) -> dict[str, Any]:
+    """Which way the test's own estimate points (`towards_b`: positive where B costs more); what points elsewhere."""
+    ways = {
+        "geometric mean ratio": math.log(row["ratio"]) if row["ratio"] else 0.0,
+        "ratio of means": row["mean_b"] - row["mean_a"],
+        "A12": 0.5 - row["a12"],
+    }
+    signs = {name: float(np.sign(way)) if abs(way) > 1e-12 else 0.0 for name, way in ways.items()}
+    if {1.0, -1.0} <= set(signs.values()):
+        told = [f"by {name} {row['cell_b' if sign > 0 else 'cell_a']}" for name, sign in signs.items() if sign]
+        flags.append(f"which costs more depends on the estimate: {', '.join(told)}")
+    if settings["test"] == SIGNED_RANK:
+        return {"towards_b": float(np.sign(b - a) @ stats.rankdata(np.abs(b - a)))}
+    return {"towards_b": signs["A12" if settings["test"] == RANK_SUM else "geometric mean ratio"]}
+
+
 def _judge(family: list[dict[str, Any]], settings: Mapping[str, Any]) -> None:
-    """Correct the p values of one quantity and judge them.
+    """Correct the p values of a family and judge them.
 
     The corrected p of either method never falls when a p of the family rises, so that the corrected smallest p
     values bound the corrected p values from below.
@@ -159,6 +207,8 @@ def _judge(family: list[dict[str, Any]], settings: Mapping[str, Any]) -> None:
     for row, p, bound in zip(family, corrected, bounds, strict=True):
         row |= {"p_corrected": p, "smallest_p_corrected": bound}
         row["significant"] = None if p is None else p <= settings["alpha"]
+        if row["significant"] and row["towards_b"]:
+            row["costs_more"] = row["cell_b" if row["towards_b"] > 0 else "cell_a"]
         if p is not None and bound is not None and bound > settings["alpha"]:
             row["flags"].append(f"too few runs for significance: corrected p of {bound:.3g} at best")
 

@@ -1,4 +1,4 @@
-"""Spearman's rank correlation, and how energy goes with time."""
+"""Spearman's rank correlation, and whether cells rank by energy as they do by time."""
 
 import math
 from collections.abc import Mapping
@@ -9,35 +9,17 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from framewatt.factors import FIRST_LEVELS, factors_of
 from framewatt.headline import headline_of_runs
-from framewatt.statistics.intervals import Interval, Values
-from framewatt.statistics.selection import totals
+from framewatt.statistics.pairs import groups
+from framewatt.statistics.selection import cells_of, totals
 
-CORRELATIONS_COLUMNS = [
-    "phase",
-    "level",
-    "quantity_a",
-    "quantity_b",
-    "n",
-    "n_cells",
-    "rho",
-    "p",
-    "rho_low",
-    "rho_high",
-    "interval",
-    "estimated",
-    "flags",
-]
-"""Columns of the correlations: `phase` is train, infer or all; `level` is cell means or runs."""
+CORRELATIONS_COLUMNS = ["group", "quantity_a", "quantity_b", "n_cells", "rho", "estimated", "flags"]
+"""Columns of the correlations, a row a group of comparable cells: `rho` is Spearman's over means of cells."""
 
 _LARGEST_EXACT_N = 7
 """Values up to which all permutations are gone through (7! = 5040)."""
 
 _SMALLEST_N = 3
-
-_SMALLEST_N_CELLS = 5
-"""Cells below which leaving one out says too little for an interval."""
 
 
 def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float | None, float | None]:
@@ -74,103 +56,33 @@ def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float | None, float | 
 
 
 def correlate(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Spearman's correlation of energy and time, both of a sample or of a run, per phase and over all.
+    """Spearman's correlation of energy and time, both of a sample or of a run, within each group of comparable cells.
 
-    Over cell means, with the interval of Bonett and Wright (2000, Psychometrika 65:23-28) on Fisher's z. Over runs,
-    with an interval on Fisher's z by a jackknife that leaves out whole cells, and without p, for the runs of a cell
-    are not independent.
+    A description of the cells that were measured, with neither p nor interval: somebody chose these cells, and they are
+    no sample of others. Over batch sizes or phases nothing is pooled: their differences are larger than any between
+    cells, and alone make a rho near 1.
 
     Args:
         runs: the runs frame.
-        settings: the study's `statistics`: confidence.
+        settings: the study's `statistics`: compare.
 
     Returns:
-        CORRELATIONS_COLUMNS, a row a phase and level.
+        CORRELATIONS_COLUMNS, a row a group of at least 3 cells.
     """
     rows = totals(runs)
     energy, time = quantities = headline_of_runs(rows).quantities
-    rows = rows[rows["counts"] & rows[quantities].notna().all(axis=1)]
-    phased = "phase" in factors_of(runs)
-    phases = [phase for phase in FIRST_LEVELS["phase"] if phased and (rows["phase"] == phase).any()]
-    found: list[dict[str, Any]] = []
-    for phase in [*phases, "all"]:
-        chosen = rows if phase == "all" else rows[rows["phase"] == phase]
-        common = {
-            "phase": phase,
-            "quantity_a": energy,
-            "quantity_b": time,
-            "n_cells": chosen["cell"].nunique(),
-            "estimated": bool(chosen["estimated"].any()),
-        }
-        found.append(common | _over_cells(chosen, quantities, settings))
-        found.append(common | _over_runs(chosen, quantities, settings))
-    for row in found:
+    known = rows[rows["counts"] & rows[quantities].notna().all(axis=1)]
+    means = known.groupby("cell")[quantities].mean()
+    estimated = known.groupby("cell")["estimated"].any()
+    found = []
+    for group, cells in groups(cells_of(rows), settings["compare"]).items():
+        there = [cell.id for cell in cells if cell.id in means.index]
+        if len(there) < _SMALLEST_N:
+            continue
+        rho, _ = spearman(means.loc[there, energy], means.loc[there, time])
+        by_estimate = bool(estimated[there].any())
+        notes = ["no correlation: one value is constant"] if rho is None else []
         # The estimate books watts by how busy the processor was, so that it follows time by construction.
-        notes = ["energy is estimated from processor time, so that it follows time"] if row["estimated"] else []
-        row["flags"] = "; ".join([note for note in row["flags"] if note] + notes)
-    return pd.DataFrame(found, columns=CORRELATIONS_COLUMNS).astype(
-        {"n": "Int64", "n_cells": "Int64", "rho": float, "p": float, "rho_low": float, "rho_high": float}
-    )
-
-
-def _over_cells(rows: pd.DataFrame, quantities: list[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-    means = rows.groupby("cell")[quantities].mean()
-    rho, p = spearman(means[quantities[0]], means[quantities[1]])
-    interval = _bonett_wright(rho, len(means), settings["confidence"])
-    return {
-        "level": "cell means",
-        "n": len(means),
-        "rho": rho,
-        "p": p,
-        "rho_low": interval.low,
-        "rho_high": interval.high,
-        "interval": "" if interval.low is None else "Bonett-Wright",
-        "flags": [interval.note],
-    }
-
-
-def _over_runs(rows: pd.DataFrame, quantities: list[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-    rho, _ = spearman(rows[quantities[0]], rows[quantities[1]])
-    clusters = [part[quantities].to_numpy(dtype=np.float64) for _, part in rows.groupby("cell")]
-    interval = Interval(None, None, "no correlation: fewer than 3 runs, or one value is constant")
-    if rho is not None:
-        interval = _cluster_jackknife(clusters, rho, settings["confidence"])
-    return {
-        "level": "runs",
-        "n": len(rows),
-        "rho": rho,
-        "p": None,
-        "rho_low": interval.low,
-        "rho_high": interval.high,
-        "interval": "" if interval.low is None else "jackknife of cells",
-        "flags": [interval.note, "no p: the runs of a cell are not independent"],
-    }
-
-
-def _bonett_wright(rho: float | None, n: int, confidence: float) -> Interval:
-    if rho is None:
-        return Interval(None, None, f"no correlation: fewer than {_SMALLEST_N} cells, or one value is constant")
-    if n <= _SMALLEST_N or abs(rho) >= 1 - 1e-12:
-        return Interval(None, None, "no interval: fewer than 4 cells" if n <= _SMALLEST_N else "no interval: |rho| = 1")
-    half = float(stats.norm.ppf(0.5 + confidence / 2)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
-    return Interval(math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))
-
-
-def _cluster_jackknife(clusters: list[Values], rho: float, confidence: float) -> Interval:
-    """Student's interval of Fisher's z with the jackknife's error (Efron and Tibshirani 1993, chapter 11).
-
-    A bootstrap would draw cells twice, and their ties pull rho towards zero: its interval can miss rho itself.
-    """
-    k = len(clusters)
-    if k < _SMALLEST_N_CELLS:
-        return Interval(None, None, f"no interval: fewer than {_SMALLEST_N_CELLS} cells")
-    without = [spearman(*np.concatenate(clusters[:i] + clusters[i + 1 :]).T)[0] for i in range(k)]
-    known = [value for value in without if value is not None and abs(value) < 1 - 1e-12]
-    if len(known) < k or abs(rho) >= 1 - 1e-12:
-        return Interval(None, None, "no interval: |rho| = 1 or unknown, with or without one of the cells")
-    z = np.arctanh(known)
-    error = math.sqrt((k - 1) / k * float(np.sum((z - z.mean()) ** 2)))
-    if error < 1e-12:
-        return Interval(None, None, "no interval: rho is the same whichever cell is left out")
-    half = float(stats.t.ppf(0.5 + confidence / 2, k - 1)) * error
-    return Interval(math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))
+        notes += ["energy is estimated from processor time, so that it follows time"] if by_estimate else []
+        found.append([group, energy, time, len(there), rho, by_estimate, "; ".join(notes)])
+    return pd.DataFrame(found, columns=CORRELATIONS_COLUMNS).astype({"n_cells": "Int64", "rho": "float64"})

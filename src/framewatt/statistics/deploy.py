@@ -7,23 +7,28 @@ import numpy as np
 import pandas as pd
 
 from framewatt.factors import PlainCell, factors_of
-from framewatt.statistics.equivalence import equivalence
-from framewatt.statistics.hypothesis_tests import compare_pair, correct
-from framewatt.statistics.intervals import Values, is_constant
-from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
+from framewatt.statistics.answers import find_best
+from framewatt.statistics.equivalence import TestSets, equivalence
+from framewatt.statistics.hypothesis_tests import correct
+from framewatt.statistics.intervals import Values, is_constant, ratio_of_means_interval
+from framewatt.statistics.kinds import is_paired
+from framewatt.statistics.objectives import BEST, NOT_APART, NOT_LESS, OBJECTIVES, WORSE
 from framewatt.statistics.pareto import pareto_front
-from framewatt.statistics.power import smallest_p
 from framewatt.statistics.selection import cells_of, counted, totals
 
 QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per_sample_s", "accuracy")
 
 _TASK = ("workload", "dataset")
+_UNKNOWN = TestSets()
 _COLUMNS = [
     *("device", "n", *QUANTITIES, "estimated", "on_front", "as_accurate", "accuracy_p", "accuracy_note"),
-    *(f"{objective}_{what}" for objective in OBJECTIVES for what in ("verdict", "p", "smallest_p")),
+    *("total_ratio", "total_ratio_low", "total_ratio_high"),
+    *(f"{objective}_{what}" for objective in OBJECTIVES for what in ("verdict", "ratio", "ratio_low", "ratio_high")),
 ]
-"""Columns behind cell and the factors. Quantities are means over the runs that count. `accuracy_p` and `<objective>_p`
-are corrected; `smallest_p` is the smallest that so many runs could have given, corrected."""
+"""Columns behind cell and the factors. Quantities are means over the runs that count. `accuracy_p` is corrected.
+`total_ratio` is how many times as many joules many inferences take as with the choice of the least mean (Fieller).
+`<objective>_ratio` is how many times as much a choice takes as the one with the least geometric mean among those that
+may be the best, with an interval that holds for all choices of the task together."""
 
 
 def deploy_columns(factors: list[str]) -> list[str]:
@@ -31,23 +36,23 @@ def deploy_columns(factors: list[str]) -> list[str]:
     return ["cell", *factors, *_COLUMNS]
 
 
-def judge_choices(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
+def judge_choices(runs: pd.DataFrame, settings: Mapping[str, Any], tested: TestSets = _UNKNOWN) -> pd.DataFrame:
     """Judge every inference cell among those of its workload and data set, which are the choices.
 
     On the Pareto front is a choice whose mean energy per sample, latency (median and 95th percentile of a batch) and
     accuracy no other choice beats in one without losing in another; accuracy counts where it is known of all.
 
     As accurate are choices that are equivalent to the most accurate one (see `equivalence`), p corrected over the
-    workload's choices. Where no choice's accuracy is known, all take part, and `accuracy_note` says so.
+    workload's choices. Where no choice's accuracy is known, or nobody knows on how many samples, all take part, and
+    `accuracy_note` says so.
 
-    Of the choices that are as accurate, each objective's best is the one with the smallest mean. The others are tested
-    against it by the study's test, p times their number (Bonferroni). Those not told apart and the best hold the truly
-    best choice with a confidence of 1 - alpha, although the best was picked by looking: it is left out only if one of
-    the others, of which there are as many as the correction counts, beats it by chance (Gupta 1965).
+    Of the choices that are as accurate, each objective has its confidence set of the best (see `best_set`). What is in
+    it alone is the best; what is outside of it takes more.
 
     Args:
         runs: the runs frame.
-        settings: the study's `statistics`: test, correction, alpha, accuracy_margin.
+        settings: the study's `statistics`: test, correction, alpha, confidence, accuracy_margin.
+        tested: the test sets behind the accuracies.
 
     Returns:
         `deploy_columns`, a row an inference cell; empty where the study has none, or samples are not known.
@@ -63,20 +68,23 @@ def judge_choices(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFra
     for cell in cells_of(rows):
         levels = cell.to_dict()
         tasks.setdefault(tuple(levels[name] for name in _TASK), []).append(cell)
-    judged = [row for cells in tasks.values() for row in _judge_task(rows, cells, settings)]
+    judged = [row for cells in tasks.values() for row in _judge_task(rows, cells, settings, tested)]
     frame = pd.DataFrame(judged, columns=columns)
     kinds = dict.fromkeys(("on_front", "as_accurate"), "boolean") | {"n": "Int64", "estimated": "bool"}
-    numbers = [name for name in columns if name in QUANTITIES or name.endswith("_p")]
+    numbers = [name for name in columns if name in QUANTITIES or name == "accuracy_p" or "_ratio" in name]
     return frame.astype(kinds | dict.fromkeys(numbers, "float64"))
 
 
-def _judge_task(rows: pd.DataFrame, cells: list[PlainCell], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _judge_task(
+    rows: pd.DataFrame, cells: list[PlainCell], settings: Mapping[str, Any], tested: TestSets
+) -> list[dict[str, Any]]:
     """The choices of one workload on one data set."""
     runs = {cell.id: counted(rows, cell.id, "energy_per_sample_j") for cell in cells}
     judged = {cell.id: {"cell": cell.id, **cell.to_dict(), **_means(runs[cell.id])} for cell in cells}
     usable = [row for row in judged.values() if row["n"]]
     _mark_front(usable)
-    _mark_accuracy(usable, runs, settings)
+    _mark_totals(usable, runs, settings)
+    _mark_accuracy(usable, settings, tested)
     for objective, quantity in OBJECTIVES.items():
         _mark_best([row for row in usable if row["as_accurate"]], runs, objective, quantity, settings)
     return list(judged.values())
@@ -108,21 +116,42 @@ def _mark_front(usable: list[dict[str, Any]]) -> None:
         row["on_front"] = bool(on_front) if judged else None
 
 
-def _mark_accuracy(usable: list[dict[str, Any]], runs: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> None:
+def _mark_totals(usable: list[dict[str, Any]], runs: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> None:
+    """How many times as much in total, which is what is paid for: the ratio of means to the least of them."""
+    known = [row for row in usable if not np.isnan(row["energy_per_sample_j"])]
+    least = min(known, key=lambda row: row["energy_per_sample_j"], default=None)
+    for row in known:
+        if least is None or row is least:
+            continue
+        a, b = (runs[one["cell"]]["energy_per_sample_j"].dropna() for one in (least, row))
+        if is_paired(settings):
+            both = a.index.intersection(b.index)
+            a, b = a.loc[both], b.loc[both]
+        ends = ratio_of_means_interval(a.to_numpy(), b.to_numpy(), settings["confidence"], paired=is_paired(settings))
+        ratio = float(b.mean() / a.mean()) if len(a) and a.mean() else None
+        row |= {"total_ratio": ratio, "total_ratio_low": ends.low, "total_ratio_high": ends.high}
+
+
+def _mark_accuracy(usable: list[dict[str, Any]], settings: Mapping[str, Any], tested: TestSets) -> None:
     """Which choices are as accurate as the most accurate one."""
     known = [row for row in usable if not np.isnan(row["accuracy"])]
     for row in usable:
         row |= {"as_accurate": None if known else True, "accuracy_note": "accuracy unknown"}
+    if known and any(tested.size(row["cell"]) is None for row in known):
+        for row in usable:
+            row |= {"as_accurate": True, "accuracy_note": "size of the test set unknown"}
+        return
     if not known:
         return
     most = max(known, key=lambda row: row["accuracy"])
     others = [row for row in known if row is not most]
-    margin, paired = settings["accuracy_margin"], _paired(settings)
-    found = [equivalence(*_pairs(runs, most, row, "accuracy", paired), margin, paired=paired) for row in others]
+    margin = settings["accuracy_margin"]
+    found = [
+        equivalence((most["cell"], most["accuracy"]), (row["cell"], row["accuracy"]), tested, margin) for row in others
+    ]
     most |= {"as_accurate": True, "accuracy_note": "the most accurate"}
     for row, one, p in zip(others, found, correct([one.p for one in found], settings["correction"]), strict=True):
-        shown = one.equal if p is None else p <= settings["alpha"]
-        row |= {"as_accurate": shown, "accuracy_p": p, "accuracy_note": one.note}
+        row |= {"as_accurate": p is not None and p <= settings["alpha"], "accuracy_p": p, "accuracy_note": one.note}
 
 
 def _mark_best(
@@ -132,41 +161,22 @@ def _mark_best(
     quantity: str,
     settings: Mapping[str, Any],
 ) -> None:
-    """The best of choices that are as accurate, and which others are not told apart from it."""
-    known = [row for row in equal if not np.isnan(row[quantity])]
-    if not known:
+    """Which of the choices that are as accurate may be the best of an objective, and how far the others are from it."""
+    values = pd.DataFrame({row["cell"]: runs[row["cell"]][quantity] for row in equal}, dtype="float64")
+    found = find_best(values, settings["alpha"], paired=is_paired(settings))
+    if found is None:
         return
-    best = min(known, key=lambda row: row[quantity])
-    best[f"{objective}_verdict"] = BEST
-    for row in known:
-        if row is best:
+    ratios = found.ratios
+    for row in equal:
+        if row["cell"] not in found.cells:
             continue
-        a, b = _pairs(runs, best, row, quantity, _paired(settings))
-        p = compare_pair(settings["test"], a, b).p
-        corrected = None if p is None else min(1.0, p * (len(known) - 1))
-        possible = smallest_p(settings["test"], a.size, b.size) * (len(known) - 1) if min(a.size, b.size) else 1.0
-        apart = corrected is not None and corrected <= settings["alpha"]
-        row |= {
-            f"{objective}_verdict": WORSE if apart else NOT_APART,
-            f"{objective}_p": corrected,
-            f"{objective}_smallest_p": min(1.0, possible),
-        }
-
-
-def _paired(settings: Mapping[str, Any]) -> bool:
-    return bool(settings["test"] == "wilcoxon")
-
-
-def _pairs(
-    runs: Mapping[str, pd.DataFrame],
-    first: Mapping[str, Any],
-    second: Mapping[str, Any],
-    quantity: str,
-    paired: bool,
-) -> tuple[Values, Values]:
-    """A quantity of two choices, over the blocks that both have where runs are paired."""
-    a, b = (runs[row["cell"]][quantity].dropna() for row in (first, second))
-    if paired:
-        both = a.index.intersection(b.index)
-        a, b = a.loc[both], b.loc[both]
-    return a.to_numpy(dtype=np.float64), b.to_numpy(dtype=np.float64)
+        inside = row["cell"] in found.best
+        alone = found.settled or len(found.cells) == 1
+        more = (ratios.get(row["cell"], {}).get("at_least") or 1.0) > 1
+        row[f"{objective}_verdict"] = (BEST if alone else NOT_APART) if inside else WORSE if more else NOT_LESS
+        if row["cell"] in ratios:
+            ratio = ratios[row["cell"]]
+            ends = {"ratio": "ratio", "ratio_low": "low", "ratio_high": "high"}
+            row |= {f"{objective}_{name}": ratio[key] for name, key in ends.items()}
+        else:
+            row[f"{objective}_ratio"] = 1.0

@@ -1,50 +1,67 @@
-"""Whether two cells are as accurate as each other: shown by a test, not by the want of a difference."""
+"""Whether two models are as accurate as each other: shown by a test, not by the want of a difference."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
-from statsmodels.stats.weightstats import ttost_ind, ttost_paired
+import numpy.typing as npt
 
-from framewatt.statistics.intervals import Values, is_constant
-from framewatt.statistics.power import SMALLEST_N
+from framewatt.statistics.proportions import independent_equivalence, paired_equivalence
+
+
+@dataclass(frozen=True)
+class TestSets:
+    """What is known of the test samples behind the accuracies of cells.
+
+    Attributes:
+        right: by cell, shape (samples,), bool: which samples of its test set it got right.
+        samples: by cell, how many samples its test set has, where `right` does not tell.
+    """
+
+    __test__ = False  # pytest takes the name for that of a test
+
+    right: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
+    samples: Mapping[str, int] = field(default_factory=dict)
+
+    def size(self, cell: str) -> int | None:
+        """Samples of a cell's test set; None where unknown."""
+        return len(self.right[cell]) if cell in self.right else self.samples.get(cell)
 
 
 @dataclass(frozen=True)
 class Equivalence:
-    """What is known of the difference of two cells.
+    """What is known of the difference of two accuracies.
 
     Attributes:
-        p: of the two one-sided tests; None where there is nothing to test.
-        equal: whether they are equal where no test is needed; None where `p` decides, or nothing can.
-        note: in words, what decided.
+        p: of the two one-sided tests; None where nothing can be tested.
+        note: in words, what was tested, or why nothing was.
     """
 
     p: float | None
-    equal: bool | None
     note: str
 
 
-def equivalence(a: Values, b: Values, margin: float, *, paired: bool) -> Equivalence:
-    """Two one-sided t-tests (Schuirmann 1987, by statsmodels) of whether means lie within a margin of each other.
+def equivalence(first: tuple[str, float], second: tuple[str, float], tested: TestSets, margin: float) -> Equivalence:
+    """Test two cells for equal accuracy by the samples that they were tested on.
 
-    A model with given weights scores a test set the same way in every run: its accuracies have no variance, and what
-    they differ by is known. They are then equal, on that test set, if the difference is within the margin.
+    By the same samples where both kept which they got right (Tango), else by the size of the test set, as if either had
+    had its own. Runs that score alike say nothing: a model with given weights scores a test set the same way every
+    time.
 
     Args:
-        a: shape (n_a,), an accuracy a run.
-        b: shape (n_b,); where `paired`, of the same length, block by block.
-        margin: largest difference that counts as none, in the unit of `a`.
-        paired: whether runs of a block belong together.
+        first: a cell's name and its share of right answers.
+        second: another's.
+        tested: their test sets.
+        margin: largest difference that counts as none, a share.
     """
-    if min(a.size, b.size) == 0:
-        return Equivalence(None, None, "accuracy unknown")
-    if is_constant(np.concatenate([a, b])):
-        return Equivalence(None, True, "the same number in every run")
-    if is_constant(b - a) if paired else is_constant(a) and is_constant(b):
-        difference = float(b[0] - a[0])
-        return Equivalence(None, abs(difference) <= margin, f"{difference:+.3g} in every run")
-    if min(a.size, b.size) < SMALLEST_N:
-        return Equivalence(None, None, f"no test: fewer than {SMALLEST_N} runs")
-    if paired:
-        return Equivalence(float(ttost_paired(a, b, -margin, margin)[0]), None, "TOST, paired")
-    return Equivalence(float(ttost_ind(a, b, -margin, margin, usevar="unequal")[0]), None, "TOST, Welch")
+    (one, accuracy), (other, beside) = first, second
+    if one in tested.right and other in tested.right and len(tested.right[one]) == len(tested.right[other]):
+        right = tested.right[one], tested.right[other]
+        return Equivalence(paired_equivalence(*right, margin), f"on the same {len(right[0])} samples")
+    sizes = tested.size(one), tested.size(other)
+    if sizes[0] is None or sizes[1] is None:
+        return Equivalence(None, "size of the test set unknown")
+    if sizes[0] != sizes[1]:
+        return Equivalence(None, f"test sets of {sizes[0]} and {sizes[1]} samples")
+    p = independent_equivalence(accuracy, beside, sizes[0], margin)
+    return Equivalence(p, f"by the size of a test set of {sizes[0]} samples")

@@ -1,5 +1,6 @@
 """Tests of one pair of cells, the smallest p that they can give, and the correction over a family."""
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from framewatt.statistics.intervals import Values
+from framewatt.statistics.kinds import NAMES, PAIRED_T, RANK_SUM, SIGNED_RANK
+from framewatt.statistics.log_ratios import log_ratio, logs_of
 from framewatt.statistics.power import SMALLEST_N
 
 _LARGEST_EXACT_N = 50
@@ -32,15 +35,15 @@ def compare_pair(test: str, a: Values, b: Values) -> Outcome:
     """Test two samples for a shift, two-sided.
 
     Args:
-        test: `wilcoxon` or `mannwhitney`.
+        test: of framewatt.statistics.kinds.
         a: shape (n_a,).
-        b: shape (n_b,), in the unit of `a`; for `wilcoxon` of the same length, pair by pair.
+        b: shape (n_b,), in the unit of `a`; for `t` and `wilcoxon` of the same length, pair by pair.
     """
     few = min(a.size, b.size)
     if few < SMALLEST_N:
-        what = "complete blocks" if test == "wilcoxon" else "runs of a cell"
-        return Outcome(_NAMES[test], None, f"no test: {few} {what}, at least {SMALLEST_N} needed")
-    return _signed_rank(a, b) if test == "wilcoxon" else _rank_sum(a, b)
+        what = "complete blocks" if test in (PAIRED_T, SIGNED_RANK) else "runs of a cell"
+        return Outcome(NAMES[test], None, f"no test: {few} {what}, at least {SMALLEST_N} needed")
+    return {SIGNED_RANK: _signed_rank, RANK_SUM: _rank_sum}.get(test, functools.partial(_t, test))(a, b)
 
 
 def correct(p: Sequence[float | None], correction: str) -> list[float | None]:
@@ -59,14 +62,21 @@ def correct(p: Sequence[float | None], correction: str) -> list[float | None]:
     return [None if value is None else float(c) for value, c in zip(p, corrected, strict=True)]
 
 
-_NAMES = {"wilcoxon": "wilcoxon signed-rank", "mannwhitney": "mann-whitney rank-sum"}
+def _t(test: str, a: Values, b: Values) -> Outcome:
+    ratio = log_ratio(logs_of(a), logs_of(b), paired=test == PAIRED_T)
+    if ratio.error == 0:
+        note = "" if ratio.mean else "no test: no difference in any run"
+        told = None if note else float(ratio.p_two_sided())
+        return Outcome(f"{NAMES[test]}, no scatter: by order alone", told, note)
+    p = float(ratio.p_two_sided())
+    return Outcome(NAMES[test], None if math.isnan(p) else p, "no test: runs of 0 or less" if math.isnan(p) else "")
 
 
 def _signed_rank(a: Values, b: Values) -> Outcome:
     difference = a - b
     apart = np.abs(difference[difference != 0])
     if not apart.size:
-        return Outcome(_NAMES["wilcoxon"], None, "no test: no difference in any block")
+        return Outcome(NAMES["wilcoxon"], None, "no test: no difference in any block")
     ties = np.unique(apart).size < difference.size
     if not ties and difference.size <= _LARGEST_EXACT_N:
         return _named("wilcoxon", "exact", stats.wilcoxon(difference, method="exact").pvalue)
@@ -83,7 +93,7 @@ def _signed_rank(a: Values, b: Values) -> Outcome:
 def _rank_sum(a: Values, b: Values) -> Outcome:
     different = np.unique(np.concatenate([a, b])).size
     if different == 1:
-        return Outcome(_NAMES["mannwhitney"], None, "no test: all runs have the same value")
+        return Outcome(NAMES["mannwhitney"], None, "no test: all runs have the same value")
     ties = different < a.size + b.size
     if not ties and max(a.size, b.size) <= _LARGEST_EXACT_N:
         return _named("mannwhitney", "exact", stats.mannwhitneyu(a, b, method="exact").pvalue)
@@ -95,4 +105,4 @@ def _rank_sum(a: Values, b: Values) -> Outcome:
 
 
 def _named(test: str, form: str, p: Any) -> Outcome:
-    return Outcome(f"{_NAMES[test]}, {form}", float(p))
+    return Outcome(f"{NAMES[test]}, {form}", float(p))

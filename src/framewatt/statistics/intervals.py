@@ -1,18 +1,19 @@
-"""Bootstrap intervals, reproducible row by row."""
+"""Intervals of means, and of ratios of means, by Student's t."""
 
-import hashlib
-import warnings
-from collections.abc import Callable
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 Values = npt.NDArray[np.float64]
 
 SMALLEST_N = 3
-"""Runs below which a bootstrap says nothing: of two values it knows only the smaller, the larger and the middle."""
+"""Runs below which a mean has no interval: that of two would be tens of times as wide as they are apart."""
+
+FEWEST = 2
+"""Runs below which a ratio has none."""
 
 
 @dataclass(frozen=True)
@@ -24,89 +25,61 @@ class Interval:
     note: str = ""
 
 
-def generator(seed: int, *names: str) -> np.random.Generator:
-    """Random numbers for one row: of the study's seed and the row's names, so that no row depends on another."""
-    digest = hashlib.sha256("/".join([str(seed), *names]).encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest, "big"))
-
-
 def is_constant(values: Values) -> bool:
     """Whether the values differ by no more than rounding: 1e-12 of the largest. An empty sample is constant."""
     return not values.size or bool(np.ptp(values) <= 1e-12 * np.max(np.abs(values)))
 
 
-def mean_interval(values: Values, confidence: float, resamples: int, rng: np.random.Generator) -> Interval:
-    """Bias-corrected and accelerated bootstrap interval of a mean (Efron 1987, by scipy).
+def mean_interval(values: Values, confidence: float) -> Interval:
+    """Student's interval of a mean, on the scale of its logarithm: mean * exp(+- t s / (mean sqrt(n))).
 
-    Short samples make it too narrow: of normal values, a 95 % interval held the mean in 84 % of samples of 5, 91 %
-    of 10 and 93 % of 20.
+    The error of a mean's logarithm is its relative error (delta method), so that both ends of what cannot be negative
+    are positive and the upper one is the further, as costs scatter. How often it covers: docs/statistics.md.
 
     Args:
-        values: shape (n,), any unit.
+        values: shape (n,), positive, any unit.
         confidence: level, between 0 and 1.
-        resamples: bootstrap resamples.
-        rng: source of the resamples.
     """
     if values.size < SMALLEST_N:
         return Interval(None, None, f"fewer than {SMALLEST_N} runs")
     if is_constant(values):
         return Interval(None, None, "constant value")
-    return _bca((values,), _mean, False, confidence, resamples, rng)
+    mean = float(values.mean())
+    if mean <= 0:
+        return Interval(None, None, "the mean is 0 or less")
+    error = float(values.std(ddof=1)) / math.sqrt(values.size) / mean
+    half = float(special.stdtrit(values.size - 1, 0.5 + confidence / 2)) * error
+    return Interval(mean * math.exp(-half), mean * math.exp(half))
 
 
-def ratio_interval(
-    a: Values, b: Values, paired: bool, confidence: float, resamples: int, rng: np.random.Generator
-) -> Interval:
-    """Bias-corrected and accelerated bootstrap interval of mean(b) / mean(a) (Efron 1987, by scipy).
+def ratio_of_means_interval(a: Values, b: Values, confidence: float, *, paired: bool) -> Interval:
+    """Fieller's interval (1954) of mean(b) / mean(a): of totals, where those are paid for.
+
+    Paired: t with n - 1 degrees of freedom and the covariance of a block's runs; else with Satterthwaite's degrees of
+    freedom at the ratio found.
 
     Args:
         a: shape (n_a,), in the unit of `b`.
-        b: shape (n_b,).
-        paired: whether `a` and `b` are pair by pair, of the same length; pairs are then resampled together.
+        b: shape (n_b,); where `paired`, of the same length, block by block.
         confidence: level, between 0 and 1.
-        resamples: bootstrap resamples.
-        rng: source of the resamples.
+        paired: whether runs of one place belong to one block.
     """
-    if min(a.size, b.size) < SMALLEST_N:
-        return Interval(None, None, f"fewer than {SMALLEST_N} runs")
+    if min(a.size, b.size) < FEWEST:
+        return Interval(None, None, f"fewer than {FEWEST} runs")
     if is_constant(a) and is_constant(b):
         return Interval(None, None, "constant values")
-    if np.mean(a) == 0:
-        return Interval(None, None, "mean of cell A is zero")
-    return _bca((a, b), _ratio, paired, confidence, resamples, rng)
-
-
-def _mean(values: Values, axis: int = -1) -> Values:
-    return np.asarray(np.mean(values, axis=axis))
-
-
-def _ratio(a: Values, b: Values, axis: int = -1) -> Values:
-    return np.asarray(np.mean(b, axis=axis) / np.mean(a, axis=axis))
-
-
-def _bca(
-    samples: tuple[Values, ...],
-    statistic: Callable[..., Values],
-    paired: bool,
-    confidence: float,
-    resamples: int,
-    rng: np.random.Generator,
-) -> Interval:
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        # A degenerate bootstrap comes back as NaN, which the caller hears of as a note.
-        warnings.simplefilter("ignore")
-        result = stats.bootstrap(
-            samples,
-            statistic,
-            n_resamples=resamples,
-            paired=paired,
-            vectorized=True,
-            axis=-1,
-            confidence_level=confidence,
-            method="BCa",
-            rng=rng,
-        )
-    low, high = float(result.confidence_interval.low), float(result.confidence_interval.high)
-    if not np.isfinite([low, high]).all():
-        return Interval(None, None, "degenerate bootstrap")
-    return Interval(low, high)
+    mean_a, mean_b = float(a.mean()), float(b.mean())
+    part_a, part_b = float(a.var(ddof=1)) / a.size, float(b.var(ddof=1)) / b.size
+    if paired:
+        both, freedom = float(np.cov(a, b, ddof=1)[0, 1]) / a.size, a.size - 1.0
+    else:
+        scaled = (mean_b / mean_a) ** 2 * part_a if mean_a else part_a
+        both = 0.0
+        freedom = (scaled + part_b) ** 2 / (scaled**2 / (a.size - 1) + part_b**2 / (b.size - 1))
+    square = float(special.stdtrit(freedom, 0.5 + confidence / 2)) ** 2
+    # (mean_b - r mean_a)^2 = t^2 (part_b - 2 r both + r^2 part_a) is a r^2 - 2 b r + c = 0.
+    first, middle, last = mean_a**2 - square * part_a, mean_a * mean_b - square * both, mean_b**2 - square * part_b
+    if first <= 0:
+        return Interval(None, None, "the mean of cell A is not told from 0")
+    root = math.sqrt(max(0.0, middle**2 - first * last))
+    return Interval((middle - root) / first, (middle + root) / first)

@@ -12,6 +12,7 @@ from scipy import stats
 
 from framewatt.factors import Cell
 from framewatt.headline import headline_of_runs
+from framewatt.statistics.kinds import is_of_ranks
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import cells_of, counted, totals
 
@@ -30,6 +31,9 @@ _FEWEST_CELLS = 3
 def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[Cell] = ()) -> pd.DataFrame:
     """Test every group of more than two cells for any difference, by energy and time of a sample, or of a run.
 
+    Only where the study asks for tests of ranks, as papers made them: beside answers found by t, a second procedure
+    would speak with a second voice.
+
     With `test: wilcoxon`, Friedman over complete blocks and Nemenyi's post-hoc test (Demsar 2006); with
     `mannwhitney`, Kruskal-Wallis and Dunn's, corrected as the study says within the group. All are asymptotic. A cell
     with fewer than two runs that count takes no part: its group is tested over the others, and `flags` says so.
@@ -40,7 +44,8 @@ def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[C
         planned: the study's cells, of which the frame holds no row where every run is left out.
 
     Returns:
-        OMNIBUS_COLUMNS; p is missing where fewer than three cells have runs enough, or there is no difference at all.
+        OMNIBUS_COLUMNS, no row where the study asks for t; p is missing where fewer than three cells have runs enough,
+        or there is no difference at all.
 
     Raises:
         FramewattError: a run is there twice.
@@ -48,7 +53,7 @@ def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[C
     rows = totals(runs)
     found: list[dict[str, Any]] = []
     every = {cell.id: cell for cell in [*planned, *cells_of(rows)]}.values()
-    for quantity in headline_of_runs(rows).quantities:
+    for quantity in headline_of_runs(rows).quantities if is_of_ranks(settings) else ():
         for group, cells in groups(every, settings["compare"]).items():
             if len(cells) >= _FEWEST_CELLS:
                 values = {cell.id: counted(rows, cell.id, quantity)[quantity] for cell in cells}

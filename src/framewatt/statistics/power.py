@@ -1,12 +1,9 @@
-"""Whether the planned runs can show anything, asked before they are measured."""
+"""Whether tests of ranks can show anything with the planned runs, asked before they are measured."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from framewatt.factors import Cell
-from framewatt.statistics.pairs import comparable_pairs
 
 SMALLEST_N = 2
 """Runs of a cell below which no test is made."""
@@ -39,17 +36,12 @@ def smallest_p(test: str, n_a: int, n_b: int) -> float:
     return min(1.0, 2 / math.comb(n_a + n_b, n_a))
 
 
-def count_comparisons(cells: Iterable[Cell], compared: Iterable[str]) -> int:
-    """Comparisons that `compare_cells` makes of these cells for one quantity: the size of the family."""
-    return len(comparable_pairs(cells, compared))
-
-
 def reachable_significance(n_runs: int, n_comparisons: int, settings: Mapping[str, Any]) -> Reachability:
     """Smallest two-sided p at the planned number of runs, and whether it can be significant.
 
     Args:
         n_runs: runs a cell, at least 1.
-        n_comparisons: size of the family of one quantity, see `count_comparisons`.
+        n_comparisons: size of the family of one quantity.
         settings: the study's `statistics`: test, correction, alpha.
     """
     test, correction, alpha = settings["test"], settings["correction"], float(settings["alpha"])
@@ -69,19 +61,6 @@ def reachable_significance(n_runs: int, n_comparisons: int, settings: Mapping[st
         enough,
         _sentence(test, correction, n_runs, n_comparisons, smallest, corrected, alpha, enough),
     )
-
-
-def runs_to_tell(others: int, settings: Mapping[str, Any]) -> int:
-    """Fewest runs a choice by which the best one can be told from so many others.
-
-    Args:
-        others: how many, at least 1.
-        settings: the study's `statistics`: test, alpha.
-    """
-    runs = SMALLEST_N
-    while smallest_p(settings["test"], runs, runs) * others > settings["alpha"]:
-        runs += 1
-    return runs
 
 
 def _smallest(test: str, correction: str, n_runs: int, n_comparisons: int) -> tuple[float, float]:

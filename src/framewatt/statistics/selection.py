@@ -1,6 +1,6 @@
 """Which runs count, and for which quantity."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -59,6 +59,17 @@ def counted(rows: pd.DataFrame, cell_id: str, quantity: str) -> pd.DataFrame:
     """Runs of a cell that count and have a value of the quantity, indexed by repetition, ascending."""
     kept = rows[(rows["cell"] == cell_id) & rows["counts"] & rows[quantity].notna()]
     return kept.set_index("repetition").sort_index()
+
+
+def block_values(rows: pd.DataFrame, cells: Sequence[str], quantity: str) -> pd.DataFrame:
+    """A quantity of some cells: a row a block (repetition), ascending, a column a cell, NaN where a run does not count.
+
+    Args:
+        rows: from `totals`.
+        cells: names.
+        quantity: a column.
+    """
+    return pd.DataFrame({cell: counted(rows, cell, quantity)[quantity] for cell in cells}, dtype="float64").sort_index()
 
 
 def left_out(rows: pd.DataFrame, cell_id: str, quantity: str) -> dict[int, str]:

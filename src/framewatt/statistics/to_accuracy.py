@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from framewatt.factors import factors_of, reading_order, sorted_by
-from framewatt.statistics.intervals import generator, mean_interval
+from framewatt.statistics.intervals import mean_interval
 from framewatt.statistics.training_epochs import counted_epochs
 
 _COLUMNS = [
@@ -29,7 +29,7 @@ _COLUMNS = [
 after `epochs` on average, for `energy_j` and `time_s`, which are missing unless all of them did; `note` says why."""
 
 
-def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any], seed: int) -> pd.DataFrame:
+def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Energy and time of the epochs up to the first after which test accuracy is at least a target.
 
     Accuracy is known after whole epochs, and its evaluation costs nothing here. Where some run never comes to the
@@ -38,8 +38,7 @@ def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str,
     Args:
         epochs: the epochs frame.
         runs: the runs frame, which says which runs count.
-        settings: the study's `statistics`: accuracy_targets, confidence, resamples.
-        seed: of the bootstrap.
+        settings: the study's `statistics`: accuracy_targets, confidence.
 
     Returns:
         cell, the factors, and what follows; a row a training cell and target, targets ascending.
@@ -47,7 +46,7 @@ def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str,
     factors = factors_of(epochs)
     counted = counted_epochs(epochs, runs)
     rows = [
-        {**dict(zip(["cell", *factors], keys, strict=True)), **_cell(part, target, settings, seed)}
+        {**dict(zip(["cell", *factors], keys, strict=True)), **_cell(part, target, settings)}
         for keys, part in counted.groupby(["cell", *factors], sort=False)
         for target in sorted(settings["accuracy_targets"])
     ]
@@ -55,7 +54,7 @@ def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str,
     return sorted_by(frame, [*reading_order(factors), "target"]) if rows else frame
 
 
-def _cell(part: pd.DataFrame, target: float, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _cell(part: pd.DataFrame, target: float, settings: Mapping[str, Any]) -> dict[str, Any]:
     arrivals = [_arrival(run.sort_values("epoch"), target) for _, run in part.groupby("repetition")]
     there = [arrival for arrival in arrivals if arrival is not None]
     row: dict[str, Any] = {
@@ -71,8 +70,7 @@ def _cell(part: pd.DataFrame, target: float, settings: Mapping[str, Any], seed: 
     row["epochs"] = float(np.mean([epoch for epoch, _, _ in there]))
     for place, name in ((1, "energy_j"), (2, "time_s")):
         values = np.array([arrival[place] for arrival in there])
-        rng = generator(seed, str(part["cell"].iloc[0]), name, str(target))
-        interval = mean_interval(values, settings["confidence"], settings["resamples"], rng)
+        interval = mean_interval(values, settings["confidence"])
         row |= {name: float(values.mean()), f"{name}_low": interval.low, f"{name}_high": interval.high}
         if interval.note and interval.note not in row["note"]:
             row["note"] = f"no interval: {interval.note}"

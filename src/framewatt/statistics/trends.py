@@ -8,6 +8,8 @@ import pandas as pd
 import statsmodels.api as sm
 
 from framewatt.factors import sorted_by
+from framewatt.statistics.intervals import Values
+from framewatt.statistics.log_ratios import log_ratio, number
 from framewatt.statistics.training_epochs import LABEL, PANELS, counted_epochs, labelled
 
 BATCH_SIZE, WORK = "batch_size", "flops_per_sample"
@@ -29,7 +31,10 @@ TRENDS_COLUMNS = [
     "note",
 ]
 """A row a line: joules of an epoch are proportional to `along` to the power of `exponent`; `per_doubling` is 2 to that,
-the factor by which energy changes when `along` doubles. `n` is the number of runs. Unknown numbers are missing."""
+the factor by which energy changes when `along` doubles. `n` is the number of runs, of whose means, one a level,
+the line is fitted. Unknown numbers are missing."""
+
+_FLOATS = [name for name in TRENDS_COLUMNS if name.startswith(("exponent", "per_doubling", "r_"))]
 
 _HELD = {BATCH_SIZE: ["dataset", "workload"], WORK: ["dataset", "batch_size"]}
 """What stays the same along each line, beside what LABEL names."""
@@ -38,8 +43,11 @@ _HELD = {BATCH_SIZE: ["dataset", "workload"], WORK: ["dataset", "batch_size"]}
 def fit_trends(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Fit energy of an epoch against batch size, and against operations of a sample.
 
-    A point is a run: the mean energy of its epochs after the first, which holds what frameworks do once (of a run of
-    one epoch, that one). Ordinary least squares on base-2 logarithms (statsmodels), Student's interval of the slope.
+    A run is the mean energy of its epochs after the first, which holds what frameworks do once (of a run of one epoch,
+    that one). A point of the line is the mean of a level's runs: what keeps points off the line is what a level is, and
+    its runs all share that, so that more of them do not make the slope surer. Ordinary least squares on base-2
+    logarithms (statsmodels), Student's interval of the slope with two degrees of freedom fewer than levels. Of two
+    levels, it is the interval of their ratio (Welch's t).
     Operations are those that a framework counts itself, or else those of the same model and data set in one that does;
     models of one name differ by a few per cent from zoo to zoo (see the fairness sheet).
 
@@ -53,7 +61,7 @@ def fit_trends(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, 
     """
     points = _points(labelled(counted_epochs(epochs, runs), settings["compare"]))
     rows = [row for along, held in _HELD.items() for row in _lines(points, along, held, float(settings["confidence"]))]
-    return pd.DataFrame(rows, columns=TRENDS_COLUMNS)
+    return pd.DataFrame(rows, columns=TRENDS_COLUMNS).astype(dict.fromkeys(_FLOATS, "float64"))
 
 
 def _points(rows: pd.DataFrame) -> pd.DataFrame:
@@ -91,18 +99,28 @@ def _line(part: pd.DataFrame, along: str, confidence: float) -> dict[str, Any]:
     if found["n_levels"] < 2:
         return found | {"note": "fewer than two levels have runs that count"}
     x, y = (np.log2(known[name].to_numpy(dtype=np.float64)) for name in (along, "energy_j"))
-    fit = sm.OLS(y, sm.add_constant(x)).fit()
-    found |= {"exponent": float(fit.params[1]), "per_doubling": float(2 ** fit.params[1]), "note": ""}
     if found["n_levels"] == 2:
-        found["note"] = "two levels: any two lie on a line, so that nothing says whether this is one"
-    else:
-        found["r_squared"] = float(fit.rsquared)
-    if fit.df_resid < 1:
-        return found | {"note": f"{found['note']}; no interval: one run a level".lstrip("; ")}
+        return found | _two_levels(x, y, confidence)
+    levels, of_run = np.unique(x, return_inverse=True)
+    means = np.bincount(of_run, weights=y) / np.bincount(of_run)
+    fit = sm.OLS(means, sm.add_constant(levels)).fit()
     low, high = map(float, fit.conf_int(alpha=1 - confidence)[1])
-    return found | {
-        "exponent_low": low,
-        "exponent_high": high,
-        "per_doubling_low": 2**low,
-        "per_doubling_high": 2**high,
-    }
+    return found | _told(float(fit.params[1]), low, high) | {"r_squared": float(fit.rsquared), "note": ""}
+
+
+def _two_levels(x: Values, y: Values, confidence: float) -> dict[str, Any]:
+    """The line through two levels, from the ratio of their runs."""
+    few, many = y[x == x.min()], y[x == x.max()]
+    ratio = log_ratio(many * np.log(2), few * np.log(2), paired=False)
+    steps = float(np.ptp(x))
+    low, high = (number(np.log2(end) / steps) for end in ratio.within((1 - confidence) / 2))
+    note = "two levels: any two lie on a line, so that nothing says whether this is one"
+    if low is None or high is None:
+        note += "; no interval: one run a level, or runs that do not differ"
+    return _told(float(ratio.mean) / np.log(2) / steps, low, high) | {"note": note}
+
+
+def _told(exponent: float, low: float | None, high: float | None) -> dict[str, Any]:
+    ends = {"": exponent, "_low": low, "_high": high}
+    told = {f"exponent{end}": value for end, value in ends.items()}
+    return told | {f"per_doubling{end}": None if value is None else 2**value for end, value in ends.items()}

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from framewatt.factors import reading_order, title
-from framewatt.tables.table import MISSING, Table, significant, text, with_half_width
+from framewatt.tables.table import MISSING, Table, significant, text, with_ends
 
 ESTIMATED = " (estimated)"
 """Stands behind every number that an estimate made, so that it cannot pass for a measurement."""
@@ -16,7 +16,7 @@ Show = Callable[[Mapping[str, Any]], str]
 
 
 _TEXTS = {"Model", "Framework", "Status", "Checker", "Reason", "Cell", "Cell A", "Cell B"}
-_TEXTS |= {"Quantity", "Significant", "Magnitude", "Test", "Flags", "Counted in", "Input", "Layout", "Weights"}
+_TEXTS |= {"Quantity", "Costs more", "Test", "Flags", "Counted in", "Input", "Layout", "Weights"}
 _TEXTS |= {"Along", "Of", "Cells", "Note"}
 _TEXTS |= {"Strided convolutions", "Their padding", "Epsilon", "Activations"}
 _TEXTS |= {"Section", "Claim", "Published", "Verdict", "Why", "Runtime", "Exported from", "Provider", "Why empty"}
@@ -59,8 +59,8 @@ def number(name: str) -> Show:
 
 
 def mean(row: Mapping[str, Any], name: str, factor: float = 1) -> str:
-    """A mean and half its interval, times a factor."""
-    return with_half_width(*(times(row[f"{name}{end}"], factor) for end in ("", "_low", "_high")))
+    """A mean and its interval, times a factor."""
+    return with_ends(*(times(row[f"{name}{end}"], factor) for end in ("", "_low", "_high")))
 
 
 def marked(shown: str, row: Mapping[str, Any]) -> str:

@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 
 from framewatt.factors import factors_of, reading_order, sorted_by
-from framewatt.statistics.objectives import BEST, OBJECTIVES
-from framewatt.tables.columns import Show, factor_columns, marked, number, table_of, times, whole
+from framewatt.statistics.objectives import OBJECTIVES
+from framewatt.tables.columns import Show, bracketed, factor_columns, marked, number, table_of, times, whole
 from framewatt.tables.table import MISSING, Table, significant
 
 INFERENCES = 1000
@@ -99,12 +99,10 @@ def _verdict(objective: str) -> Show:
     assert objective in OBJECTIVES
 
     def show(row: Mapping[str, Any]) -> str:
-        verdict, p = row[f"{objective}_verdict"], row[f"{objective}_p"]
+        verdict = row[f"{objective}_verdict"]
         if not isinstance(verdict, str):
             return MISSING
-        if verdict == BEST:
-            return "smallest mean"
-        words = verdict
-        return f"{words} (p = {significant(p, 2)})" if pd.notna(p) else f"{words} (no p)"
+        ratio, low, high = (row[f"{objective}_ratio{end}"] for end in ("", "_low", "_high"))
+        return verdict if pd.isna(ratio) or ratio == 1 else f"{verdict}: {bracketed(ratio, low, high)} times"
 
     return show

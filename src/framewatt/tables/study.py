@@ -30,7 +30,7 @@ def energy_time(cells: pd.DataFrame) -> Table:
     """A row a cell: energy and time of a sample (or of a run), power, energy of the window, spread, accuracy.
 
     Args:
-        cells: the frame of `summarise_cells`; `±` is half its interval of the mean.
+        cells: the frame of `summarise_cells`.
     """
     factors, head = factors_of(cells), headline_of_cells(cells)
     quantities = list(dict.fromkeys([*head.quantities, "mean_power_w", "energy_gross_j", "accuracy"]))
@@ -43,25 +43,27 @@ def energy_time(cells: pd.DataFrame) -> Table:
         for quantity in quantities:
             row |= {f"{quantity}{end}": by_quantity.loc[quantity][f"mean{end}"] for end in ("", "_low", "_high")}
         row["energy_cv_percent"] = energy["cv_percent"]
+        row["energy_cv_after_blocks_percent"] = energy["cv_after_blocks_percent"]
         row["energy_flags"] = energy["flags"]
         rows.append(row)
     columns = ["cell", *factors, "n", "left_out", "energy_estimated"]
     columns += [f"{quantity}{end}" for quantity in quantities for end in ("", "_low", "_high")]
-    data = pd.DataFrame(rows, columns=[*columns, "energy_cv_percent", "energy_flags"])
+    data = pd.DataFrame(rows, columns=[*columns, "energy_cv_percent", "energy_cv_after_blocks_percent", "energy_flags"])
     data = sorted_by(data, reading_order(factors))
     shown: dict[str, Show] = factor_columns(data, factors) | {"Runs": lambda r: text(r["n"])}
     shown |= _headline_columns(head)
     shown["CV of energy (%)"] = lambda r: significant(r["energy_cv_percent"], 2)
+    shown["CV after blocks (%)"] = lambda r: significant(r["energy_cv_after_blocks_percent"], 2)
     if data["accuracy"].notna().any():
         shown["Accuracy"] = number("accuracy")
-    caption = "Energy and time of every cell: mean ± half the bootstrap interval of the mean"
+    caption = "Energy and time of every cell: mean and the ends of its interval"
     if data["energy_estimated"].any():
         caption += "; energy marked (estimated) was not measured"
     return table_of("energy_time", caption, data, shown, factors)
 
 
 def _headline_columns(head: Headline) -> dict[str, Show]:
-    """Energy, time and power; of a sample in thousandths, and then the window's energy too."""
+    """Energy, time and power; of a sample in thousandths, and then what the window took, which is no cost."""
     power: dict[str, Show] = {"Mean power (W)": lambda r: marked(mean(r, "mean_power_w"), r)}
     if head == PER_RUN:
         return {
@@ -73,7 +75,7 @@ def _headline_columns(head: Headline) -> dict[str, Show]:
         "Energy per sample (mJ)": lambda r: marked(mean(r, head.energy, 1000), r),
         "Time per sample (ms)": lambda r: mean(r, head.time, 1000),
         **power,
-        "Total energy (J)": lambda r: marked(significant(r["energy_gross_j"]), r),
+        "Energy of the window (J)": lambda r: marked(significant(r["energy_gross_j"]), r),
     }
 
 
@@ -164,16 +166,25 @@ def comparisons(compared: pd.DataFrame) -> Table:
         "Cell A": lambda r: text(r["cell_a"]),
         "Cell B": lambda r: text(r["cell_b"]),
         "Runs": _runs_of,
-        "Ratio B/A": lambda r: bracketed(r["ratio"], r["ratio_low"], r["ratio_high"]),
-        "p": lambda r: significant(r["p"], 3),
+        "B / A": lambda r: bracketed(r["ratio"], r["ratio_low"], r["ratio_high"]),
         "Corrected p": lambda r: significant(r["p_corrected"], 3),
-        "Significant": lambda r: MISSING if pd.isna(r["significant"]) else "yes" if r["significant"] else "no",
+        "Costs more": _costs_more,
+        "Equal, p": lambda r: significant(r["equal_p"], 3),
+        "Beside, corrected p": lambda r: significant(r["beside_p_corrected"], 3),
+        "A more, of blocks (%)": lambda r: significant(times(r["a_costs_more"], 100), 3),
         "A12": lambda r: bracketed(r["a12"], r["a12_low"], r["a12_high"]),
-        "Magnitude": lambda r: text(r["magnitude"]),
+        "Totals B / A": lambda r: bracketed(r["ratio_of_means"], r["ratio_of_means_low"], r["ratio_of_means_high"]),
         "Test": lambda r: text(r["test"]),
         "Flags": lambda r: text(r["flags"]) if text(r["flags"]) != MISSING else "",
     }
     return table_of("comparisons", "Comparisons of cells that differ in compared factors only", compared, shown)
+
+
+def _costs_more(row: Mapping[str, Any]) -> str:
+    """Which cell does, where the test shows it."""
+    if pd.isna(row["significant"]):
+        return MISSING
+    return "A" if row["costs_more"] == row["cell_a"] else "B" if row["costs_more"] == row["cell_b"] else "not shown"
 
 
 def failures(runs: pd.DataFrame) -> Table:

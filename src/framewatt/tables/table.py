@@ -49,8 +49,8 @@ def significant(value: float | None, digits: int = 4) -> str:
     return f"{value:.{max(0, digits - 1 - exponent)}f}"
 
 
-def with_half_width(mean: float | None, low: float | None, high: float | None) -> str:
-    """A mean and half the width of its interval, rounded at the second significant digit of the latter.
+def with_ends(mean: float | None, low: float | None, high: float | None) -> str:
+    """A mean and the ends of its interval, rounded at the second significant digit of half its width: `477 [93, 1608]`.
 
     An interval that is unknown leaves the mean alone, with 4 digits.
     """
@@ -58,10 +58,9 @@ def with_half_width(mean: float | None, low: float | None, high: float | None) -
         return MISSING
     if low is None or high is None or pd.isna(low) or pd.isna(high) or high <= low:
         return significant(mean)
-    half = (high - low) / 2
-    exponent = math.floor(math.log10(float(f"{half:.1e}")))
+    exponent = math.floor(math.log10(float(f"{(high - low) / 2:.1e}")))
     places = max(0, 1 - exponent)
-    return f"{mean:.{places}f} ± {half:.{places}f}"
+    return f"{mean:.{places}f} [{low:.{places}f}, {high:.{places}f}]"
 
 
 def text(value: object) -> str:
@@ -147,7 +146,6 @@ _LATEX = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         '"': r"\textquotedbl{}",
-        "±": r"$\pm$",
     }
 )
 

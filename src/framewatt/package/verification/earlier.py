@@ -1,13 +1,33 @@
-"""Records from before schema 3, whose energies were interpolated between readings and not between a meter's updates."""
+"""Packages of an earlier code: records from before schema 3, and studies from before there were answers.
+
+The energies of such records were interpolated between readings and not between a meter's updates.
+"""
 
 from collections.abc import Mapping
 from typing import Any
+
+from framewatt.file_study import is_file_study
+from framewatt.statistics.kinds import RANK_SUM, SIGNED_RANK
 
 SINCE = 3
 """The schema version of records whose windows are this code's, to the last digit."""
 
 _RECOUNTED = ("energy_gross_j", "energy_net_j", "mean_power_w")
 _NOT_RECOUNTED = ("energy_uncertainty_j", "energy_net_uncertainty_j", "cross_checks", "valid", "reasons", "flags")
+
+
+def as_read_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
+    """A study file as it was read when its plan was made: before there were answers, tests were those of ranks.
+
+    Args:
+        content: what the study file says.
+        plan: the package's, of which `settings` are the study's with the defaults of then.
+    """
+    statistics = (plan.get("settings") or {}).get("statistics")
+    if not isinstance(statistics, Mapping) or "noise" in statistics:
+        return dict(content)
+    usual = RANK_SUM if is_file_study(content) else SIGNED_RANK
+    return {**content, "statistics": {"test": usual, **(content.get("statistics") or {})}}
 
 
 def as_told_then(told: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from framewatt.files import read_json
 from framewatt.flow.job_hashes import JobHashes, Sources
 from framewatt.identity import ROOT
 from framewatt.jobs import AnyStudy, environments_of
+from framewatt.package.verification.earlier import as_read_then
 from framewatt.plan import plan_of, planned_cells
 from framewatt.records import read_run
 from framewatt.stopping.path import Path as StoppingPath
@@ -215,7 +216,7 @@ def open_package(folder: Path) -> Opened:
     )
     schema = load_yaml(schemas / "study.schema.yaml")
     try:
-        content = load_yaml(path)
+        content = as_read_then(load_yaml(path), plan)
         of_files = is_file_study(content)
         settings = validate(content, (schema_of_files if of_files else schema_of_measuring)(schema), str(path))
         study: AnyStudy

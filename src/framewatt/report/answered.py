@@ -1,0 +1,201 @@
+"""The answers of a study as sentences: what costs least, by how much, and whether that is known."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from framewatt.report import disturbed
+from framewatt.report.groups import Group, groups_of
+from framewatt.report.material import Material
+from framewatt.report.numbers import (
+    interval,
+    known,
+    listed,
+    number_word,
+    percent,
+    percent_at_least,
+    percent_below,
+    plural,
+    si_range,
+    significant,
+)
+from framewatt.statistics.answers import JOINT
+from framewatt.statistics.kinds import is_paired
+from framewatt.statistics.log_ratios import FEWEST
+from framewatt.tables.columns import ESTIMATED
+
+_MOST_NAMES = 4
+"""Cells that one sentence names; of more, it says how many there are."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answer of a group for one quantity, with what it takes to tell it.
+
+    Attributes:
+        group: its cells.
+        row: of the answers (ANSWERS_COLUMNS).
+        what: what is spent, in a word: `energy`.
+        per: what it is of: `sample`.
+        confidence: of the intervals, all of the group together.
+        paired: whether runs are blocks.
+    """
+
+    group: Group
+    row: Mapping[str, Any]
+    what: str
+    per: str
+    confidence: float
+    paired: bool
+
+    @property
+    def best(self) -> list[str]:
+        """Names of the cells of which one costs least."""
+        return _cells(self.row["best"])
+
+    @property
+    def without(self) -> list[str]:
+        """Names of the group's cells of which no run counts."""
+        return _cells(self.row["without"])
+
+    @property
+    def compared(self) -> bool:
+        """Whether at least two cells have runs that count."""
+        return int(self.row["n_cells"]) > 1
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is known which costs least."""
+        return self.row["settled"] is True or str(self.row["settled"]) == "True"
+
+    @property
+    def ratios(self) -> dict[str, dict[str, float | None]]:
+        """Of each other cell, see framewatt.statistics.answers."""
+        return dict(json.loads(self.row["ratios"]))
+
+    @property
+    def sentence(self) -> str:
+        """The answer, and nothing stronger."""
+        if not self.compared:
+            return self._alone()
+        return self._settled() if self.settled else self._open()
+
+    @property
+    def remark(self) -> str:
+        """Which cells of the group are not compared, as a sentence behind others; empty where all are."""
+        without = [self._label(cell) for cell in self.without]
+        return f" Not compared, since none of its runs counts: {', '.join(without)}." if without else ""
+
+    def _alone(self) -> str:
+        if not self.best:
+            return f"{self.group.name}: no run counts."
+        return f"{self.group.name}: only {self._label(self.best[0])} has runs that count, so nothing is compared."
+
+    def _settled(self) -> str:
+        others, row = self.ratios, self.row
+        nearest = self._label(row["next"])
+        than = nearest if len(others) == 1 else f"the next, {nearest}"
+        return (
+            f"{self._label(self.best[0])} costs least {self._what} for one {self.per} ({self.group.name}), "
+            f"{percent(1 - 1 / row['ratio'])} less than {than} ({self._interval()}), {self._after}."
+        )
+
+    def _interval(self) -> str:
+        """By how much less, at the least and at the most."""
+        low, high = self.row["ratio_low"], self.row["ratio_high"]
+        if not known(low, high):
+            return "no interval: the ratio is the same in every block"
+        level = f"{100 * self.confidence:g} % interval"
+        if low <= 1:
+            return f"{level} up to {percent_below(1 - 1 / high)}"
+        return f"{level} {percent_at_least(1 - 1 / low).removesuffix(' %')} to {percent_below(1 - 1 / high)}"
+
+    def _open(self) -> str:
+        names = [self._label(cell) for cell in self.best]
+        among = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} of {len(self.ratios) + 1} cells"
+        parts = [f"Not settled between {among} in {self._what} for one {self.per} ({self.group.name})", self._apart()]
+        return "; ".join(filter(None, [": ".join(filter(None, parts)), self._others(), self._after])) + "."
+
+    def _apart(self) -> str:
+        if int(self.row["blocks"]) < FEWEST:
+            return f"one {'block' if self.paired else 'run of a cell'} says nothing of the noise"
+        apart = self.row["apart"]
+        if not known(apart):
+            return "how far they are apart is not known"
+        return f"less than {percent_below(apart - 1)} apart" if apart < 2 else f"up to {significant(apart)} times apart"
+
+    def _others(self) -> str:
+        """What the cells outside of the set cost at least; where no such bound is known, what the set itself says."""
+        outside = [cell for cell in self.ratios if cell not in self.best]
+        if not outside:
+            return ""
+        one = len(outside) == 1
+        who = f"the other, {self._label(outside[0])}," if one else f"the other {number_word(len(outside))}"
+        least = self.row["others_at_least"]
+        if not known(least) or least <= 1:
+            return f"one of them costs no more than {who.rstrip(',')}"
+        return f"{who if one else f'each of {who}'} costs at least {percent_at_least(least - 1)} more"
+
+    @property
+    def _after(self) -> str:
+        blocks = int(self.row["blocks"])
+        return f"after {plural(blocks, 'block')}" if self.paired else f"after {plural(blocks, 'run')} of each"
+
+    @property
+    def _what(self) -> str:
+        estimated = self.row["estimated"] is True or str(self.row["estimated"]) == "True"
+        return self.what + (ESTIMATED if estimated else "")
+
+    def _label(self, cell: str) -> str:
+        return self.group.labels.get(cell, cell)
+
+    def in_full(self, unit: str, means: Mapping[str, Mapping[str, Any]]) -> str:
+        """The answer with what the least takes and the ratio of each other cell to it.
+
+        Args:
+            unit: of the quantity.
+            means: rows of the cells frame for the quantity, by cell.
+        """
+        words = self.sentence
+        reference = self.row["reference"] if isinstance(self.row["reference"], str) else ""
+        if reference in means:
+            mean = means[reference]
+            amount = si_range(mean["mean"], mean["mean_low"], mean["mean_high"], unit)
+            words += f" {self._label(reference)} takes {amount} a {self.per}"
+            told = [
+                f"{self._label(cell)} {significant(one['ratio'])}{interval(one['low'], one['high'])}"
+                for cell, one in self.ratios.items()
+            ]
+            words += f"; times as much: {', '.join(told)}." if told else "."
+        if isinstance(note := self.row["note"], str) and note and int(self.row["blocks"]) >= FEWEST and self.compared:
+            words += f" {note[:1].upper()}{note[1:]}."
+        return words + self.remark
+
+
+def answered(material: Material, quantity: str, what: str) -> Iterator[Answered]:
+    """The answers for a quantity, group by group, training first.
+
+    Args:
+        material: of the study.
+        quantity: a column.
+        what: what is spent, in a word.
+    """
+    rows = material.answers[material.answers["quantity"] == quantity].to_dict("records")
+    by_group = {row["group"] if isinstance(row["group"], str) else "": row for row in rows}
+    settings = material.plan["settings"]["statistics"]
+    for name, group in groups_of(material).items():
+        if name in by_group:
+            row = {str(key): value for key, value in by_group[name].items()}
+            confidence = 1 - float(settings["alpha"])
+            yield Answered(group, row, what, material.headline.per, confidence, is_paired(settings))
+
+
+def disturbed_of(material: Material, one: Answered) -> str:
+    """How many of the runs that an answer rests on were disturbed, as a sentence; empty where none was."""
+    nearest = one.row["next"] if isinstance(one.row["next"], str) else ""
+    return disturbed.of_cells(material, {*one.best, nearest})
+
+
+def _cells(joined: Any) -> list[str]:
+    return [cell for cell in joined.split(JOINT) if cell] if isinstance(joined, str) else []

@@ -1,0 +1,57 @@
+"""Groups of comparable cells, by the names that readers know them by."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from framewatt.factors import FIRST_LEVELS, Cell, label, natural, remarks, shared
+from framewatt.plan import planned_cells
+from framewatt.report.material import Material
+from framewatt.statistics.pairs import groups
+
+_PHASES = {"train": "Training", "infer": "Inference"}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cells that agree in all factors but the compared ones.
+
+    Attributes:
+        levels: those that they share, by factor.
+        labels: what tells each cell from the others, by its name.
+    """
+
+    levels: Mapping[str, Any]
+    labels: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The group in words: `Training, batch 16 (resnet50, digits)`."""
+        front = [_PHASES.get(self.levels["phase"], self.levels["phase"])] if "phase" in self.levels else []
+        front += [f"batch {self.levels['batch_size']}"] if "batch_size" in self.levels else []
+        rest = ", ".join(remarks(self.levels))
+        if not front:
+            return rest or "All cells"
+        words = ", ".join(front) + (f" ({rest})" if rest else "")
+        return words[:1].upper() + words[1:]
+
+
+def groups_of(material: Material) -> dict[str, Group]:
+    """The plan's groups by the name that the statistics give them, training first, in order of levels."""
+    cells = planned_cells(material.plan)
+    named = {name: _group(members, material.compared) for name, members in groups(cells, material.compared).items()}
+    return dict(sorted(named.items(), key=lambda item: [_place(*level) for level in item[1].levels.items()]))
+
+
+def _group(cells: Sequence[Cell], compared: Sequence[str]) -> Group:
+    levels = cells[0].to_dict()
+    return Group(
+        {name: levels[name] for name in shared(list(levels), compared)},
+        {cell.id: label(cell.to_dict(), compared) or cell.id for cell in cells},
+    )
+
+
+def _place(factor: str, level: Any) -> tuple[int, Any]:
+    """Key by which the levels of a factor sort, as `factors.rank` has it."""
+    first = FIRST_LEVELS.get(factor, [])
+    return (first.index(level) if level in first else len(first), natural(level))

@@ -1,0 +1,214 @@
+"""Which choice costs least, by how much, and is that known: a row a group and quantity."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from framewatt.factors import Cell
+from framewatt.headline import headline_of_runs
+from framewatt.statistics.best_set import BestSet, best_set
+from framewatt.statistics.kinds import NAMES, is_paired, t_of
+from framewatt.statistics.log_ratios import FEWEST, logs_of, number
+from framewatt.statistics.pairs import groups
+from framewatt.statistics.selection import ENERGIES, block_values, cells_of, counted, totals
+
+ANSWERS_COLUMNS = [
+    "quantity",
+    "group",
+    "best",
+    "settled",
+    "reference",
+    "next",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "apart",
+    "others_at_least",
+    "ratios",
+    "blocks",
+    "n_cells",
+    "without",
+    "estimated",
+    "rule",
+    "note",
+]
+"""Columns of the answers. `best` holds the cells of which one costs least, joined by "; ", least first; it is `settled`
+where that is one of several cells. `reference` is the one with the least geometric mean, `next` the next one, `ratio`
+how many times as much that takes. `apart` is how many times as much a cell of `best` takes as another at most,
+`others_at_least` how many times as much as the cheapest every cell outside of `best` takes at least. `ratios` is JSON:
+of each other cell its `ratio` to the reference with `low` and `high`, and `at_least`. `without` are cells of which no
+run counts."""
+
+JOINT = "; "
+
+
+@dataclass(frozen=True)
+class Found:
+    """The confidence set of a group of cells, by name.
+
+    Attributes:
+        cells: names of the cells that have a run that counts.
+        inner: what `best_set` says of them, in that order.
+        blocks: in which at least two of the cells have runs; of runs that are no blocks, those of the cell with fewest.
+    """
+
+    cells: Sequence[str]
+    inner: BestSet
+    blocks: int
+
+    @property
+    def best(self) -> list[str]:
+        """The cells of which one costs least, the one with the least geometric mean first."""
+        inside = [cell for cell, one in zip(self.cells, self.inner.inside, strict=True) if one]
+        return sorted(inside, key=lambda cell: (cell != self.reference, self._over_reference(cell), cell))
+
+    @property
+    def reference(self) -> str:
+        """The cell of the set with the least geometric mean."""
+        return self.cells[int(self.inner.reference)]
+
+    @property
+    def settled(self) -> bool:
+        """Whether one of several cells is known to cost least."""
+        return len(self.cells) > 1 and int(self.inner.inside.sum()) == 1
+
+    @property
+    def ratios(self) -> dict[str, dict[str, float | None]]:
+        """Of every other cell: ratio to the reference, its ends, and what it costs at least over the cheapest."""
+        place = int(self.inner.reference)
+        low, high = self.inner.pairs.within(self.inner.level)
+        at_least = self.inner.at_least()
+        rows = {
+            cell: {
+                "ratio": _rounded(self.inner.pairs.ratio[i, place]),
+                "low": _rounded(low[i, place]),
+                "high": _rounded(high[i, place]),
+                "at_least": _rounded(at_least[i]),
+            }
+            for i, cell in enumerate(self.cells)
+            if i != place
+        }
+        return dict(sorted(rows.items(), key=lambda item: (item[1]["ratio"] is None, item[1]["ratio"] or 0, item[0])))
+
+    def _over_reference(self, cell: str) -> float:
+        ratio = self.inner.pairs.ratio[self.cells.index(cell), int(self.inner.reference)]
+        return float(ratio) if np.isfinite(ratio) else np.inf
+
+
+def find_best(values: pd.DataFrame, alpha: float, *, paired: bool) -> Found | None:
+    """The confidence set of a group; None where no cell has a run that counts.
+
+    Args:
+        values: from `block_values`: a row a block, a column a cell.
+        alpha: largest probability that the set misses the cheapest cell.
+        paired: whether the runs of a row belong to one block.
+    """
+    logs = logs_of(values.to_numpy(dtype=np.float64).T)
+    some = np.asarray(np.isfinite(logs).any(axis=1))
+    if not some.any():
+        return None
+    cells = [str(cell) for cell in values.columns[some]]
+    logs = logs[some]
+    known = np.isfinite(logs)
+    together = paired and len(cells) > 1
+    blocks = (known.sum(axis=0) > 1).sum() if together else known.sum(axis=1).min()
+    return Found(cells, best_set(logs, alpha, paired=paired), int(blocks))
+
+
+def answer(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[Cell] = ()) -> pd.DataFrame:
+    """Answer every group of comparable cells by energy, which comes first, and by time, each at the study's alpha.
+
+    Args:
+        runs: the runs frame.
+        settings: the study's `statistics`: compare, test, alpha.
+        planned: the study's cells, of which the frame holds no row where every run is missing.
+
+    Returns:
+        ANSWERS_COLUMNS, a row a quantity and group.
+
+    Raises:
+        FramewattError: a run is there twice.
+    """
+    rows = totals(runs)
+    every = {cell.id: cell for cell in [*planned, *cells_of(rows)]}.values()
+    found = [
+        {"quantity": quantity, "group": group} | _group(rows, [cell.id for cell in cells], quantity, settings)
+        for quantity in headline_of_runs(rows).quantities
+        for group, cells in groups(every, settings["compare"]).items()
+    ]
+    frame = pd.DataFrame(found, columns=ANSWERS_COLUMNS)
+    numbers = ("ratio", "ratio_low", "ratio_high", "apart", "others_at_least")
+    return frame.astype(
+        dict.fromkeys(numbers, "float64")
+        | dict.fromkeys(("blocks", "n_cells"), "Int64")
+        | dict.fromkeys(("settled", "estimated"), "bool")
+    )
+
+
+def _group(rows: pd.DataFrame, cells: Sequence[str], quantity: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer of a group for one quantity."""
+    values = block_values(rows, cells, quantity)
+    found = find_best(values, settings["alpha"], paired=is_paired(settings))
+    estimated = quantity in ENERGIES and any(counted(rows, cell, quantity)["estimated"].any() for cell in cells)
+    row: dict[str, Any] = {"best": "", "settled": False, "reference": "", "next": "", "ratios": "{}", "blocks": 0}
+    row |= {"n_cells": 0, "without": JOINT.join(cells), "estimated": bool(estimated), "rule": ""}
+    if found is None:
+        return row | {"note": "no run counts"}
+    ratios = found.ratios
+    # Those that `next` and `ratio` are of are as near as any: the first by the ratio.
+    nearest = next(iter(ratios), "")
+    near = ratios.get(nearest, {})
+    row |= {
+        "best": JOINT.join(found.best),
+        "settled": found.settled,
+        "reference": found.reference,
+        "next": nearest,
+        **{f"ratio{end}": near.get(key) for end, key in (("", "ratio"), ("_low", "low"), ("_high", "high"))},
+        "apart": number(found.inner.apart()),
+        "others_at_least": min((one["at_least"] for one in ratios.values() if one["at_least"]), default=None),
+        "ratios": json.dumps(ratios),
+        "blocks": found.blocks,
+        "n_cells": len(found.cells),
+        "without": JOINT.join(cell for cell in cells if cell not in found.cells),
+        "rule": _rule(found, settings),
+    }
+    return row | {"note": JOINT.join(_notes(found, values, paired=is_paired(settings)))}
+
+
+def _rule(found: Found, settings: Mapping[str, Any]) -> str:
+    """How the set was found, in words; nothing where there is nothing to compare."""
+    if len(found.cells) < 2:
+        return ""
+    others = max(len(found.cells) - 1, 2)
+    return f"{NAMES[t_of(settings)]}; each one-sided test and each end of an interval at {settings['alpha']:g}/{others}"
+
+
+def _notes(found: Found, values: pd.DataFrame, *, paired: bool) -> list[str]:
+    """What keeps the answer from being more."""
+    if len(found.cells) < 2:
+        return ["one cell has runs that count, so nothing is compared"]
+    what = ("block" if paired else "run") + ("" if found.blocks == 1 else "s")
+    notes = []
+    if found.blocks < FEWEST:
+        notes.append(f"{found.blocks} {what}: nothing is known of the noise, at least {FEWEST} are needed")
+    positive = values[list(found.cells)]
+    if zeros := [cell for cell in found.cells if (positive[cell] <= 0).any()]:
+        notes.append(f"runs of 0 or less left out, which have no logarithm: {', '.join(zeros)}")
+    counts = logs_of(positive.to_numpy(dtype=np.float64)).shape[0] - positive.where(positive > 0).isna().sum()
+    fewer = [f"{cell} has {counts[cell]}" for cell in found.cells if counts[cell] < counts.max()]
+    if fewer and found.blocks >= FEWEST:
+        notes.append(f"of {counts.max()} {'blocks' if paired else 'runs'}: {', '.join(fewer)}")
+    others = ~np.eye(len(found.cells), dtype=bool)
+    if found.blocks >= FEWEST and (found.inner.pairs.error[others] == 0).any():
+        notes.append("some ratios are the same in every block: there the sign test decides, and no interval is known")
+    return notes
+
+
+def _rounded(value: Any) -> float | None:
+    """A number as JSON has it, of twelve digits as everything in these files."""
+    known = number(value)
+    return None if known is None else float(f"{known:.12g}")

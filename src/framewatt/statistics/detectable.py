@@ -1,0 +1,103 @@
+"""Which difference the planned blocks can show, asked before they are measured."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scipy import special
+
+from framewatt.factors import Cell
+from framewatt.statistics.best_set import level_of
+from framewatt.statistics.kinds import is_of_ranks, is_paired
+from framewatt.statistics.log_ratios import FEWEST
+from framewatt.statistics.pairs import comparable_pairs, groups
+from framewatt.statistics.power import Reachability, reachable_significance
+
+POWER = 0.8
+"""Probability with which a difference is to be shown."""
+
+_EXAMPLE = 1.1
+_MOST_RUNS = 1000
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """What t on logarithms can show at the planned number of runs."""
+
+    test: str
+    n_runs: int
+    n_comparisons: int
+    n_cells: int
+    """Cells of the largest group."""
+    noise: float
+    """Coefficient of variation of runs that is reckoned with."""
+    alpha: float
+    power: float
+    ratio: float | None
+    """How many times as much as the cheapest a cell must take to be told from it; None where nothing can be told."""
+    sentence: str
+    """All of it in words."""
+
+
+def planned_power(n_runs: int, cells: Iterable[Cell], settings: Mapping[str, Any]) -> Detectable | Reachability:
+    """What the planned runs can show: of t, the ratio that they tell from 1; of a test of ranks, its smallest p.
+
+    Args:
+        n_runs: runs a cell, at least 1.
+        cells: the study's.
+        settings: its `statistics`: compare, test, correction, alpha, noise.
+    """
+    cells = list(cells)
+    comparisons = len(comparable_pairs(cells, settings["compare"]))
+    if is_of_ranks(settings):
+        return reachable_significance(n_runs, comparisons, settings)
+    largest = max((len(members) for members in groups(cells, settings["compare"]).values()), default=0)
+    alpha, noise = float(settings["alpha"]), float(settings["noise"])
+    ratio = detectable_ratio(n_runs, largest, noise, alpha, paired=is_paired(settings)) if comparisons else None
+    sentence = _sentence(n_runs, largest, ratio, settings) if comparisons else _NOTHING
+    return Detectable(settings["test"], n_runs, comparisons, largest, noise, alpha, POWER, ratio, sentence)
+
+
+_NOTHING = "No two cells differ in the compared factors only, so nothing is compared."
+
+
+def detectable_ratio(n_runs: int, cells: int, noise: float, alpha: float, *, paired: bool) -> float | None:
+    """How many times as much as the cheapest a cell takes that is told from it with POWER (noncentral t, by scipy).
+
+    Args:
+        n_runs: blocks, or runs of each cell.
+        cells: of the group; each test is at `level_of` them.
+        noise: coefficient of variation of runs, less what blocks have in common.
+        alpha: the study's.
+        paired: whether runs are blocks.
+
+    Returns:
+        None for fewer than two runs, of which nothing can be told.
+    """
+    if n_runs < FEWEST:
+        return None
+    freedom = (n_runs - 1) * (1 if paired else 2)
+    least_t = float(special.stdtrit(freedom, 1 - level_of(cells, alpha)))
+    away = float(special.nctdtrinc(freedom, 1 - POWER, least_t))
+    # Rounded to what any machine's library agrees on: a plan is compared with what its study gives elsewhere.
+    return round(math.exp(away * math.sqrt(2 * math.log1p(noise**2) / n_runs)), 6)
+
+
+def _sentence(n_runs: int, cells: int, ratio: float | None, settings: Mapping[str, Any]) -> str:
+    paired = is_paired(settings)
+    what = "block" if paired else "run of each cell"
+    if ratio is None:
+        return f"{n_runs} {what} says nothing of the noise, so that nothing can be told: at least {FEWEST} are needed."
+    noise, alpha = float(settings["noise"]), float(settings["alpha"])
+    of = f"the cheapest of {cells}" if cells > 2 else "the other"
+    words = (
+        f"With {n_runs} {'blocks' if paired else 'runs of each cell'}, a cell that takes {ratio:.2f} times as much as "
+        f"{of} is told from it in {100 * POWER:g} % of studies, if runs vary by {100 * noise:g} % (statistics.noise)"
+    )
+    enough = FEWEST
+    while enough < _MOST_RUNS and (detectable_ratio(enough, cells, noise, alpha, paired=paired) or 9) > _EXAMPLE:
+        enough += 1
+    if ratio <= _EXAMPLE or enough == _MOST_RUNS:
+        return f"{words}."
+    return f"{words}; to tell {_EXAMPLE:g} times as much takes {enough}."

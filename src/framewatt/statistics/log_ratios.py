@@ -1,0 +1,143 @@
+"""How many times as much one cell costs as another: Student's t on logarithms, for one pair or many at once.
+
+Written out in NumPy, so that the simulations of thousands of studies call what a study calls; held to SciPy by tests.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+Floats = npt.NDArray[np.float64]
+
+FEWEST = 2
+"""Blocks (or runs of a cell) below which nothing is known of the noise, and so nothing is tested."""
+
+_ROUNDING = 1e-12
+"""What logarithms may differ by through rounding alone."""
+
+
+@dataclass(frozen=True)
+class LogRatio:
+    """Logarithms of ratios a / b, with what is known of them; arrays of one shape, NaN where there is too little.
+
+    Attributes:
+        mean: logarithm of the geometric mean of ratios, known from one run on.
+        error: its standard error; 0 where the ratio does not vary at all.
+        freedom: degrees of freedom of the error.
+        least_p: the least one-sided p that so many runs can give where they order the same way in every arrangement.
+        runs: blocks that both have, or the runs of the cell with fewer.
+    """
+
+    mean: Floats
+    error: Floats
+    freedom: Floats
+    least_p: Floats
+    runs: npt.NDArray[np.int64]
+
+    def p_more(self) -> Floats:
+        """One-sided p of "a costs no more than b": small where a costs more.
+
+        A ratio that is the same in every block shows no noise, and t would be sure of it after two blocks. The p is
+        then that of the sign test, which needs no noise: 2^-n for n blocks.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p = special.stdtr(self.freedom, -self.mean / self.error)
+        still = np.where(self.mean > 0, self.least_p, np.where(self.mean < 0, 1.0, 0.5))
+        return np.where(np.isfinite(self.error), np.where(self.error > 0, p, still), np.nan)
+
+    def p_two_sided(self) -> Floats:
+        """Two-sided p of "both cost the same"."""
+        away = LogRatio(np.abs(self.mean), self.error, self.freedom, self.least_p, self.runs)
+        return np.minimum(1.0, 2 * away.p_more())
+
+    def within(self, tail: float) -> tuple[Floats, Floats]:
+        """Ends of the ratio's interval (no logarithms), NaN where nothing is known of its noise.
+
+        Args:
+            tail: probability beyond either end: 0.025 for 95 %.
+        """
+        with np.errstate(invalid="ignore", over="ignore"):
+            half = special.stdtrit(self.freedom, 1 - tail) * np.where(self.error > 0, self.error, np.nan)
+            return np.exp(self.mean - half), np.exp(self.mean + half)
+
+    @property
+    def ratio(self) -> Floats:
+        """Geometric mean of the ratios a / b."""
+        return np.exp(self.mean)
+
+
+def logs_of(values: npt.ArrayLike) -> Floats:
+    """Logarithms; NaN where a value is missing, 0 or less, for which there is none."""
+    given = np.asarray(values, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(given > 0, np.log(given), np.nan)
+
+
+def number(value: npt.ArrayLike) -> float | None:
+    """One number of an array of none or more axes, None where it is unknown or has no bounds."""
+    one = float(np.asarray(value))
+    return one if np.isfinite(one) else None
+
+
+def log_ratio(a: Floats, b: Floats, *, paired: bool) -> LogRatio:
+    """Ratios of two cells, or of many pairs of cells at once.
+
+    Paired: t on the differences of blocks that both have (scipy's ttest_rel on logarithms). Else Welch's t (1947) with
+    Satterthwaite's degrees of freedom (scipy's ttest_ind with equal_var=False).
+
+    Args:
+        a: shape (..., n_a), logarithms (see logs_of), NaN where a run is missing.
+        b: shape (..., n_b), in the same unit; where `paired`, of the same length, block by block.
+        paired: whether runs of one place belong to one block.
+    """
+    return _paired(a, b) if paired else _welch(a, b)
+
+
+def all_pairs(logs: Floats, *, paired: bool) -> LogRatio:
+    """Ratios of every cell to every other.
+
+    Args:
+        logs: shape (..., cells, runs).
+        paired: whether runs of one place belong to one block.
+
+    Returns:
+        arrays of shape (..., cells, cells): row over column.
+    """
+    return log_ratio(logs[..., :, None, :], logs[..., None, :, :], paired=paired)
+
+
+def _paired(a: Floats, b: Floats) -> LogRatio:
+    n, mean, variance = _moments(a - b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error, freedom = np.asarray(np.sqrt(variance / n)), np.asarray(n - 1.0)
+    return _told(mean, error, freedom, np.exp2(-1.0 * n), n)
+
+
+def _welch(a: Floats, b: Floats) -> LogRatio:
+    (n_a, mean_a, variance_a), (n_b, mean_b, variance_b) = _moments(a), _moments(b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part_a, part_b = variance_a / n_a, variance_b / n_b
+        freedom = (part_a + part_b) ** 2 / (part_a**2 / (n_a - 1) + part_b**2 / (n_b - 1))
+        freedom = np.where(part_a + part_b > 0, freedom, n_a + n_b - 2.0)
+        least = 1 / special.binom(n_a + n_b, n_a)
+        return _told(mean_a - mean_b, np.sqrt(part_a + part_b), freedom, least, np.minimum(n_a, n_b))
+
+
+def _moments(values: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """Number, mean and variance (n - 1) of what is known along the last axis; rounding is no variance."""
+    known = np.isfinite(values)
+    n = known.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(known, values, 0.0).sum(axis=-1) / n
+        off = np.where(known, values - mean[..., None], 0.0)
+        variance = (off**2).sum(axis=-1) / (n - 1)
+    still = np.abs(off).max(axis=-1, initial=0.0) <= _ROUNDING * np.maximum(1.0, np.abs(np.nan_to_num(mean)))
+    return n, mean, np.where(still, 0.0, variance)
+
+
+def _told(mean: Floats, error: Floats, freedom: Floats, least_p: Floats, runs: npt.NDArray[np.int64]) -> LogRatio:
+    enough = runs >= FEWEST
+    error, freedom, least_p = (np.where(enough, one, np.nan) for one in (error, freedom, least_p))
+    return LogRatio(np.where(runs > 0, mean, np.nan), error, freedom, least_p, runs)
