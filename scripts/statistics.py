@@ -7,6 +7,8 @@ import pandas as pd
 from framewatt.base.spreadsheet import to_csv
 from framewatt.files import read_json, write_text
 from framewatt.plan import planned_cells
+from framewatt.records import record_paths
+from framewatt.runs.test_sets import test_sets
 from framewatt.statistics.answers import answer
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
@@ -16,20 +18,22 @@ from framewatt.statistics.drift import drift
 from framewatt.statistics.omnibus import omnibus
 from framewatt.statistics.to_accuracy import to_accuracy
 from framewatt.statistics.trends import fit_trends
+from framewatt.stopping.looks import looks_of
 
 runs, epochs = pd.read_parquet(snakemake.input.runs), pd.read_parquet(snakemake.input.epochs)
-planned = planned_cells(read_json(Path(snakemake.input.plan)))
+plan = read_json(Path(snakemake.input.plan))
+planned, looks = planned_cells(plan), looks_of(plan["settings"])
 settings = snakemake.params.settings
 frames = {
     "cells": summarise_cells(runs, settings),
-    "answers": answer(runs, settings, planned),
+    "answers": answer(runs, settings, planned, looks),
     "comparisons": compare_cells(runs, settings),
     "correlations": correlate(runs, settings),
     "drift": drift(runs, settings),
     "omnibus": omnibus(runs, settings, planned),
     "trends": fit_trends(epochs, runs, settings),
     "to_accuracy": to_accuracy(epochs, runs, settings),
-    "deploy": judge_choices(runs, settings),
+    "deploy": judge_choices(runs, settings, test_sets(record_paths(snakemake.input.records)), looks),
 }
 for name, frame in frames.items():
     # Twelve digits: beyond them lies what this machine's mathematical library makes of a function, which another's,

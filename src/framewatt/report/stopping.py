@@ -10,10 +10,15 @@ from framewatt.report.numbers import significant
 from framewatt.report.tables import Table
 from framewatt.stopping.history import sentences
 
+_OF_PAIRS = (
+    "Answers allow for the looks; the p and intervals of single pairs and cells, in tables and files, are those of a "
+    "number of blocks fixed before."
+)
+
 
 def told(material: Material) -> list[str]:
     """Sentences: what the study expected, when it stopped and why, what was changed once results were there."""
-    found = [material.plan["stopping"]["sentence"], material.stopping["why"]] if material.stopping else []
+    found = [material.plan["stopping"]["sentence"], material.stopping["why"], _OF_PAIRS] if material.stopping else []
     return found + sentences(material.repetitions_changed)
 
 

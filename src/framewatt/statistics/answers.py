@@ -10,9 +10,10 @@ import pandas as pd
 
 from framewatt.factors import Cell
 from framewatt.headline import headline_of_runs
-from framewatt.statistics.best_set import BestSet, best_set
+from framewatt.statistics.best_set import BestSet
 from framewatt.statistics.kinds import NAMES, is_paired, t_of
 from framewatt.statistics.log_ratios import FEWEST, logs_of, number
+from framewatt.statistics.looks import ONCE, Looks, best_of
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import ENERGIES, block_values, cells_of, counted, totals
 
@@ -99,13 +100,14 @@ class Found:
         return float(ratio) if np.isfinite(ratio) else np.inf
 
 
-def find_best(values: pd.DataFrame, alpha: float, *, paired: bool) -> Found | None:
+def find_best(values: pd.DataFrame, alpha: float, *, paired: bool, looks: Looks = ONCE) -> Found | None:
     """The confidence set of a group; None where no cell has a run that counts.
 
     Args:
         values: from `block_values`: a row a block, a column a cell.
         alpha: largest probability that the set misses the cheapest cell.
         paired: whether the runs of a row belong to one block.
+        looks: how the study looked at its results.
     """
     logs = logs_of(values.to_numpy(dtype=np.float64).T)
     some = np.asarray(np.isfinite(logs).any(axis=1))
@@ -116,16 +118,19 @@ def find_best(values: pd.DataFrame, alpha: float, *, paired: bool) -> Found | No
     known = np.isfinite(logs)
     together = paired and len(cells) > 1
     blocks = (known.sum(axis=0) > 1).sum() if together else known.sum(axis=1).min()
-    return Found(cells, best_set(logs, alpha, paired=paired), int(blocks))
+    return Found(cells, best_of(logs, alpha, looks, paired=paired), int(blocks))
 
 
-def answer(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[Cell] = ()) -> pd.DataFrame:
+def answer(
+    runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[Cell] = (), looks: Looks = ONCE
+) -> pd.DataFrame:
     """Answer every group of comparable cells by energy, which comes first, and by time, each at the study's alpha.
 
     Args:
         runs: the runs frame.
         settings: the study's `statistics`: compare, test, alpha.
         planned: the study's cells, of which the frame holds no row where every run is missing.
+        looks: how the study looked at its results.
 
     Returns:
         ANSWERS_COLUMNS, a row a quantity and group.
@@ -136,7 +141,7 @@ def answer(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[Ce
     rows = totals(runs)
     every = {cell.id: cell for cell in [*planned, *cells_of(rows)]}.values()
     found = [
-        {"quantity": quantity, "group": group} | _group(rows, [cell.id for cell in cells], quantity, settings)
+        {"quantity": quantity, "group": group} | _group(rows, [cell.id for cell in cells], quantity, settings, looks)
         for quantity in headline_of_runs(rows).quantities
         for group, cells in groups(every, settings["compare"]).items()
     ]
@@ -149,10 +154,12 @@ def answer(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[Ce
     )
 
 
-def _group(rows: pd.DataFrame, cells: Sequence[str], quantity: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _group(
+    rows: pd.DataFrame, cells: Sequence[str], quantity: str, settings: Mapping[str, Any], looks: Looks
+) -> dict[str, Any]:
     """The answer of a group for one quantity."""
     values = block_values(rows, cells, quantity)
-    found = find_best(values, settings["alpha"], paired=is_paired(settings))
+    found = find_best(values, settings["alpha"], paired=is_paired(settings), looks=looks)
     estimated = quantity in ENERGIES and any(counted(rows, cell, quantity)["estimated"].any() for cell in cells)
     row: dict[str, Any] = {"best": "", "settled": False, "reference": "", "next": "", "ratios": "{}", "blocks": 0}
     row |= {"n_cells": 0, "without": JOINT.join(cells), "estimated": bool(estimated), "rule": ""}
@@ -174,17 +181,18 @@ def _group(rows: pd.DataFrame, cells: Sequence[str], quantity: str, settings: Ma
         "blocks": found.blocks,
         "n_cells": len(found.cells),
         "without": JOINT.join(cell for cell in cells if cell not in found.cells),
-        "rule": _rule(found, settings),
+        "rule": _rule(found, settings, looks),
     }
     return row | {"note": JOINT.join(_notes(found, values, paired=is_paired(settings)))}
 
 
-def _rule(found: Found, settings: Mapping[str, Any]) -> str:
+def _rule(found: Found, settings: Mapping[str, Any], looks: Looks) -> str:
     """How the set was found, in words; nothing where there is nothing to compare."""
     if len(found.cells) < 2:
         return ""
-    others = max(len(found.cells) - 1, 2)
-    return f"{NAMES[t_of(settings)]}; each one-sided test and each end of an interval at {settings['alpha']:g}/{others}"
+    share = round(settings["alpha"] / found.inner.level)
+    test = " ".join(filter(None, [NAMES[t_of(settings)], looks.words]))
+    return f"{test}; each one-sided test and each end of an interval at {settings['alpha']:g}/{share}"
 
 
 def _notes(found: Found, values: pd.DataFrame, *, paired: bool) -> list[str]:

@@ -1,5 +1,6 @@
 """The confidence set of the best: which cells of a group may be the one that costs least."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +63,14 @@ def level_of(cells: int, alpha: float) -> float:
     return alpha / max(cells - 1, 2)
 
 
-def best_set(logs: Floats, alpha: float, *, paired: bool) -> BestSet:
+def best_set(
+    logs: Floats,
+    alpha: float,
+    *,
+    paired: bool,
+    level: float | None = None,
+    test: Callable[[LogRatio, Floats], LogRatio] = lambda pairs, _: pairs,
+) -> BestSet:
     """The cells that no other is shown to be cheaper than, each test one-sided at `level_of`.
 
     The truly cheapest is left out only where one of the others, of which there are as many as alpha is divided by, is
@@ -74,10 +82,12 @@ def best_set(logs: Floats, alpha: float, *, paired: bool) -> BestSet:
         logs: shape (..., cells, runs), logarithms, NaN where a run is missing.
         alpha: largest probability that the set misses the cheapest cell.
         paired: whether runs of one place belong to one block.
+        level: of each test; None takes `level_of`.
+        test: what tests the pairs where that is no t (see looks.py).
     """
     known = np.asarray(np.isfinite(logs).any(axis=-1))
-    level = level_of(int(known.sum(axis=-1).max(initial=0)), alpha)
-    pairs = all_pairs(logs, paired=paired)
+    level = level_of(int(known.sum(axis=-1).max(initial=0)), alpha) if level is None else level
+    pairs = test(all_pairs(logs, paired=paired), logs)
     shown = np.nan_to_num(pairs.p_more(), nan=1.0) <= level
     inside = np.asarray(known & ~shown.any(axis=-1))
     # Cells are ordered as the tests compare them: by their mean ratio to the others.

@@ -12,6 +12,7 @@ from framewatt.statistics.equivalence import TestSets, equivalence
 from framewatt.statistics.hypothesis_tests import correct
 from framewatt.statistics.intervals import Values, is_constant, ratio_of_means_interval
 from framewatt.statistics.kinds import is_paired
+from framewatt.statistics.looks import ONCE, Looks
 from framewatt.statistics.objectives import BEST, NOT_APART, NOT_LESS, OBJECTIVES, WORSE
 from framewatt.statistics.pareto import pareto_front
 from framewatt.statistics.selection import cells_of, counted, totals
@@ -36,7 +37,9 @@ def deploy_columns(factors: list[str]) -> list[str]:
     return ["cell", *factors, *_COLUMNS]
 
 
-def judge_choices(runs: pd.DataFrame, settings: Mapping[str, Any], tested: TestSets = _UNKNOWN) -> pd.DataFrame:
+def judge_choices(
+    runs: pd.DataFrame, settings: Mapping[str, Any], tested: TestSets = _UNKNOWN, looks: Looks = ONCE
+) -> pd.DataFrame:
     """Judge every inference cell among those of its workload and data set, which are the choices.
 
     On the Pareto front is a choice whose mean energy per sample, latency (median and 95th percentile of a batch) and
@@ -53,6 +56,7 @@ def judge_choices(runs: pd.DataFrame, settings: Mapping[str, Any], tested: TestS
         runs: the runs frame.
         settings: the study's `statistics`: test, correction, alpha, confidence, accuracy_margin.
         tested: the test sets behind the accuracies.
+        looks: how the study looked at its results.
 
     Returns:
         `deploy_columns`, a row an inference cell; empty where the study has none, or samples are not known.
@@ -68,7 +72,7 @@ def judge_choices(runs: pd.DataFrame, settings: Mapping[str, Any], tested: TestS
     for cell in cells_of(rows):
         levels = cell.to_dict()
         tasks.setdefault(tuple(levels[name] for name in _TASK), []).append(cell)
-    judged = [row for cells in tasks.values() for row in _judge_task(rows, cells, settings, tested)]
+    judged = [row for cells in tasks.values() for row in _judge_task(rows, cells, settings, tested, looks)]
     frame = pd.DataFrame(judged, columns=columns)
     kinds = dict.fromkeys(("on_front", "as_accurate"), "boolean") | {"n": "Int64", "estimated": "bool"}
     numbers = [name for name in columns if name in QUANTITIES or name == "accuracy_p" or "_ratio" in name]
@@ -76,7 +80,7 @@ def judge_choices(runs: pd.DataFrame, settings: Mapping[str, Any], tested: TestS
 
 
 def _judge_task(
-    rows: pd.DataFrame, cells: list[PlainCell], settings: Mapping[str, Any], tested: TestSets
+    rows: pd.DataFrame, cells: list[PlainCell], settings: Mapping[str, Any], tested: TestSets, looks: Looks
 ) -> list[dict[str, Any]]:
     """The choices of one workload on one data set."""
     runs = {cell.id: counted(rows, cell.id, "energy_per_sample_j") for cell in cells}
@@ -86,7 +90,7 @@ def _judge_task(
     _mark_totals(usable, runs, settings)
     _mark_accuracy(usable, settings, tested)
     for objective, quantity in OBJECTIVES.items():
-        _mark_best([row for row in usable if row["as_accurate"]], runs, objective, quantity, settings)
+        _mark_best([row for row in usable if row["as_accurate"]], runs, objective, quantity, settings, looks)
     return list(judged.values())
 
 
@@ -160,10 +164,11 @@ def _mark_best(
     objective: str,
     quantity: str,
     settings: Mapping[str, Any],
+    looks: Looks,
 ) -> None:
     """Which of the choices that are as accurate may be the best of an objective, and how far the others are from it."""
     values = pd.DataFrame({row["cell"]: runs[row["cell"]][quantity] for row in equal}, dtype="float64")
-    found = find_best(values, settings["alpha"], paired=is_paired(settings))
+    found = find_best(values, settings["alpha"], paired=is_paired(settings), looks=looks)
     if found is None:
         return
     ratios = found.ratios

@@ -1,0 +1,19 @@
+"""What answers of a study have to allow for, since it may have stopped when it liked what it saw."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from framewatt.statistics.looks import ONCE, Looks
+from framewatt.stopping.rule import rule_of
+
+
+def looks_of(settings: Mapping[str, Any]) -> Looks:
+    """How a study looks at its results before it stops.
+
+    Args:
+        settings: the study's.
+    """
+    rule = rule_of(settings)
+    if rule is None:
+        return ONCE
+    return Looks(until_known=True) if rule.width is None else Looks(most=len(rule.looks))

@@ -1,0 +1,99 @@
+"""Answers of studies that looked at their results before they stopped: as right as those of studies that did not."""
+
+import numpy as np
+import pytest
+
+from framewatt.statistics.best_set import BestSet
+from framewatt.statistics.looks import ONCE, Looks, best_of
+from framewatt.statistics.stopping import look_for_best
+from framewatt.stopping.looks import looks_of
+
+ALPHA = 0.05
+KNOWN = Looks(until_known=True)
+BEST = {"repetitions": {"at_least": 5, "at_most": 30, "until": {"best": "energy"}}}
+INTERVAL = {"repetitions": {"at_least": 5, "at_most": 30, "until": {"interval": 0.05}}}
+
+
+def study(rng: np.random.Generator, *effects: float, blocks: int = 30) -> np.ndarray:
+    """Logarithms, shape (cells, blocks): noise of a block and of a run, 5 % each."""
+    noise = rng.normal(0, 0.05, (len(effects), blocks)) + rng.normal(0, 0.05, blocks)
+    return noise + np.log1p(np.array(effects))[:, None]
+
+
+def stopped(logs: np.ndarray, looks: Looks, at_least: int = 5) -> BestSet:
+    """The answer of somebody who looks after each block, and stops when one cell is left."""
+    for blocks in range(at_least, logs.shape[1] + 1):
+        found = best_of(logs[:, :blocks], ALPHA, looks, paired=True)
+        if found.inside.sum() == 1:
+            break
+    return found
+
+
+def wrong(looks: Looks, cells: int, studies: int = 300) -> float:
+    """Share of studies of equal cells that name one of them."""
+    rng = np.random.default_rng(cells)
+    return float(np.mean([stopped(study(rng, *[0.0] * cells), looks).inside.sum() == 1 for _ in range(studies)]))
+
+
+@pytest.mark.parametrize("cells", [2, 4])
+def test_who_looks_after_every_block_is_wrong_no_more_often_than_is_said(cells: int) -> None:
+    assert wrong(KNOWN, cells) <= ALPHA
+    if cells == 2:
+        assert wrong(ONCE, cells) > 2 * ALPHA, "the t of a fixed number of blocks does not bear it"
+
+
+def test_the_interval_at_the_stop_holds_the_ratio() -> None:
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(200):
+        found = stopped(study(rng, 0.0, 0.1), KNOWN)
+        low, high = found.pairs.within(found.level)
+        held += low[1, 0] <= 1.1 <= high[1, 0]
+    assert held >= 190
+
+
+def test_a_study_that_stopped_since_the_best_was_known_answers_with_that_best() -> None:
+    rng = np.random.default_rng(4)
+    stops = 0
+    for _ in range(100):
+        logs = study(rng, 0.0, 0.08, 0.3)
+        for blocks in range(5, 31):
+            look = look_for_best(logs[:, :blocks].T, ALPHA)
+            found = best_of(logs[:, :blocks], ALPHA, KNOWN, paired=True)
+            if look.settled:
+                assert list(np.flatnonzero(found.inside)) == [look.leader]
+                stops += 1
+                break
+            assert found.inside.sum() > 1
+    assert stops > 80
+
+
+def test_a_run_that_is_missing_is_left_out_of_its_pairs() -> None:
+    logs = study(np.random.default_rng(5), 0.0, 0.5)
+    logs[1, ::2] = np.nan
+    found = best_of(logs, ALPHA, KNOWN, paired=True)
+    assert list(found.inside) == [True, False]
+    assert found.pairs.runs[1, 0] == 15
+
+
+def test_one_block_and_a_cell_without_runs_say_nothing() -> None:
+    logs = study(np.random.default_rng(6), 0.0, 1.0, 1.0, blocks=1)
+    logs[2] = np.nan
+    found = best_of(logs, ALPHA, KNOWN, paired=True)
+    assert list(found.inside) == [True, True, False]
+    assert np.isnan(found.pairs.within(found.level)[0][1, 0])
+
+
+def test_looks_at_an_interval_share_alpha() -> None:
+    logs = study(np.random.default_rng(7), 0.0, 0.1)
+    several = best_of(logs, ALPHA, looks_of(INTERVAL), paired=True)
+    assert several.level == pytest.approx(best_of(logs, ALPHA, ONCE, paired=True).level / 6)
+
+
+def test_how_a_study_looks_is_what_it_says() -> None:
+    assert looks_of({"repetitions": 8}) == ONCE
+    assert looks_of(BEST) == KNOWN
+    assert looks_of(INTERVAL) == Looks(most=6)
+    assert ONCE.words == ""
+    assert "after every block" in KNOWN.words
+    assert looks_of(INTERVAL).words == "at one of 6 looks"

@@ -1,0 +1,45 @@
+"""Which test samples each cell got right, as the statistics take it from the runs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from records_factory import energy, run_record, window
+
+from framewatt.errors import FramewattError
+from framewatt.records import write_run
+from framewatt.runs.predictions import NAME, as_bytes, told_of
+from framewatt.runs.test_sets import test_sets as read_test_sets
+
+RIGHT = np.array([True, False, True, True])
+
+
+def run(folder: Path, repetition: int, right: np.ndarray | None, **change: object) -> Path:
+    """A run's record, and beside it what it answered right."""
+    domains = {"cpu:package-0": energy(100.0)}
+    record = run_record(domains, windows={"process": window(domains), "steady": window(domains)})
+    path = folder / str(repetition) / "run.json"
+    told = {} if right is None else {"predictions": told_of(right)}
+    write_run(path, record | {"repetition": repetition} | told | change)
+    if right is not None:
+        path.with_name(NAME).write_bytes(as_bytes(right))
+    return path
+
+
+def test_the_first_run_that_counts_stands_for_its_cell(tmp_path: Path) -> None:
+    paths = [run(tmp_path, 3, ~RIGHT), run(tmp_path, 2, RIGHT), run(tmp_path, 1, ~RIGHT, valid=False, reasons=["x"])]
+    (right,) = read_test_sets(paths).right.values()
+    assert list(right) == list(RIGHT)
+
+
+def test_a_cell_whose_runs_kept_nothing_is_unknown(tmp_path: Path) -> None:
+    found = read_test_sets([run(tmp_path, 1, None)])
+    assert found.right == {}
+    assert found.size("any") is None
+
+
+def test_bits_that_are_not_the_records_are_refused(tmp_path: Path) -> None:
+    path = run(tmp_path, 1, RIGHT)
+    path.with_name(NAME).write_bytes(as_bytes(~RIGHT))
+    with pytest.raises(FramewattError, match="found other bits than its record was written with"):
+        read_test_sets([path])
