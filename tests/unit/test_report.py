@@ -439,6 +439,19 @@ def test_one_disturbed_run_gives_no_sentence_against_the_one_that_costs_less_in_
     assert flags.str.contains("which costs more depends on the estimate").any()
 
 
+def test_a_study_that_drifts_says_so_among_its_answers_and_flags() -> None:
+    rising = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]
+    found = answered_study({TORCH: rising, MXNET: [2 * j for j in rising], TENSORFLOW: [3 * j for j in rising]})
+    said = " ".join(sentence for one in words.answers(found) for sentence in one.sentences)
+    assert (
+        "Over the study energy drifted: the last runs took 50 % more than the first (r = 1.00 over 6 blocks)." in said
+    )
+    (row, _) = next(table.rows for table in problems.flag_tables(found) if table.name == "drift")
+    assert row[:3] == ["energy_per_sample_j", "6 blocks", "+50"]
+    steady = answered_study({TORCH: [1.0, 1.1, 0.9, 1.0], MXNET: [2.0, 2.2, 1.8, 2.1]})
+    assert "drift" not in {table.name for table in problems.flag_tables(steady)}
+
+
 def test_one_procedure_speaks_unless_the_study_asks_for_another() -> None:
     levels = {TORCH: [1.0, 1.1, 0.9, 1.0], MXNET: [2.0, 2.2, 1.8, 2.1], TENSORFLOW: [3.0, 3.2, 2.8, 3.1]}
     for test, beside in (("t", False), ("wilcoxon", True)):

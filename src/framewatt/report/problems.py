@@ -112,6 +112,13 @@ def flag_tables(material: Material) -> list[Table]:
         Table(
             "run-flags", "Flags of runs", ["flag", "runs"], [[flag, str(n)] for flag, n in of_runs.most_common()], _RUNS
         ),
+        Table(
+            "drift",
+            "Drift of the whole study",
+            ["quantity", "over", "from first to last, %", "r", "p"],
+            _drifts(material),
+            frozenset({"from first to last, %", "r", "p"}),
+        ),
         disturbed.table(material),
     ]
     return [table for table in tables if table.rows]
@@ -129,6 +136,14 @@ def _cell_flags(material: Material, of_runs: set[str]) -> list[list[str]]:
         if flags:
             rows.append([row.cell, row.quantity, significant(row.cv_percent), "; ".join(flags)])
     return rows
+
+
+def _drifts(material: Material) -> list[list[str]]:
+    return [
+        [row.quantity, f"{row.n} {row.over}", f"{row.change_percent:+.2g}", f"{row.r:.2f}", significant(row.p, 2)]
+        for row in material.drift.itertuples()
+        if str(row.drifts) == "True"
+    ]
 
 
 def preflight_table(material: Material) -> Table:

@@ -10,7 +10,7 @@ from scipy import stats
 from framewatt.headline import headline_of_runs
 from framewatt.statistics.intervals import is_constant
 from framewatt.statistics.kinds import is_paired
-from framewatt.statistics.residuals import residuals
+from framewatt.statistics.log_ratios import logs_of
 from framewatt.statistics.selection import block_values, cells_of, totals
 
 DRIFT_COLUMNS = ["quantity", "over", "n", "r", "p", "change_percent", "drifts"]
@@ -57,7 +57,8 @@ def drift_of(
         values: a row a block, in order, a column a cell.
         places: of runs that are no blocks, by row and column; None for blocks, of which each is a point.
     """
-    left = residuals(values, paired=False)
+    logs = pd.DataFrame(logs_of(values.to_numpy(dtype=np.float64)), index=values.index, columns=values.columns)
+    left = logs.sub(logs.median(axis=0), axis=1)
     if places is None:
         level = left.median(axis=1).dropna()
         place = pd.Series(level.index, index=level.index, dtype="float64")
