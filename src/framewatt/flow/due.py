@@ -81,7 +81,7 @@ class Due:
         if not self.blocks.looks:
             return f"{len(self.runs)} of {planned} runs are due: {why}"
         return (
-            f"{len(first)} runs are due up to the look after block {self.blocks.looks[0]}: {why}; then block by block, "
+            f"{len(first)} {'run is' if len(first) == 1 else 'runs are'} due up to the look after block {self.blocks.looks[0]}: {why}; then block by block, "
             f"{len(self.runs) - len(first)} more at most"
         )
 
