@@ -22,6 +22,8 @@ from framewatt.plan import plan_of
 from framewatt.records import Clock, read_run, read_trace, write_events, write_run, write_trace
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.chain import Chain
+from framewatt.runs.predictions import NAME as PREDICTIONS
+from framewatt.runs.predictions import Answers, as_bytes, told_of
 from framewatt.trace import Trace
 
 Change = Callable[[Any], Any]
@@ -60,6 +62,15 @@ class Forger:
         """Change all records."""
         for path in self.results.glob("measure/*/*/run.json"):
             self.json(path, change)
+
+    def answers(self, folder: Path, right: Answers | None) -> None:
+        """Give a run other answers, or none."""
+        (folder / PREDICTIONS).unlink()
+        record = {key: value for key, value in read_json(folder / "run.json").items() if key != "predictions"}
+        if right is not None:
+            (folder / PREDICTIONS).write_bytes(as_bytes(right))
+            record["predictions"] = told_of(right)
+        write_json(folder / "run.json", record)
 
     def trace(self, folder: Path, change: Callable[[Trace], Trace]) -> None:
         """Change the readings of a run."""

@@ -96,7 +96,7 @@ def test_a_run_in_the_place_of_another_is_named(results: Path) -> None:
     for number in ("1", "2"):
         (folder / number / "swapped.json").replace(folder / number / "run.json")
     found = "\n".join(problems(results))
-    assert f"{CELL}/1: events.parquet, power.parquet, run.json: not what was written when entry" in found
+    assert f"{CELL}/1: events.parquet, power.parquet, right.bits, run.json: not what was written when entry" in found
 
 
 def drop_line(chain: Path) -> None:

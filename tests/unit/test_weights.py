@@ -57,9 +57,10 @@ def test_weights_of_a_model_that_the_study_has_not_are_refused(tmp_path: Path) -
 
 
 def test_accuracy_of_random_weights_is_unknown_with_the_reason() -> None:
-    result = {"metrics": {"accuracy": 0.1}, "metrics_unknown": None, "samples_processed": 10}
+    result = {"metrics": {"accuracy": 0.1}, "metrics_unknown": None, "right": [True], "samples_processed": 10}
     told = without_metrics(result, "weights are random")
-    assert told == {"metrics": {"accuracy": None}, "metrics_unknown": "weights are random", "samples_processed": 10}
+    unknown = {"metrics": {"accuracy": None}, "metrics_unknown": "weights are random", "right": None}
+    assert told == {**unknown, "samples_processed": 10}
 
 
 def test_outputs_that_are_not_numbers_stay_the_reason() -> None:

@@ -196,7 +196,7 @@ def test_a_run_that_is_deleted_is_measured_again_and_then_it_looks_anew(study: S
     shutil.rmtree(study.results / "measure" / TORCH / "2")
     answer = study.call()
     assert answer.code == 0, answer.text
-    assert answer.lines("due: ")[0].startswith("due: 1 runs are due up to the look after block 3: 1 not measured; then")
+    assert answer.lines("due: ")[0].startswith("due: 1 run is due up to the look after block 3: 1 not measured; then")
     assert study.stopped()["settled"]
     assert study.measured()[TORCH] >= set(range(1, blocks + 1)), "what is there is not measured again"
     assert len(answer.lines("run ")) <= 1 + 2 * (6 - blocks)

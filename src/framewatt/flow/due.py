@@ -80,8 +80,9 @@ class Due:
         why = ", ".join(f"{count} {reason}" for reason, count in Counter(first.values()).most_common())
         if not self.blocks.looks:
             return f"{len(self.runs)} of {planned} runs are due: {why}"
+        count = f"{len(first)} run{' is' if len(first) == 1 else 's are'}"
         return (
-            f"{len(first)} runs are due up to the look after block {self.blocks.looks[0]}: {why}; then block by block, "
+            f"{count} due up to the look after block {self.blocks.looks[0]}: {why}; then block by block, "
             f"{len(self.runs) - len(first)} more at most"
         )
 
