@@ -56,7 +56,7 @@ class Stopping(Checkout):
         source.write_text(source.read_text().replace(RUN, f"{RUN}        {line}\n"))
 
     def sleeping(self) -> None:
-        """TensorFlow's stand-in takes twice as long as PyTorch's."""
+        """TensorFlow's stand-in takes several times as long as PyTorch's."""
         for engine, seconds in (("torch", 0.01), ("tensorflow", 0.05)):
             self.plant(engine, f'__import__("time").sleep({seconds})')
 
@@ -127,7 +127,7 @@ def study(finished: Stopping) -> Iterator[Stopping]:
 def test_it_measures_until_the_best_is_known_and_no_block_more(finished: Stopping) -> None:
     told = finished.stopped()
     assert (told["settled"], told["repetitions"]) == (True, RULE)
-    assert 3 < told["blocks"] < 6, "three blocks of two cells cannot settle it; a sleep of five times the time soon does"
+    assert 3 < told["blocks"] < 6, "three blocks of two cells cannot settle it; five times the sleep soon does"
     blocks = set(range(1, told["blocks"] + 1))
     assert finished.measured() == {TORCH: blocks, TENSORFLOW: blocks}
     assert [step["settled"] for step in told["steps"]] == [step["blocks"] == told["blocks"] for step in told["steps"]]
