@@ -16,7 +16,7 @@ from package_tools import packed, passes_its_own_tools
 STUDIES = {path.stem: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "config/studies").glob("*.yaml"))}
 ELSEWHERE = {"smoke", "itu2023-cpu", "itu2023-published", "georgiou2022-published"}
 ALIKE = STUDIES.keys() - ELSEWHERE - {"demo"}
-"""What a package of these holds, one of the demo or of a study in another file holds, too, but for their names."""
+"""What a package of these holds, one of the demo or of a study in another file holds, too."""
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from checkout import ROOT, Checkout
 from package_tools import packed, passes_its_own_tools
 
 
+@pytest.mark.thorough
 def test_a_study_beside_the_results_of_a_papers_authors(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path / "checkout")
     stand_ins.install(checkout)

@@ -133,7 +133,7 @@ def test_it_measures_until_the_best_is_known_and_no_block_more(finished: Stoppin
     assert [step["settled"] for step in told["steps"]] == [step["blocks"] == told["blocks"] for step in told["steps"]]
     (group,) = told["steps"][-1]["groups"].values()
     assert group["leader"] == TORCH
-    assert group["others"][0]["ratio"] == pytest.approx(2, rel=0.2)
+    assert group["others"][0]["ratio"] > 2
 
 
 def test_everything_behind_it_is_of_these_blocks(finished: Stopping) -> None:
@@ -203,22 +203,22 @@ def test_a_run_that_is_deleted_is_measured_again_and_then_it_looks_anew(study: S
     assert len(answer.lines("run ")) <= 1 + 2 * (6 - blocks)
 
 
-def test_a_cell_that_always_fails_ends_the_study_and_every_call_repeats_it_once(study: Stopping) -> None:
+def test_a_cell_that_always_fails_ends_the_study(study: Stopping) -> None:
     shutil.rmtree(study.results / "measure" / TENSORFLOW)
     study.plant("tensorflow", 'raise RuntimeError("planted")')
-    for _ in range(2):
-        answer = study.call()
-        assert answer.code != 0
-        assert "framewatt: 3 of 6 planned runs count" in answer.text
-        assert len(answer.lines("run ")) == 3
-        assert study.stopped()["blocks"] == 3
-        assert "0 of 1 group; in 1 at most one choice has runs that count" in study.page()
+    answer = study.call()
+    assert answer.code != 0
+    assert "framewatt: 3 of 6 planned runs count" in answer.text
+    assert len(answer.lines("run ")) == 3
+    assert study.stopped()["blocks"] == 3
+    assert "0 of 1 group; in 1 at most one choice has runs that count" in study.page()
     study.sleeping()
     answer = study.call()
     assert answer.code == 0, answer.text
     assert study.stopped()["settled"]
 
 
+@pytest.mark.thorough
 def test_equal_cells_are_measured_to_the_end(study: Stopping) -> None:
     study.plant("tensorflow", '__import__("time").sleep(0.01)')
     answer = study.call("--forcerun", "measure", "--", "all", repetitions={**RULE, "at_most": 4})
@@ -230,16 +230,16 @@ def test_equal_cells_are_measured_to_the_end(study: Stopping) -> None:
 
 def test_another_rule_measures_what_it_needs_and_a_number_by_hand_is_told(study: Stopping) -> None:
     blocks = study.stopped()["blocks"]
-    loose = {**RULE, "until": {"interval": 1}}
+    loose = {**RULE, "at_least": 4, "until": {"interval": 1}}
     answer = study.call(repetitions=loose)
     assert answer.code == 0, answer.text
     assert not answer.lines("run ")
-    assert study.stopped()["blocks"] == 3
+    assert study.stopped()["blocks"] == 4
     assert "Repetitions were changed from 3 to 6 until it is known" in study.page()
     answer = study.call("all", "archive", repetitions=blocks + 1)
     assert answer.code == 0, answer.text
     assert len(answer.lines("run ")) == 2
     page = study.page()
-    assert f"to {blocks + 1} when results of 3 blocks had been written" in page
+    assert f"to {blocks + 1} when results of 4 blocks had been written" in page
     assert "finds it too often" in page
     assert "Stopped after" not in page
