@@ -188,8 +188,10 @@ def test_a_browser_opens_the_report_without_the_network(results: Path, tmp_path:
     assert len(np.unique(matplotlib.image.imread(picture))) > 50
 
 
-def test_the_report_says_that_the_planned_runs_cannot_be_significant(page: BeautifulSoup) -> None:
-    assert "no difference can be significant" in page.get_text(" ", strip=True)
+def test_the_report_says_what_so_few_blocks_can_tell(page: BeautifulSoup) -> None:
+    said = page.get_text(" ", strip=True)
+    assert "With 2 blocks, a cell that takes 7.68 times as much as the cheapest of 6 is told from it in 80 %" in said
+    assert "Not settled between" in page.select_one("p.lead").text
 
 
 def test_an_estimate_is_called_one(page: BeautifulSoup, records: list[dict]) -> None:
@@ -228,6 +230,19 @@ def test_everything_derived_is_rebuilt_from_raw_data_byte_for_byte(package: Path
     assert not (tmp_path / "rebuilt/resources/data").exists()
 
 
+def without_pixels(content: bytes) -> bytes:
+    """A file, but a PNG without its packed pixels, in which some bytes look like an address by chance."""
+    kept, place = content[:8], 8
+    if not content.startswith(b"\x89PNG"):
+        return content
+    while place < len(content):
+        size = int.from_bytes(content[place : place + 4], "big")
+        kind, chunk = content[place + 4 : place + 8], content[place : place + size + 12]
+        kept += b"" if kind == b"IDAT" else chunk
+        place += size + 12
+    return kept
+
+
 def test_nothing_in_the_package_names_its_owner(package: Path, tmp_path: Path) -> None:
     folder = unpack(package, tmp_path)
     known = Secrets.of_this_machine()
@@ -235,7 +250,7 @@ def test_nothing_in_the_package_names_its_owner(package: Path, tmp_path: Path) -
     locks = (path.read_bytes() for path in folder.rglob("requirements.txt"))
     secrets = replace(known, told=known.told | versions_in(locks))
     for path in sorted(folder.rglob("*")):
-        content = path.read_bytes() if path.is_file() else b""
+        content = without_pixels(path.read_bytes()) if path.is_file() else b""
         assert not secrets.find(content), path
         assert str(ROOT).encode() not in content, path
 

@@ -29,6 +29,10 @@ _MOST_NAMES = 4
 """Cells that one sentence names; of more, it says how many there are."""
 
 
+_MOST_TIMES = 100
+"""A bound of how far cells are apart that is wider than this says nothing."""
+
+
 @dataclass(frozen=True)
 class Answered:
     """The answer of a group for one quantity, with what it takes to tell it.
@@ -121,7 +125,7 @@ class Answered:
         if int(self.row["blocks"]) < FEWEST:
             return f"one {'block' if self.paired else 'run of a cell'} says nothing of the noise"
         apart = self.row["apart"]
-        if not known(apart):
+        if not known(apart) or apart > _MOST_TIMES:
             return "how far they are apart is not known"
         return f"less than {percent_below(apart - 1)} apart" if apart < 2 else f"up to {significant(apart)} times apart"
 
