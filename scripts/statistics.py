@@ -8,7 +8,7 @@ from framewatt.base.spreadsheet import to_csv
 from framewatt.files import read_json, write_text
 from framewatt.plan import planned_cells
 from framewatt.records import record_paths
-from framewatt.runs.test_sets import test_sets
+from framewatt.runs.test_sets import read_test_sets
 from framewatt.statistics.answers import answer
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
@@ -24,6 +24,7 @@ runs, epochs = pd.read_parquet(snakemake.input.runs), pd.read_parquet(snakemake.
 plan = read_json(Path(snakemake.input.plan))
 planned, looks = planned_cells(plan), looks_of(plan["settings"])
 settings = snakemake.params.settings
+tested = read_test_sets(record_paths(snakemake.input.records), plan["settings"].get("models") or ())
 frames = {
     "cells": summarise_cells(runs, settings),
     "answers": answer(runs, settings, planned, looks),
@@ -33,7 +34,7 @@ frames = {
     "omnibus": omnibus(runs, settings, planned),
     "trends": fit_trends(epochs, runs, settings),
     "to_accuracy": to_accuracy(epochs, runs, settings),
-    "deploy": judge_choices(runs, settings, test_sets(record_paths(snakemake.input.records)), looks),
+    "deploy": judge_choices(runs, settings, tested, looks),
 }
 for name, frame in frames.items():
     # Twelve digits: beyond them lies what this machine's mathematical library makes of a function, which another's,

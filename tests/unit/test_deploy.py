@@ -12,7 +12,7 @@ from framewatt import tables
 from framewatt.cell import Cell
 from framewatt.figures import deploy as figure
 from framewatt.statistics.deploy import judge_choices
-from framewatt.statistics.equivalence import TestSets
+from framewatt.statistics.equivalence import TestSets, equivalence
 from framewatt.statistics.pareto import pareto_front
 from framewatt.statistics.proportions import paired_equivalence
 
@@ -184,3 +184,16 @@ def test_the_figure_rings_the_front_and_shows_every_run() -> None:
     assert by_label["_front"][0][0][1] == pytest.approx(1)
     assert len(by_label["_choice"]) == 2
     assert len(by_label["_repetitions"][0]) == 30
+
+
+def test_one_model_that_gets_the_same_samples_right_is_equal_however_few_they_are() -> None:
+    right = np.arange(96) < 90
+    one, other = ("a", 90 / 96), ("b", 90 / 96)
+    tested = TestSets({"a": right, "b": right}, weights={"a": "torch", "b": "torch"})
+    assert equivalence(one, other, tested, 0.01).same
+    apart = TestSets(tested.right, weights={"a": "torch", "b": "mxnet"})
+    assert not equivalence(one, other, apart, 0.01).same
+    assert equivalence(one, other, apart, 0.01).p > 0.05
+    differing = TestSets({"a": right, "b": np.roll(right, 1)}, weights=tested.weights)
+    assert not equivalence(one, other, differing, 0.01).same
+    assert not equivalence(one, other, TestSets(tested.right), 0.01).same

@@ -9,7 +9,7 @@ from records_factory import energy, run_record, window
 from framewatt.errors import FramewattError
 from framewatt.records import write_run
 from framewatt.runs.predictions import NAME, as_bytes, told_of
-from framewatt.runs.test_sets import test_sets as read_test_sets
+from framewatt.runs.test_sets import read_test_sets
 
 RIGHT = np.array([True, False, True, True])
 
@@ -28,12 +28,16 @@ def run(folder: Path, repetition: int, right: np.ndarray | None, **change: objec
 
 def test_the_first_run_that_counts_stands_for_its_cell(tmp_path: Path) -> None:
     paths = [run(tmp_path, 3, ~RIGHT), run(tmp_path, 2, RIGHT), run(tmp_path, 1, ~RIGHT, valid=False, reasons=["x"])]
-    (right,) = read_test_sets(paths).right.values()
+    found = read_test_sets(paths, [])
+    ((cell, right),) = found.right.items()
     assert list(right) == list(RIGHT)
+    framework, workload = found.weights[cell], run_record({})["cell"]["workload"]
+    assert framework in ("torch", "tensorflow", "mxnet")
+    assert read_test_sets(paths, [workload]).weights[cell] == "own"
 
 
 def test_a_cell_whose_runs_kept_nothing_is_unknown(tmp_path: Path) -> None:
-    found = read_test_sets([run(tmp_path, 1, None)])
+    found = read_test_sets([run(tmp_path, 1, None)], [])
     assert found.right == {}
     assert found.size("any") is None
 
@@ -42,4 +46,4 @@ def test_bits_that_are_not_the_records_are_refused(tmp_path: Path) -> None:
     path = run(tmp_path, 1, RIGHT)
     path.with_name(NAME).write_bytes(as_bytes(~RIGHT))
     with pytest.raises(FramewattError, match="found other bits than its record was written with"):
-        read_test_sets([path])
+        read_test_sets([path], [])

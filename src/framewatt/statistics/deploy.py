@@ -155,7 +155,8 @@ def _mark_accuracy(usable: list[dict[str, Any]], settings: Mapping[str, Any], te
     ]
     most |= {"as_accurate": True, "accuracy_note": "the most accurate"}
     for row, one, p in zip(others, found, correct([one.p for one in found], settings["correction"]), strict=True):
-        row |= {"as_accurate": p is not None and p <= settings["alpha"], "accuracy_p": p, "accuracy_note": one.note}
+        shown = one.same or (p is not None and p <= settings["alpha"])
+        row |= {"as_accurate": shown, "accuracy_p": p, "accuracy_note": one.note}
 
 
 def _mark_best(
