@@ -16,8 +16,6 @@ from framewatt.trace import Trace
 from framewatt.windows import SHORTEST_WINDOW_PERIODS
 from framewatt.witness.window import witnessed
 
-_SETTLE_S = 0.2
-
 
 def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: float, trace_path: Path) -> dict[str, Any]:
     """Do nothing for `idle_s` seconds and say what that draws.
@@ -39,13 +37,13 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
     events = trace_path.with_name("idle-events")
     sampler = Sampler(meters, options, trace_path, witnessed=events)
     sampler.start()
-    time.sleep(_SETTLE_S)
+    time.sleep(sampler.settle_s)
     start_ns = time.monotonic_ns()
     events.write_text("start\n")
     time.sleep(idle_s)
     end_ns = time.monotonic_ns()
     events.write_text("start\nend\n")
-    time.sleep(_SETTLE_S)
+    time.sleep(sampler.settle_s)
     summary = sampler.stop()
     trace = sampler.trace()
     domains = {

@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.errors import FramewattError
-from framewatt.meters.contract import Channel
+from framewatt.meters.contract import WITNESS, Channel
 from framewatt.raw import read_raw
 from framewatt.trace import Trace
 
 _START_TIMEOUT_S = 30.0
 _STOP_TIMEOUT_S = 15.0
+
+_SHORTEST_SETTLE_S = 0.2
+_SETTLE_PERIODS = 2
+"""A program that prints each period may be late by some of one."""
 
 
 class Sampler:
@@ -54,6 +58,12 @@ class Sampler:
             self._process.wait()
             raise FramewattError(line["error"] if line else "the sampling process did not start")
         self.channels = tuple(Channel(**channel) for channel in line["channels"])
+
+    @property
+    def settle_s(self) -> float:
+        """Seconds in which every meter reads once more: a window is known where readings lie on both sides of it."""
+        periods_s = [channel.period_s for channel in self.channels if channel.instrument != WITNESS]
+        return max([_SHORTEST_SETTLE_S, *(_SETTLE_PERIODS * period_s for period_s in periods_s)])
 
     @property
     def pid(self) -> int:

@@ -1,5 +1,6 @@
 """Characterises the meters of this machine: puts it under loads, reads all meters meanwhile, and looks at each."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +92,7 @@ def characterise(
     sampler.start()
     try:
         stretches = load.run(plan, begin_ns)
+        time.sleep(sampler.settle_s)
     finally:
         summary = sampler.stop()
     if "error" in summary:
