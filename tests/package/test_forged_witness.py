@@ -111,3 +111,9 @@ def test_the_shares_of_a_record_are_those_of_its_trace(good: Path) -> None:
     assert steady["run_cpu_s"] == pytest.approx(1.97 * 9, rel=0.05)
     assert steady["others_share"] == pytest.approx(0.01 / 4, rel=0.05)
     assert (steady["disturbed"], steady["unknown"]) == ([], None)
+
+
+@pytest.mark.parametrize("witness", [{"others_cpu_s": "many"}, {"others_cpu_s": -3.0}, "many"])
+def test_nonsense_of_others_at_rest_is_told(forger: Forger, witness: object) -> None:
+    forger.json("results/trial/calibrate/idle.json", lambda idle: idle | {"witness": witness})
+    assert any("calibrate/idle.json: witness: it says others_cpu_s" in line for line in problems_of(forger.folder))

@@ -376,6 +376,13 @@ def test_a_calibration_says_how_many_processors_others_took() -> None:
     assert others_at_rest({"duration_s": 60.0, "witness": {"others_cpu_s": None}}) is None
 
 
+@pytest.mark.parametrize("told", ["many", float("nan"), float("inf"), -5.0, True, [3.0]])
+def test_a_calibration_that_says_nonsense_of_others_allows_for_nothing(told: object) -> None:
+    assert others_at_rest({"duration_s": 60.0, "witness": {"others_cpu_s": told}}) is None
+    assert others_at_rest({"duration_s": told, "witness": {"others_cpu_s": 3.0}}) is None
+    assert others_at_rest({"duration_s": 60.0, "witness": told}) is None
+
+
 def test_nothing_is_said_of_a_run_without_a_witness() -> None:
     assert witnessed((), [], SPAN) is None
     assert told_of_disturbance(None) == []

@@ -183,7 +183,8 @@ def _group(
         "without": JOINT.join(cell for cell in cells if cell not in found.cells),
         "rule": _rule(found, settings, looks),
     }
-    return row | {"note": JOINT.join(_notes(found, values, paired=is_paired(settings)))}
+    still = "the e-process" if looks.until_known else "the sign test"
+    return row | {"note": JOINT.join(_notes(found, values, still, paired=is_paired(settings)))}
 
 
 def _rule(found: Found, settings: Mapping[str, Any], looks: Looks) -> str:
@@ -195,8 +196,8 @@ def _rule(found: Found, settings: Mapping[str, Any], looks: Looks) -> str:
     return f"{test}; each one-sided test and each end of an interval at {settings['alpha']:g}/{share}"
 
 
-def _notes(found: Found, values: pd.DataFrame, *, paired: bool) -> list[str]:
-    """What keeps the answer from being more."""
+def _notes(found: Found, values: pd.DataFrame, still: str, *, paired: bool) -> list[str]:
+    """What keeps the answer from being more; `still` is what judges ratios that do not vary."""
     if len(found.cells) < 2:
         return ["one cell has runs that count, so nothing is compared"]
     what = ("block" if paired else "run") + ("" if found.blocks == 1 else "s")
@@ -212,7 +213,7 @@ def _notes(found: Found, values: pd.DataFrame, *, paired: bool) -> list[str]:
         notes.append(f"of {counts.max()} {'blocks' if paired else 'runs'}: {', '.join(fewer)}")
     others = ~np.eye(len(found.cells), dtype=bool)
     if found.blocks >= FEWEST and (found.inner.pairs.error[others] == 0).any():
-        notes.append("some ratios are the same in every block: there the sign test decides, and no interval is known")
+        notes.append(f"some ratios are the same in every block: there {still} decides, and no interval is known")
     return notes
 
 

@@ -53,8 +53,8 @@ class LookedAt(LogRatio):
         critical = np.vectorize(lambda n: critical_t(int(n), 1 / tail) if n > 1 else np.nan, otypes=[float])(self.runs)
         with np.errstate(invalid="ignore", over="ignore"):
             half = critical * np.where(self.error > 0, self.error, np.nan)
-            ends = np.exp(self.mean - half), np.exp(self.mean + half)
-        return tuple(np.where(np.isfinite(half), end, np.nan) for end in ends)  # type: ignore[return-value]
+            half = np.where(np.isfinite(half), half, np.nan)
+            return np.exp(self.mean - half), np.exp(self.mean + half)
 
 
 def best_of(logs: Floats, alpha: float, looks: Looks, *, paired: bool) -> BestSet:

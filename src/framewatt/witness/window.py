@@ -96,13 +96,23 @@ def witnessed(
 
 
 def others_at_rest(idle: Mapping[str, Any]) -> float | None:
-    """Processors that others took, on average, while idle power was measured; None where nothing witnessed it.
+    """Processors that others took, on average, while idle power was measured; None where that is not known.
+
+    What is no number of seconds, as a calibration from elsewhere may say, is not known either, and allows for nothing.
 
     Args:
         idle: the calibration, see calibration.measure_idle.
     """
-    others_cpu_s, duration_s = (idle.get("witness") or {}).get("others_cpu_s"), idle.get("duration_s")
-    return float(others_cpu_s / duration_s) if others_cpu_s is not None and duration_s else None
+    witness, duration_s = idle.get("witness"), idle.get("duration_s")
+    others_cpu_s = witness.get("others_cpu_s") if isinstance(witness, Mapping) else None
+    if not (is_seconds(others_cpu_s) and is_seconds(duration_s) and duration_s):
+        return None
+    return float(others_cpu_s / duration_s)
+
+
+def is_seconds(value: Any) -> bool:
+    """Whether a value is a number of seconds: finite, and not below 0."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
 
 
 def _rise(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> float | None:

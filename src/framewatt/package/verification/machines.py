@@ -10,6 +10,7 @@ from framewatt.machine import lasting
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.pace import problems_of_idle
+from framewatt.witness.window import is_seconds
 
 _METERS = ("instrument", "source", "estimated")
 
@@ -63,6 +64,10 @@ def _baseline(package: Opened, told: Mapping[str, Any], name: str) -> Iterator[s
     if not isinstance(told.get("duration_s"), float) or told["duration_s"] < wanted["idle_s"]:
         yield f"{name}: duration_s: it says {told.get('duration_s')}, of {wanted['idle_s']:g} s asked for"
     yield from (f"{name}: {line}" for line in problems_of_idle(package, told))
+    witness = told.get("witness")
+    others_cpu_s = witness.get("others_cpu_s") if isinstance(witness, Mapping) else None
+    if not (witness is None or isinstance(witness, Mapping)) or not (others_cpu_s is None or is_seconds(others_cpu_s)):
+        yield f"{name}: witness: it says others_cpu_s: {others_cpu_s!r:.40}, which is no number of seconds"
     domains = told.get("domains")
     for domain, idle in domains.items() if isinstance(domains, dict) else ():
         if idle.get("valid") != (not idle.get("reasons")):
