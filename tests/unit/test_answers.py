@@ -16,6 +16,7 @@ from framewatt.statistics.best_set import best_set, level_of
 from framewatt.statistics.comparisons import compare_cells
 from framewatt.statistics.equal_costs import p_of_equal
 from framewatt.statistics.log_ratios import all_pairs, log_ratio, logs_of
+from framewatt.statistics.looks import Looks
 
 TORCH, TENSORFLOW, MXNET = cell("torch"), cell("tensorflow"), cell("mxnet")
 SETTINGS = {
@@ -247,3 +248,10 @@ class TestPairs:
         assert found["ratio_of_means_low"] < found["ratio_of_means"] < found["ratio_of_means_high"]
         assert found["equal_p"] < 0.001
         assert not found["significant"]
+
+
+@pytest.mark.parametrize(("looks", "judge"), [(Looks(), "the sign test"), (Looks(until_known=True), "the e-process")])
+def test_what_judges_a_ratio_that_does_not_vary_is_named(looks: Looks, judge: str) -> None:
+    levels = {TORCH: [1.0] * 6, MXNET: [2.0] * 6}
+    row = answer(runs_frame(levels), SETTINGS, levels, looks).iloc[0]
+    assert f"there {judge} decides, and no interval is known" in row["note"]
