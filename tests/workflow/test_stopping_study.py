@@ -15,7 +15,8 @@ import stand_ins
 from checkout import Answer, Checkout
 from package_tools import passes_its_own_tools
 
-RULE = {"at_least": 3, "at_most": 6, "until": {"best": "energy"}}
+MOST = 12
+RULE = {"at_least": 3, "at_most": MOST, "until": {"best": "energy"}}
 STUDY: dict[str, Any] = {
     "factors": [
         {
@@ -109,7 +110,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Stopping:
     answer = checkout.call("all", "archive")
     assert answer.code == 0, answer.text
     assert answer.lines("due: ") == [
-        "due: 6 runs are due up to the look after block 3: 6 not measured; then block by block, 6 more at most"
+        "due: 6 runs are due up to the look after block 3: 6 not measured; "
+        f"then block by block, {2 * (MOST - 3)} more at most"
     ]
     assert looks(answer)[0].startswith("Goes on after 3 blocks")
     assert len(looks(answer)) >= 3
@@ -127,7 +129,7 @@ def study(finished: Stopping) -> Iterator[Stopping]:
 def test_it_measures_until_the_best_is_known_and_no_block_more(finished: Stopping) -> None:
     told = finished.stopped()
     assert (told["settled"], told["repetitions"]) == (True, RULE)
-    assert 3 < told["blocks"] < 6, "three blocks of two cells cannot settle it; five times the sleep soon does"
+    assert 3 < told["blocks"] < MOST, "three blocks of two cells cannot settle it; five times the sleep soon does"
     blocks = set(range(1, told["blocks"] + 1))
     assert finished.measured() == {TORCH: blocks, TENSORFLOW: blocks}
     assert [step["settled"] for step in told["steps"]] == [step["blocks"] == told["blocks"] for step in told["steps"]]
@@ -145,7 +147,7 @@ def test_everything_behind_it_is_of_these_blocks(finished: Stopping) -> None:
     assert (finished.results / "figures/stopping.svg").is_file()
     page = finished.page()
     assert f"Stopped after {blocks} blocks: which choice takes the least energy is known in every group." in page
-    assert "Measures 3 to 6 blocks, until it is known which choice of every group takes the least energy" in page
+    assert f"Measures 3 to {MOST} blocks, until it is known which choice of every group takes the least energy" in page
     assert f"{blocks} blocks of every one of 2 cells" in page
     assert (finished.results / "report/complete.txt").read_text().startswith(f"{2 * blocks} of {2 * blocks} planned")
 
@@ -200,7 +202,7 @@ def test_a_run_that_is_deleted_is_measured_again_and_then_it_looks_anew(study: S
     assert answer.lines("due: ")[0].startswith("due: 1 run is due up to the look after block 3: 1 not measured; then")
     assert study.stopped()["settled"]
     assert study.measured()[TORCH] >= set(range(1, blocks + 1)), "what is there is not measured again"
-    assert len(answer.lines("run ")) <= 1 + 2 * (6 - blocks)
+    assert len(answer.lines("run ")) <= 1 + 2 * (MOST - blocks)
 
 
 def test_a_cell_that_always_fails_ends_the_study(study: Stopping) -> None:
@@ -230,16 +232,15 @@ def test_equal_cells_are_measured_to_the_end(study: Stopping) -> None:
 
 def test_another_rule_measures_what_it_needs_and_a_number_by_hand_is_told(study: Stopping) -> None:
     blocks = study.stopped()["blocks"]
-    loose = {**RULE, "at_least": 4, "until": {"interval": 1}}
-    answer = study.call(repetitions=loose)
+    answer = study.call(repetitions={**RULE, "at_most": blocks})
     assert answer.code == 0, answer.text
     assert not answer.lines("run ")
-    assert study.stopped()["blocks"] == 4
-    assert "Repetitions were changed from 3 to 6 until it is known" in study.page()
+    assert (study.stopped()["blocks"], study.stopped()["settled"]) == (blocks, True)
+    assert f"Repetitions were changed from 3 to {MOST} until it is known" in study.page()
     answer = study.call("all", "archive", repetitions=blocks + 1)
     assert answer.code == 0, answer.text
     assert len(answer.lines("run ")) == 2
     page = study.page()
-    assert f"to {blocks + 1} when results of 4 blocks had been written" in page
+    assert f"to {blocks + 1} when results of {blocks} blocks had been written" in page
     assert "finds it too often" in page
     assert "Stopped after" not in page
