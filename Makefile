@@ -44,11 +44,12 @@ test-images: $(VENV)/ready-development ## run the smoke study too, in the images
 test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m thorough tests
 
-lint: $(VENV)/ready-development ## ruff, snakefmt, mypy and snakemake --lint
+lint: $(VENV)/ready-development ## ruff, snakefmt, mypy, import-linter and snakemake --lint
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/snakefmt --check workflow/Snakefile workflow/rebuild.smk rules
 	$(BIN)/mypy
+	PYTHONPATH=src $(BIN)/lint-imports --no-cache
 	$(BIN)/snakemake --lint
 
 format: $(VENV)/ready-development ## put code and rules in their form

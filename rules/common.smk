@@ -10,13 +10,15 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from snakemake.settings.types import DeploymentMethod
 
-from framewatt import __version__, jobs
+from framewatt import __version__
+
+from framewatt.planning import jobs
 from framewatt.datasets.sources import config_key
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.flow.place import binds_of, check_places
-from framewatt.images import BOOTSTRAP, apptainer
-from framewatt.setup import load_setup, share_interpreter
-from framewatt.training_shown import shows_training
+from framewatt.environments.images import BOOTSTRAP, apptainer
+from framewatt.flow.setup import load_setup, share_interpreter
+from framewatt.planning.training_shown import shows_training
 
 share_interpreter(ROOT)
 CONTAINERS = (

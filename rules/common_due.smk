@@ -1,11 +1,11 @@
-"""What of the study is due: rules that measure, or prepare, have no other job (src/framewatt/flow/due.py)."""
+"""What of the study is due: rules that measure, or prepare, have no other job (src/framewatt/planning/due.py)."""
 
-from framewatt.flow import due
+from framewatt.planning import due
 from framewatt.flow.asked import settings_of
-from framewatt.flow.job_hashes import JobHashes
-from framewatt.flow.job_sources import host_packages, sources_of
-from framewatt.flow.outdated import imports_are_due, outdated_sources
-from framewatt.plan import plan_of
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.job_sources import host_packages, sources_of
+from framewatt.planning.outdated import imports_are_due, outdated_sources
+from framewatt.planning.plan import plan_of
 
 SETTINGS = settings_of(workflow)
 # A package is rebuilt by rules that make none of it, in a folder that lacks what they start from.

@@ -1,8 +1,8 @@
 """Environments and images: their records, and which one a rule runs in."""
 
-from framewatt.cell import environment_of
-from framewatt.environments import LOCK
-from framewatt.node_packages import node_lock
+from framewatt.study.cell import environment_of
+from framewatt.environments.framework import LOCK
+from framewatt.environments.node_packages import node_lock
 
 
 def environment_record(name):

@@ -2,7 +2,7 @@
 
 import json
 
-from framewatt.stage import attempt_of
+from framewatt.prepare.stage import attempt_of
 
 
 def as_argument(job):

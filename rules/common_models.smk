@@ -1,8 +1,8 @@
 """What models and runs start from: data, the code of own models, weights, exports."""
 
 from framewatt.datasets.sources import folder_of
-from framewatt.own_models import ONNX
-from framewatt.weights import FINE_TUNED, weights_of
+from framewatt.study.own_models import ONNX
+from framewatt.study.weights import FINE_TUNED, weights_of
 
 
 def model_of(wildcards):

@@ -1,8 +1,8 @@
 """How many blocks there are: where a study has a rule when to stop, known by what its looks say."""
 
-from framewatt.files import read_json
-from framewatt.flow.blocks import Blocks, blocks_there
-from framewatt.stopping.rule import rule_of
+from framewatt.base.files import read_json
+from framewatt.planning.blocks import Blocks, blocks_there
+from framewatt.study.stopping_rule import rule_of
 
 STOPPING = [name for name, study in STUDIES.items() if rule_of(study.settings)]
 """Studies that have a rule."""

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from framewatt.base.cli import run
+from framewatt.base.files import read_json, write_atomically, write_text
 from framewatt.base.spreadsheet import to_csv
-from framewatt.cli import run
-from framewatt.files import read_json, write_atomically, write_text
-from framewatt.flow.planned import planned_runs
-from framewatt.frames import epochs_frame, runs_frame
-from framewatt.idle_power import drift_w
+from framewatt.energy.idle_power import drift_w
+from framewatt.frames.frames import epochs_frame, runs_frame
+from framewatt.planning.planned import planned_runs
 
 
 def main() -> None:

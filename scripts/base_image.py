@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from framewatt.cli import run
-from framewatt.images import build_image, debian_mirror
+from framewatt.base.cli import run
+from framewatt.environments.images import build_image, debian_mirror
 
 
 def main() -> None:

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from framewatt.calibration import measure_idle
+from framewatt.base.cli import arguments, run
+from framewatt.base.ending import scratch_folder
+from framewatt.base.files import read_json, write_json
 from framewatt.characterisation.study import characterise_for_study
-from framewatt.cli import arguments, run
-from framewatt.ending import scratch_folder
-from framewatt.files import read_json, write_json
-from framewatt.flow.due import idle_after_sha256
-from framewatt.governor import governor
+from framewatt.host.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
-from framewatt.jobs import STEP_S
+from framewatt.planning.due import idle_after_sha256
+from framewatt.planning.jobs import STEP_S
+from framewatt.runs.calibration import measure_idle
 
 ENVIRONMENTS = Path("resources/environments")
 

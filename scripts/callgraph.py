@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.cli import run
-from framewatt.errors import FramewattError
+from framewatt.base.cli import run
+from framewatt.base.errors import FramewattError
 from framewatt.profiling.callgraph import draw
 from framewatt.profiling.collection import FIELDS
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.files import write_text
+from framewatt.base.files import write_text
 from framewatt.profiling.callgraph import drawings
 
 record = drawings(pd.read_csv(snakemake.input.record), {Path(path).name for path in snakemake.input.graphs})

@@ -8,8 +8,8 @@ picture; what is missing is said.
 import argparse
 from pathlib import Path
 
-from framewatt.characterisation.here import LONG, Extent, characterise_here
-from framewatt.cli import run
+from framewatt.base.cli import run
+from framewatt.flow.characterise import LONG, Extent, characterise_here
 
 
 def main() -> None:

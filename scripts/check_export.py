@@ -1,9 +1,9 @@
 """Rule check_export: whether an export is what its source was."""
 
-from framewatt.cli import arguments, run
-from framewatt.exporters.contract import CHECK_RECORD, RECORD
-from framewatt.files import read_json, write_json
-from framewatt.stage import run_stage
+from framewatt.base.cli import arguments, run
+from framewatt.base.files import read_json, write_json
+from framewatt.prepare.exporters.contract import CHECK_RECORD, RECORD
+from framewatt.prepare.stage import run_stage
 
 
 def main() -> None:
@@ -13,7 +13,7 @@ def main() -> None:
     missing = None if exported["status"] == "ok" else exported["reason"]
     job = {**args.job, "data": str(args.data), "artefact": str(args.onnx), "missing": missing}
     record = run_stage(
-        "framewatt.exporters.check",
+        "framewatt.prepare.exporters.check",
         job,
         read_json(args.environment),
         args.folder,

@@ -3,17 +3,17 @@
 import sys
 from pathlib import Path
 
-from framewatt.files import read_json, write_text
-from framewatt.flow.blocks import plan_until
-from framewatt.flow.due import due_of, plan_is_due
-from framewatt.flow.job_hashes import JobHashes
-from framewatt.flow.job_sources import sources_of
-from framewatt.flow.missing import missing_of
-from framewatt.flow.staleness import MADE_OF_OTHER
-from framewatt.identity import ROOT
-from framewatt.plan import plan_of
-from framewatt.records import read_run, record_paths
-from framewatt.setup import load_setup
+from framewatt.base.files import read_json, write_text
+from framewatt.base.identity import ROOT
+from framewatt.flow.setup import load_setup
+from framewatt.planning.blocks import plan_until
+from framewatt.planning.due import due_of, plan_is_due
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.job_sources import sources_of
+from framewatt.planning.missing import missing_of
+from framewatt.planning.plan import plan_of
+from framewatt.planning.staleness import MADE_OF_OTHER
+from framewatt.runs.records import read_run, record_paths
 
 print(f"report: {snakemake.input.report}", flush=True)
 plan = plan_until(read_json(Path(snakemake.input.plan)), snakemake.input.stopping)

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from framewatt.cli import run
+from framewatt.base.cli import run
+from framewatt.base.files import sha256_of, write_json
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
 from framewatt.datasets.record import origin_of, record_of
-from framewatt.files import sha256_of, write_json
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from framewatt.cli import run, say
+from framewatt.base.cli import run, say
 from framewatt.package.deposit import Deposit
 from framewatt.package.deposit_address import OTHERS_TOKEN, SANDBOX, TOKENS, ZENODO, address_of, clean_token
 from framewatt.package.deposit_package import verified

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from framewatt.environments import build_locked, describe_host, describe_image
-from framewatt.files import write_json
+from framewatt.base.files import write_json
+from framewatt.environments.framework import build_locked, describe_host, describe_image
 
 name, record_path = snakemake.wildcards.environment, Path(snakemake.output.record)
 source = Path(snakemake.input.source[0]) if snakemake.input.source else Path()

@@ -1,10 +1,10 @@
 """Rule export: weights, or the user's own file, as an ONNX file. An exporter that fails is a result, not an error."""
 
-from framewatt.cli import arguments, run
-from framewatt.exporters.contract import RECORD
-from framewatt.files import read_json
-from framewatt.stage import run_stage
-from framewatt.training import RECORD as TRAIN_RECORD
+from framewatt.base.cli import arguments, run
+from framewatt.base.files import read_json
+from framewatt.prepare.exporters.contract import RECORD
+from framewatt.prepare.stage import run_stage
+from framewatt.prepare.training import RECORD as TRAIN_RECORD
 
 
 def main() -> None:
@@ -16,7 +16,7 @@ def main() -> None:
         missing = None if trained["status"] == "ok" else f"no weights: {trained['reason']}"
     job = {**args.job, "data": str(args.data), "artefact": str(args.weights), "missing": missing}
     record = run_stage(
-        f"framewatt.exporters.{job['engine']}",
+        f"framewatt.prepare.exporters.{job['engine']}",
         job,
         read_json(args.environment),
         args.folder,

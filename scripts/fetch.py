@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from framewatt.cli import run
+from framewatt.base.cli import run
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.archive import ENDINGS, is_archive
 from framewatt.datasets.download import Checksum
 from framewatt.datasets.sources import fetch_source, name_of
-from framewatt.errors import FramewattError
 
 TELLING = {"georgiou2022": ("measurements_*", "cProfile_results"), "itu2023": ("experiments/gpu",)}
 """Folders by which the one that the configuration wants, above them, is known; itu2023's authors have other experiments

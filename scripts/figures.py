@@ -17,7 +17,7 @@ from framewatt.figures import (
     time_runtime_batch,
 )
 from framewatt.figures.save import save
-from framewatt.flow.planned import planned_runs
+from framewatt.planning.planned import planned_runs
 
 
 def draw_power_traces() -> Figure:

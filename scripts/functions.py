@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.cli import run
-from framewatt.files import write_atomically
+from framewatt.base.cli import run
+from framewatt.base.files import write_atomically
 from framewatt.profiling.api_names import read_rules, read_types
 from framewatt.profiling.frame import functions_frame
 

@@ -3,8 +3,8 @@
 import tempfile
 from pathlib import Path
 
-from framewatt.cli import run
-from framewatt.images import base_arguments, build_image, fetch_packages
+from framewatt.base.cli import run
+from framewatt.environments.images import base_arguments, build_image, fetch_packages
 
 
 def main() -> None:

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from framewatt.cli import run
-from framewatt.identity import ROOT, code_identity
-from framewatt.records import write_events, write_run, write_trace
-from framewatt.setup import load_setup
-from framewatt.sources.importing import import_runs
+from framewatt.base.cli import run
+from framewatt.base.identity import ROOT, code_identity
+from framewatt.flow.setup import load_setup
+from framewatt.imports.importing import import_runs
+from framewatt.meters.trace_file import write_trace
+from framewatt.runs.records import write_events, write_run
 
 
 def main() -> None:

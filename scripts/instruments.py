@@ -1,13 +1,13 @@
 """Rule instruments: which meters this study uses on this machine. A meter that is not there is an error."""
 
-from framewatt.cli import arguments, run
-from framewatt.errors import FramewattError
-from framewatt.files import write_json
-from framewatt.governor import governor
-from framewatt.machine import describe_machine
+from framewatt.base.cli import arguments, run
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_json
+from framewatt.flow.setup import require_device
+from framewatt.host.governor import governor
+from framewatt.host.machine import describe_machine
 from framewatt.meters import METERS, availability, select_meters
 from framewatt.preflight import check_machine, objections
-from framewatt.setup import require_device
 
 
 def main() -> None:

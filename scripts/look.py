@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from framewatt.cli import run
-from framewatt.files import read_json, write_json
-from framewatt.flow.planned import planned_runs
-from framewatt.plan import planned_cells
+from framewatt.base.cli import run
+from framewatt.base.files import read_json, write_json
+from framewatt.planning.plan import planned_cells
+from framewatt.planning.planned import planned_runs
 from framewatt.stopping.path import path_of
 from framewatt.stopping.record import why
 

@@ -3,18 +3,18 @@
 from pathlib import Path
 from typing import Any
 
-from framewatt.calibration import idle_here
-from framewatt.cli import arguments, run
-from framewatt.exporters.contract import CHECK_RECORD
-from framewatt.files import read_json
-from framewatt.flow.job_hash import idle_domains_sha256
-from framewatt.governor import governor
+from framewatt.base.cli import arguments, run
+from framewatt.base.files import read_json
+from framewatt.base.identity import code_identity
+from framewatt.host.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
-from framewatt.identity import code_identity
-from framewatt.progress import progress_line
-from framewatt.runner import RunFiles, measure
+from framewatt.planning.job_hash import idle_domains_sha256
+from framewatt.prepare.exporters.contract import CHECK_RECORD
+from framewatt.prepare.training import RECORD as TRAIN_RECORD
+from framewatt.runs.calibration import idle_here
+from framewatt.runs.progress import progress_line
 from framewatt.runs.repeating import measured_once_more
-from framewatt.training import RECORD as TRAIN_RECORD
+from framewatt.runs.runner import RunFiles, measure
 from framewatt.witness.window import others_at_rest
 
 

@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
-from framewatt.cli import run
-from framewatt.flow.planned import planned_runs
-from framewatt.identity import ROOT, code_identity
-from framewatt.machine import describe_machine
+from framewatt.base.cli import run
+from framewatt.base.identity import ROOT, code_identity
+from framewatt.base.privacy import Secrets
+from framewatt.flow.setup import load_setup, without_roots
+from framewatt.host.machine import describe_machine
 from framewatt.package.contents import (
     changes,
     environment_texts,
@@ -17,11 +18,10 @@ from framewatt.package.contents import (
 )
 from framewatt.package.private import told_by
 from framewatt.package.write import write_package
-from framewatt.privacy import Secrets
-from framewatt.records import record_paths
+from framewatt.planning.planned import planned_runs
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.chain import Chain
-from framewatt.setup import load_setup, without_roots
+from framewatt.runs.records import record_paths
 
 
 def tell_left_out(results: Path) -> None:

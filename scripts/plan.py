@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from framewatt.files import write_json
-from framewatt.flow.job_hashes import JobHashes
-from framewatt.flow.job_sources import sources_of
+from framewatt.base.files import write_json
+from framewatt.base.identity import ROOT
 from framewatt.flow.owner import mark_owner
-from framewatt.identity import ROOT
-from framewatt.plan import plan_of
-from framewatt.setup import load_setup
+from framewatt.flow.setup import load_setup
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.job_sources import sources_of
+from framewatt.planning.plan import plan_of
 from framewatt.stopping.history import note_change
 
 mark_owner(Path(snakemake.output.record).parents[1], Path(snakemake.input.study))

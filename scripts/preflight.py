@@ -3,12 +3,12 @@
 import argparse
 from pathlib import Path
 
-from framewatt.characterisation.here import SHORT, characterise_here
-from framewatt.cli import run
-from framewatt.machine import describe_machine
+from framewatt.base.cli import run
+from framewatt.base.validation import load_yaml, validate
+from framewatt.flow.characterise import SHORT, characterise_here
+from framewatt.host.machine import describe_machine
 from framewatt.meters import METERS, availability
 from framewatt.preflight import check_machine
-from framewatt.validation import load_yaml, validate
 
 SCHEMA = Path(__file__).parents[1] / "config" / "schemas" / "study.schema.yaml"
 FOLDER = Path("results/characterisation")

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from framewatt.cli import run
-from framewatt.files import write_atomically
+from framewatt.base.cli import run
+from framewatt.base.files import write_atomically
 from framewatt.profiling.collection import read_names, read_profiles, summary
 from framewatt.profiling.dump import Trust, read_checksums
 from framewatt.profiling.frame import calls_frame, profiled_frame

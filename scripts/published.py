@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from framewatt.base.files import write_text
 from framewatt.base.spreadsheet import read_csv
-from framewatt.files import write_text
 from framewatt.published import beyond
 from framewatt.published.page import Material, build_page, build_summary
 from framewatt.published.tables import plain_table

@@ -1,9 +1,9 @@
 """Rule quantise: an exported model in 8-bit integers. A model that cannot be quantised is a result, not an error."""
 
-from framewatt.cli import arguments, run
-from framewatt.exporters.contract import CHECK_RECORD, RECORD
-from framewatt.files import read_json
-from framewatt.stage import run_stage
+from framewatt.base.cli import arguments, run
+from framewatt.base.files import read_json
+from framewatt.prepare.exporters.contract import CHECK_RECORD, RECORD
+from framewatt.prepare.stage import run_stage
 
 
 def main() -> None:
@@ -13,7 +13,7 @@ def main() -> None:
     missing = None if checked["status"] in ("ok", "deviates") else f"export: {checked['reason']}"
     job = {**args.job, "data": str(args.data), "artefact": str(args.onnx), "missing": missing}
     record = run_stage(
-        "framewatt.exporters.quantise",
+        "framewatt.prepare.exporters.quantise",
         job,
         read_json(args.environment),
         args.folder,

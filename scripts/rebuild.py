@@ -4,9 +4,9 @@ import argparse
 import time
 from pathlib import Path
 
-from framewatt.cli import run, say
-from framewatt.ending import scratch_folder
-from framewatt.errors import FramewattError
+from framewatt.base.cli import run, say
+from framewatt.base.ending import scratch_folder
+from framewatt.base.errors import FramewattError
 from framewatt.package.checking import check, made_again
 from framewatt.package.confined import Limits
 from framewatt.package.rebuild import not_compared_in

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.base.files import read_json, write_text
 from framewatt.base.spreadsheet import read_csv
-from framewatt.files import read_json, write_text
-from framewatt.flow.blocks import plan_until
-from framewatt.flow.planned import planned_runs
+from framewatt.planning.blocks import plan_until
+from framewatt.planning.planned import planned_runs
 from framewatt.replication import makers
 from framewatt.replication.contract import read_measured
 from framewatt.report import Material, build_report

@@ -1,6 +1,6 @@
 """`make sign ARCHIVE=x.zip KEY=~/.ssh/id_ed25519`: a signature beside a package says whose word it is."""
 
-from framewatt.cli import arguments, run, say
+from framewatt.base.cli import arguments, run, say
 from framewatt.package.signature import sign
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from framewatt.cli import run
+from framewatt.base.cli import run
 from framewatt.datasets.sources import fetch_source
 
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.base.files import read_json, write_text
 from framewatt.base.spreadsheet import to_csv
-from framewatt.files import read_json, write_text
-from framewatt.plan import planned_cells
-from framewatt.records import record_paths
-from framewatt.runs.test_sets import read_test_sets
+from framewatt.planning.plan import planned_cells
+from framewatt.runs.records import record_paths
 from framewatt.statistics.answers import answer
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
@@ -16,6 +15,7 @@ from framewatt.statistics.correlation import correlate
 from framewatt.statistics.deploy import judge_choices
 from framewatt.statistics.drift import drift
 from framewatt.statistics.omnibus import omnibus
+from framewatt.statistics.test_sets import read_test_sets
 from framewatt.statistics.to_accuracy import to_accuracy
 from framewatt.statistics.trends import fit_trends
 from framewatt.stopping.looks import looks_of

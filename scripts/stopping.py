@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from framewatt.base.cli import run
+from framewatt.base.files import read_json, write_json, write_text
 from framewatt.base.spreadsheet import to_csv
-from framewatt.cli import run
-from framewatt.files import read_json, write_json, write_text
-from framewatt.flow.planned import planned_runs
-from framewatt.plan import planned_cells
+from framewatt.planning.plan import planned_cells
+from framewatt.planning.planned import planned_runs
 from framewatt.stopping.path import path_of
 from framewatt.stopping.record import frame_of, record_of
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
 from framewatt.figures import stopping
 from framewatt.figures.save import save
-from framewatt.files import read_json
-from framewatt.stopping.rule import ENERGY, rule_of
+from framewatt.study.stopping_rule import ENERGY, rule_of
 
 plan = read_json(Path(snakemake.input.plan))
 rule = rule_of(plan["settings"])

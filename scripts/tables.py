@@ -5,12 +5,12 @@ from pathlib import Path
 import pandas as pd
 
 from framewatt import tables
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
-from framewatt.errors import FramewattError
-from framewatt.exporters.contract import CHECK_RECORD
-from framewatt.files import read_json
-from framewatt.flow.planned import planned_runs
-from framewatt.training import RECORD as TRAIN_RECORD
+from framewatt.planning.planned import planned_runs
+from framewatt.prepare.exporters.contract import CHECK_RECORD
+from framewatt.prepare.training import RECORD as TRAIN_RECORD
 
 models = [{"model": Path(folder).name, **read_json(Path(folder) / TRAIN_RECORD)} for folder in snakemake.input.models]
 exports = [read_json(Path(folder) / CHECK_RECORD) for folder in snakemake.input.exports]

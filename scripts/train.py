@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from framewatt.cli import arguments, run
-from framewatt.files import read_json
-from framewatt.stage import run_stage
-from framewatt.training import RECORD
+from framewatt.base.cli import arguments, run
+from framewatt.base.files import read_json
+from framewatt.prepare.stage import run_stage
+from framewatt.prepare.training import RECORD
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
     args = arguments(__doc__, "job", "data", "body", "environment", "folder", "log")
     job = {**args.job, "data": str(args.data), "body": args.body and str(args.body), "missing": None}
     record = run_stage(
-        "framewatt.training",
+        "framewatt.prepare.training",
         job,
         read_json(args.environment),
         args.folder,

@@ -5,11 +5,11 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from framewatt.factors import label, phrase, reading_order
 from framewatt.figures import notes, training, training_levels, training_series
 from framewatt.figures.power_traces import TracedRun
 from framewatt.figures.save import save
-from framewatt.flow.planned import planned_runs
+from framewatt.planning.planned import planned_runs
+from framewatt.study.factors import label, phrase, reading_order
 
 
 def draw_series() -> Figure:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.cli import run
+from framewatt.base.cli import run
 from framewatt.figures.published import georgiou2022_figure1
 from framewatt.figures.save import save
 from framewatt.profiling.collection import read_names
@@ -15,7 +15,7 @@ from framewatt.published.georgiou2022_raw import no_raw_results, raw_results, su
 from framewatt.published.georgiou2022_spread import spread
 from framewatt.published.georgiou2022_tables import printed_means, printed_models
 from framewatt.published.written import write_plain, write_verdicts
-from framewatt.records import read_run, record_paths
+from framewatt.runs.records import read_run, record_paths
 
 
 def main() -> None:

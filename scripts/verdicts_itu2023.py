@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from framewatt.cli import run
+from framewatt.base.cli import run
 from framewatt.figures.save import save
 from framewatt.published import itu2023, itu2023_beyond, itu2023_figures
 from framewatt.published.itu2023_epochs import all_epochs
 from framewatt.published.itu2023_raw import read_runs
 from framewatt.published.written import write_plain, write_verdicts
-from framewatt.records import record_paths
+from framewatt.runs.records import record_paths
 
 
 def main() -> None:

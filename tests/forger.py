@@ -9,22 +9,23 @@ import numpy as np
 import yaml
 from package_factory import aggregate, hashes_of, records_of
 
-from framewatt.accounting import spans_of, windows_of
-from framewatt.file_study import FILES
-from framewatt.files import read_json, sha256_of, write_json
+from framewatt.base.files import read_json, sha256_of, write_json
+from framewatt.energy.accounting import spans_of, windows_of
+from framewatt.imports.file_study import FILES
+from framewatt.meters.trace import Trace
+from framewatt.meters.trace_file import read_trace, write_trace
 from framewatt.package.bag import INFO, MANIFEST, TAG_MANIFEST
 from framewatt.package.citation import citation_cff, zenodo_json
 from framewatt.package.crate import METADATA, crate_metadata, span_utc
 from framewatt.package.verification.events import read_events
 from framewatt.package.verify import problems_of
 from framewatt.package.write import description_of
-from framewatt.plan import plan_of
-from framewatt.records import Clock, read_run, read_trace, write_events, write_run, write_trace
+from framewatt.planning.plan import plan_of
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.chain import Chain
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import Answers, as_bytes, told_of
-from framewatt.trace import Trace
+from framewatt.runs.records import Clock, read_run, write_events, write_run
 
 Change = Callable[[Any], Any]
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.cell import FIXED, Cell
-from framewatt.factors import NATIVE
-from framewatt.frames import TOTAL, epochs_columns, runs_columns
+from framewatt.frames.frames import TOTAL, epochs_columns, runs_columns
+from framewatt.study.cell import FIXED, Cell
+from framewatt.study.factors import NATIVE
 
 FACTORS = list(FIXED)
 """Factors of every synthetic frame."""

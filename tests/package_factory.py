@@ -13,32 +13,34 @@ from typing import Any
 import numpy as np
 import yaml
 
-from framewatt import jobs, runner
-from framewatt.accounts import energy_channels, energy_of
+from framewatt.base.files import read_json, sha256_of, write_json, write_text
+from framewatt.base.identity import code_identity
+from framewatt.base.privacy import Secrets
 from framewatt.base.spreadsheet import to_csv
+from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import load_catalogue
-from framewatt.files import read_json, sha256_of, write_json, write_text
-from framewatt.flow.job_hashes import JobHashes
-from framewatt.flow.job_sources import sources_of
-from framewatt.frames import epochs_frame, runs_frame
-from framewatt.identity import code_identity
-from framewatt.idle_power import drift_w
+from framewatt.energy.accounts import energy_channels, energy_of
+from framewatt.energy.idle_power import drift_w
+from framewatt.frames.frames import epochs_frame, runs_frame
+from framewatt.host.supervision import Outcome
 from framewatt.meters.contract import COUNTER, Channel
+from framewatt.meters.trace import Trace
+from framewatt.meters.trace_file import write_trace
 from framewatt.package.contents import project_files, study_files
 from framewatt.package.write import write_package
-from framewatt.plan import plan_of, planned_cells
-from framewatt.privacy import Secrets
-from framewatt.records import SCHEMA_VERSION, Clock, read_run, write_events, write_trace
+from framewatt.planning import jobs
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.job_sources import sources_of
+from framewatt.planning.plan import plan_of, planned_cells
+from framewatt.runs import runner
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.predictions import NAME as PREDICTIONS
+from framewatt.runs.records import SCHEMA_VERSION, Clock, read_run, write_events
+from framewatt.runs.worker import _latency, with_predictions
 from framewatt.stopping.path import path_of
 from framewatt.stopping.record import frame_of, record_of
-from framewatt.study import Run, Study, load_study
-from framewatt.supervision import Outcome
-from framewatt.trace import Trace
-from framewatt.validation import load_yaml
+from framewatt.study.study import Run, Study, load_study
 from framewatt.witness.instrument import witness_channels
-from framewatt.worker import _latency, with_predictions
 from framewatt.workloads import FRAMEWORKS, registered_models
 
 ROOT = Path(__file__).parents[1]
@@ -92,12 +94,12 @@ _PROJECT = (
         "workflow/Snakefile",
         "rules/measure.smk",
         "scripts/measure.py",
-        "src/framewatt/windows.py",
+        "src/framewatt/energy/windows.py",
         "config/config.yaml",
     ),
     *(
-        "src/framewatt/runner.py",
-        "src/framewatt/records.py",
+        "src/framewatt/runs/runner.py",
+        "src/framewatt/runs/records.py",
         "config/datasets.yaml",
         "config/schemas/study.schema.yaml",
         "LICENSE",
@@ -116,7 +118,7 @@ def hashes_of(path: Path) -> JobHashes:
     """The hashes of the jobs of a file's study."""
     datasets = load_catalogue(ROOT / "config/datasets.yaml", ROOT / "config/schemas/datasets.schema.yaml")
     known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
-    study = load_study(path, load_yaml(path), load_yaml(ROOT / "config/schemas/study.schema.yaml"), known, "cpu")
+    study = load_study(path, load_yaml(path), load_yaml(ROOT / "config/schemas/study.schema.yaml"), known, "cpu", 2)
     return JobHashes(study, datasets, sources_of(study, "locked", ROOT))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from framewatt.records import SCHEMA_VERSION
+from framewatt.runs.records import SCHEMA_VERSION
 
 
 def energy(gross_j: float | None, *, idle_j: float = 20.0, estimated: bool = False, **change: Any) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from typing import Any
 
 import yaml
 
+from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import Catalogue
-from framewatt.flow.job_hashes import JobHashes, Sources
-from framewatt.jobs import environments_of
-from framewatt.study import Study, load_study
-from framewatt.validation import load_yaml
+from framewatt.planning.job_hashes import JobHashes, Sources
+from framewatt.planning.jobs import environments_of
+from framewatt.study.study import Study, load_study
 
 SCHEMA = Path(__file__).parents[1] / "config" / "schemas" / "study.schema.yaml"
 WORKLOADS = {f"workload/{name}": ["resnet50", "mobilenet"] for name in ("torch", "tensorflow", "mxnet")}
@@ -22,11 +22,11 @@ def schema() -> dict[str, Any]:
     return load_yaml(SCHEMA)
 
 
-def loaded(folder: Path, content: dict[str, Any], device: str = "cpu") -> Study:
+def loaded(folder: Path, content: dict[str, Any], device: str = "cpu", processors: int = 2) -> Study:
     """A study of this content, whose file lies in `folder`."""
     path = folder / "study.yaml"
     path.write_text(yaml.safe_dump(content))
-    return load_study(path, content, schema(), {"dataset": ["digits", "cifar10"], **WORKLOADS}, device)
+    return load_study(path, content, schema(), {"dataset": ["digits", "cifar10"], **WORKLOADS}, device, processors)
 
 
 def hashes_of(study: Study, mode: str = "locked", lock: str = "1") -> JobHashes:

@@ -22,7 +22,7 @@ from bench.own_time import own_seconds
 from bench.paired import PEERS, ROOT, Loops, Ratio, compare
 from bench.table import cases_table, cost_table
 from framewatt.host.lock import machine_lock
-from framewatt.machine import describe_machine
+from framewatt.host.machine import describe_machine
 
 OUT = ROOT / "results" / "bench"
 COLUMNS = ("name", "framewatt", "peer", "ratio", "ratio_low", "ratio_high", "pairs", "unit", "target", "met")

@@ -18,7 +18,7 @@ import torchvision
 
 from bench.timed import samples_per_second
 from framewatt.datasets.contract import Arrays
-from framewatt.worker import infer
+from framewatt.runs.worker import infer
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Spec
 

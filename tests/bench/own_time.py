@@ -59,7 +59,7 @@ def own_seconds(scratch: Path, runs: int) -> list[float]:
 
 
 def _calibrated(scratch: Path, instruments: dict) -> dict:
-    from framewatt.calibration import measure_idle
+    from framewatt.runs.calibration import measure_idle
 
     return measure_idle(["estimate"], instruments, 0.5, scratch / "idle.bin")
 

@@ -16,7 +16,7 @@ from hardware.powercap import install
 from hardware.script import Script
 
 from bench.paired import Loops, Ratio, compare
-from framewatt.sampler import Sampler
+from framewatt.sampling.client import Sampler
 
 DOMAINS = {f"cpu:{part}-{socket}": [[0.0, 10.0]] for part in ("package", "dram") for socket in (0, 1)}
 OPTIONS = {"period_s": 0.01}

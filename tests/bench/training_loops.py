@@ -16,7 +16,7 @@ import numpy as np
 
 from bench.timed import samples_per_second
 from framewatt.datasets.contract import Arrays
-from framewatt.worker import train
+from framewatt.runs.worker import train
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import Spec, Training
 

@@ -11,7 +11,7 @@ import pytest
 from framewatt.characterisation.in_force import in_force
 from framewatt.characterisation.schedule import ALL_CORES
 from framewatt.characterisation.study import characterise_for_study
-from framewatt.machine import usable_processors
+from framewatt.host.machine import usable_processors
 from framewatt.meters.contract import GAUGE, Channel
 
 IDLE_W, BUSY_W = 50.0, 250.0

@@ -14,7 +14,7 @@ from framewatt.characterisation.measure import Characterisation, look
 from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE, Stretch
 from framewatt.characterisation.verdict import disturbances
 from framewatt.meters.contract import Channel
-from framewatt.trace import Trace
+from framewatt.meters.trace import Trace
 
 Change = Callable[[Values, Values], Values]
 """What a broken meter makes of times in seconds and right values."""

@@ -10,7 +10,7 @@ from simulated.schedules import drawn, schedule
 from framewatt.characterisation.channel import Character
 from framewatt.characterisation.measure import look
 from framewatt.characterisation.schedule import ALL_CORES, GPU, ONE_CORE
-from framewatt.trace import Trace
+from framewatt.meters.trace import Trace
 
 SEEDS = range(12)
 WATT_HOUR_J = 3600.0

@@ -10,15 +10,15 @@ import pytest
 from simulated.meters import AVERAGE, INSTANT, NVML_COUNTER, RAPL, SimulatedMeter
 from simulated.schedules import drawn, schedule
 
+from framewatt.base.errors import FramewattError
 from framewatt.characterisation.loads import loads, planned
 from framewatt.characterisation.measure import Characterisation, look
 from framewatt.characterisation.measured import Measured, unknown
 from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE
 from framewatt.characterisation.told import DOUBTED, NONE, TRUSTED, lines, verdict
-from framewatt.errors import FramewattError
 from framewatt.figures.meter_steps import draw, power_of
 from framewatt.figures.save import save
-from framewatt.trace import Trace
+from framewatt.meters.trace import Trace
 
 
 def found_of(meters: dict[SimulatedMeter, float], load: str) -> Characterisation:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from framewatt.datasets.contract import Arrays, load_arrays
-from framewatt.worker import spec_of
 from framewatt.workloads import make_inference, make_training
+from framewatt.workloads.contract import spec_of
 
 
 def main(job_path: str) -> None:

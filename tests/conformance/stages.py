@@ -8,7 +8,7 @@ from typing import Any
 
 from checkout import ROOT, python_of
 
-from framewatt.cell import environment_of
+from framewatt.study.cell import environment_of
 
 
 def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dict, dict]:
@@ -31,11 +31,11 @@ def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dic
         "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
     }
     home = environment_of(framework, "cpu")
-    run_stage("framewatt.training", home, job | {"folder": str(folders["train"])})
+    run_stage("framewatt.prepare.training", home, job | {"folder": str(folders["train"])})
     source = job | {"artefact": str(folders["train"]), "folder": str(folders["export"])}
-    run_stage(f"framewatt.exporters.{framework}", home, source)
+    run_stage(f"framewatt.prepare.exporters.{framework}", home, source)
     exported = job | {"provider": "cpu", "artefact": str(folders["export"]), "folder": str(folders["check"])}
-    run_stage("framewatt.exporters.check", "onnxruntime/cpu", exported)
+    run_stage("framewatt.prepare.exporters.check", "onnxruntime/cpu", exported)
     trained, found = (json.loads((folders[name] / f"{name}.json").read_text()) for name in ("train", "check"))
     return trained, found
 

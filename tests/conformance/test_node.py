@@ -54,7 +54,7 @@ def measured(exported, tmp_path: Path):
         }
         (out / "job").write_text(json.dumps(job))
         done = subprocess.run(
-            [python_of("onnxruntime/node"), "-m", "framewatt.worker", out / "job"],
+            [python_of("onnxruntime/node"), "-m", "framewatt.runs.worker", out / "job"],
             env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
             capture_output=True,
             text=True,

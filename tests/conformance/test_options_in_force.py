@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from checkout import ROOT, python_of
 
-from framewatt.cell import environment_of
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
+from framewatt.study.cell import environment_of
 
 IMAGES = {"module": "synthetic", "shape": [3, 32, 32], "classes": 10, "train_samples": 16, "test_samples": 6, "seed": 0}
 TEXTS = {**IMAGES, "shape": [16], "vocabulary": 30522}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from checkout import ROOT, python_of
 
-from framewatt.cell import environment_of
+from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
-from framewatt.errors import FramewattError
+from framewatt.study.cell import environment_of
 from framewatt.workloads import FRAMEWORKS
 from framewatt.workloads.contract import Spec
 from framewatt.workloads.models import build_model

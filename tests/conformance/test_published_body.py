@@ -10,9 +10,9 @@ import pytest
 import yaml
 from checkout import ROOT, Checkout, python_of
 
-from framewatt.cell import environment_of
-from framewatt.errors import FramewattError
-from framewatt.files import read_json, sha256_of_files
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json, sha256_of_files
+from framewatt.study.cell import environment_of
 from framewatt.workloads import FRAMEWORKS
 from framewatt.workloads.bert import BASE, CONFIGURATION, TINY, WEIGHTS
 

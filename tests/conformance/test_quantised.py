@@ -58,14 +58,14 @@ def test_a_quantised_model_runs_in_integers_near_its_source(
         **{"batch_size": 4, "training": {}, "options": {"precision": precision}, "weights": "trained"},
         **{"data": str(source / "data.npz"), "tolerance": None, "folder": str(tmp_path)},
     }
-    run_stage("framewatt.exporters.quantise", "onnxruntime/cpu", job | {"artefact": str(source / "export")})
+    run_stage("framewatt.prepare.exporters.quantise", "onnxruntime/cpu", job | {"artefact": str(source / "export")})
     record = json.loads((tmp_path / "export.json").read_text())
     train_samples = DATA[model]["train_samples"]
     drawn = {"samples": min(train_samples, 128), "of": "training set"}
     assert record["calibration"] == (drawn if precision == "int8_static" else None)
     assert record["size_b"] < 0.6 * (source / "export" / "model.onnx").stat().st_size
 
-    run_stage("framewatt.exporters.check", "onnxruntime/cpu", job | {"artefact": str(tmp_path)})
+    run_stage("framewatt.prepare.exporters.check", "onnxruntime/cpu", job | {"artefact": str(tmp_path)})
     check = json.loads((tmp_path / "check.json").read_text())
     assert (check["status"], check["reason"]) == ("ok", None)
     assert 0 < check["max_abs_difference"] < np.inf

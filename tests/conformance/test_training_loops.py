@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from checkout import ROOT, python_of
 
-from framewatt.cell import environment_of
+from framewatt.study.cell import environment_of
 from framewatt.workloads import FRAMEWORKS
 
 

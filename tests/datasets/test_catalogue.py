@@ -8,10 +8,10 @@ import pytest
 import yaml
 from checkout import ROOT
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
 from framewatt.datasets.catalogue import load_catalogue
 from framewatt.datasets.sources import config_key
-from framewatt.errors import FramewattError
 
 SCHEMAS = ROOT / "config" / "schemas"
 VARIANTS = {"torch": {"preprocessing": "torch", "for": ["torch", "mxnet"]}, "tf": {"for": ["tensorflow/mobilenetv2"]}}

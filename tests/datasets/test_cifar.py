@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from samples import sample
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.cifar import make
-from framewatt.errors import FramewattError
 
 BATCHES = [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]
 

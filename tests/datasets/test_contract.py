@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of, write_json
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
 from framewatt.datasets.record import origin_of, record_of
-from framewatt.errors import FramewattError
-from framewatt.files import sha256_of, write_json
 from framewatt.workloads.contract import Training
 
 IMAGES = np.zeros((2, 3, 4, 4), np.float32)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.digits import make
-from framewatt.errors import FramewattError
 
 OPTIONS = {"image_size": 16, "test_fraction": 0.2, "seed": 0}
 

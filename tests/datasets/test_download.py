@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
 from framewatt.datasets.download import Checksum, download
 from framewatt.datasets.sources import fetch_source, name_of
-from framewatt.errors import FramewattError
-from framewatt.files import read_json
 
 CONTENT = bytes(range(256)) * 4096
 

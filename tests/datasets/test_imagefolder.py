@@ -9,8 +9,8 @@ import pytest
 from samples import sample
 from scipy.io import savemat
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.imagefolder import make
-from framewatt.errors import FramewattError
 
 RED = (200, 100, 50)
 

@@ -10,10 +10,10 @@ import pytest
 from checkout import ROOT
 from samples import sample
 
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of
 from framewatt.datasets.imdb import make
 from framewatt.datasets.wordpiece import make_tokenizer, read_vocabulary, train_vocabulary
-from framewatt.errors import FramewattError
-from framewatt.files import sha256_of
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "good", "bad", "film", "##s", "!"]
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
 from framewatt.datasets.record import record_of
-from framewatt.errors import FramewattError
-from framewatt.metrics import judge_outputs
+from framewatt.tasks.classification import judge_outputs
 
 INPUTS = [
     {"name": "item", "shape": [], "type": "int32", "below": 7},

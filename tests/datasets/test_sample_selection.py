@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.selection import chosen, first_share_trains
-from framewatt.errors import FramewattError
 
 
 def test_without_a_seed_the_first_are_taken() -> None:

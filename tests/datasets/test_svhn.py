@@ -7,8 +7,8 @@ import pytest
 from samples import sample
 from scipy.io import loadmat, savemat
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.svhn import make
-from framewatt.errors import FramewattError
 
 
 def write(folder: Path, images: object = None, labels: object = None, **other: object) -> Path:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.synthetic import make
-from framewatt.errors import FramewattError
 
 IMAGES = {"shape": [3, 8, 8], "classes": 7, "train_samples": 40, "test_samples": 30, "seed": 1}
 TEXTS = {"shape": [20], "vocabulary": 50, "classes": 2, "train_samples": 40, "test_samples": 30, "seed": 1}

@@ -46,7 +46,7 @@ def check(python: Path, tmp_path: Path):
             **{"tolerance": 1e-3, "weights": "trained"},
         }
         (tmp_path / "job.json").write_text(json.dumps(job))
-        command = [python, "-m", "framewatt.exporters.check", tmp_path / "job.json"]
+        command = [python, "-m", "framewatt.prepare.exporters.check", tmp_path / "job.json"]
         subprocess.run(command, check=True, env={"PYTHONPATH": str(ROOT / "src")})
         return json.loads((tmp_path / "check.json").read_text())
 

@@ -16,7 +16,7 @@ from bs4 import BeautifulSoup
 from checkout import Checkout
 
 from framewatt.preflight import TOPICS, check_machine
-from framewatt.records import read_run
+from framewatt.runs.records import read_run
 
 MODEL = '''
 """A tiny network that does as the file `fault` says, which names a fault for some batch sizes."""

@@ -44,8 +44,8 @@ print(worked)
 RUNNER = """
 import json, subprocess, sys
 from pathlib import Path
-from framewatt.accounting import spans_of, windows_of
-from framewatt.sampler import Sampler
+from framewatt.energy.accounting import spans_of, windows_of
+from framewatt.sampling.client import Sampler
 folder = Path(sys.argv[1])
 options = {"period_s": 0.01, "estimate_idle_w_per_core": 1.0, "estimate_busy_w_per_core": 5.0}
 sampler = Sampler(["estimate"], options, folder / "trace.bin", witnessed=folder / "events.jsonl")

@@ -12,7 +12,7 @@ from checkout import Answer, Checkout
 
 from framewatt.flow.folder import Presence
 from framewatt.host.lock import VARIABLE, machine_lock
-from framewatt.records import read_run
+from framewatt.runs.records import read_run
 
 MODEL = '''
 """The smallest network that trains."""

@@ -9,10 +9,10 @@ import yaml
 from checkout import Checkout, command, environment, python_of
 from memory_group import NoGroupError, little_memory
 
-from framewatt import memory
-from framewatt.memory import processes_killed_for_memory, shortage_told
-from framewatt.records import read_run
-from framewatt.supervision import supervise
+from framewatt.host import memory
+from framewatt.host.memory import processes_killed_for_memory, shortage_told
+from framewatt.host.supervision import supervise
+from framewatt.runs.records import read_run
 
 GORGE = {
     "torch": "import torch; torch.empty(1 << 50)",

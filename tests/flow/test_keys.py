@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from study_factory import hashes_of, loaded, schema
 
-from framewatt.file_study import schema_of_files
-from framewatt.flow.job_hashes import JobHashes
-from framewatt.plan import plan_of
-from framewatt.study import schema_of_measuring
+from framewatt.imports.file_study import schema_of_files
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.plan import plan_of
+from framewatt.study.study import schema_of_measuring
 
 PAGE = Path(__file__).parents[2] / "docs" / "reruns.md"
 COLUMNS = ("idle power", "weights", "exports", "training runs", "inference runs")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from records_factory import run_record
 
-from framewatt.errors import FramewattError
-from framewatt.flow.planned import planned_runs
+from framewatt.base.errors import FramewattError
+from framewatt.planning.planned import planned_runs
 
 LEVELS = {"phase": "infer", "batch_size": 8, "threads": 2}
 

@@ -11,13 +11,13 @@ import pytest
 from study_factory import hashes_of, loaded
 from test_keys import BASE, made, word
 
-from framewatt.environments import describe_host, packages_sha256
-from framewatt.errors import FramewattError
-from framewatt.flow.job_hashes import JobHashes
-from framewatt.flow.job_sources import host_packages, sources_of
-from framewatt.flow.outdated import outdated_sources
-from framewatt.flow.staleness import Runs
-from framewatt.plan import plan_of
+from framewatt.base.errors import FramewattError
+from framewatt.environments.framework import describe_host, packages_sha256
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.job_sources import host_packages, sources_of
+from framewatt.planning.outdated import outdated_sources
+from framewatt.planning.plan import plan_of
+from framewatt.planning.staleness import Runs
 
 OTHER = {**BASE["factors"][0], "batch_size": [16]}
 MEASURING_ALL = ["all", "-", "-", "all", "all"]
@@ -166,23 +166,19 @@ def measured(folder: Path, hashes: JobHashes, threads: int) -> None:
             (place / name).touch()
 
 
-def test_runs_of_another_number_of_threads_say_so_and_how_to_keep_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_of_another_number_of_threads_say_so_and_how_to_keep_them(tmp_path: Path) -> None:
     content = {**BASE, "models": {}, "factors": BASE["factors"][:1], "threads": "auto"}
 
-    def due(**changes: Any) -> str:
-        hashes = hashes_of(loaded(tmp_path, {**content, **changes}))
+    def due(processors: int = 2, **changes: Any) -> str:
+        hashes = hashes_of(loaded(tmp_path, {**content, **changes}, processors=processors))
         known = Runs(hashes, tmp_path / "results", tmp_path / "resources")
         entries = plan_of(hashes)["order"]
         places = [tmp_path / "results/measure" / entry["cell"] / str(entry["repetition"]) for entry in entries]
         reasons = [known.of(p, e["cell"], e["job_sha256"]) for p, e in zip(places, entries, strict=True)]
         return "; ".join(sorted({reason for reason in reasons if reason}))
 
-    monkeypatch.setattr("framewatt.study.usable_processors", lambda: 8)
-    measured(tmp_path, hashes_of(loaded(tmp_path, content)), 8)
-    assert "under other settings" not in due()
-    monkeypatch.setattr("framewatt.study.usable_processors", lambda: 2)
+    measured(tmp_path, hashes_of(loaded(tmp_path, content, processors=8)), 8)
+    assert "under other settings" not in due(processors=8)
     assert due() == "measured with 8 threads, where this machine gives 2 (threads: 8 in the study keeps them)"
     assert "threads" not in due(threads=8)
     assert due(seed=3) == "measured under other settings"

@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from framewatt.accounts import energy_of
-from framewatt.sampler import Sampler
+from framewatt.energy.accounts import energy_of
+from framewatt.sampling.client import Sampler
 from hardware.cases import BEGIN_S, CASES, WALL, Case
 from hardware.namespaces import run_apart
 from hardware.peers import PEERS

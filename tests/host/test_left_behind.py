@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.files import write_atomically, write_text
+from framewatt.base.files import write_atomically, write_text
 from framewatt.flow.folder import FILE, Presence, sweep, unlock_command
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -17,7 +17,7 @@ SOURCE = Path(__file__).parents[2] / "src"
 def writer(path: Path) -> "subprocess.Popen[str]":
     """A process that is in the middle of writing a file."""
     code = (
-        "import pathlib, sys, time; from framewatt.files import write_atomically\n"
+        "import pathlib, sys, time; from framewatt.base.files import write_atomically\n"
         "def write(partial):\n"
         "    partial.write_text('half'); print('half', flush=True); sys.stdin.readline()\n"
         "write_atomically(pathlib.Path(sys.argv[1]), write)"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.host import lock
 from framewatt.host.lock import MEASUREMENT, STUDIES, VARIABLE, announce_study, machine_lock
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.external import External, Log
 
 S = 1_000_000_000

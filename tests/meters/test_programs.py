@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.nvidia_smi import NvidiaSmi, parse_value
 from framewatt.meters.perf import IntervalParser, Perf
 

@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from meter_values import values
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.pyrapl import PyRapl
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from meter_values import values
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.rapl import Rapl
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from meter_values import values
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.replay import Replay
-from framewatt.records import write_trace
-from framewatt.trace import Trace
+from framewatt.meters.trace import Trace
+from framewatt.meters.trace_file import write_trace
 
 
 def test_a_replay_reads_what_was_recorded_when_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

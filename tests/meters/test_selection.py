@@ -2,7 +2,7 @@
 
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters import select_meters
 from framewatt.meters.nvml import Nvml
 from framewatt.meters.rapl import Rapl

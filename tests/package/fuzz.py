@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from framewatt.files import sha256_of
+from framewatt.base.files import sha256_of
 from framewatt.package.bag import MANIFEST, TAG_MANIFEST
 
 _INFO = "bag-info.txt"

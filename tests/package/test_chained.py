@@ -10,7 +10,7 @@ import pytest
 import yaml
 from package_factory import CELL, aggregate, hashes_of, pack, plan_of, records_of, results_tree
 
-from framewatt.files import write_json
+from framewatt.base.files import write_json
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of, verified
 from framewatt.runs.chain import Chain

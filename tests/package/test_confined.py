@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.package.confined import Limits, confined
 
 WORK = """
 import ctypes, os, signal, subprocess, sys, time
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 def answer(x): return [x, "é"]
 def refuse(): raise FramewattError("x.zip: found\\nnothing")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from package_factory import CELL, ROOT, pack, results_tree
 
-from framewatt.identity import code_files
+from framewatt.base.identity import code_files
 from framewatt.package.contents import project_files, study_files
 from framewatt.package.unpack import unpack
 from framewatt.package.verification.manifests import labels

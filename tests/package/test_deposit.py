@@ -16,7 +16,7 @@ import pytest
 from package_factory import ROOT, make_package
 from zenodo import TOKEN, Answer, Zenodo, serving
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.package.deposit import Deposit
 from framewatt.package.deposit_address import address_of, clean_token
 from framewatt.package.deposit_package import Package, metadata_of, verified

@@ -81,7 +81,7 @@ def test_a_script_that_is_told_to_end_leaves_nothing(
 def test_what_is_said_again_on_the_way_out_is_not_heard() -> None:
     code = (
         "import os, signal\n"
-        "from framewatt.ending import endings_heeded\n"
+        "from framewatt.base.ending import endings_heeded\n"
         "try:\n"
         "    with endings_heeded(): os.kill(os.getpid(), signal.SIGTERM)\n"
         "except KeyboardInterrupt:\n"
@@ -105,7 +105,7 @@ def test_a_killed_script_leaves_no_process(package: Path, tmp_path: Path) -> Non
 
 def test_a_script_under_nohup_goes_on(package: Path, tmp_path: Path) -> None:
     code = (
-        "import os, signal, sys; from framewatt.cli import run; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
+        "import os, signal, sys; from framewatt.base.cli import run; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
         "run(lambda: (os.kill(os.getpid(), signal.SIGHUP), print('went on')))"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}

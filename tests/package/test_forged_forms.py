@@ -9,7 +9,7 @@ import pytest
 from forger import Forger, assert_noticed
 from package_factory import CELL, make_package
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.package.unpack import unpack
 
 TRAIN = "data/results/trial/train/resnet50-digits-torch/train.json"

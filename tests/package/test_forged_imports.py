@@ -13,9 +13,9 @@ from forger import Forger, put
 from imported_factory import pack_files, study_of
 
 from framewatt.meters.contract import Channel
+from framewatt.meters.trace import Trace
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
-from framewatt.trace import Trace
 
 SECONDS = 60
 POWER = {"pattern": "{model}/power-{run}.csv", "reader": "nvidia-smi"}

@@ -9,7 +9,7 @@ import pytest
 from forger import Forger, assert_noticed, put
 from package_factory import CELL
 
-from framewatt.files import read_json
+from framewatt.base.files import read_json
 from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of

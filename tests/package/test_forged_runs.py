@@ -13,14 +13,14 @@ import pytest
 from forger import Forger, put
 from package_factory import CELL, study_of
 
-from framewatt.files import read_json, sha256_of
+from framewatt.base.files import read_json, sha256_of
 from framewatt.meters.contract import Channel
+from framewatt.meters.trace import Trace
 from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
 from framewatt.runs.chain import FIRST, MEASURED, hashes_of
 from framewatt.runs.chain import NAME as CHAIN
-from framewatt.trace import Trace
 
 B8, TRAINED = "infer-resnet50-digits-torch-b8", "train-resnet50-digits-torch-b16"
 YEAR = timedelta(days=365)

@@ -7,11 +7,11 @@ import pytest
 from forger import Forger, assert_noticed, put
 from package_factory import CELL, S, make_package, study_of
 
+from framewatt.meters.trace import Trace
 from framewatt.package.unpack import unpack
 from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
-from framewatt.trace import Trace
 
 Edit = Callable[[Forger], object]
 

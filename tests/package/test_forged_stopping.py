@@ -8,7 +8,7 @@ import pytest
 from forger import Forger, assert_noticed, put
 from package_factory import CELL, make_package, study_of
 
-from framewatt.files import read_json, write_json
+from framewatt.base.files import read_json, write_json
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
 

@@ -11,11 +11,11 @@ from forger import Forger, put
 from package_factory import CELL, study_of
 from test_forged_runs import rechain
 
-from framewatt.files import read_json
+from framewatt.base.files import read_json
 from framewatt.meters.contract import WITNESS
+from framewatt.meters.trace import Trace
 from framewatt.package.verify import problems_of
 from framewatt.runs.chain import NAME as CHAIN
-from framewatt.trace import Trace
 
 CAUSE = "other work took 13 % of the processors"
 

@@ -10,13 +10,13 @@ import pytest
 from forger import Forger, assert_noticed, put, scaled
 from package_factory import CELL, S, make_package, study_of
 
-from framewatt.files import read_json
+from framewatt.base.files import read_json
 from framewatt.meters.contract import Channel
+from framewatt.meters.trace import Trace
 from framewatt.package.unpack import unpack
 from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
-from framewatt.trace import Trace
 
 B8, TRAINED = "infer-resnet50-digits-torch-b8", "train-resnet50-digits-torch-b16"
 STEADY = "windows.steady.domains.cpu:package-0"
@@ -358,7 +358,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     "another version of torch": (of_record("workload.libraries.torch", "1.0.0"), "the record says torch 1.0.0"),
     "another lock": (of_text(LOCK, "torch==2.15.0", "torch==2.14.0"), "lock_sha256"),
     "other packages": (of_json(ENVIRONMENT, "packages.torch", "1.0.0"), "environment torch: torch"),
-    "code changed": (of_text("data/src/framewatt/windows.py", "def ", "def  "), "the packed code is"),
+    "code changed": (of_text("data/src/framewatt/energy/windows.py", "def ", "def  "), "the packed code is"),
     "code added": (add("data/src/framewatt/better.py"), "the packed code is|does not describe it"),
     "code called another": (of_json("identity.json", "code.sha256", "0" * 64), "identity.json: code: it says 000"),
     "another machine in a record": (of_record("machine.cpu_model", "a better one"), "machine.cpu_model"),

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from package_factory import CELL, make_package
 
-from framewatt.errors import FramewattError
-from framewatt.files import sha256_of
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of
+from framewatt.meters.trace import Trace
+from framewatt.meters.trace_file import read_trace, write_trace
 from framewatt.package.bag import INFO, MANIFEST, TAG_MANIFEST
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
-from framewatt.records import read_trace, write_trace
-from framewatt.trace import Trace
 
 
 def package_of(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.package.signature import sign, signed_by
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from package_factory import CELL, make_package
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.package.bag import MANIFEST, TAG_MANIFEST
 from framewatt.package.checking import check
 from framewatt.package.confined import Limits

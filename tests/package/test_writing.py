@@ -15,11 +15,11 @@ from package_factory import CELL, ROOT, make_package, pack, results_tree
 from rocrate_validator import services
 from rocrate_validator.models import Severity
 
-from framewatt.errors import FramewattError
-from framewatt.files import sha256_of
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of
+from framewatt.base.privacy import Secrets
 from framewatt.package.contents import project_files, study_files
 from framewatt.package.unpack import unpack
-from framewatt.privacy import Secrets
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_study_file_locks_and_code_belong_to_it() -> None:
         "workflow/Snakefile",
         "rules/measure.smk",
         "scripts/measure.py",
-        "src/framewatt/runner.py",
+        "src/framewatt/runs/runner.py",
         "src/framewatt/report/template.html.j2",
     } <= set(files)
     assert all(path.is_file() for path in files.values())

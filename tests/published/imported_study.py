@@ -4,9 +4,10 @@ from pathlib import Path
 
 from checkout import ROOT
 
-from framewatt.records import write_events, write_run, write_trace
-from framewatt.setup import load_setup
-from framewatt.sources.importing import import_runs
+from framewatt.flow.setup import load_setup
+from framewatt.imports.importing import import_runs
+from framewatt.meters.trace_file import write_trace
+from framewatt.runs.records import write_events, write_run
 
 RESOURCES = ROOT / "resources" / "published"
 

@@ -3,7 +3,7 @@
 import pytest
 from checkout import ROOT
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.published import alizadeh2024
 from framewatt.published.resources import read_claims
 

@@ -6,14 +6,14 @@ import pytest
 from imported_study import RESOURCES, import_study
 from published_data import raw_data
 
-from framewatt.frames import runs_frame
+from framewatt.frames.frames import runs_frame
 from framewatt.published import georgiou2022, georgiou2022_beyond
 from framewatt.published.georgiou2022_correlations import spearman_variants
 from framewatt.published.georgiou2022_profiles import COMPARISON_COLUMNS
 from framewatt.published.georgiou2022_raw import no_raw_results, raw_results, sums_of_watts
 from framewatt.published.georgiou2022_spread import spread
 from framewatt.published.georgiou2022_tables import printed_means, printed_models
-from framewatt.records import read_run
+from framewatt.runs.records import read_run
 
 NO_PROFILES = pd.DataFrame(columns=COMPARISON_COLUMNS)
 

@@ -13,7 +13,7 @@ from framewatt.published import itu2023, itu2023_beyond, itu2023_figures
 from framewatt.published.itu2023_epochs import GAUGES, all_epochs, as_published, epochs_of
 from framewatt.published.itu2023_places import authors_tables
 from framewatt.published.itu2023_raw import authors_levels, read_runs
-from framewatt.records import read_run
+from framewatt.runs.records import read_run
 
 S = 10**9
 METRICS = {"accuracy": 0.25, "precision_macro": 0.1234, "recall_macro": 0.1234, "f1_macro": 0.1234}

@@ -9,7 +9,7 @@ import pytest
 from checkout import Checkout
 from imported_study import RESOURCES, import_study
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.published import itu2023
 from framewatt.published.itu2023_epochs import all_epochs
 from framewatt.published.itu2023_places import authors_tables

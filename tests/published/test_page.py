@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from imported_study import RESOURCES
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.figures.published import georgiou2022_figure1
 from framewatt.figures.save import save
 from framewatt.published import alizadeh2024, beyond

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.published.printed import CUT_OFF, DEVIATES, OF_ROUNDED, REPRODUCED, UNKNOWN, Answer, judge, read_printed
 from framewatt.published.verdicts import VERDICTS_COLUMNS, Recount, counts, verdicts
 

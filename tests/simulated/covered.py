@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framewatt.accounts import energy_of
+from framewatt.energy.accounts import energy_of
 from simulated.loads import draw
 from simulated.meters import SimulatedMeter
 

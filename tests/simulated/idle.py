@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.idle_power import drift_w, idle_uncertainty_w, spreads_of
+from framewatt.energy.idle_power import drift_w, idle_uncertainty_w, spreads_of
 
 Values = NDArray[np.float64]
 STEP_S = 0.1

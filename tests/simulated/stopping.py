@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from framewatt.statistics.stopping import evidence, look_at_interval, threshold_of
-from framewatt.stopping.rule import Rule
+from framewatt.study.stopping_rule import Rule
 
 Values = NDArray[np.float64]
 ALPHA, AT_LEAST, AT_MOST = 0.05, 5, 30

@@ -18,8 +18,8 @@ from checkout import Checkout
 
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
-from framewatt.records import read_run
-from framewatt.sampler import Sampler
+from framewatt.runs.records import read_run
+from framewatt.sampling.client import Sampler
 
 SAMPLING = {"period_s": 0.01, "estimate_idle_w_per_core": 1.0, "estimate_busy_w_per_core": 10.0}
 GROWTH_B = 4 << 20

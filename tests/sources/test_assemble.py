@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from framewatt.accounting import spans_of, window_of
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
+from framewatt.energy.accounting import spans_of, window_of
+from framewatt.imports.assemble import assemble
+from framewatt.imports.contract import NO_READINGS, Epoch, Log, single_channel
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
-from framewatt.sources.assemble import assemble
-from framewatt.sources.contract import NO_READINGS, Epoch, Log, single_channel
-from framewatt.trace import Trace
+from framewatt.meters.trace import Trace
 
 S = 1_000_000_000
 NOON = 1_767_268_800 * S

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 import yaml
 
-from framewatt.errors import FramewattError
-from framewatt.factors import RESERVED
-from framewatt.file_study import FileStudy, load_file_study
-from framewatt.frames import epochs_columns, runs_columns
+from framewatt.base.errors import FramewattError
+from framewatt.base.validation import load_yaml
+from framewatt.frames.frames import epochs_columns, runs_columns
+from framewatt.imports.file_study import FileStudy, load_file_study
+from framewatt.imports.importing import import_run
 from framewatt.package.contents import source_files
-from framewatt.sources.importing import import_run
 from framewatt.statistics.cells import cells_columns
-from framewatt.validation import load_yaml
+from framewatt.study.factors import RESERVED
 
 SCHEMA = load_yaml(Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml")
 GPU = {"pattern": "{model}/gpu-{run}.csv", "reader": "nvidia-smi"}

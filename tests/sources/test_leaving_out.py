@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from framewatt.errors import FramewattError
-from framewatt.file_study import FileStudy, load_file_study
-from framewatt.plan import plan_of
-from framewatt.validation import load_yaml
+from framewatt.base.errors import FramewattError
+from framewatt.base.validation import load_yaml
+from framewatt.imports.file_study import FileStudy, load_file_study
+from framewatt.planning.plan import plan_of
 
 SCHEMA = load_yaml(Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml")
 PATHS = [f"{model}-{run}.csv" for model in ("small", "middle", "large") for run in (1, 2, 3)]

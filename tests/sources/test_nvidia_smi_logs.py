@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from published_data import raw_data
 
-from framewatt.errors import FramewattError
-from framewatt.sources import nvidia_smi
-from framewatt.sources.contract import Log, Options
+from framewatt.base.errors import FramewattError
+from framewatt.imports import nvidia_smi
+from framewatt.imports.contract import Log, Options
 
 HEADER = "timestamp, power.draw [W], utilization.gpu [%], memory.used [MiB]"
 LINES = [

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from published_data import raw_data
 
-from framewatt.errors import FramewattError
-from framewatt.sources.contract import Log, Options
-from framewatt.sources.readers import READERS
+from framewatt.base.errors import FramewattError
+from framewatt.imports.contract import Log, Options
+from framewatt.imports.readers import READERS
 
 PERF = """
  Performance counter stats for 'system wide':

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from framewatt.base.files import read_json, write_json
 from framewatt.datasets.contract import load_arrays
-from framewatt.exporters.contract import CHECK_RECORD, REFERENCE
-from framewatt.files import read_json, write_json
-from framewatt.metrics import judge_outputs
-from framewatt.worker import spec_of
+from framewatt.prepare.exporters.contract import CHECK_RECORD, REFERENCE
+from framewatt.tasks.classification import judge_outputs
 from framewatt.workloads import make_inference
+from framewatt.workloads.contract import spec_of
 
 job = read_json(Path(sys.argv[1]))
 data, spec = load_arrays(Path(job["data"])), spec_of(job)

@@ -4,7 +4,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from framewatt.exporters.contract import export
+from framewatt.prepare.exporters.contract import export
 
 NAME = Path(__file__).stem
 

@@ -4,8 +4,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from framewatt.exporters.contract import MODEL, RECORD, REFERENCE
-from framewatt.files import read_json, sha256_of, write_json
+from framewatt.base.files import read_json, sha256_of, write_json
+from framewatt.prepare.exporters.contract import MODEL, RECORD, REFERENCE
 
 job = read_json(Path(sys.argv[1]))
 source, folder = Path(job["artefact"]), Path(job["folder"])

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from framewatt.accounting import spans_of, window_of
-from framewatt.accounts import energy_channels
+from framewatt.energy.accounting import spans_of, window_of
+from framewatt.energy.accounts import energy_channels
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
-from framewatt.trace import Trace
+from framewatt.meters.trace import Trace
 
 S = 1_000_000_000
 NO_IDLE: dict = {"domains": {}}

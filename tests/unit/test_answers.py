@@ -9,14 +9,14 @@ import pytest
 from frames_factory import cell, runs_frame
 from scipy import stats
 
-from framewatt.cell import Cell
-from framewatt.factors import COMPARED
 from framewatt.statistics.answers import ANSWERS_COLUMNS, answer
 from framewatt.statistics.best_set import best_set, level_of
 from framewatt.statistics.comparisons import compare_cells
 from framewatt.statistics.equal_costs import p_of_equal
 from framewatt.statistics.log_ratios import all_pairs, log_ratio, logs_of
 from framewatt.statistics.looks import Looks
+from framewatt.study.cell import Cell
+from framewatt.study.factors import COMPARED
 
 TORCH, TENSORFLOW, MXNET = cell("torch"), cell("tensorflow"), cell("mxnet")
 SETTINGS = {

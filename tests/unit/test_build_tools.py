@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.environments import build_locked
-from framewatt.errors import FramewattError
-from framewatt.images import fetch_packages
-from framewatt.uv import BUILD_LOCK
+from framewatt.base.errors import FramewattError
+from framewatt.environments.framework import build_locked
+from framewatt.environments.images import fetch_packages
+from framewatt.environments.uv import BUILD_LOCK
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.calibration import idle_here, measure_idle
-from framewatt.machine import describe_machine
+from framewatt.host.machine import describe_machine
+from framewatt.runs.calibration import idle_here, measure_idle
 from framewatt.witness.window import others_at_rest
 
 OPTIONS = {"period_s": 0.01, "estimate_idle_w_per_core": 2.0, "estimate_busy_w_per_core": 2.0}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.files import write_text
+from framewatt.base.files import write_text
 from framewatt.runs.chain import FIRST, Chain, hashes_of
 
 ROOT = Path(__file__).parents[2]
@@ -83,11 +83,11 @@ def test_two_writers_wait_for_each_other(tmp_path: Path) -> None:
     assert [entry["sequence"] for entry in entries(path)] == list(range(1, 21))
 
 
-@pytest.mark.parametrize("moment", ["os.fsync", "framewatt.files.write_atomically"])
+@pytest.mark.parametrize("moment", ["os.fsync", "framewatt.base.files.write_atomically"])
 def test_a_kill_at_any_moment_leaves_no_record_without_an_entry(tmp_path: Path, moment: str) -> None:
     path = tmp_path / "chain.jsonl"
     kill = (
-        f"import os, signal, framewatt.files\n{moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"import os, signal, framewatt.base.files\n{moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\nimport pathlib, test_chain\n"
         f"test_chain.record(pathlib.Path({str(path)!r}))"
     )

@@ -2,7 +2,7 @@
 
 from records_factory import energy, run_record
 
-from framewatt.frames import runs_frame
+from framewatt.frames.frames import runs_frame
 from framewatt.runs.clocks import Instant, step_within, steps_between
 
 

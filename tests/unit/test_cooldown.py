@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from framewatt.cooldown import excess_over_idle, wait_for_idle
 from framewatt.meters.contract import GAUGE, Channel
-from framewatt.trace import Trace
+from framewatt.meters.trace import Trace
+from framewatt.runs.cooldown import excess_over_idle, wait_for_idle
 
 S = 1_000_000_000
 IDLE = {"domains": {"cpu:package-0": {"mean_power_w": 20.0}, "gpu:0": {"mean_power_w": 50.0}}}

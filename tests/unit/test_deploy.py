@@ -9,12 +9,12 @@ from frames_factory import cell, runs_frame
 from scipy import stats
 
 from framewatt import tables
-from framewatt.cell import Cell
 from framewatt.figures import deploy as figure
 from framewatt.statistics.deploy import judge_choices
 from framewatt.statistics.equivalence import TestSets, equivalence
 from framewatt.statistics.pareto import pareto_front
 from framewatt.statistics.proportions import paired_equivalence
+from framewatt.study.cell import Cell
 
 SETTINGS = {"test": "t", "correction": "holm", "alpha": 0.05, "confidence": 0.95, "accuracy_margin": 0.01}
 TORCH, ONNX, BATCHED = cell("torch"), cell("torch2onnx"), cell("torch", batch_size=32)

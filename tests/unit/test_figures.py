@@ -15,8 +15,7 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from framewatt.errors import FramewattError
-from framewatt.factors import factors_of
+from framewatt.base.errors import FramewattError
 from framewatt.figures import (
     energy_accuracy,
     energy_runtime_batch,
@@ -27,7 +26,8 @@ from framewatt.figures import (
 )
 from framewatt.figures.power_traces import TracedRun, counter_power
 from framewatt.figures.save import save
-from framewatt.frames import TOTAL
+from framewatt.frames.frames import TOTAL
+from framewatt.study.factors import factors_of
 
 ESTIMATE = "estimated, not measured"
 TRAINED = [cell(runtime, "train", 16) for runtime in ("torch", "tensorflow", "mxnet")]

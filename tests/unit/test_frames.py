@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from records_factory import energy, run_record, window
 
-from framewatt.frames import epochs_columns, epochs_frame, runs_columns, runs_frame
+from framewatt.frames.frames import epochs_columns, epochs_frame, runs_columns, runs_frame
 
 
 def total(domains: dict) -> pd.Series:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from checkout import heed_interrupts
 
-from framewatt.errors import FramewattError
-from framewatt.governor import governor
+from framewatt.base.errors import FramewattError
+from framewatt.host.governor import governor
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -46,7 +46,7 @@ def test_none_leaves_it_as_it_is(cpus: Path) -> None:
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_it_is_put_back_when_the_process_is_killed(cpus: Path, sign: signal.Signals) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from framewatt.governor import governor\n"
+        "import sys, time; from pathlib import Path; from framewatt.host.governor import governor\n"
         f"with governor('performance', Path({str(cpus)!r})): print('set', flush=True); time.sleep(60)"
     )
     with subprocess.Popen(
@@ -71,7 +71,7 @@ def test_a_killed_process_keeps_the_lock_until_the_governor_is_put_back(cpus: Pa
     path.touch()
     code = (
         "import fcntl, sys, time; from pathlib import Path\n"
-        "from framewatt.governor import governor; from framewatt.orphans import children\n"
+        "from framewatt.host.governor import governor; from framewatt.host.orphans import children\n"
         f"lock = open({str(path)!r}); fcntl.flock(lock, fcntl.LOCK_EX)\n"
         f"with governor('performance', Path({str(cpus)!r}), keep=[lock.fileno()]):\n"
         "    print(*children(), flush=True); time.sleep(60)"

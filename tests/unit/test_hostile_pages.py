@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 from test_report import figures, material
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.report import build_report
 from framewatt.report.svg import inline
 

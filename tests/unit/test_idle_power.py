@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from simulated.idle import cover_idle
 
-from framewatt.idle_power import drift_w, idle_uncertainty_w, spreads_of
+from framewatt.energy.idle_power import drift_w, idle_uncertainty_w, spreads_of
 
 S = 1_000_000_000
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.errors import FramewattError
-from framewatt.files import sha256_of
-from framewatt.images import apptainer, base_arguments, build_image, debian_mirror, image_sha256
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of
+from framewatt.environments.images import apptainer, base_arguments, build_image, debian_mirror, image_sha256
 
 ROOT = Path(__file__).parents[2]
 LOCKS = sorted((ROOT / "envs").rglob("requirements.txt"))
@@ -76,7 +76,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_image_is_hashed_when_it_is_built(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = sha256_of(built)
-    monkeypatch.setattr("framewatt.images.sha256_of", lambda path: pytest.fail(f"{path} was read again"))
+    monkeypatch.setattr("framewatt.environments.images.sha256_of", lambda path: pytest.fail(f"{path} was read again"))
     assert image_sha256(built) == expected
 
 

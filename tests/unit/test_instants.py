@@ -2,7 +2,7 @@
 
 import pytest
 
-from framewatt.instants import utc_ns
+from framewatt.base.instants import utc_ns
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
-from framewatt.metrics import classification_metrics
+from framewatt.tasks.classification import classification_metrics
 
 
 def test_metrics_are_those_of_scikit_learn() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.workloads.official import KNOWN, LEARNT, trusted
 
 

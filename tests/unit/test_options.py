@@ -6,13 +6,13 @@ import pytest
 import yaml
 from study_factory import hashes_of
 
-from framewatt.cell import FIXED
-from framewatt.errors import FramewattError
-from framewatt.factors import label, phrase, remarks
-from framewatt.jobs import measure_job
-from framewatt.plan import plan_of
-from framewatt.study import Study, load_study
-from framewatt.validation import load_yaml
+from framewatt.base.errors import FramewattError
+from framewatt.base.validation import load_yaml
+from framewatt.planning.jobs import measure_job
+from framewatt.planning.plan import plan_of
+from framewatt.study.cell import FIXED
+from framewatt.study.factors import label, phrase, remarks
+from framewatt.study.study import Study, load_study
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
 KNOWN = {"dataset": ["digits"]} | {f"workload/{name}": ["resnet50"] for name in ("torch", "tensorflow", "mxnet")}
@@ -31,7 +31,7 @@ def load(tmp_path: Path):
             content["factors"].append(base | {"batch_size": [2]})
         path = tmp_path / "study.yaml"
         path.write_text(yaml.safe_dump(content))
-        return load_study(path, load_yaml(path), load_yaml(SCHEMA), KNOWN, "cpu")
+        return load_study(path, load_yaml(path), load_yaml(SCHEMA), KNOWN, "cpu", 2)
 
     return load_with
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from framewatt import jobs
+from framewatt.base.errors import FramewattError
+from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import Catalogue
-from framewatt.errors import FramewattError
-from framewatt.study import Study, load_study
-from framewatt.validation import load_yaml
+from framewatt.planning import jobs
+from framewatt.study.study import Study, load_study
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
 INPUTS = [{"name": "x", "shape": [4]}]
@@ -20,7 +20,7 @@ def study(tmp_path: Path, models: dict, *factors: dict) -> Study:
     path = tmp_path / "study.yaml"
     path.write_text(yaml.safe_dump({"study": "trial", "title": "A trial", "models": models, "factors": list(factors)}))
     known = {"dataset": ["digits"], "workload/torch": ["resnet50"], "workload/mxnet": ["resnet50"]}
-    return load_study(path, load_yaml(path), load_yaml(SCHEMA), known, "cpu")
+    return load_study(path, load_yaml(path), load_yaml(SCHEMA), known, "cpu", 2)
 
 
 def test_a_factory_is_built_where_its_framework_runs_and_nowhere_else(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.flow.owner import check_owner, mark_owner
 
 STUDIES, RESULTS = Path("config/studies"), Path("results/demo")

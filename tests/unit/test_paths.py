@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from framewatt.base.errors import FramewattError
 from framewatt.base.paths import usable
 from framewatt.datasets.sources import folder_of
-from framewatt.errors import FramewattError
-from framewatt.own_models import OwnModel
-from framewatt.setup import study_path
-from framewatt.sources.pattern import parse_pattern
+from framewatt.flow.setup import study_path
+from framewatt.imports.pattern import parse_pattern
+from framewatt.study.own_models import OwnModel
 
 SAID = r"\{study\}.*: found '\{' in the name; allowed: names without braces, which Snakemake takes for wildcards"
 

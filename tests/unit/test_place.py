@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.flow.place import binds_of, check_places
 
 FINE = 'it has blanks, "quotes", $(touch x), `touch y`; & é'.replace(",", "")

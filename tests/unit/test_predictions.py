@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
-from framewatt.errors import FramewattError
-from framewatt.metrics import judge_outputs, right_answers
 from framewatt.runs.predictions import as_bytes, read_right, told_of
-from framewatt.worker import with_predictions, without_metrics
+from framewatt.runs.worker import with_predictions, without_metrics
+from framewatt.tasks.classification import judge_outputs, right_answers
 
 RIGHT = np.array([True, False, True, True, False, False, True, True, False, True])
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profile_factory import builtin, dump_of, statistics, write_dump
 
-from framewatt.errors import FramewattError
-from framewatt.files import sha256_of
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of
 from framewatt.profiling import dump
 from framewatt.profiling.dump import Trust, read_checksums, read_profile
 from framewatt.profiling.places import short_names

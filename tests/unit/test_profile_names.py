@@ -6,7 +6,7 @@ import pytest
 from checkout import ROOT
 from profile_factory import Key, builtin, profile
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.profiling.api_names import api_names, read_rules, read_types
 
 RULES = read_rules(ROOT / "config" / "api_names.csv")

@@ -10,7 +10,7 @@ from checkout import ROOT
 from profile_factory import Key, builtin, functions_of, profile, statistics, write_dump
 
 from framewatt import tables
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.profiling import callgraph
 from framewatt.profiling.collection import read_names, read_profiles
 from framewatt.profiling.dump import Trust

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.progress import progress_line
-from framewatt.stage import attempt_of
+from framewatt.prepare.stage import attempt_of
+from framewatt.runs.progress import progress_line
 
 PLAN = {"order": [{"position": n, "cell": cell, "repetition": 1} for n, cell in enumerate("abc", 1)]}
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.errors import FramewattError, plain
-from framewatt.files import read_json
-from framewatt.validation import load_yaml
+from framewatt.base.errors import FramewattError, plain
+from framewatt.base.files import read_json
+from framewatt.base.validation import load_yaml
 
 
 def bomb(levels: int) -> str:

@@ -9,11 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from records_factory import energy, run_record
 
-from framewatt.errors import FramewattError
-from framewatt.files import sha256_of, sha256_of_files, write_atomically, write_json
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of, sha256_of_files, write_atomically, write_json
 from framewatt.meters.contract import COUNTER, Channel
-from framewatt.records import Clock, read_run, read_trace, write_events, write_run, write_trace
-from framewatt.trace import Trace
+from framewatt.meters.trace import Trace
+from framewatt.meters.trace_file import read_trace, write_trace
+from framewatt.runs.records import Clock, read_run, write_events, write_run
 
 
 def test_a_record_comes_back_as_it_was_written(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ import pytest
 from disturbed import kernel
 from records_factory import energy, run_record, window
 
-from framewatt.files import sha256_of
-from framewatt.records import write_run
+from framewatt.base.files import sha256_of
 from framewatt.runs import repeating
+from framewatt.runs.records import write_run
 from framewatt.runs.repeating import measured_once_more, wait_until_quiet
 from framewatt.witness.judgement import Seen, judge_window
 from framewatt.witness.window import COUNTED

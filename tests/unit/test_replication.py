@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from frames_factory import SAMPLES, cell, epochs_frame, runs_frame
 
-from framewatt.cell import Cell
+from framewatt.base.validation import load_yaml
 from framewatt.published.resources import read_claims
 from framewatt.replication import PAPERS, makers
 from framewatt.replication.contract import VERDICTS, Measured
 from framewatt.statistics.comparisons import compare_cells
-from framewatt.validation import load_yaml
+from framewatt.study.cell import Cell
 
 ROOT = Path(__file__).parents[2]
 RESOURCES = ROOT / "resources" / "published"

@@ -13,12 +13,11 @@ import pytest
 from bs4 import BeautifulSoup
 from documented_commands import printed_in
 
-from framewatt.factors import factors_of
 from framewatt.figures import energy_runtime_batch, energy_time, epochs
 from framewatt.figures.deploy import draw as draw_deploy
 from framewatt.figures.save import save
-from framewatt.frames import TOTAL
-from framewatt.plan import planned_cells
+from framewatt.frames.frames import TOTAL
+from framewatt.planning.plan import planned_cells
 from framewatt.replication.contract import Finding, claims_table
 from framewatt.report import Material, build_report, deploy, problems, words
 from framewatt.report.answered import answered
@@ -33,6 +32,7 @@ from framewatt.statistics.equivalence import TestSets
 from framewatt.statistics.omnibus import omnibus
 from framewatt.statistics.to_accuracy import to_accuracy
 from framewatt.statistics.trends import fit_trends
+from framewatt.study.factors import factors_of
 
 STATISTICS = {
     "compare": ["runtime", "provider"],

@@ -13,13 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 from disturbed import but_for_others
 
-from framewatt.files import sha256_of
+from framewatt.base.files import sha256_of
+from framewatt.base.privacy import Secrets
 from framewatt.host.lock import Held
 from framewatt.meters.contract import COUNTER, Channel
-from framewatt.privacy import Secrets
-from framewatt.records import read_run, read_trace
-from framewatt.runner import RunFiles, measure
-from framewatt.sampler import Sampler
+from framewatt.meters.trace_file import read_trace
+from framewatt.runs.records import read_run
+from framewatt.runs.runner import RunFiles, measure
+from framewatt.sampling.client import Sampler
 
 ROOT = Path(__file__).parents[2]
 IDLE = {"domains": {"cpu:estimate": {"mean_power_w": 2.0, "sd_power_w": 0.1}}}
@@ -198,7 +199,7 @@ def test_a_run_under_a_tests_own_lock_says_so(run) -> None:
 
 def test_what_a_strict_study_does_not_accept_makes_the_run_invalid(run, monkeypatch: pytest.MonkeyPatch) -> None:
     finding = {"topic": "load", "found": "2.0 processors busy", "meaning": "it is measured too", "remedy": "end it"}
-    monkeypatch.setattr("framewatt.runner.check_machine", lambda **_: [finding])
+    monkeypatch.setattr("framewatt.runs.runner.check_machine", lambda **_: [finding])
     record, _ = run(preflight={"strict": True, "accept": ["turbo"]})
     assert (record["status"], record["valid"]) == ("ok", False)
     assert record["reasons"] == ["preflight: load: 2.0 processors busy (it is measured too; mend: end it)"]

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.meters.rapl import Rapl
-from framewatt.raw import RawReadings, RawRows, read_raw
-from framewatt.sampler import Sampler
+from framewatt.sampling.client import Sampler
 from framewatt.sampling.loop import sample
 from framewatt.sampling.opening import open_meters
+from framewatt.sampling.raw import RawReadings, RawRows, read_raw
 from framewatt.sampling.turns import OnTime
 
 OPTIONS = {"period_s": 0.02, "estimate_idle_w_per_core": 1.0, "estimate_busy_w_per_core": 5.0}

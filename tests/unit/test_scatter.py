@@ -8,13 +8,13 @@ import pytest
 from frames_factory import cell, runs_frame, training_study
 from scipy import stats
 
-from framewatt.factors import COMPARED
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.detectable import detectable_ratio, planned_power
 from framewatt.statistics.drift import drift, drift_of
 from framewatt.statistics.power import Reachability
 from framewatt.statistics.residuals import outlying, residuals, scatter_percent
 from framewatt.statistics.trends import fit_trends
+from framewatt.study.factors import COMPARED
 
 SETTINGS: dict[str, Any] = {
     **{"compare": COMPARED, "test": "t", "correction": "holm", "alpha": 0.05, "confidence": 0.95},

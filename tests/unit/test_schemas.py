@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from framewatt.base.errors import FramewattError
 from framewatt.base.schema import Validator, unseen_text
-from framewatt.errors import FramewattError
-from framewatt.sources.pattern import parse_pattern
-from framewatt.validation import load_yaml, validate
+from framewatt.base.validation import load_yaml, validate
+from framewatt.imports.pattern import parse_pattern
 
 SCHEMAS = Path(__file__).parents[2] / "config" / "schemas"
 

@@ -9,8 +9,7 @@ import pytest
 from frames_factory import cell, runs_frame, study_frame
 from scipy import stats
 
-from framewatt.errors import FramewattError
-from framewatt.factors import COMPARED
+from framewatt.base.errors import FramewattError
 from framewatt.published.quartiles import outliers
 from framewatt.statistics.cells import bimodality_coefficient
 from framewatt.statistics.cells import summarise_cells as summarise
@@ -23,6 +22,7 @@ from framewatt.statistics.omnibus import omnibus
 from framewatt.statistics.pairs import comparable_pairs
 from framewatt.statistics.power import reachable_significance, smallest_p
 from framewatt.statistics.selection import cells_of
+from framewatt.study.factors import COMPARED
 
 TORCH, TENSORFLOW, MXNET = cell("torch"), cell("tensorflow"), cell("mxnet")
 

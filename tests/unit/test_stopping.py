@@ -16,7 +16,7 @@ from simulated.stopping import (
     stopped_for_best,
 )
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.statistics.stopping import (
     PRIOR_PRECISION,
     critical_t,
@@ -25,7 +25,7 @@ from framewatt.statistics.stopping import (
     look_for_best,
     threshold_of,
 )
-from framewatt.stopping.rule import Rule, check_rule, most_blocks, rule_of
+from framewatt.study.stopping_rule import Rule, check_rule, most_blocks, rule_of
 
 BEST = {"at_least": 5, "at_most": 30, "until": {"best": "energy"}}
 CERTAIN = np.log([[1.0, 1.3, 1.6], [1.02, 1.35, 1.58], [0.99, 1.28, 1.63], [1.0, 1.31, 1.61], [1.01, 1.3, 1.59]])

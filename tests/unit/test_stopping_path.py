@@ -12,17 +12,17 @@ from package_factory import hashes_of, results_tree
 from records_factory import energy, run_record
 from study_factory import loaded
 
-from framewatt.factors import PlainCell
-from framewatt.files import read_json, write_json
-from framewatt.flow.blocks import Blocks, blocks_of, blocks_there, plan_until
-from framewatt.flow.due import Due
-from framewatt.plan import plan_of
+from framewatt.base.files import read_json, write_json
+from framewatt.planning.blocks import Blocks, blocks_of, blocks_there, plan_until
+from framewatt.planning.due import Due
+from framewatt.planning.plan import plan_of
 from framewatt.stopping.expected import expected
 from framewatt.stopping.history import changes_of, note_change, sentences
 from framewatt.stopping.path import Path as StoppingPath
 from framewatt.stopping.path import path_of
 from framewatt.stopping.record import COLUMNS, frame_of, record_of
-from framewatt.stopping.rule import Rule
+from framewatt.study.factors import PlainCell
+from framewatt.study.stopping_rule import Rule
 
 RULE = {"at_least": 4, "at_most": 8, "until": {"best": "energy"}}
 LEVELS = {"phase": "infer", "workload": "resnet50", "provider": "native", "dataset": "digits", "precision": "fp32"}

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from framewatt.cell import Cell
-from framewatt.errors import FramewattError
-from framewatt.file_study import schema_of_files
-from framewatt.study import Study, load_study, schema_of_measuring
-from framewatt.validation import load_yaml
+from framewatt.base.errors import FramewattError
+from framewatt.base.validation import load_yaml
+from framewatt.imports.file_study import schema_of_files
+from framewatt.study.cell import Cell
+from framewatt.study.study import Study, load_study, schema_of_measuring
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "config" / "schemas" / "study.schema.yaml"
@@ -23,7 +23,7 @@ KNOWN = {
 
 
 def load_file(path: Path, device: str = "cpu") -> Study:
-    return load_study(path, load_yaml(path), load_yaml(SCHEMA), KNOWN, device)
+    return load_study(path, load_yaml(path), load_yaml(SCHEMA), KNOWN, device, 2)
 
 
 def cross(**levels: object) -> dict:

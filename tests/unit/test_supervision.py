@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from checkout import heed_interrupts
 
-from framewatt.privacy import Secrets
-from framewatt.supervision import Outcome, scrub, supervise
+from framewatt.base.privacy import Secrets
+from framewatt.host.supervision import Outcome, scrub, supervise
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_a_program_that_is_not_there_is_a_reason(tmp_path: Path) -> None:
 def test_telling_the_supervisor_to_stop_or_killing_it_ends_the_child(tmp_path: Path, sign: signal.Signals) -> None:
     note = tmp_path / "pid"
     code = (
-        "import sys; from pathlib import Path; from framewatt.supervision import supervise;"
+        "import sys; from pathlib import Path; from framewatt.host.supervision import supervise;"
         "child = 'import os, sys, time, pathlib;"
         "pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(600)';"
         f"supervise([sys.executable, '-c', child, {str(note)!r}], log=Path({str(tmp_path / 'log')!r}), timeout_s=60)"
@@ -175,7 +175,7 @@ def test_a_log_stays_the_file_that_others_append_to(child, tmp_path: Path, monke
 
 
 def test_a_log_of_any_size_is_scrubbed_at_both_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("framewatt.supervision._LARGEST_LOG_B", 40)
+    monkeypatch.setattr("framewatt.host.supervision._LARGEST_LOG_B", 40)
     log = tmp_path / "log"
     log.write_text("before hunter22 is first hunter22" + "." * 100 + "hunter22 last hunter22")
     scrub(log, 7, Secrets({"hunter22": "<secret: X>"}))
@@ -184,7 +184,7 @@ def test_a_log_of_any_size_is_scrubbed_at_both_ends(tmp_path: Path, monkeypatch:
 
 def test_a_traceback_of_framewatts_own_tells_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_KEY", "0123abcdef89")
-    code = "import os; from framewatt.cli import run; run(lambda: {}[os.environ['WANDB_KEY'].upper()])"
+    code = "import os; from framewatt.base.cli import run; run(lambda: {}[os.environ['WANDB_KEY'].upper()])"
     path = {"PYTHONPATH": str(Path(__file__).parents[2] / "src")}
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **path}, stderr=-1, text=True, check=False)
     assert done.returncode == 1

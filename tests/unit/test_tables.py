@@ -9,7 +9,7 @@ import pytest
 from frames_factory import cell, epochs_frame, runs_frame
 
 from framewatt import tables
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
 from framewatt.tables.table import Table, significant, with_ends

@@ -2,7 +2,7 @@
 
 import pytest
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.flow.targets import Kind, check_targets
 
 MADE = {

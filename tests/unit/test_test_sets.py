@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from records_factory import energy, run_record, window
 
-from framewatt.errors import FramewattError
-from framewatt.records import write_run
+from framewatt.base.errors import FramewattError
 from framewatt.runs.predictions import NAME, as_bytes, told_of
-from framewatt.runs.test_sets import read_test_sets
+from framewatt.runs.records import write_run
+from framewatt.statistics.test_sets import read_test_sets
 
 RIGHT = np.array([True, False, True, True])
 

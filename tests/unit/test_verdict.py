@@ -1,6 +1,6 @@
 """What of a window's energies is held against its run."""
 
-from framewatt.verdict import told_of
+from framewatt.runs.verdict import told_of
 
 STILL = ["counter has not moved in 40 s"]
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from framewatt import jobs
-from framewatt.errors import FramewattError
-from framewatt.study import Study, load_study
-from framewatt.validation import load_yaml
-from framewatt.weights import weights_of
-from framewatt.worker import without_metrics
+from framewatt.base.errors import FramewattError
+from framewatt.base.validation import load_yaml
+from framewatt.planning import jobs
+from framewatt.runs.worker import without_metrics
+from framewatt.study.study import Study, load_study
+from framewatt.study.weights import weights_of
 from framewatt.workloads.bert import BASE, TINY
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
@@ -22,7 +22,7 @@ def study(tmp_path: Path, **keys: object) -> Study:
     factors = [{"phase": ["train", "infer"], **FACTORS}]
     path.write_text(yaml.safe_dump({"study": "trial", "title": "A trial", "factors": factors, **keys}))
     known = {"dataset": ["texts"], "workload/torch": ["bert_tiny"]}
-    return load_study(path, load_yaml(path), load_yaml(SCHEMA), known, "cpu")
+    return load_study(path, load_yaml(path), load_yaml(SCHEMA), known, "cpu", 2)
 
 
 def test_weights_are_trained_unless_the_study_says_otherwise(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from framewatt.counter_windows import counter_energies
-from framewatt.gauge_windows import gauge_energies
+from framewatt.energy.counter_windows import counter_energies
+from framewatt.energy.gauge_windows import gauge_energies
+from framewatt.energy.windows import combine
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
-from framewatt.windows import combine
 
 S = 1_000_000_000
 

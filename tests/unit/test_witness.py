@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from disturbed import RUNNER, SAMPLER, TICKS, WORKER, Kernel, Process, kernel
 
-from framewatt.trace import Trace
+from framewatt.meters.trace import Trace
 from framewatt.witness.instrument import Witness, witness_channels
 from framewatt.witness.judgement import Seen, judge_window, told_of_disturbance, told_of_heat
 from framewatt.witness.window import others_at_rest, witnessed

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framewatt import worker
 from framewatt.datasets.contract import Arrays
-from framewatt.metrics import right_answers
+from framewatt.runs import worker
+from framewatt.tasks.classification import right_answers
 from framewatt.workloads.contract import Inference, Spec, Training
 
 TEN = Arrays(

@@ -10,10 +10,10 @@ import pytest
 import yaml
 from checkout import ROOT, Answer, Checkout, run_snakemake
 
-from framewatt.files import sha256_of
-from framewatt.images import image_sha256
+from framewatt.base.files import sha256_of
+from framewatt.environments.images import image_sha256
 from framewatt.package.rebuild import rebuild
-from framewatt.records import read_run
+from framewatt.runs.records import read_run
 
 
 @dataclass(frozen=True)

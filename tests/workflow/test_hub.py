@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from checkout import ROOT, Answer, Checkout, run_snakemake
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.flow.hub import check_hub
 
 

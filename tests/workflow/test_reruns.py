@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from checkout import Checkout
 
-from framewatt.records import read_run
+from framewatt.runs.records import read_run
 
 MODEL = '''
 """A tiny network."""
@@ -230,7 +230,7 @@ def test_another_target_measures_nothing(study: Changing) -> None:
 def test_a_study_without_a_run_that_counts_does_not_end_well(study: Changing) -> None:
     study.share_environment("onnxruntime/cpu")
     study.write_study("broken", **{**STUDY, "factors": [{**STUDY["factors"][1], "runtime": ["mx2onnx"]}]})
-    export = study.root / "src/framewatt/exporters/mxnet.py"
+    export = study.root / "src/framewatt/prepare/exporters/mxnet.py"
     text = export.read_text()
     try:
         export.write_text(text.replace("def ", "raise RuntimeError('planted')\n\n\ndef ", 1))

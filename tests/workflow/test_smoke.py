@@ -17,12 +17,12 @@ import yaml
 from bs4 import BeautifulSoup
 from checkout import ROOT, Answer, Checkout
 
+from framewatt.base.privacy import Secrets
 from framewatt.package.private import versions_in
 from framewatt.package.rebuild import rebuild
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
-from framewatt.privacy import Secrets
-from framewatt.records import read_run
+from framewatt.runs.records import read_run
 
 ENVIRONMENTS = ["torch", "tensorflow/cpu", "mxnet/cpu", "onnxruntime/cpu", "onnxruntime/openvino"]
 STUDY = "study=smoke device=cpu"

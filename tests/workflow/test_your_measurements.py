@@ -15,7 +15,7 @@ from checkout import ROOT, Answer, Checkout
 from framewatt.package.rebuild import rebuild
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
-from framewatt.records import read_run
+from framewatt.runs.records import read_run
 
 DOCUMENT = (ROOT / "docs" / "your-measurements.md").read_text()
 STUDY = re.search(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)[1]

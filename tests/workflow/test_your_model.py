@@ -15,11 +15,11 @@ from bs4 import BeautifulSoup
 from checkout import ROOT, Answer, Checkout, python_of
 from sklearn.datasets import load_digits
 
-from framewatt.files import sha256_of
+from framewatt.base.files import sha256_of
 from framewatt.package.rebuild import rebuild
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
-from framewatt.records import read_run
+from framewatt.runs.records import read_run
 
 DOCUMENT = (ROOT / "docs" / "your-model.md").read_text()
 STUDY, FACTORY = (re.search(rf"```{kind}\n(.*?)```", DOCUMENT, re.DOTALL)[1] for kind in ("yaml", "python"))

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError, pa.ArrowException)
 """What pyarrow raises of a file that is damaged, or that asks for more memory than there is."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 
 def usable(path: Path) -> Path:

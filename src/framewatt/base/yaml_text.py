@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The safe loader, the quick one where PyYAML was built with it."""

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.accounting import LARGEST_DEVIATION
-from framewatt.accounts import energies_of, energy_accounts
 from framewatt.characterisation.schedule import IDLE, Stretch
 from framewatt.characterisation.series import Series
+from framewatt.energy.accounting import LARGEST_DEVIATION
+from framewatt.energy.accounts import energies_of, energy_accounts
+from framewatt.energy.windows import WindowEnergy
 from framewatt.meters.contract import Channel
-from framewatt.trace import Trace
-from framewatt.windows import WindowEnergy
+from framewatt.meters.trace import Trace
 
 _SAME = 1e-4
 """Share of its joules by which two views of one counter differ over seconds, read one after the other."""

@@ -6,8 +6,8 @@ import numpy as np
 
 from framewatt.characterisation.measured import Measured, unknown
 from framewatt.characterisation.series import Series
-from framewatt.coverage import Values
-from framewatt.knots import changed
+from framewatt.energy.coverage import Values
+from framewatt.energy.knots import changed
 
 _FEWEST_CHANGES = 10
 """Fewer changes tell neither how often a meter changes nor its last digit."""

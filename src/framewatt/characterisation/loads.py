@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from framewatt.base.errors import FramewattError
 from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE, Stretch
-from framewatt.errors import FramewattError
 from framewatt.preflight.host import busy_s
 
 _READY_S = 60.0

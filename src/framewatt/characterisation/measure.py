@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framewatt.accounts import energy_accounts
+from framewatt.base.errors import FramewattError
 from framewatt.characterisation.agreement import Agreement, agreements, mirrors
 from framewatt.characterisation.channel import Character, character_of
 from framewatt.characterisation.domains import needed
@@ -14,9 +14,9 @@ from framewatt.characterisation.loads import Loads
 from framewatt.characterisation.schedule import Stretch
 from framewatt.characterisation.series import Series, series_of
 from framewatt.characterisation.verdict import disturbances, problems
-from framewatt.errors import FramewattError
-from framewatt.sampler import Sampler
-from framewatt.trace import Trace
+from framewatt.energy.accounts import energy_accounts
+from framewatt.meters.trace import Trace
+from framewatt.sampling.client import Sampler
 
 
 @dataclass(frozen=True)

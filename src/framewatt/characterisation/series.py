@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framewatt.coverage import Nanoseconds, Samples, Values
+from framewatt.energy.coverage import Nanoseconds, Samples, Values
 from framewatt.meters.contract import COUNTER, Channel
 
 _TREMBLES = 2

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framewatt.coverage import Values
+from framewatt.energy.coverage import Values
 
 _LAG_S = (-0.5, 3.0)
 """Lags that are looked for: a meter with a clock of its own may seem to be ahead."""

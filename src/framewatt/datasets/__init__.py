@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
-from framewatt.errors import FramewattError
 
 __all__ = ["make_arrays"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framewatt.files import sha256_of_files
+from framewatt.base.files import sha256_of_files
 
 
 @dataclass(frozen=True)

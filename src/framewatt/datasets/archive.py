@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from framewatt.entries import problem_of_name, write_entry
-from framewatt.errors import FramewattError
+from framewatt.base.entries import problem_of_name, write_entry
+from framewatt.base.errors import FramewattError
 
 ENDINGS = (".tar.gz", ".tgz", ".zip")
 """How the names of such archives end."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framewatt.errors import FramewattError
-from framewatt.own_models import OwnModel
-from framewatt.validation import load_yaml, validate
+from framewatt.base.errors import FramewattError
+from framewatt.base.validation import load_yaml, validate
+from framewatt.study.own_models import OwnModel
 
 _SYNTHETIC = "synthetic"
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.plain_pickle import read_plain_pickle
 from framewatt.datasets.preprocessing import unit_range
 from framewatt.datasets.selection import Labelled, first, first_share_trains, joined
-from framewatt.errors import FramewattError
 
 _IMAGE = (3, 32, 32)
 _IMAGE_B = 3072

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.errors import FramewattError
-from framewatt.files import write_atomically
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_atomically
 
 _NAMES = ("x_train", "y_train", "x_test", "y_test")
 _MORE = ("more_train", "more_test")

@@ -6,10 +6,10 @@ Source: E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UC
 
 import numpy as np
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.selection import first
-from framewatt.errors import FramewattError
 
 _GREY_LEVELS = 16
 

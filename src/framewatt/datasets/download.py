@@ -14,7 +14,7 @@ from typing import Never
 
 import requests
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 _CHUNK_B = 2**14
 """What is lost with a connection is less than this."""

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import LeftOut, about
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.imagelist import ImageList, list_images
 from framewatt.datasets.preprocessing import PREPROCESSINGS, Image, resized_centre
 from framewatt.datasets.selection import chosen
-from framewatt.errors import FramewattError
-from framewatt.machine import usable_processors
+from framewatt.host.machine import usable_processors
 
 _DAMAGED = ("error", "leave_out")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 _SUFFIXES = (".jpg", ".jpeg", ".png")
 _DEVKIT = "meta.mat"

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of
 from framewatt.datasets.about import LeftOut, about
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.selection import chosen
 from framewatt.datasets.wordpiece import make_tokenizer, read_vocabulary, train_vocabulary, vocabulary_sha256
-from framewatt.errors import FramewattError
-from framewatt.files import sha256_of
 
 _FOLDER = "aclImdb"
 _CLASSES = ("neg", "pos")

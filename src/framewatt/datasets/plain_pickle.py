@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 _NUMBER_TYPE = re.compile(r"[<>|=]?[biuf][1248]")
 _EMPTY_ARRAY: Any = np.empty(0).__reduce__()[0]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from framewatt.base.files import read_json
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.sources import RECORD
-from framewatt.files import read_json
 
 
 def origin_of(source: str, folder: Path) -> dict[str, Any]:

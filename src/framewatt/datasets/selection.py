@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 Labelled = tuple[NDArray[Any], NDArray[np.int64]]
 """Samples, and their classes."""

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from framewatt.base.entries import problem_of_name
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_json
 from framewatt.base.paths import usable
 from framewatt.base.schema import unseen
 from framewatt.datasets.archive import is_archive, unpack_archive
 from framewatt.datasets.download import Checksum, download
-from framewatt.entries import problem_of_name
-from framewatt.errors import FramewattError
-from framewatt.files import write_json
 
 RECORD = "source.json"
 _DOWNLOADED = "resources/sources"

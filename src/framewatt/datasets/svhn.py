@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.preprocessing import unit_range
 from framewatt.datasets.selection import Labelled, first, first_share_trains, joined
-from framewatt.errors import FramewattError
 
 _IMAGE = (32, 32, 3)
 _ZERO = 10

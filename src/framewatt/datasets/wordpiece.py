@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 PADDING, UNKNOWN, BEGIN, END, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 _SPECIAL = (PADDING, UNKNOWN, BEGIN, END, MASK)

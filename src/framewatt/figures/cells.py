@@ -5,9 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.factors import factors_of, label, remarks, sorted_by
 from framewatt.figures import notes
-from framewatt.headline import PER_RUN, Headline
+from framewatt.frames.headline import PER_RUN, Headline
+from framewatt.study.factors import factors_of, label, remarks, sorted_by
 
 LABEL = "label"
 """Column that tells a cell from those that it is compared with, see `labelled`."""

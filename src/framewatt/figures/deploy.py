@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from framewatt.factors import COMPARED
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.figures.energy_time import accuracy_colours
+from framewatt.study.factors import COMPARED
 
 TITLE = "What to deploy: energy per sample against latency"
 _ENERGY, _LATENCY = "energy_per_sample_j", "latency_p95_s"
@@ -25,7 +25,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     """A panel a workload and data set: mean joules over 95th percentile of latency; on the front in a thick ring.
 
     Args:
-        runs: the runs frame (framewatt.frames.runs_columns); every inference run is a dot of its own.
+        runs: the runs frame (framewatt.frames.frames.runs_columns); every inference run is a dot of its own.
         choices: the frame of framewatt.statistics.judge_choices.
         compared: the factors in which cells are compared, by which markers tell them apart.
     """

@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
-from framewatt.factors import COMPARED, factors_of, shared
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, labelled, panels, with_intervals
-from framewatt.headline import headline_of_runs
+from framewatt.frames.headline import headline_of_runs
+from framewatt.study.factors import COMPARED, factors_of, shared
 
 TITLE = "Energy per {per} against accuracy"
 _MOST_ACROSS = 3
@@ -24,7 +24,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     Where no run has an accuracy, as with random weights, the figure says so in words.
 
     Args:
-        runs: the runs frame (framewatt.frames.runs_columns); totals are drawn.
+        runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
         cells: statistics of cells, whose intervals become error bars.
         compared: the factors in which cells are compared.
     """

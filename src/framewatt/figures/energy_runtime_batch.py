@@ -5,16 +5,16 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from framewatt.factors import COMPARED
 from framewatt.figures.runtime_batch import Quantity, draw_repetitions
-from framewatt.headline import headline_of_runs
+from framewatt.frames.headline import headline_of_runs
+from framewatt.study.factors import COMPARED
 
 
 def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
     """The figure of energy.
 
     Args:
-        runs: the runs frame (framewatt.frames.runs_columns); totals are drawn.
+        runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
         cells: statistics of cells, whose intervals become error bars.
         compared: the factors in which cells are compared.
     """

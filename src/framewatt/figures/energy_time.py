@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from framewatt.factors import COMPARED, factors_of, shared
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
-from framewatt.headline import Headline, headline_of_runs
+from framewatt.frames.headline import Headline, headline_of_runs
+from framewatt.study.factors import COMPARED, factors_of, shared
 
 TITLE = "Energy against time, {of}"
 _SMALLEST_PT2, _LARGEST_PT2 = 34.0, 90.0
@@ -28,7 +28,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     """A point a cell: mean joules over mean seconds, colour for accuracy, marker for its label, size for batch size.
 
     Args:
-        runs: the runs frame (framewatt.frames.runs_columns); totals are drawn, every run as a dot of its own.
+        runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn, every run as a dot of its own.
         cells: statistics of cells, whose intervals become error bars where a cell ran more than once.
         compared: the factors in which cells are compared.
     """

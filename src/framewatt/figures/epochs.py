@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from framewatt.factors import COMPARED, factors_of, shared
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
-from framewatt.frames import TOTAL
+from framewatt.frames.frames import TOTAL
+from framewatt.study.factors import COMPARED, factors_of, shared
 
 TITLE = "Training, epoch by epoch"
 _DASHES = ("-", "--", ":", "-.")
@@ -24,7 +24,7 @@ def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COM
     """A row of panels a model and data set: accuracy and joules over epochs, repetitions thin, their mean thick.
 
     Args:
-        epochs: the epochs frame (framewatt.frames.epochs_columns); totals are drawn.
+        epochs: the epochs frame (framewatt.frames.frames.epochs_columns); totals are drawn.
         runs: the runs frame, which says whose energy counts.
         compared: the factors in which cells are compared.
     """

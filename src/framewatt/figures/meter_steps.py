@@ -9,7 +9,7 @@ from framewatt.characterisation.channel import Character
 from framewatt.characterisation.measure import Characterisation
 from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE
 from framewatt.characterisation.series import Series
-from framewatt.coverage import Values
+from framewatt.energy.coverage import Values
 from framewatt.figures import notes, style
 
 TITLE = "Steps of load as each meter saw them"

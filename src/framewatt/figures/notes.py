@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, styled
-from framewatt.frames import TOTAL
+from framewatt.frames.frames import TOTAL
 from framewatt.witness.columns import DISTURBED_BY
 
 _MARGIN_IN = 0.08

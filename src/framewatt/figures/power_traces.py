@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from framewatt.factors import COMPARED, label, remarks, shared
 from framewatt.figures import notes, style
+from framewatt.study.factors import COMPARED, label, remarks, shared
 
 TITLE = "Power over one run of each {compared}"
 SHORTEST_STEP_S = 0.1
@@ -68,7 +68,7 @@ def counter_power(time_ns: NDArray[np.int64], energy_j: NDArray[np.float64]) -> 
 
     The trace does not say at what value a counter wraps, so a step back (wrap or reset) has no power: NaN, a gap in
     the line. A failed read (NaN) is bridged by the good ones beside it. The energies of windows do not come from here
-    but from framewatt.windows, which knows the wrap.
+    but from framewatt.energy.windows, which knows the wrap.
 
     Args:
         time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.

@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from framewatt.factors import factors_of, named, shared
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
-from framewatt.headline import headline_of_runs
+from framewatt.frames.headline import headline_of_runs
+from framewatt.study.factors import factors_of, named, shared
 
 TITLE = "{what} per {per} by {compared}"
 _SPREAD = 0.5
@@ -43,7 +43,7 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     """A panel a group of comparable cells, a row a cell: every repetition as a dot, the mean with its interval.
 
     Args:
-        runs: the runs frame (framewatt.frames.runs_columns); totals are drawn.
+        runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
         cells: statistics of cells, whose intervals become error bars.
         compared: the factors in which cells are compared.
         quantity: what is drawn.

@@ -7,9 +7,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_atomically
 from framewatt.figures.style import styled
-from framewatt.files import write_atomically
 
 _METADATA: dict[str, dict[str, Any]] = {
     ".svg": {"Date": None},

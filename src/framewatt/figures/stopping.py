@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from framewatt.factors import COMPARED, label
 from framewatt.figures import notes, style
+from framewatt.study.factors import COMPARED, label
 
 TITLE = "What was known after each block"
 _SHIFT = 0.12

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.factors import natural
 from framewatt.figures import notes
 from framewatt.figures.training_levels import FIRST, Levels
-from framewatt.frames import TOTAL
+from framewatt.frames.frames import TOTAL
 from framewatt.statistics.intervals import mean_interval
 from framewatt.statistics.training_epochs import LABEL, PANELS, counted_epochs, gpu_or_total, labelled
+from framewatt.study.factors import natural
 
 _CELL = [*PANELS, LABEL]
 

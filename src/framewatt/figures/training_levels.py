@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from framewatt.factors import rank
 from framewatt.figures import notes, style
 from framewatt.statistics.training_epochs import LABEL
+from framewatt.study.factors import rank
 
 FIRST = "epoch 1"
 """`part` of the values that hold the first epoch alone."""

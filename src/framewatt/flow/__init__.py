@@ -1,1 +1,1 @@
-"""What rules ask for: which job makes what, by which hash it is known, and what is due."""
+"""What the Snakefile asks for: set-up, the folder and its owner, targets, image servers."""

@@ -12,7 +12,7 @@ from typing import Any, Never
 
 import snakemake.exceptions
 
-from framewatt.files import PARTIAL
+from framewatt.base.files import PARTIAL
 from framewatt.host.holder import tell, told
 
 FILE = "framewatt.lock"

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from framewatt.errors import FramewattError
-from framewatt.images import BOOTSTRAP
+from framewatt.base.errors import FramewattError
+from framewatt.environments.images import BOOTSTRAP
 
 _DOCKER_HUB = "registry-1.docker.io"
 _TIMEOUT_S = 10

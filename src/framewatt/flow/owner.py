@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from framewatt.errors import FramewattError
-from framewatt.files import write_text
-from framewatt.validation import load_yaml
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_text
+from framewatt.base.validation import load_yaml
 
 _MARK = Path("plan", ".study_file")
 """Below results/<study>: the file that it was planned from. It is hidden, as no path of a machine is packed."""

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from framewatt.base.errors import FramewattError
 from framewatt.base.schema import unseen
-from framewatt.errors import FramewattError
 
 _NEVER = ":{}"
 """A colon divides PATH; braces are Snakemake's wildcards, also in the paths of its own files."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 
 @dataclass(frozen=True)

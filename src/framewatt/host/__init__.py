@@ -1,1 +1,1 @@
-"""The machine that is measured, as all who measure on it share it: its lock, and who holds it."""
+"""The machine that is measured: what it is, its lock, its governor, and the processes that run on it."""

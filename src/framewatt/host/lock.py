@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.host.holder import tell, told
 
 FOLDERS = tuple(map(Path, ("/run/lock", "/run/lock/framewatt", "/tmp", "/dev/shm")))  # noqa: S108 # files are checked

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.contract import Meter
 from framewatt.meters.estimate import Estimate
 from framewatt.meters.external import External, Log

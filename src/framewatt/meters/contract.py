@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 COUNTER = "counter"
 GAUGE = "gauge"

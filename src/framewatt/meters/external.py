@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from framewatt.errors import FramewattError
-from framewatt.instants import utc_ns
+from framewatt.base.errors import FramewattError
+from framewatt.base.instants import utc_ns
 from framewatt.meters.contract import COUNTER, GAUGE, Channel, Reading, require
 
 _DOMAIN = "external:wall"

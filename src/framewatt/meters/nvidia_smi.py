@@ -13,7 +13,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.contract import GAUGE, Channel, Reading, require
 from framewatt.meters.nvml import LONGEST_AVERAGE_S, MOST_W
 from framewatt.meters.subprocess_lines import Lines

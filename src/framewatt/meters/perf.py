@@ -18,7 +18,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.contract import COUNTER, Channel, Reading, require
 from framewatt.meters.rapl import MOST_W
 from framewatt.meters.subprocess_lines import Lines

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.contract import COUNTER, Channel, require
 from framewatt.meters.rapl import MOST_W
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.contract import WITNESS, Channel, require
 
 
@@ -44,7 +44,7 @@ class Replay:
         """Load the trace and start its clock."""
         require(self)
         # Only the sampling process that replays needs parquet; the others start faster without it.
-        from framewatt.records import read_trace
+        from framewatt.meters.trace_file import read_trace
 
         trace = read_trace(self.path)
         if not len(trace.monotonic_ns):

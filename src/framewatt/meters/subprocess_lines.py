@@ -4,7 +4,7 @@ import os
 import subprocess
 from collections.abc import Sequence
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 _STOP_TIMEOUT_S = 5.0
 

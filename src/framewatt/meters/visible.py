@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 GPU_ORDER = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 """Set for the measured process: else CUDA numbers unlike GPUs by their speed, and NVML by their place on the bus."""

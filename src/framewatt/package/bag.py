@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from framewatt.files import write_atomically
+from framewatt.base.files import write_atomically
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest date a zip entry can have; the real dates are in the records."""

@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from framewatt.errors import FramewattError
-from framewatt.file_study import FileStudy
-from framewatt.files import sha256_of
-from framewatt.identity import code_files
-from framewatt.own_models import OwnModel
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of
+from framewatt.base.identity import code_files
+from framewatt.base.privacy import Secrets
+from framewatt.imports.file_study import FileStudy
 from framewatt.package.private import versions_in
-from framewatt.privacy import Secrets
-from framewatt.study import Study
+from framewatt.study.own_models import OwnModel
+from framewatt.study.study import Study
 
 _LEFT_OUT = ("weights.pt", "weights.weights.h5", "weights.params", "model.onnx", "model.onnx.data", "reference.npy")
 """Large things that the workflow makes again from what is in the package; their hashes are in the records."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from framewatt.errors import FramewattError
-from framewatt.files import read_json, write_json
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json, write_json
 from framewatt.package.deposit_package import Package
 from framewatt.package.deposit_server import Server, UnknownOutcomeError
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection
 from urllib.parse import SplitResult, urlsplit
 
-from framewatt.errors import FramewattError
-from framewatt.privacy import Secrets
+from framewatt.base.errors import FramewattError
+from framewatt.base.privacy import Secrets
 
 SANDBOX = "https://sandbox.zenodo.org"
 ZENODO = "https://zenodo.org"

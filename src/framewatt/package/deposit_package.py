@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framewatt.ending import scratch_folder
-from framewatt.errors import FramewattError
+from framewatt.base.ending import scratch_folder
+from framewatt.base.errors import FramewattError
 from framewatt.package.checking import check
 from framewatt.package.confined import Limits
 

@@ -14,9 +14,9 @@ from urllib.parse import quote, urlsplit
 import requests
 import urllib3
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
+from framewatt.base.privacy import Secrets
 from framewatt.package.deposit_address import split
-from framewatt.privacy import Secrets
 
 _TIMEOUT_S = (10, 60)
 _ANSWER_S = 120.0

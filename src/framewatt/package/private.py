@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.base.encoded import as_text
+from framewatt.base.privacy import Secrets
 from framewatt.package.readable import UnreadableError, is_packed, parts_of
-from framewatt.privacy import Secrets
 
 _LOCKED = re.compile(r"==(\d+(?:\.\d+){3})\b")
 _WORD = re.compile(r"[^\s<>()\[\],;:\"']+")

@@ -13,12 +13,12 @@ from typing import Any
 
 import yaml
 
-from framewatt.errors import FramewattError
-from framewatt.files import read_json, sha256_of
-from framewatt.identity import ROOT
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json, sha256_of
+from framewatt.base.identity import ROOT
+from framewatt.base.validation import load_yaml
 from framewatt.package.unpack import LARGEST_B, unpack
 from framewatt.package.verification.earlier import as_read_then
-from framewatt.validation import load_yaml
 
 DERIVED = ("stopping", "aggregate", "statistics", "tables", "replication", "figures", "report")
 """Folders of a results tree that follow from the others."""

@@ -9,9 +9,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from framewatt.ending import scratch_folder
-from framewatt.errors import FramewattError
-from framewatt.files import write_text
+from framewatt.base.ending import scratch_folder
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_text
 
 SUFFIX = ".sig"
 NAMESPACE = "framewatt"

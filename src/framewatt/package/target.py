@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 PARTS = ("package", "rebuilt")
 """What a rebuilt package leaves there."""

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from framewatt.errors import FramewattError
-from framewatt.identity import ROOT
+from framewatt.base.errors import FramewattError
+from framewatt.base.identity import ROOT
 from framewatt.package.rebuild import compared_in
 from framewatt.package.unpack import unpack
 from framewatt.package.verification import (

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from framewatt.meters.gpus import gpus_of
+from framewatt.meters.throttling import throttled_shares
 from framewatt.meters.visible import visible_gpus
 from framewatt.preflight.finding import HOT_C, Finding
-from framewatt.throttling import throttled_shares
 
 
 def gpu_findings(library: Any = None) -> Iterator[Finding]:

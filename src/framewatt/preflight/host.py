@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from framewatt.machine import text_of, usable_processors
+from framewatt.host.machine import text_of, usable_processors
 from framewatt.preflight.finding import HOT_C, Finding
 
 _CPU = Path("sys/devices/system/cpu")

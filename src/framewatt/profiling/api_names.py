@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 _COLUMNS = ["framework", "phase", "file", "function", "through", "api_name", "why"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.errors import FramewattError
-from framewatt.files import write_text
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_text
 
 NO_GRAPHVIZ = (
     "call graphs: found no dot on PATH; allowed: Graphviz 2.40 or newer (Debian: apt install graphviz; conda: conda "

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.profiling.dump import Trust, UnknownDumpError, read_profile
 from framewatt.profiling.frame import ProfiledRun, file_name
 

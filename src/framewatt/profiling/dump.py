@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.profiling.places import short_names
 from framewatt.profiling.unmarshal import CPU_S, LARGEST_BYTES
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.published import itu2023_claims
 from framewatt.published.itu2023_epochs import DIGITS, GAUGES, KEYS, METRICS, UNITS, as_published
 from framewatt.published.itu2023_places import labels

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.figures.power_traces import TracedRun
 
 FACTORS = ["batch_size", "framework", "dataset", "model"]

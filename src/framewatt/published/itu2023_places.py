@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 AUTHORS_TABLES = "all_data_processed*.csv"
 PLACES = (".", "dataout")

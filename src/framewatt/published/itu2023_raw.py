@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from framewatt.figures.power_traces import TracedRun
-from framewatt.records import read_run
+from framewatt.runs.records import read_run
 
 
 def read_runs(paths: Iterable[Path]) -> list[TracedRun]:

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 REPRODUCED = "reproduced"
 DEVIATES = "deviates"

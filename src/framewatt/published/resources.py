@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.published.printed import Answer
 from framewatt.published.verdicts import Recount
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_text
 from framewatt.base.spreadsheet import read_csv, to_csv
-from framewatt.errors import FramewattError
-from framewatt.files import write_text
 from framewatt.published.tables import to_readable_markdown
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.errors import FramewattError
-from framewatt.factors import NATIVE
-from framewatt.frames import TOTAL
+from framewatt.base.errors import FramewattError
+from framewatt.frames.frames import TOTAL
 from framewatt.published.alizadeh2024_claims import ORIGINALS
 from framewatt.statistics.selection import totals
+from framewatt.study.factors import NATIVE
 
 MODELS = {"mobilenetv2": "MobileNet", "resnet50": "ResNet", "bert_base": "BERT"}
 """Workload -> the paper's name, in the order of its Table 1."""

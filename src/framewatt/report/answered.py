@@ -21,8 +21,8 @@ from framewatt.report.numbers import (
     significant,
 )
 from framewatt.statistics.answers import JOINT
-from framewatt.statistics.kinds import is_paired
 from framewatt.statistics.log_ratios import FEWEST
+from framewatt.study.statistical_tests import is_paired
 from framewatt.tables.columns import ESTIMATED
 
 _MOST_NAMES = 4

@@ -5,13 +5,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from framewatt.factors import label, phrase, shared
 from framewatt.report.imported import Facts, files_read, how_sampled
 from framewatt.report.material import Material
 from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
 from framewatt.report.tables import Table
-from framewatt.statistics.kinds import NAMES
-from framewatt.weights import FINE_TUNED, TRAINED, weights_of
+from framewatt.study.factors import label, phrase, shared
+from framewatt.study.statistical_tests import NAMES
+from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
 
 _WEIGHTS = {
     "trained": "trained in this workflow, unmeasured",

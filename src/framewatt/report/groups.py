@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from framewatt.factors import FIRST_LEVELS, Cell, label, natural, remarks, shared
-from framewatt.plan import planned_cells
+from framewatt.planning.plan import planned_cells
 from framewatt.report.material import Material
 from framewatt.statistics.pairs import groups
+from framewatt.study.factors import FIRST_LEVELS, Cell, label, natural, remarks, shared
 
 _PHASES = {"train": "Training", "infer": "Inference"}
 

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from framewatt.figures.notes import estimate_words
-from framewatt.frames import TOTAL
-from framewatt.headline import Headline, headline_of_runs
+from framewatt.frames.frames import TOTAL
+from framewatt.frames.headline import Headline, headline_of_runs
 from framewatt.tables import Table
 
 

@@ -4,7 +4,7 @@ import re
 from html import escape
 from xml.etree import ElementTree
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 _PROLOG = re.compile(r"\A.*?(?=<svg\b)", re.DOTALL)
 _METADATA = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)

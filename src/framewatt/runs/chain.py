@@ -17,8 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from framewatt.errors import FramewattError
-from framewatt.files import sha256_of
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of
 from framewatt.runs.predictions import NAME as PREDICTIONS
 
 NAME = "chain.jsonl"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 
 NAME = "right.bits"
 """Name of the file."""

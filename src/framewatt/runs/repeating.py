@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from framewatt.files import sha256_of
-from framewatt.records import read_run
+from framewatt.base.files import sha256_of
+from framewatt.runs.records import read_run
 from framewatt.witness.judgement import MOST_STOLEN, most_of_others
 from framewatt.witness.machine_wide import processor_times
 from framewatt.witness.policy import REPEAT, disturbance_of

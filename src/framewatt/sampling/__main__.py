@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters import make_meter
 from framewatt.sampling.loop import sample
 from framewatt.sampling.opening import open_meters, open_witness

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.sampling.turns import OnTime
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framewatt.meters.contract import Channel, Meter, Polled, Streamed
-from framewatt.raw import RawReadings, RawRows
+from framewatt.sampling.raw import RawReadings, RawRows
 from framewatt.sampling.turns import OnTime, Turns, WhenReady, Witnessing
 from framewatt.witness.gpu_processes import GpuProcesses
 from framewatt.witness.instrument import Witness, witness_channels

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framewatt.meters.contract import Polled, Streamed
-from framewatt.raw import RawReadings, RawRows
+from framewatt.sampling.raw import RawReadings, RawRows
 from framewatt.witness.instrument import WITNESS_PERIOD_S, Witness
 
 _FLUSH_S = 0.5

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.factors import Cell
-from framewatt.headline import headline_of_runs
+from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.best_set import BestSet
-from framewatt.statistics.kinds import NAMES, is_paired, t_of
 from framewatt.statistics.log_ratios import FEWEST, logs_of, number
 from framewatt.statistics.looks import ONCE, Looks, best_of
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import ENERGIES, block_values, cells_of, counted, totals
+from framewatt.study.factors import Cell
+from framewatt.study.statistical_tests import NAMES, is_paired, t_of
 
 ANSWERS_COLUMNS = [
     "quantity",

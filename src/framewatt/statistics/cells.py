@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from framewatt.factors import PlainCell, factors_of
 from framewatt.statistics.correlation import spearman
 from framewatt.statistics.hypothesis_tests import correct
 from framewatt.statistics.intervals import SMALLEST_N, Values, is_constant, mean_interval
-from framewatt.statistics.kinds import is_paired
 from framewatt.statistics.residuals import BEYOND, FEWEST_RUNS, outlying, residuals, scatter_percent
 from framewatt.statistics.selection import (
     ENERGIES,
@@ -24,6 +22,8 @@ from framewatt.statistics.selection import (
     left_out,
     totals,
 )
+from framewatt.study.factors import PlainCell, factors_of
+from framewatt.study.statistical_tests import is_paired
 
 _FLOATS = [
     *("mean", "mean_low", "mean_high", "median", "sd", "cv_percent", "cv_after_blocks_percent", "min", "max"),

@@ -7,12 +7,12 @@ from typing import Any
 
 from scipy import special
 
-from framewatt.factors import Cell
 from framewatt.statistics.best_set import level_of
-from framewatt.statistics.kinds import is_of_ranks, is_paired
 from framewatt.statistics.log_ratios import FEWEST
 from framewatt.statistics.pairs import comparable_pairs, groups
 from framewatt.statistics.power import Reachability, reachable_significance
+from framewatt.study.factors import Cell
+from framewatt.study.statistical_tests import is_of_ranks, is_paired
 
 POWER = 0.8
 """Probability with which a difference is to be shown."""

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from framewatt.headline import headline_of_runs
+from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.intervals import is_constant
-from framewatt.statistics.kinds import is_paired
 from framewatt.statistics.log_ratios import logs_of
 from framewatt.statistics.selection import block_values, cells_of, totals
+from framewatt.study.statistical_tests import is_paired
 
 DRIFT_COLUMNS = ["quantity", "over", "n", "r", "p", "change_percent", "drifts"]
 """Columns of the drift. `over` is what the `n` points are, blocks or runs; `r` the correlation of their level with

@@ -11,9 +11,9 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from framewatt.statistics.intervals import Values
-from framewatt.statistics.kinds import NAMES, PAIRED_T, RANK_SUM, SIGNED_RANK
 from framewatt.statistics.log_ratios import log_ratio, logs_of
 from framewatt.statistics.power import SMALLEST_N
+from framewatt.study.statistical_tests import NAMES, PAIRED_T, RANK_SUM, SIGNED_RANK
 
 _LARGEST_EXACT_N = 50
 """Runs up to which the exact distribution is computed; beyond, the normal one is as good."""
@@ -35,7 +35,7 @@ def compare_pair(test: str, a: Values, b: Values) -> Outcome:
     """Test two samples for a shift, two-sided.
 
     Args:
-        test: of framewatt.statistics.kinds.
+        test: of framewatt.study.statistical_tests.
         a: shape (n_a,).
         b: shape (n_b,), in the unit of `a`; for `t` and `wilcoxon` of the same length, pair by pair.
     """

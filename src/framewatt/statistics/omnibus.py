@@ -10,11 +10,11 @@ import pandas as pd
 import scikit_posthocs
 from scipy import stats
 
-from framewatt.factors import Cell
-from framewatt.headline import headline_of_runs
-from framewatt.statistics.kinds import is_of_ranks
+from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import cells_of, counted, totals
+from framewatt.study.factors import Cell
+from framewatt.study.statistical_tests import is_of_ranks
 
 OMNIBUS_COLUMNS = ["quantity", "group", "test", "cell_a", "cell_b", "n_cells", "n_runs", "statistic", "p", "flags"]
 """Columns of the omnibus tests: a row a group, then one a pair of its cells for the post-hoc test. `n_cells` and

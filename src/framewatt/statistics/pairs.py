@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable
 
-from framewatt.factors import Cell, phrase, shared
+from framewatt.study.factors import Cell, phrase, shared
 
 
 def group_of(cell: Cell, compared: Iterable[str]) -> str:

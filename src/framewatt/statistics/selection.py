@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from framewatt.errors import FramewattError
-from framewatt.factors import PlainCell, factors_of
-from framewatt.frames import TOTAL
+from framewatt.base.errors import FramewattError
+from framewatt.frames.frames import TOTAL
+from framewatt.study.factors import PlainCell, factors_of
 
 QUANTITIES = [
     "energy_gross_j",

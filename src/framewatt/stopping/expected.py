@@ -6,7 +6,7 @@ from typing import Any
 from scipy.special import ndtri, stdtrit
 
 from framewatt.statistics.stopping import critical_t, threshold_of
-from framewatt.stopping.rule import Rule
+from framewatt.study.stopping_rule import Rule
 
 NOISE = 0.05
 """Standard deviation of a run about its cell and block that is assumed, as a share: that of a quiet machine."""

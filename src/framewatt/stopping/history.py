@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.files import read_json, write_json
-from framewatt.flow.due import run_name
-from framewatt.stopping.rule import rule_of
+from framewatt.base.files import read_json, write_json
+from framewatt.study.cell import run_name
+from framewatt.study.stopping_rule import rule_of
 
 NAME = "repetitions.json"
 """Beside plan.json; only of studies whose repetitions were changed."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from framewatt.statistics.looks import ONCE, Looks
-from framewatt.stopping.rule import rule_of
+from framewatt.study.stopping_rule import rule_of
 
 
 def looks_of(settings: Mapping[str, Any]) -> Looks:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.factors import Cell
-from framewatt.frames import runs_frame
-from framewatt.headline import headline_of_runs
+from framewatt.frames.frames import runs_frame
+from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import counted, totals
 from framewatt.statistics.stopping import Look, Values, look_at_interval, look_for_best, threshold_of
-from framewatt.stopping.rule import TIME, Rule, rule_of
+from framewatt.study.factors import Cell
+from framewatt.study.stopping_rule import TIME, Rule, rule_of
 
 
 @dataclass(frozen=True)

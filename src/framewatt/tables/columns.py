@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.factors import reading_order, title
+from framewatt.study.factors import reading_order, title
 from framewatt.tables.table import MISSING, Table, significant, text, with_ends
 
 ESTIMATED = " (estimated)"

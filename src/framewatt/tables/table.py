@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from framewatt.base import spreadsheet
-from framewatt.errors import FramewattError
-from framewatt.files import write_text
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_text
 
 MISSING = "n/a"
 """What a reader sees where a value is unknown; in CSV the field is empty."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.meters.gpus import gpus_of
 from framewatt.meters.visible import visible_gpus
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from framewatt.machine import text_of
+from framewatt.host.machine import text_of
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _PAGE_B = os.sysconf("SC_PAGE_SIZE")

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from framewatt.machine import text_of
+from framewatt.host.machine import text_of
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _TRIES = 3

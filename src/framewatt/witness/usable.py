@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from framewatt.machine import text_of
+from framewatt.host.machine import text_of
 
 _GROUPS = "sys/fs/cgroup"
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from framewatt.errors import FramewattError
-from framewatt.files import read_json
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
 
 CONFIGURATION, WEIGHTS = "config.json", "model.safetensors"
 """The files of published weights, as transformers writes them."""

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
-from framewatt.errors import FramewattError
-from framewatt.options import OPTIONS, Level
+from framewatt.study.options import OPTIONS, Level
 
 ADAM = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
 """Adam's constants, as in its paper (Kingma and Ba, 2015), in every framework; the frameworks' own epsilons differ."""
@@ -162,3 +162,19 @@ class Training(Workload):
         size = min(self.spec.batch_size, count)
         for start in range(0, count - size + 1, size):
             yield order[start : start + size]
+
+
+def spec_of(job: Mapping[str, Any]) -> Spec:
+    """The workload's part of a job."""
+    return Spec(
+        model=job["model"],
+        batch_size=job["batch_size"],
+        device=job["device"],
+        provider=job["provider"],
+        threads=job["threads"],
+        seed=job["seed"],
+        artefact=Path(job["artefact"]) if job.get("artefact") else None,
+        training=job["training"],
+        options=job.get("options", {}),
+        own=job.get("own"),
+    )

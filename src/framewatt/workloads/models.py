@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.workloads.contract import Spec
 
 IMAGENET_CLASSES = 1000

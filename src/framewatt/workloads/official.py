@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from framewatt.errors import FramewattError
-from framewatt.files import read_json, sha256_of, write_json
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json, sha256_of, write_json
 
 KNOWN = {
     "mobilenet_v2-b0353104.pth": "b03531047ffacf1e2488318dcd2aba1126cde36e3bfe1aa5cb07700aeeee9889",

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framewatt.meters.contract import Channel
+from framewatt.meters.trace import Trace
 from framewatt.package.verification.compare import differences
-from framewatt.trace import Trace
 
 _ALWAYS_ALL = ("rapl", "pyrapl", "perf", "external", "estimate", "nvidia-smi")
 """Meters that give the same channels whenever they are opened. NVML leaves out what a GPU does not answer just then,

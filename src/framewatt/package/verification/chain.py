@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from framewatt.errors import FramewattError
-from framewatt.file_study import FileStudy
-from framewatt.files import parse_json, sha256_of
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import parse_json, sha256_of
+from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.compare import some
 from framewatt.package.verification.opened import Opened, RunFolder
 from framewatt.runs.chain import FIRST, FOUND, LEFT_OUT, MEASURED, NAME, hashes_of

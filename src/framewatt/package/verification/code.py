@@ -5,12 +5,14 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from framewatt.files import sha256_of
-from framewatt.identity import ROOT, code_files, code_sha256
+from framewatt.base.files import sha256_of
+from framewatt.base.identity import ROOT, code_files, code_sha256
 from framewatt.package.verification.compare import some
 from framewatt.package.verification.opened import Opened, mapping_in
 
 _WRITES = re.compile(r"^SCHEMA_VERSION = (\d+)$", re.MULTILINE)
+_RECORDS = ("runs/records.py", "records.py")
+"""Where the packed code says which schema it writes: now, and in packages from before the library was divided."""
 
 
 def problems(package: Opened) -> Iterator[str]:
@@ -31,8 +33,9 @@ def _other_schemas(package: Opened) -> Iterator[str]:
 
     By an older schema a record would be held to less.
     """
-    records = package.data / "src" / "framewatt" / "records.py"
-    written = _WRITES.search(records.read_text(encoding="utf-8")) if records.is_file() else None
+    places = (package.data / "src" / "framewatt" / name for name in _RECORDS)
+    texts = (path.read_text(encoding="utf-8") for path in places if path.is_file())
+    written = next((found for text in texts if (found := _WRITES.search(text))), None)
     if written is None:
         return
     hashes = _hashes(package.data)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from framewatt.flow.due import run_name
-from framewatt.flow.missing import missing_of
 from framewatt.package.verification.environments import records_of
 from framewatt.package.verification.opened import Opened
-from framewatt.verdict import FAILED, OK
+from framewatt.planning.missing import missing_of
+from framewatt.runs.verdict import FAILED, OK
+from framewatt.study.cell import run_name
 
 NAME = "report/complete.txt"
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.package.bag import INFO
 from framewatt.package.citation import citation_cff, zenodo_json
 from framewatt.package.crate import METADATA, crate_metadata, span_utc

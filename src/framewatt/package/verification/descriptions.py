@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt import jobs
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.samples import data_of
-from framewatt.study import Study
-from framewatt.verdict import OK
-from framewatt.weights import FINE_TUNED, TRAINED, weights_of
+from framewatt.planning import jobs
+from framewatt.runs.verdict import OK
+from framewatt.study.study import Study
+from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
 
 _OF_MODEL = ("parameters", "input_shape", "input_layout", "libraries")
 """What a workload says of a model, however many samples it takes at once."""

@@ -6,8 +6,8 @@ The energies of such records were interpolated between readings and not between 
 from collections.abc import Mapping
 from typing import Any
 
-from framewatt.file_study import is_file_study
-from framewatt.statistics.kinds import RANK_SUM, SIGNED_RANK
+from framewatt.imports.file_study import is_file_study
+from framewatt.study.statistical_tests import RANK_SUM, SIGNED_RANK
 
 SINCE = 3
 """The schema version of records whose windows are this code's, to the last digit."""

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt.environments import LOCK, lock_sha256
-from framewatt.node_packages import node_lock
+from framewatt.environments.framework import LOCK, lock_sha256
+from framewatt.environments.node_packages import node_lock
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
-from framewatt.study import Study
+from framewatt.study.study import Study
 
 _IDENTITY = ("name", "mode", "lock_sha256", "image_sha256", "python_version")
 _PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]\n]*\])?==([^\s;]+)[ \t]*(;?)", re.MULTILINE)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from framewatt.base.errors import FramewattError
 from framewatt.base.parquet_file import LABEL, UNREADABLE, read_columns
-from framewatt.errors import FramewattError
 
 _COLUMNS = {"monotonic_ns": pa.int64(), "utc": LABEL, "window": LABEL, "edge": LABEL}
 _MOST_EVENTS = 100_000

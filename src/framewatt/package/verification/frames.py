@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import to_csv
-from framewatt.errors import FramewattError
-from framewatt.frames import epochs_frame, runs_frame
-from framewatt.idle_power import drift_w
+from framewatt.energy.idle_power import drift_w
+from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.witness.columns import WITNESSED
 

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from framewatt import jobs
-from framewatt.file_study import FileStudy
-from framewatt.flow.job_hashes import JobHashes
+from framewatt.imports.file_study import FileStudy
 from framewatt.package.contents import project_files
 from framewatt.package.crate import METADATA
 from framewatt.package.verification.compare import some
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.stages import records_of_stages
+from framewatt.planning import jobs
+from framewatt.planning.job_hashes import JobHashes
 
 _ONCE = (METADATA, "CITATION.cff", ".zenodo.json", "identity.json", "changes.diff")
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt import jobs
-from framewatt.cell import FIXED
-from framewatt.file_study import FILES, FileStudy
+from framewatt.imports.collect import FileRun
+from framewatt.imports.file_study import FILES, FileStudy
 from framewatt.package.verification import chain
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, RunFolder
-from framewatt.sources.collect import FileRun
-from framewatt.study import Study
+from framewatt.planning import jobs
+from framewatt.study.cell import FIXED
+from framewatt.study.study import Study
 
 _OF_THE_JOB = ("study", "cell_id", "cell", "repetition", "device", "threads")
 

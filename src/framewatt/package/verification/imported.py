@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from framewatt.imports.assemble import FROM_THE_LOG, PROCESS, STEADY
+from framewatt.imports.epochs import METRICS
+from framewatt.imports.importing import unknown_of
 from framewatt.package.verification.compare import differences
 from framewatt.package.verification.imported_channels import WITHOUT_READINGS
-from framewatt.sources.assemble import FROM_THE_LOG, PROCESS, STEADY
-from framewatt.sources.epochs import METRICS
-from framewatt.sources.importing import unknown_of
-from framewatt.verdict import FAILED, OK
+from framewatt.runs.verdict import FAILED, OK
 
 _NOTHING: Mapping[str, Any] = {"machine": {}, "preflight": []}
 """What stands for unknown where it is not null."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framewatt.accounts import energy_channels
+from framewatt.energy.accounts import energy_channels
+from framewatt.imports import codecarbon, nvidia_smi, perf, watts
+from framewatt.imports.contract import Options
+from framewatt.imports.nvidia_smi_layout import QUANTITIES
 from framewatt.meters.contract import COUNTER, Channel
+from framewatt.meters.trace import Trace
 from framewatt.package.verification.compare import differences
-from framewatt.sources import codecarbon, nvidia_smi, perf, watts
-from framewatt.sources.contract import Options
-from framewatt.sources.nvidia_smi_layout import QUANTITIES
-from framewatt.trace import Trace
 
 WITHOUT_READINGS = "epochs"
 """The reader that gives epochs and no channel."""

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.errors import FramewattError
-from framewatt.file_study import FileStudy
+from framewatt.base.errors import FramewattError
+from framewatt.imports.file_study import FileStudy
 from framewatt.meters import chosen_of
 from framewatt.meters.contract import WITNESS
+from framewatt.meters.trace import Trace
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
-from framewatt.trace import Trace
 
 _REPLAY = "replay"
 

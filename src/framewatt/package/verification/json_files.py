@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from framewatt.files import parse_json
+from framewatt.base.files import parse_json
 from framewatt.package.verification.opened import Opened
 
 _LOGS = "logs/"

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from framewatt.file_study import FileStudy
+from framewatt.imports.file_study import FileStudy
+from framewatt.imports.importing import import_runs
+from framewatt.meters.trace import Trace
+from framewatt.meters.trace_file import read_trace
 from framewatt.package.verification import earlier
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, RunFolder
-from framewatt.records import read_trace
-from framewatt.sources.importing import import_runs
-from framewatt.trace import Trace
 
 _OF_THE_READER = ("identity", "framewatt_version", "schema_version")
 """What a record says of the program that read the logs, which may be another one now."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt.errors import FramewattError
-from framewatt.file_study import FileStudy
-from framewatt.idle_power import usual_spread_w
-from framewatt.machine import lasting
+from framewatt.base.errors import FramewattError
+from framewatt.energy.idle_power import usual_spread_w
+from framewatt.host.machine import lasting
+from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.pace import problems_of_idle

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from framewatt.files import sha256_of
+from framewatt.base.files import sha256_of
 from framewatt.package.bag import DECLARATION, INFO, LABELS, MANIFEST, TAG_MANIFEST
 
 _TAGS = ("bagit.txt", INFO, MANIFEST)

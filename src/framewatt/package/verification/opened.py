@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from framewatt.base.entries import problem_of_name
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
+from framewatt.base.identity import ROOT
+from framewatt.base.validation import load_yaml, validate
 from framewatt.datasets.catalogue import Catalogue, load_catalogue
-from framewatt.entries import problem_of_name
-from framewatt.errors import FramewattError
-from framewatt.file_study import FileStudy, is_file_study, load_file_study, schema_of_files
-from framewatt.files import read_json
-from framewatt.flow.job_hashes import JobHashes, Sources
-from framewatt.identity import ROOT
-from framewatt.jobs import AnyStudy, environments_of
+from framewatt.imports.file_study import FileStudy, is_file_study, load_file_study, schema_of_files
 from framewatt.package.verification.earlier import as_read_then
-from framewatt.plan import plan_of, planned_cells
-from framewatt.records import read_run
+from framewatt.planning.job_hashes import JobHashes, Sources
+from framewatt.planning.jobs import AnyStudy, environments_of
+from framewatt.planning.plan import plan_of, planned_cells
+from framewatt.runs.records import read_run
 from framewatt.stopping.path import Path as StoppingPath
 from framewatt.stopping.path import path_of
-from framewatt.stopping.rule import most_blocks, rule_of
-from framewatt.study import Study, load_study, schema_of_measuring
-from framewatt.validation import load_yaml, validate
+from framewatt.study.stopping_rule import most_blocks, rule_of
+from framewatt.study.study import Study, load_study, schema_of_measuring
 from framewatt.workloads import FRAMEWORKS, registered_models
 
 _MOST_RUNS = 100_000
@@ -265,9 +265,7 @@ def _measured_study(
     device, threads = plan.get("device"), plan.get("threads")
     if device not in ("cpu", "cuda") or type(threads) is not int or not 0 < threads <= _MOST_THREADS:
         raise FramewattError(f"plan.json: found device {device!r}, threads {threads!r}; allowed: cpu or cuda, a number")
-    if content.get("threads", "auto") == "auto":
-        content = {**content, "threads": threads}
-    study = load_study(path, content, schema, known, device)
+    study = load_study(path, content, schema, known, device, threads)
     runs = most_blocks(study.settings) * len(study.cells)
     if runs > _MOST_RUNS:
         raise FramewattError(f"{path}: repetitions: found {runs} runs; allowed: at most {_MOST_RUNS} in a package")

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt.file_study import FileStudy
+from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.chain import last_entries
 from framewatt.package.verification.opened import Opened
 from framewatt.runs.chain import MEASURED

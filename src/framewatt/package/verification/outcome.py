@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt.file_study import FileStudy
+from framewatt.host.supervision import Outcome
+from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.imported import problems_of_epochs, problems_of_flags, problems_of_unknown
 from framewatt.package.verification.opened import Opened
-from framewatt.supervision import Outcome
-from framewatt.verdict import FAILED, OK, UNAVAILABLE, Verdict, judge, told_of
+from framewatt.runs.verdict import FAILED, OK, UNAVAILABLE, Verdict, judge, told_of
 
 PRIMARY = "steady"
 """The window that every workload names, in training and in inference (worker.py)."""

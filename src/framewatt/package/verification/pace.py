@@ -7,9 +7,9 @@ import numpy as np
 
 from framewatt.meters import make_meter
 from framewatt.meters.contract import Polled
+from framewatt.meters.trace import Trace
 from framewatt.package.verification.compare import differences
 from framewatt.package.verification.opened import Opened
-from framewatt.trace import Trace
 
 _NO_STUDY_SAYS = ("replay", "external")
 """Meters that read on where others wrote: their lines come as they come."""

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from framewatt.errors import FramewattError
+from framewatt.base.errors import FramewattError
 from framewatt.package.verification.compare import some
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.samples import data_of
 from framewatt.runs.predictions import NAME, read_right
-from framewatt.study import Study
+from framewatt.study.study import Study
 
 
 def problems(package: Opened) -> Iterator[str]:

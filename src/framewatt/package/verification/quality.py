@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt.metrics import NAMES
+from framewatt.tasks.classification import NAMES
 
 _UNKNOWN = ", so accuracy is unknown"
 _OF_OUTPUTS = r"outputs are not numbers|outputs of shape \([\d, ]+\) are no scores of \d+ classes"

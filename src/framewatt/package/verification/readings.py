@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from framewatt.trace import Trace
+from framewatt.meters.trace import Trace
 
 _FEW = 50
 """Readings below which two runs may have the same by chance."""

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt.cell import Cell
-from framewatt.errors import FramewattError
-from framewatt.own_models import ONNX, OWN, SYNTHETIC
+from framewatt.base.errors import FramewattError
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.quality import problems_of_quality
-from framewatt.study import Study
-from framewatt.weights import SEEDED, weights_of
+from framewatt.study.cell import Cell
+from framewatt.study.own_models import ONNX, OWN, SYNTHETIC
+from framewatt.study.study import Study
+from framewatt.study.weights import SEEDED, weights_of
 
 _WHOLE = 1e-6
 """How far a share of right answers, times the samples, may be off a whole number."""

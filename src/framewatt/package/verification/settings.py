@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from framewatt.file_study import FileStudy
+from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.compare import some
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.samples import data_of
-from framewatt.verdict import OK
+from framewatt.runs.verdict import OK
 
 _ROUNDED_S = 1e-6
 """What seconds of a record may be off nanoseconds, by floating point."""

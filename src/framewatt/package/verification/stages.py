@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from framewatt.environments import LOCK, lock_sha256
-from framewatt.exporters.contract import CHECK_RECORD
-from framewatt.flow.job_hashes import JobHashes
+from framewatt.environments.framework import LOCK, lock_sha256
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
-from framewatt.training import RECORD as TRAIN_RECORD
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.prepare.exporters.contract import CHECK_RECORD
+from framewatt.prepare.training import RECORD as TRAIN_RECORD
 
 
 def problems(package: Opened) -> Iterator[str]:

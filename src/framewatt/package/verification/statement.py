@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from framewatt.file_study import FileStudy
+from framewatt.imports.file_study import FileStudy
 from framewatt.package.rebuild import not_compared_in
 from framewatt.package.verification import chain
 from framewatt.package.verification.code import other_code
@@ -11,7 +11,7 @@ from framewatt.package.verification.earlier import SINCE
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.predictions import recounted_in
 from framewatt.runs.clocks import steps_between
-from framewatt.verdict import OK
+from framewatt.runs.verdict import OK
 
 _NAMED = 5
 _UNPROVABLE = (

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import to_csv
-from framewatt.errors import FramewattError
-from framewatt.file_study import FileStudy
+from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.stopping.history import NAME as CHANGES

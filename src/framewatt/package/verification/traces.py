@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt.accounting import spans_of, windows_of
-from framewatt.errors import FramewattError
-from framewatt.file_study import FileStudy
+from framewatt.base.errors import FramewattError
+from framewatt.energy.accounting import spans_of, windows_of
+from framewatt.imports.file_study import FileStudy
+from framewatt.meters.trace import Trace
+from framewatt.meters.trace_file import read_trace
 from framewatt.package.verification import earlier
 from framewatt.package.verification.alike import Alike
 from framewatt.package.verification.compare import differences, some
@@ -16,9 +18,8 @@ from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.pace import problems_of_pace
 from framewatt.package.verification.readings import Seen
 from framewatt.package.verification.witnesses import problems_of_witness
-from framewatt.records import Clock, read_trace
-from framewatt.trace import Trace
-from framewatt.verdict import OK
+from framewatt.runs.records import Clock
+from framewatt.runs.verdict import OK
 
 
 def problems(package: Opened) -> Iterator[str]:

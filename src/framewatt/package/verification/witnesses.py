@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt.file_study import FileStudy
+from framewatt.imports.file_study import FileStudy
 from framewatt.meters.contract import WITNESS
 from framewatt.meters.nvml import Nvml
+from framewatt.meters.trace import Trace
 from framewatt.package.verification import chain
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened
 from framewatt.runs.chain import NAME
-from framewatt.trace import Trace
-from framewatt.verdict import OK
+from framewatt.runs.verdict import OK
 from framewatt.witness.instrument import witness_channels
 from framewatt.witness.policy import REPEAT, disturbance_of
 

@@ -1,4 +1,4 @@
-// Inference of an exported model from Node.js: the windows of framewatt.worker.infer, on the same clock.
+// Inference of an exported model from Node.js: the windows of framewatt.runs.worker.infer, on the same clock.
 //
 // `node client.js <task.json>`: arrays are raw little-endian files. It writes events as they happen, and at its end the
 // scores of the whole pass, the instants between batches and what it was.

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
-from framewatt.errors import FramewattError
-from framewatt.orphans import ended_with_parent
+from framewatt.host.orphans import ended_with_parent
 from framewatt.workloads.contract import Scores, Spec
 from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference
 
@@ -41,7 +41,7 @@ class Timed:
 
 
 def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> Timed:
-    """Run the windows of framewatt.worker.infer in Node.js.
+    """Run the windows of framewatt.runs.worker.infer in Node.js.
 
     Args:
         spec: the workload's part of the job.

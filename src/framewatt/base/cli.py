@@ -1,0 +1,62 @@
+"""Arguments of the scripts that the workflow runs from a shell line (they may run in a container)."""
+
+import argparse
+import json
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.ending import Ended, endings_heeded
+from framewatt.base.errors import FramewattError, plain
+from framewatt.base.privacy import Secrets
+
+_TYPES: dict[str, Callable[[str], Any]] = {
+    "job": json.loads,
+}
+_OPTIONAL = ("model", "check", "body", "after")
+
+
+def arguments(description: str | None, *names: str) -> argparse.Namespace:
+    """Parse named arguments, which are paths unless `_TYPES` says otherwise.
+
+    Those in `_OPTIONAL` may be empty, which is None.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    for name in names:
+        optional = name in _OPTIONAL
+        parser.add_argument(
+            f"--{name}", type=_TYPES.get(name, _path), required=not optional, nargs="?" if optional else None
+        )
+    return parser.parse_args()
+
+
+def run(main: Callable[[], None]) -> None:
+    """Call a script's `main`; what framewatt has to say to people becomes one line and exit code 1.
+
+    Where it is told to end (Ctrl-C, SIGTERM, SIGHUP) it tidies up first: its folders and children go, and the exit code
+    is 128 and the signal's number. Of anything else the traceback is shown, without what must not be told: it ends up
+    in logs that people pass on.
+    """
+    with endings_heeded():
+        try:
+            main()
+        except FramewattError as error:
+            sys.exit(f"framewatt: {error}")
+        except KeyboardInterrupt as ended:
+            number = ended.number if isinstance(ended, Ended) else int(signal.SIGINT)
+            print(f"framewatt: ended by {signal.Signals(number).name}", file=sys.stderr)
+            sys.exit(128 + number)
+        except Exception:
+            sys.exit(Secrets.of_this_machine().redact(traceback.format_exc()))
+
+
+def say(text: str) -> None:
+    """Print at once, without characters that steer a terminal: names and reasons come from files of anyone."""
+    print(plain(text), flush=True)
+
+
+def _path(text: str) -> Path | None:
+    return Path(text) if text else None

@@ -1,0 +1,218 @@
+"""From readings and events to the joules of each window: which channel counts, gross, idle and net."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from framewatt.energy.accounts import POWER, Spans, energies_of, energy_accounts
+from framewatt.energy.doubted import believed, unless_contradicted
+from framewatt.energy.gauges import summaries
+from framewatt.energy.idle_power import idle_uncertainty_w
+from framewatt.energy.mirrors import mirrored
+from framewatt.energy.windows import WindowEnergy, combine
+from framewatt.meters.throttling import THROTTLE_REASONS, throttled_shares
+from framewatt.meters.trace import Trace
+from framewatt.witness.instrument import JUDGED_HERE
+from framewatt.witness.window import others_at_rest, witnessed
+
+_SURELY = 3
+"""Uncertainties by which net energy may be below zero: one quiet domain in a thousand is, by chance."""
+
+LARGEST_DEVIATION = 0.03
+"""Share by which two accounts of one domain may differ before it is flagged."""
+
+
+def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
+    """Spans of every window that was closed; `steady` of a training is its epochs together.
+
+    Args:
+        events: `window`, `edge` (`start` or `end`) and `monotonic_ns`, in the order in which they happened.
+    """
+    starts: dict[str, int] = {}
+    spans: dict[str, Spans] = {}
+    for event in events:
+        if event["edge"] == "start":
+            starts[event["window"]] = event["monotonic_ns"]
+        # A second end belongs to no start.
+        elif (start_ns := starts.pop(event["window"], None)) is not None and event["monotonic_ns"] > start_ns:
+            spans.setdefault(event["window"], []).append((start_ns, event["monotonic_ns"]))
+    epochs = [span for name, parts in spans.items() if name.startswith("epoch-") for span in parts]
+    if epochs:
+        spans["steady"] = _apart(epochs)
+    return spans
+
+
+def _apart(spans: Spans) -> Spans:
+    """Spans in order, those that overlap as one, so that no joule counts twice."""
+    found: Spans = []
+    for start, end in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((start, end))
+    return found
+
+
+def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The windows of a run as its record holds them, but for their times of day.
+
+    Args:
+        windows: the parts of each, at least one.
+        trace: raw readings that should span them.
+        idle: the calibration, see calibration.measure_idle.
+
+    Returns:
+        by window: edges, `duration_s`, energy by domain, mean and maximum of every other gauge by domain and
+        quantity, and what was witnessed.
+    """
+    every = list(dict.fromkeys(span for spans in windows.values() for span in spans))
+    series = [trace.of(index) for index in range(len(trace.channels))]
+    accounts = {
+        index: dict(zip(every, energies_of(channel, *series[index], every), strict=True))
+        for index, channel in enumerate(trace.channels)
+        if channel.quantity in ("energy_j", *POWER)
+    }
+    gauges = summaries(trace.channels, series, windows, leave_out=(*POWER, THROTTLE_REASONS, *JUDGED_HERE))
+    found = {}
+    for name, spans in windows.items():
+        window = _window(spans, trace, idle, accounts)
+        for domain, energy in window["domains"].items():
+            energy["flags"] += _idle_gpu(gauges[name].get(domain, {}), energy["energy_gross_j"])
+        found[name] = window | {
+            "gauges": gauges[name],
+            "witness": witnessed(trace.channels, series, spans, others_at_rest(idle)),
+        }
+    return found
+
+
+def window_of(spans: Spans, trace: Trace, idle: Mapping[str, Any]) -> dict[str, Any]:
+    """One window, see `windows_of`."""
+    return windows_of({"": spans}, trace, idle)[""]
+
+
+Accounts = Mapping[int, Mapping[tuple[int, int], WindowEnergy]]
+"""Energy of every span from every channel that tells of energy, by the channel's number."""
+
+
+def _window(spans: Spans, trace: Trace, idle: Mapping[str, Any], accounts: Accounts) -> dict[str, Any]:
+    """Edges of a window and its energy by domain."""
+    duration_s = sum(end - start for start, end in spans) * 1e-9
+    domains = {}
+    twins = mirrored(trace, spans)
+    for domain, indices in energy_accounts(trace.channels).items():
+        told = believed({index: _over(accounts[index], spans, duration_s) for index in indices}, trace, spans, twins)
+        index = next((index for index in indices if not told[index].reasons), indices[0])
+        told[index] = unless_contradicted(told, trace.channels, index, duration_s)
+        channel = trace.channels[index]
+        found: dict[str, Any] = {
+            "instrument": channel.instrument,
+            "source": channel.quantity,
+            "estimated": channel.estimated,
+            **_net_of(told[index], idle["domains"].get(domain), duration_s),
+        }
+        found["flags"] += [
+            f"{trace.channels[other].quantity} of {trace.channels[other].instrument} does not count: {reason}"
+            for other in indices[: indices.index(index)]
+            for reason in told[other].reasons
+        ]
+        found["cross_checks"], flags = _cross_checks(found, trace, index, told)
+        found["flags"] += [channel.note] if channel.note else []
+        found["flags"] += flags + _throttling(trace, domain, spans)
+        domains[domain] = found
+    return {
+        "start_monotonic_ns": spans[0][0],
+        "end_monotonic_ns": spans[-1][1],
+        "duration_s": duration_s,
+        "spans_monotonic_ns": [list(span) for span in spans],
+        "domains": domains,
+    }
+
+
+def _over(energies: Mapping[tuple[int, int], WindowEnergy], spans: Spans, duration_s: float) -> WindowEnergy:
+    """Energy of one channel over all parts of a window."""
+    parts = [energies[span] for span in spans]
+    return parts[0] if len(parts) == 1 else combine(parts, duration_s)
+
+
+def _cross_checks(
+    found: Mapping[str, Any], trace: Trace, chosen: int, told: Mapping[int, WindowEnergy]
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Every other account of a domain's energy beside the chosen one, and flags where they part (design, 5.5).
+
+    Other accounts are power integrated beside a counter, and other instruments.
+    """
+    checks, flags = [], []
+    for index, other in told.items():
+        channel = trace.channels[index]
+        if index == chosen:
+            continue
+        check: dict[str, Any] = {
+            "instrument": channel.instrument,
+            "source": channel.quantity,
+            "energy_j": other.energy_j,
+            "deviation": None,
+            "reasons": list(other.reasons),
+        }
+        if other.energy_j is not None and found["energy_gross_j"]:
+            check["deviation"] = other.energy_j / found["energy_gross_j"] - 1
+            if abs(check["deviation"]) > LARGEST_DEVIATION:
+                flags.append(
+                    f"{channel.quantity} of {channel.instrument} is {100 * check['deviation']:+.1f} % off "
+                    f"{found['source']} of {found['instrument']}"
+                )
+        checks.append(check)
+    return checks, flags
+
+
+def _idle_gpu(gauges: Mapping[str, Mapping[str, float]], gross_j: float | None) -> list[str]:
+    """What a GPU that nobody used adds to the total of a run."""
+    busy = gauges.get("utilization_percent")
+    if busy is None or busy["max"] > 0 or gross_j is None:
+        return []
+    return [f"idle throughout, and {gross_j:.4g} J of the total are its own: CUDA_VISIBLE_DEVICES leaves it out"]
+
+
+def _throttling(trace: Trace, domain: str, spans: Spans) -> list[str]:
+    """What held a GPU's clock down, and for how much of a window."""
+    for index, channel in enumerate(trace.channels):
+        if channel.domain == domain and channel.quantity == THROTTLE_REASONS:
+            shares = throttled_shares(trace.inside(index, spans))
+            return [f"throttled in {100 * share:.2g} % of readings: {name}" for name, share in shares.items()]
+    return []
+
+
+def _less_than_idle(net_j: float, uncertainty_j: float) -> list[str]:
+    """What a machine says that draws less at work than at rest: something else ran while idle power was measured."""
+    if net_j >= -_SURELY * uncertainty_j:
+        return []
+    return [f"{-net_j:.4g} J less than the idle machine's: more was drawn than at rest while idle power was measured"]
+
+
+def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:
+    """Gross energy less what the idle machine would have drawn, which is uncertain too."""
+    idle_j = net_j = net_uncertainty_j = None
+    flags = list(energy.flags)
+    if idle is None or idle["mean_power_w"] is None:
+        flags.append("no idle power, so no net energy")
+    else:
+        idle_j = idle["mean_power_w"] * duration_s
+        if energy.energy_j is not None and energy.uncertainty_j is not None:
+            net_j = energy.energy_j - idle_j
+            if (idle_w := idle_uncertainty_w(idle, duration_s)) is not None:
+                net_uncertainty_j = float(np.hypot(energy.uncertainty_j, idle_w * duration_s))
+            flags += _less_than_idle(net_j, energy.uncertainty_j if net_uncertainty_j is None else net_uncertainty_j)
+    return {
+        "energy_gross_j": energy.energy_j,
+        "energy_idle_j": idle_j,
+        "energy_net_j": net_j,
+        "energy_uncertainty_j": energy.uncertainty_j,
+        "energy_net_uncertainty_j": net_uncertainty_j,
+        "mean_power_w": energy.mean_power_w,
+        "samples": energy.samples,
+        "failed_reads": energy.failed_reads,
+        "largest_gap_s": energy.largest_gap_s,
+        "valid": not energy.reasons,
+        "reasons": list(energy.reasons),
+        "flags": flags,
+    }

@@ -1,0 +1,257 @@
+"""Energy of windows from a cumulative counter of joules.
+
+What the counter gained between two of its updates lies somewhere between them: energy at an edge is interpolated
+between the updates on both sides of it. A failed read (NaN) is bridged by the good ones around it and counted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.energy.coverage import Nanoseconds, Samples, Values, coverage, judge_gaps, segment
+from framewatt.energy.knots import knots_of
+from framewatt.energy.windows import UNIFORM, WindowEnergy, flags_of, together
+from framewatt.meters.contract import Channel
+
+_STILL_PERIODS = 10
+"""As many periods without a change, and as many of its usual times between changes, and a counter stands still."""
+
+_LOST_INTERVALS = 3
+"""A standstill of more of its usual times between changes, after which the counter goes on as if it had been no time at
+all, has lost joules; one that is made up for was a late refresh."""
+
+_LOST_SHARE = 0.5
+"""Of the power before and after a standstill, what the joules that it shows must at least come to."""
+
+_COARSE_DIGITS = 10
+"""A counter that changes by fewer of its last digits stands still between them and has lost nothing."""
+
+_WITHIN_SHARE = 0.7
+"""Of the energy that lies on the wrong side of an edge if power stepped just there, the share that is one standard
+uncertainty; found by simulation (docs/meters.md, coverage): 0.6 covers 89 % of load = window on a slow counter."""
+
+_LAG_SHARE = 0.3
+"""Share of an update period by which a source may be late: about the standard deviation of a uniform delay."""
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """Energy at an edge of a window.
+
+    Attributes:
+        energy_j: what the counter had gained by then.
+        within_j: with its sign, how far off that is if power stepped between the two updates.
+        when_j: how far off it may be since the instants of the updates are not known to any accuracy.
+        power_w: about the edge.
+    """
+
+    energy_j: float
+    within_j: float
+    when_j: float
+    power_w: float
+
+
+def counter_energies(
+    channel: Channel, time_ns: Nanoseconds, counter_j: Values, spans: Sequence[tuple[int, int]]
+) -> list[WindowEnergy]:
+    """Energy of every span.
+
+    A gap inside a span costs nothing, since the counter goes on; one that holds an edge leaves open which side of the
+    edge its joules belong to.
+
+    Args:
+        channel: a counter; with `max_power_w`, steps that would take more make a window invalid, and so does a gap long
+            enough for more than one wrap.
+        time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.
+        counter_j: shape (n,), joules, NaN where the read failed.
+        spans: start and end of each window, nanoseconds.
+
+    Raises:
+        ValueError: a span does not end after its start, or the times do not ascend.
+    """
+    readings = _Readings(channel, time_ns, counter_j)
+    return [readings.energy(start, end) for start, end in spans]
+
+
+class _Readings:
+    """A counter's trace, looked at once for all its windows."""
+
+    def __init__(self, channel: Channel, time_ns: Nanoseconds, counter_j: Values) -> None:
+        self.channel = channel
+        self.samples = Samples(time_ns, counter_j, total=True)
+        t = self.samples.time_ns
+        steps, self.back, self.undone = _steps(self.samples.value, channel)
+        self.beyond = steps > _most_j(t, steps, channel)
+        self.steps = np.where(self.beyond, 0.0, steps)
+        moved = np.concatenate((np.ones(min(len(t), 1), bool), self.steps > 0))
+        # The readings that show another value than the one before; the first one is taken for such.
+        self.moved_at = np.flatnonzero(moved)
+        self.gained = np.concatenate((np.zeros(min(len(t), 1)), np.cumsum(self.steps)))
+        self.knots = knots_of(self.samples.seconds(t), self.gained, channel.update_period_s, moved)
+        self.powers_w = np.diff(self.knots.value) / np.diff(self.knots.time_s)
+
+    def energy(self, start_ns: int, end_ns: int) -> WindowEnergy:
+        """One window."""
+        first, last, failed = self.samples.around(start_ns, end_ns)
+        t = self.samples.time_ns[first:last]
+        gap_s, inside, reasons = coverage(t, start_ns, end_ns)
+        if reasons:
+            return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
+        channel, duration_s = self.channel, (end_ns - start_ns) * 1e-9
+        reasons = self._jumps(first, last) + self._still(start_ns, end_ns)
+        if channel.wrap is not None and channel.max_power_w and gap_s and gap_s * channel.max_power_w >= channel.wrap:
+            reasons += (f"more than one wrap possible in a gap of {gap_s:.3g} s",)
+        edges = sorted({segment(t, start_ns), segment(t, end_ns)})
+        period_s = max(channel.period_s, channel.update_period_s)
+        gap_reasons, flags = judge_gaps(np.diff(t)[edges] * 1e-9, duration_s, period_s, "at an edge")
+        reasons += gap_reasons
+        if reasons:
+            return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
+        start, end = self._edge(start_ns), self._edge(end_ns)
+        late_j = _LAG_SHARE * channel.update_period_s * (end.power_w - start.power_w)
+        shifted_j = self._gained_late(end_ns) - self._gained_late(start_ns)
+        systematic = float(np.linalg.norm([together(start.within_j, end.within_j), late_j, shifted_j]))
+        # Of steady power every line is rounded the same way.
+        digits = max(inside, 2) if channel.rounds_each else 2**0.5
+        by_chance = np.linalg.norm([start.when_j, end.when_j, channel.resolution * UNIFORM * digits])
+        energy = end.energy_j - start.energy_j
+        return WindowEnergy(
+            energy,
+            float(np.hypot(systematic, by_chance)),
+            energy / duration_s,
+            inside,
+            failed,
+            gap_s,
+            (),
+            flags + flags_of(channel, duration_s, failed),
+            systematic,
+        )
+
+    def _jumps(self, first: int, last: int) -> tuple[str, ...]:
+        """Why what the counter did between the readings of a window cannot be right, if so."""
+        inner = slice(first, last - 1)
+        back, beyond = self.back[inner], self.beyond[inner]
+        if back.any() and not self.undone:
+            return ("counter went back: it was reset",)
+        if (back & beyond).any():
+            return ("counter went back by other than a wrap: it was reset",)
+        if beyond.any():
+            most_w = self.channel.max_power_w
+            return (f"counter went up by more than {most_w:g} W can: it was reset, or wrapped unseen",)
+        return ()
+
+    @cached_property
+    def _standing(self) -> tuple[Nanoseconds, Nanoseconds, float]:
+        """Where the counter stood still: begins and ends of these times, and the seconds that are none yet."""
+        begins, ends, usual_s = self._between_changes
+        bearable_s = _STILL_PERIODS * max(self.channel.update_period_s, self.channel.period_s, usual_s)
+        long = (ends - begins) * 1e-9 > bearable_s
+        return begins[long], ends[long], bearable_s
+
+    @cached_property
+    def _losing(self) -> tuple[Nanoseconds, Nanoseconds]:
+        """Where the counter stood still and lost what was drawn meanwhile: begins and ends of these times."""
+        begins, ends, usual_s = self._between_changes
+        grown = np.diff(self.gained[self.moved_at]) >= _COARSE_DIGITS * self.channel.resolution
+        lost = np.zeros(len(begins), bool)
+        if len(begins) > 3:
+            before, within, after = self.powers_w[:-2], self.powers_w[1:-1], self.powers_w[2:]
+            lost[1:-2] = (within < _LOST_SHARE * np.minimum(before, after)) & grown[:-2] & grown[2:]
+        lost &= (ends - begins) * 1e-9 > _LOST_INTERVALS * max(self.channel.period_s, usual_s)
+        return begins[lost], ends[lost]
+
+    @cached_property
+    def _between_changes(self) -> tuple[Nanoseconds, Nanoseconds, float]:
+        """First and last reading of every value, and the usual seconds from one change to the next."""
+        t = self.samples.time_ns
+        begins, ends = t[self.moved_at], t[np.append(self.moved_at[1:] - 1, len(t) - 1)]
+        return begins, ends, float(np.median(np.diff(begins)) * 1e-9) if len(begins) > 1 else 0.0
+
+    def _still(self, start_ns: int, end_ns: int) -> tuple[str, ...]:
+        """Why a counter that did not move is not to be believed, if so. Nothing that can be metered takes no energy.
+
+        An estimate may rightly be 0, and a window between two changes of a counter with a coarse last digit is short of
+        them: both are no standstill.
+        """
+        t = self.samples.time_ns
+        if self.channel.estimated:
+            return ()
+        if len(self.moved_at) == 1:
+            return (f"counter has not moved in {(t[-1] - t[0]) * 1e-9:.3g} s",)
+        begins, ends, bearable_s = self._standing
+        inside_s = (np.minimum(ends, end_ns) - np.maximum(begins, start_ns)) * 1e-9
+        told = inside_s > min(bearable_s, 0.5 * (end_ns - start_ns) * 1e-9)
+        if told.any():
+            return (f"counter has not moved for {((ends - begins)[told]).max() * 1e-9:.3g} s",)
+        begins, ends = self._losing
+        within = (ends > start_ns) & (begins < end_ns)
+        if within.any():
+            longest_s = (ends - begins)[within].max() * 1e-9
+            return (f"counter stood still for {longest_s:.3g} s and did not count what was drawn meanwhile",)
+        return ()
+
+    def _gained_late(self, edge_ns: int) -> float:
+        """What the counter gains after an edge while it may still show what was drawn before it."""
+        late_s, knots = self.channel.late_s, self.knots
+        if not late_s or not len(self.powers_w):
+            return 0.0
+        edge_s = float(self.samples.seconds(edge_ns))
+        gained = np.interp([edge_s, edge_s + late_s], knots.time_s, knots.value)
+        beyond_s = max(edge_s + late_s - max(knots.time_s[-1], edge_s), 0.0)
+        return float(gained[1] - gained[0] + beyond_s * self.powers_w[-1])
+
+    def _edge(self, edge_ns: int) -> _Edge:
+        knots, powers_w = self.knots, self.powers_w
+        if not len(powers_w):
+            return _Edge(0.0, 0.0, 0.0, 0.0)  # an estimate of 0
+        edge_s = float(self.samples.seconds(edge_ns))
+        i = int(np.clip(np.searchsorted(knots.time_s, edge_s, side="right") - 1, 0, len(powers_w) - 1))
+        width_s = knots.time_s[i + 1] - knots.time_s[i]
+        share = (edge_s - knots.time_s[i]) / width_s
+        around = powers_w[max(i - 1, 0) : i + 2]
+        most_w = float(around.max())
+        for end in (0, -1):
+            if edge_ns == self.samples.time_ns[end]:
+                # The window ends with the trace, as that of a total does: only the counter's own update is left.
+                spread_s = min(self.channel.update_period_s, width_s)
+                return _Edge(float(self.gained[end]), 0.0, most_w * spread_s * UNIFORM, float(around.mean()))
+        within_j = _WITHIN_SHARE * float(np.ptp(around)) * width_s * abs(share * (1 - share))
+        rises = powers_w[min(i + 1, len(powers_w) - 1)] >= powers_w[max(i - 1, 0)]
+        when_s = float(np.hypot((1 - share) * knots.spread_s[i], share * knots.spread_s[i + 1])) * UNIFORM
+        return _Edge(
+            float(knots.value[i] + share * (knots.value[i + 1] - knots.value[i])),
+            within_j if rises else -within_j,
+            most_w * when_s,
+            float(around.mean()),
+        )
+
+
+def _steps(value: Values, channel: Channel) -> tuple[Values, NDArray[np.bool_], bool]:
+    """Joules between neighbouring readings, where the counter went back, and whether that was undone as a wrap.
+
+    One whose last digit trembles did not go back.
+    """
+    steps = np.diff(value)
+    back = steps < -2 * channel.resolution
+    if channel.wrap is None or (value > channel.wrap).any():
+        return np.where(back, 0.0, steps), back, False
+    return np.where(back, steps + channel.wrap, steps), back, True
+
+
+def _most_j(t: Nanoseconds, steps: Values, channel: Channel) -> Values:
+    """Joules that the domain can have drawn between neighbouring readings; infinite where its limit is unknown.
+
+    The time between two readings may differ from that between what they show: a counter is up to an update old, and a
+    reading's time is known to within half a planned period (sampling.OnTime). A counter that is refreshed late shows at
+    once what it gained since its last change.
+    """
+    if not channel.max_power_w:
+        return np.full(len(steps), np.inf)
+    numbers = np.arange(len(steps))
+    moved_at = np.concatenate(([0], np.flatnonzero(steps != 0) + 1))
+    since = moved_at[np.searchsorted(moved_at, numbers, side="right") - 1]
+    seconds = (t[numbers + 1] - t[since]) * 1e-9 + channel.update_period_s + channel.period_s
+    return np.asarray(channel.max_power_w * seconds + 2 * channel.resolution)

@@ -1,0 +1,1 @@
+"""Environments of the frameworks, and their images, from locks."""

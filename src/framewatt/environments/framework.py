@@ -1,0 +1,114 @@
+"""Framework environments: built from their locks, or the host's own interpreter."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of, sha256_of_files
+from framewatt.environments.images import image_sha256, packages_of
+from framewatt.environments.node_packages import install_node_packages, node_lock
+from framewatt.environments.uv import BUILD_LOCK, PYTHON_VERSION, uv_program
+from framewatt.host.supervision import supervise
+
+LOCK = "requirements.txt"
+_BUILD_TIMEOUT_S = 3600
+_DESCRIBE = """
+import importlib.metadata as m, json, platform
+names = sorted({(d.metadata["Name"], d.version) for d in m.distributions() if d.metadata["Name"]})
+print(json.dumps({"python_version": platform.python_version(), "packages": dict(names)}))
+"""
+
+
+def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, Any]:
+    """Build a virtual environment from a lock, every package checked against its hash.
+
+    Args:
+        name: the environment's name.
+        lock: requirements.txt with hashes.
+        folder: where the environment goes; what is there is replaced.
+        log: file for uv's output.
+
+    Returns:
+        the environment's record: `name`, `mode`, `status`, `reason`, `python`, `lock_sha256`, `python_version`,
+        `packages`. A build that fails is a record with the reason, not an exception.
+    """
+    record: dict[str, Any] = {"name": name, "mode": "locked", "lock_sha256": lock_sha256(lock)}
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        uv = uv_program()
+    except FramewattError as error:
+        return _failed(record, str(error))
+    sync: list[str | Path] = [uv, "pip", "sync", "--quiet", "--require-hashes", "--build-constraints", BUILD_LOCK]
+    steps: list[list[str | Path]] = [
+        [uv, "venv", "--quiet", "--python", PYTHON_VERSION, folder],
+        [*sync, "--compile-bytecode", "--python", folder, lock],
+    ]
+    for step in steps:
+        # Whatever environment this process runs in must not be taken for the one to build.
+        outcome = supervise(step, log=log, timeout_s=_BUILD_TIMEOUT_S, environment={"VIRTUAL_ENV": ""})
+        if outcome.reason:
+            return _failed(record, f"uv {step[1]}: {outcome.reason}")
+    if node_lock(lock.parent):
+        reason = install_node_packages(lock.parent, folder / "bin", folder, log)
+        if reason:
+            return _failed(record, f"npm ci: {reason}")
+    return _described(record, folder / "bin" / "python")
+
+
+def describe_host(name: str, python: str) -> dict[str, Any]:
+    """The host's interpreter as an environment.
+
+    Args:
+        name: the environment that it stands in for.
+        python: path or name of the interpreter; empty is this process's own.
+    """
+    found = shutil.which(python or sys.executable)
+    record: dict[str, Any] = {"name": name, "mode": "host", "lock_sha256": None}
+    return _described(record, Path(found)) if found else _failed(record, f"no interpreter {python!r} on this machine")
+
+
+def packages_sha256(environment: Mapping[str, Any]) -> str | None:
+    """Hash of the version of Python and of every package of an environment, by its record; None where it has none."""
+    if environment.get("status") != "ok":
+        return None
+    versions = {"python": environment["python_version"], "packages": environment["packages"]}
+    return hashlib.sha256(json.dumps(versions, sort_keys=True).encode()).hexdigest()
+
+
+def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
+    """A container image as an environment; its rules run inside it, where the interpreter is `python`.
+
+    Args:
+        name: the environment's name.
+        image: the .sif.
+        lock: the requirements.txt that it was built from.
+    """
+    record = {"name": name, "mode": "container", "lock_sha256": lock_sha256(lock), "image_sha256": image_sha256(image)}
+    try:
+        found = packages_of(image, _DESCRIBE)
+    except FramewattError as error:
+        return _failed(record, str(error))
+    return {**record, "status": "ok", "reason": None, "python": "python", **found}
+
+
+def lock_sha256(lock: Path) -> str:
+    """Hash of a lock, or of both where there is one for Node.js beside it."""
+    node = node_lock(lock.parent)
+    return sha256_of_files([lock, node], lock.parent) if node else sha256_of(lock)
+
+
+def _failed(record: dict[str, Any], reason: str) -> dict[str, Any]:
+    return {**record, "status": "failed", "reason": reason, "python": None, "python_version": None, "packages": {}}
+
+
+def _described(record: dict[str, Any], python: Path) -> dict[str, Any]:
+    answer = subprocess.run([python, "-c", _DESCRIBE], capture_output=True, text=True, check=False)
+    if answer.returncode:
+        return _failed(record, f"its interpreter does not run: {answer.stderr.strip().splitlines()[-1:]}")
+    return {**record, "status": "ok", "reason": None, "python": str(python), **json.loads(answer.stdout)}

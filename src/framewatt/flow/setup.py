@@ -1,0 +1,138 @@
+"""Configuration of this machine plus the study it names, checked and put together for the workflow."""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.paths import usable
+from framewatt.base.validation import load_yaml, validate
+from framewatt.datasets.catalogue import Catalogue, load_catalogue
+from framewatt.flow.owner import check_owner
+from framewatt.host.machine import usable_processors
+from framewatt.imports.file_study import is_file_study, load_file_study
+from framewatt.meters.nvml import Nvml
+from framewatt.planning.jobs import AnyStudy
+from framewatt.study.study import load_study
+from framewatt.workloads import FRAMEWORKS, registered_models
+
+STUDIES, RESULTS = Path("config/studies"), Path("results")
+"""Where study files and results are, below the working directory."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the configuration names, on this machine.
+
+    Attributes:
+        study: the study that it is about.
+        studies: that one, and every study of files whose root the configuration gives, by name.
+        datasets: data sets that exist.
+    """
+
+    study: AnyStudy
+    studies: Mapping[str, AnyStudy]
+    datasets: Catalogue
+
+
+def load_setup(config: dict[str, Any], root: Path) -> Setup:
+    """Check the configuration, fill in its defaults in place, and load the study it names.
+
+    Args:
+        config: Snakemake's config.
+        root: the project's folder.
+
+    Raises:
+        FramewattError: one line that names file, key, found and allowed.
+    """
+    schemas = root / "config" / "schemas"
+    config.update(validate(config, load_yaml(schemas / "config.schema.yaml"), "config/config.yaml or --config"))
+    datasets = load_catalogue(root / "config" / "datasets.yaml", schemas / "datasets.schema.yaml")
+    schema = load_yaml(schemas / "study.schema.yaml")
+    path = study_path(config["study"])
+    content = load_yaml(path)
+    study: AnyStudy
+    if is_file_study(content):
+        study = load_file_study(path, content, schema, config, RESULTS)
+        if study.root is not None:
+            # What the study asked for lacks is told now; one beside it may be there for its profiles alone.
+            study.runs()
+    else:
+        known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
+        wanted = config["device"] or content.get("device", "cpu")
+        study = load_study(path, content, schema, known, resolve_device(wanted), usable_processors())
+        datasets = datasets.with_own(study.own.values())
+        for cell in study.cells:
+            datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
+    check_owner(path, study.name, RESULTS / study.name, STUDIES)
+    others = _studies_with_root(config, schema, but=path)
+    return Setup(study, {**others, study.name: study}, datasets)
+
+
+def without_roots(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration without where files of studies and data sets lie, which is nobody's business."""
+    private = ("published_", "data_")
+    return {key: "<folder>" if key.startswith(private) and value else value for key, value in config.items()}
+
+
+def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but: Path) -> dict[str, AnyStudy]:
+    """The studies in config/studies whose files the configuration says where they are, but for one that is loaded."""
+    roots = [key for key in schema["properties"]["files"]["properties"]["root_config"]["enum"] if config.get(key)]
+    found: dict[str, AnyStudy] = {}
+    for path in sorted(set(STUDIES.glob("*.yaml")) - {but}) if roots else []:
+        content = load_yaml(path)
+        if is_file_study(content) and (content.get("files") or {}).get("root_config") in roots:
+            study = load_file_study(path, content, schema, config, RESULTS)
+            check_owner(path, study.name, RESULTS / study.name, STUDIES)
+            found[study.name] = study
+    return found
+
+
+def share_interpreter(root: Path) -> None:
+    """Let every job find this interpreter as `python`, and this checkout's library.
+
+    It works whether or not the virtual environment is activated. Snakemake writes the interpreter's path into a shell
+    line as it is; where a shell would read it as something else, the line has its name.
+
+    Args:
+        root: the project's folder.
+    """
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    os.environ["PYTHONPATH"] = str(root / "src")
+    if shlex.quote(sys.executable) != sys.executable:
+        sys.executable = "python"
+
+
+def study_path(name: str) -> Path:
+    """The study file of that name, or at that path (relative to the project's folder).
+
+    Raises:
+        FramewattError: Snakemake cannot take the path.
+    """
+    return usable(Path(name)) if name.endswith((".yaml", ".yml")) else STUDIES / f"{name}.yaml"
+
+
+def resolve_device(wanted: str) -> str:
+    """`cpu` or `cuda`; `auto` asks the NVIDIA driver. Anything else is left for the study's schema to refuse.
+
+    That there is a GPU where the study names `cuda` is looked at before anything is measured (see require_device); a
+    study can be planned, and a package rebuilt, without one.
+    """
+    if wanted == "auto":
+        return "cuda" if Nvml().available()[0] else "cpu"
+    return "cuda" if wanted == "cuda" else "cpu"
+
+
+def require_device(device: str) -> None:
+    """Make sure that the device is there.
+
+    Raises:
+        FramewattError: it is `cuda`, and no GPU is visible.
+    """
+    available, reason = Nvml().available()
+    if device == "cuda" and not available:
+        raise FramewattError(f"device: found cuda, but {reason}; allowed: cpu, auto, or a machine with a GPU")

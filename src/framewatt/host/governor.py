@@ -1,0 +1,85 @@
+"""The governor of the processors' clock, set for a while and put back, also after a crash.
+
+A guardian process sets it and waits until its standard input closes, which happens however its parent ends; then it
+writes back what it found. It ignores the signals that stop a run. `python -m framewatt.host.governor NAME` is the
+process.
+"""
+
+import contextlib
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from framewatt.base.errors import FramewattError
+
+CPUS = Path("/sys/devices/system/cpu")
+
+_ANSWER_S = 10.0
+
+
+@contextlib.contextmanager
+def governor(name: str | None, root: Path = CPUS, keep: Sequence[int] = ()) -> Iterator[None]:
+    """Have this governor inside the block; None leaves it as it is.
+
+    Args:
+        name: `performance`, or another that the kernel knows.
+        root: where the kernel lists its processors.
+        keep: open files that the guardian holds until the machine is as it was: the machine's lock.
+
+    Raises:
+        FramewattError: the kernel shows no governor, or this user may not set it.
+    """
+    if name is None:
+        yield
+        return
+    guardian = subprocess.Popen(
+        [sys.executable, "-m", "framewatt.host.governor", name, str(root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        pass_fds=keep,
+    )
+    assert guardian.stdin is not None
+    assert guardian.stdout is not None
+    try:
+        ready, _, _ = select.select([guardian.stdout], [], [], _ANSWER_S)
+        said = guardian.stdout.readline().strip() if ready else "its guardian does not answer"
+        if said != "set":
+            raise FramewattError(f"preflight.set_governor: {said}")
+        yield
+    finally:
+        guardian.stdin.close()
+        guardian.wait()
+        guardian.stdout.close()
+
+
+def main(name: str, root: Path) -> int:
+    """Set the governor of every processor, wait for the end of standard input, write back what was there."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    files = sorted(root.glob("cpu[0-9]*/cpufreq/scaling_governor"))
+    if not files:
+        print(f"found no scaling_governor under {root}; allowed: a machine that shows cpufreq", flush=True)
+        return 1
+    found: dict[Path, str] = {}
+    try:
+        for file in files:
+            found[file] = file.read_text()
+            file.write_text(name)
+        print("set", flush=True)
+        sys.stdin.read()
+    except OSError as error:
+        print(f"found that {error.filename} cannot be written ({error.strerror}); allowed: root", flush=True)
+    finally:
+        for file, previous in found.items():
+            with contextlib.suppress(OSError):
+                file.write_text(previous)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], Path(sys.argv[2])))

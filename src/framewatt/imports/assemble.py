@@ -1,0 +1,173 @@
+"""The logs of one run on one clock: a trace, and the windows that it is cut into."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from framewatt.base.errors import FramewattError
+from framewatt.energy.accounts import energy_channels
+from framewatt.imports.contract import Epoch, Log
+from framewatt.meters.trace import Trace
+
+STEADY, PROCESS = "steady", "process"
+
+LARGEST_STRETCH = 0.05
+"""Share by which the pace of readings without a clock may differ from the stated one before they are not believed."""
+
+_WORTH_TELLING = 0.01
+
+FROM_THE_LOG = "epoch 1 begins with the log, so that setting up is in it"
+"""The flag of every run that has epochs."""
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """A run.
+
+    Attributes:
+        trace: the readings of all logs, nanoseconds since the run began.
+        end_ns: when it ended.
+        epochs: those of the log that tells of any, ends as above.
+        origin_ns: nanoseconds since 1970 of its beginning, None where no log has a clock.
+        flags: of all logs, and of their putting together.
+    """
+
+    trace: Trace
+    end_ns: int
+    epochs: tuple[Epoch, ...]
+    origin_ns: int | None
+    flags: tuple[str, ...]
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Edges of windows, in order: the whole run, and its epochs, the first of which begins with the run."""
+        edges = [0, *(epoch.end_ns for epoch in self.epochs)]
+        inside = [
+            {"window": f"epoch-{number}", "edge": edge, "monotonic_ns": edges[number - (edge == "start")]}
+            for number in range(1, len(edges))
+            for edge in ("start", "end")
+        ]
+        return [
+            {"window": PROCESS, "edge": "start", "monotonic_ns": 0},
+            *inside,
+            {"window": PROCESS, "edge": "end", "monotonic_ns": self.end_ns},
+        ]
+
+    @property
+    def primary_window(self) -> str:
+        """The window whose energy is the run's result."""
+        return STEADY if self.epochs else PROCESS
+
+
+def assemble(logs: Sequence[Log]) -> Assembled:
+    """Put the logs of a run together.
+
+    The run is as long as a log says that it took; where none does, it is what all logs span by good readings. Readings
+    that share no clock with the log that sets the run's length are spread over it where they fit it to within
+    LARGEST_STRETCH and two intervals: they were taken from its beginning to its end, at a pace that was not quite the
+    stated one. Others stay where they are, and do not cover the run.
+
+    Args:
+        logs: at least one.
+
+    Raises:
+        FramewattError: no log has two good readings, or logs do not overlap.
+    """
+    known = [(log, extent) for log in logs if (extent := _extent(log))]
+    dated = any(log.dated for log, _ in known)
+    if not dated and any(log.epochs for log in logs):
+        raise FramewattError("epochs have times of day, and no log of power has any; allowed: a log with a clock")
+    begin_ns, end_ns = _span(known)
+    if end_ns <= 0:
+        raise FramewattError("found no time that all logs span by good readings; allowed: logs of the same run")
+    total_without_clock = any(log.duration_s and not log.dated for log, _ in known)
+    flags = [flag for log in logs for flag in (*log.flags, *_failed_at_edges(log))]
+    traces = []
+    for log in logs:
+        trace = _moved(log, begin_ns)
+        if log.paced or (log.dated and total_without_clock and not log.duration_s):
+            trace, told = _spread(trace, end_ns)
+            flags += told
+        traces.append(trace)
+    epochs = tuple(Epoch(epoch.end_ns - begin_ns, epoch.metrics) for log in logs for epoch in log.epochs)
+    if epochs and epochs[0].end_ns <= 0:
+        raise FramewattError("epoch 1 ends before the first reading of power; allowed: logs of the same run")
+    if epochs:
+        flags.append(FROM_THE_LOG)
+    return Assembled(_together(traces), end_ns, epochs, begin_ns if dated else None, tuple(flags))
+
+
+def _span(known: Sequence[tuple[Log, tuple[int, int]]]) -> tuple[int, int]:
+    """When a run began, on the clock of its logs (0 where they have none), and how long it took.
+
+    Args:
+        known: logs that tell of power or energy, and from when until when.
+    """
+    stated = [(log, extent) for log, extent in known if log.duration_s]
+    with_clock = [extent for log, extent in stated or known if log.dated] or [e for log, e in known if log.dated]
+    begin_ns = max((start for start, _ in with_clock), default=0)
+    if stated:
+        return begin_ns, max(round((log.duration_s or 0) * 1e9) for log, _ in stated)
+    sampled = [pair for pair in known if not pair[0].paced] or known
+    return begin_ns, min((end - (begin_ns if log.dated else 0) for log, (_, end) in sampled), default=0)
+
+
+def _extent(log: Log) -> tuple[int, int] | None:
+    """From when until when every domain of a log has good readings of energy or power; None where it tells of none."""
+    firsts, lasts = [], []
+    for index in energy_channels(log.trace.channels).values():
+        time_ns, value = log.trace.of(index)
+        good = time_ns[np.isfinite(value)]
+        if len(good):
+            firsts.append(int(good[0]))
+            lasts.append(int(good[-1]))
+    return (max(firsts), min(lasts)) if firsts else None
+
+
+def _failed_at_edges(log: Log) -> list[str]:
+    """Readings that failed before the first or after the last good one of their channel, which no window holds."""
+    flags = []
+    for domain, index in energy_channels(log.trace.channels).items():
+        good = np.flatnonzero(np.isfinite(log.trace.of(index)[1]))
+        count = len(log.trace.of(index)[1]) - (good[-1] - good[0] + 1) if len(good) else 0
+        flags += [f"{domain}: {count} readings failed before the first or after the last good one"] if count else []
+    return flags
+
+
+def _moved(log: Log, begin_ns: int) -> Trace:
+    """The trace of a log on a clock that began at `begin_ns`."""
+    trace = log.trace
+    return Trace(trace.channels, trace.monotonic_ns - begin_ns, trace.channel, trace.value) if log.dated else trace
+
+
+def _spread(trace: Trace, end_ns: int) -> tuple[Trace, list[str]]:
+    """Readings from the run's beginning to its end, if they fit it, and what to tell of that."""
+    last_ns = int(trace.monotonic_ns.max(initial=0))
+    if not last_ns:
+        return trace, []
+    off_ns, interval_ns = abs(last_ns - end_ns), round(trace.channels[0].period_s * 1e9)
+    if off_ns > LARGEST_STRETCH * end_ns + 2 * interval_ns:
+        return trace, []
+    time_ns = np.rint(trace.monotonic_ns * (end_ns / last_ns)).astype(np.int64)
+    spread = Trace(trace.channels, time_ns, trace.channel, trace.value)
+    if off_ns <= _WORTH_TELLING * end_ns + 2 * interval_ns:
+        return spread, []
+    slower = end_ns / last_ns - 1
+    domain = trace.channels[0].domain
+    return spread, [f"{domain}: readings came {100 * slower:+.1f} % off the stated interval, to fill the run"]
+
+
+def _together(traces: Sequence[Trace]) -> Trace:
+    """One trace of several."""
+    traces = [trace for trace in traces if trace.channels]
+    if len(traces) == 1:
+        return traces[0]
+    firsts = np.cumsum([0, *(len(trace.channels) for trace in traces[:-1])])
+    return Trace(
+        tuple(channel for trace in traces for channel in trace.channels),
+        np.concatenate([trace.monotonic_ns for trace in traces]),
+        np.concatenate([trace.channel + np.int32(first) for trace, first in zip(traces, firsts, strict=True)]),
+        np.concatenate([trace.value for trace in traces]),
+    )

@@ -1,0 +1,160 @@
+"""Which files belong to which run: paths below a root become cells, repetitions, and what is missing."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.errors import FramewattError
+from framewatt.imports.kinds import Kind, factors_of, kinds_of, wanted
+from framewatt.imports.repetitions import Writing, key, numbering, writing
+from framewatt.study.factors import PlainCell, natural
+
+Levels = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of a run.
+
+    Attributes:
+        path: below the root.
+        log: number of its entry in the study's `files.logs`.
+    """
+
+    path: str
+    log: int
+
+
+@dataclass(frozen=True)
+class FileRun:
+    """A run that files tell of.
+
+    Attributes:
+        cell: its configuration.
+        repetition: its number in the cell, from 1.
+        files: what is there.
+        missing: paths of files that should be there.
+    """
+
+    cell: PlainCell
+    repetition: int
+    files: tuple[SourceFile, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass
+class _Found:
+    """Files of one cell, by the key of their repetition, and the texts of the other fields of the first."""
+
+    fields: dict[str, str]
+    files: dict[str, list[SourceFile]] = field(default_factory=dict)
+
+
+def collect(settings: Mapping[str, Any], root: Path, where: str) -> list[FileRun]:
+    """All runs below a root, cell by cell.
+
+    Args:
+        settings: the study's `files`, with defaults filled in.
+        root: the folder that its patterns start from.
+        where: the study file, for errors.
+
+    Raises:
+        FramewattError: a pattern is none or matches nothing, two files have the same fields, two kinds read one file
+            alike, patterns differ in their factors, or two cells have one name.
+    """
+    kinds = kinds_of(settings, where)
+    factors = factors_of(kinds, where)
+    cells: dict[Levels, _Found] = {}
+    read: dict[tuple[str, str, str], int] = {}
+    written = {}
+    for kind in kinds:
+        matched = list(kind.pattern.matches(root))
+        if not matched and not kind.entry["may_be_absent"]:
+            raise FramewattError(
+                f"{where}: files.logs.{kind.number}.pattern: {kind.pattern.text!r} matches no file below {root}; "
+                "allowed: a pattern that matches at least one, or may_be_absent: true"
+            )
+        for path, fields in matched:
+            _refuse_second_reading(read, kind, path, where)
+            _add(cells, kind, factors, fields, path, where)
+        written[kind.number] = writing(fields[kind.repetition] for _, fields in matched)
+    named = _named(_with_numbers(cells), where)
+    return [run for cell, found in named for run in _runs(cell, found, kinds, written, settings["repetitions"])]
+
+
+def _refuse_second_reading(read: dict[tuple[str, str, str], int], kind: Kind, path: str, where: str) -> None:
+    """Two kinds that read one file in one way would count it twice."""
+    way = (path, kind.entry["reader"], kind.entry["domain"])
+    first = read.setdefault(way, kind.number)
+    if first != kind.number:
+        raise FramewattError(
+            f"{where}: files.logs.{kind.number}.pattern: found {path}, which files.logs.{first} reads too by "
+            f"{kind.entry['reader']}; allowed: patterns that share no file, as by a field's expression: {{name,a|b}}"
+        )
+
+
+def _add(
+    cells: dict[Levels, _Found], kind: Kind, factors: Sequence[str], fields: dict[str, str], path: str, where: str
+) -> None:
+    raw = {**kind.entry["constants"], **fields}
+    levels = tuple((factor, kind.level(factor, raw[factor])) for factor in factors)
+    files = cells.setdefault(levels, _Found(fields)).files.setdefault(key(fields[kind.repetition]), [])
+    same = [other for other in files if other.log == kind.number]
+    if same:
+        raise FramewattError(
+            f"{where}: files.logs.{kind.number}.pattern: found {same[0].path} and {path} for the same run; "
+            "allowed: one file a run and pattern"
+        )
+    files.append(SourceFile(path, kind.number))
+
+
+def _with_numbers(cells: Mapping[Levels, _Found]) -> dict[Levels, _Found]:
+    """The cells with levels as numbers wherever all levels of a factor are whole numbers."""
+    if not cells:
+        return {}
+    texts = list(zip(*([str(level) for _, level in levels] for levels in cells), strict=True))
+    whole = [all(re.fullmatch(r"0|[1-9]\d*", text) for text in of_factor) for of_factor in texts]
+    return {
+        tuple(
+            (name, int(level) if number else level) for (name, level), number in zip(levels, whole, strict=True)
+        ): found
+        for levels, found in cells.items()
+    }
+
+
+def _named(cells: Mapping[Levels, _Found], where: str) -> list[tuple[PlainCell, _Found]]:
+    """The cells with their names, in order of their levels."""
+    named: dict[str, tuple[PlainCell, _Found]] = {}
+    for levels, found in cells.items():
+        parts = [f"{name[0]}{level}" if isinstance(level, int) else _slug(str(level)) for name, level in levels]
+        cell = PlainCell("-".join(parts), levels)
+        if cell.id in named:
+            raise FramewattError(
+                f"{where}: files: found two cells that are both called {cell.id}; allowed: other levels"
+            )
+        named[cell.id] = cell, found
+    return sorted(named.values(), key=lambda pair: [natural(level) for _, level in pair[0].levels])
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9_.]+", "_", text.lower()).strip("_.") or "none"
+
+
+def _runs(
+    cell: PlainCell, found: _Found, kinds: Sequence[Kind], written: Mapping[int, Writing], expected: int | None
+) -> list[FileRun]:
+    """The runs of a cell: every repetition that a file tells of, those between, and those that the study expects."""
+    levels = cell.to_dict()
+    able = {kind.number: texts for kind in kinds if (texts := kind.texts(levels, found.fields)) is not None}
+    numbers = numbering(list(found.files), from_zero=any(written[number].from_zero for number in able))
+    by_number = {number: found.files[text] for text, number in numbers.numbers.items()}
+    runs = []
+    for repetition in range(1, max(*by_number, expected or 1) + 1):
+        files = sorted(by_number.get(repetition, []), key=lambda file: file.log)
+        there = {file.log for file in files}
+        paths = wanted([(kinds[number], able[number]) for number in able], numbers, repetition, written)
+        missing = tuple(path for number, path in paths.items() if number not in there)
+        runs.append(FileRun(cell, repetition, tuple(files), missing))
+    return runs

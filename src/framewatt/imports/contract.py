@@ -1,0 +1,101 @@
+"""What a reader of logs is: a file that another tool left becomes readings, the time it spans, and epochs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from framewatt.base.errors import FramewattError
+from framewatt.meters.contract import Channel
+from framewatt.meters.trace import Trace
+
+NO_READINGS = Trace((), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))
+"""The trace of a file that tells of no power, such as one of epochs."""
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """The end of a pass over the data, and how well the model did then.
+
+    Attributes:
+        end_ns: nanoseconds, on the clock of the file.
+        metrics: by name, None where the file does not say.
+    """
+
+    end_ns: int
+    metrics: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a file says.
+
+    Attributes:
+        trace: its readings; times are nanoseconds since 1970 where `dated`, else since the run began.
+        dated: whether the file has a clock. A clock without a zone is taken as UTC.
+        duration_s: how long the run took, where the file says so.
+        paced: whether times are but the study's interval times the number of the reading.
+        epochs: in order.
+        flags: what a reader should know of the file although its numbers stand.
+    """
+
+    trace: Trace
+    dated: bool = False
+    duration_s: float | None = None
+    paced: bool = False
+    epochs: tuple[Epoch, ...] = ()
+    flags: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a file is to be read, see `files.logs` in the study's schema.
+
+    Attributes:
+        columns: name of what is read -> its column in the file, by name, or by number (from 1) where it has no header.
+        interval_s: seconds between two readings, which a file without a clock must be read by; None is unknown.
+        domain: what is metered, where the file does not say.
+        measured: domains that the tool measured and did not estimate, where the file does not say.
+        drop_head: lines to leave out at the beginning, after the header.
+        drop_tail: lines to leave out at the end.
+    """
+
+    columns: Mapping[str, str | int] = field(default_factory=dict)
+    interval_s: float | None = None
+    domain: str = "gpu:0"
+    measured: tuple[str, ...] = ("gpu",)
+    drop_head: int = 0
+    drop_tail: int = 0
+
+
+Reader = Callable[[Path, Options], Log]
+"""Reads a file.
+
+Raises:
+    FramewattError: one line that names the file, its line, what was found and what is allowed.
+"""
+
+
+def wrong(path: Path, line: int, found: str, allowed: str) -> FramewattError:
+    """The error of a line of a file.
+
+    Args:
+        path: the file.
+        line: its number, from 1.
+        found: what is there.
+        allowed: what may be.
+    """
+    return FramewattError(f"{path}: line {line}: found {found}; allowed: {allowed}")
+
+
+def single_channel(channel: Channel, time_ns: Any, value: Any) -> Trace:
+    """A trace of one channel.
+
+    Args:
+        channel: what was metered.
+        time_ns: shape (n,).
+        value: shape (n,), NaN where a read failed.
+    """
+    return Trace((channel,), np.asarray(time_ns, np.int64), np.zeros(len(value), np.int32), np.asarray(value, float))

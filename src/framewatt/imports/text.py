@@ -1,0 +1,68 @@
+"""The lines of a log, numbered, so that what is wrong with one can be named."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from framewatt.base.errors import FramewattError
+from framewatt.imports.contract import Options
+
+
+@dataclass(frozen=True)
+class Text:
+    """Lines of a file from one on.
+
+    Attributes:
+        path: the file.
+        data: its bytes from there on.
+        first: number of the first line, from 1.
+    """
+
+    path: Path
+    data: bytes
+    first: int = 1
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Number and text of every line that is not blank."""
+        for number, line in enumerate(self.data.decode("utf-8", "replace").split("\n"), self.first):
+            if line.strip():
+                yield number, line.strip()
+
+    @property
+    def last(self) -> int | None:
+        """Number of the last line if it does not end, so that it may be cut short; None if it ends."""
+        return None if self.data.endswith(b"\n") else self.first + self.data.count(b"\n")
+
+    def from_line(self, number: int) -> "Text":
+        """The lines from a number on."""
+        at = 0
+        for _ in range(number - self.first):
+            at = self.data.find(b"\n", at) + 1 or len(self.data)
+        return Text(self.path, self.data[at:], number)
+
+    def dropped(self, options: Options) -> "Text":
+        """The lines without those that the study drops at head and tail."""
+        if not options.drop_head and not options.drop_tail:
+            return self
+        lines = self.data.splitlines(keepends=True)
+        kept = lines[options.drop_head : len(lines) - options.drop_tail]
+        return Text(self.path, b"".join(kept), self.first + options.drop_head)
+
+    def wrong(self, line: int, found: str, allowed: str) -> FramewattError:
+        """The error of a line: its file, its number, what is there and what may be."""
+        return FramewattError(f"{self.path}: line {line}: found {found}; allowed: {allowed}")
+
+
+def read_text(path: Path) -> Text:
+    """All lines of a file.
+
+    Raises:
+        FramewattError: it cannot be read, or holds nothing.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FramewattError(f"{path}: cannot be read: {error.strerror}; allowed: a file that can") from error
+    if not data.strip():
+        raise FramewattError(f"{path}: found an empty file; allowed: one with readings")
+    return Text(path, data)

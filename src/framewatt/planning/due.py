@@ -1,0 +1,182 @@
+"""What a study has still to make, and why: what is not there, what failed, and what other settings made.
+
+Snakemake's own triggers (times of files, parameters of the last call) do not decide over what was measured or trained:
+they are lost with a copy, and whatever is made again hides them from all that follows it. What is due is decided here,
+by content: an artefact carries the hash of the job that the study now gives, or it is made again.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from framewatt.planning import jobs
+from framewatt.planning.blocks import Blocks, blocks_of
+from framewatt.planning.job_hash import job_sha256
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.staleness import OTHER, Runs, content_of, of_idle, of_stage
+from framewatt.prepare.exporters.contract import CHECK_RECORD
+from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
+from framewatt.prepare.training import RECORD as TRAIN_RECORD
+from framewatt.study.cell import run_name
+
+RULES = (
+    "plan",
+    "instruments",
+    "calibrate",
+    "recalibrate",
+    "train",
+    "export",
+    "check_export",
+    "quantise",
+    "check_quantised",
+    "measure",
+    "look",
+)
+"""The rules that make nothing but what is due; a job of theirs that Snakemake has in its graph always runs."""
+
+_ASKED = "asked for"
+
+_Start = Mapping[str, str | None]
+
+Asked = Callable[[str, str], bool]
+"""Whether the user asked to make something again, by its rule and its path below results/<study>."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """What is due, each with the reason in a few words.
+
+    Attributes:
+        plan, instruments, idle, idle_after: of the plan, of the meters, and of idle power before and after the runs;
+            None where it is not due.
+        weights: by model.
+        exports, checks: by model or `<model>/<precision>`.
+        runs: by `<cell>/<repetition>`; where it is not known yet how many blocks there will be, of all that there may.
+        blocks: how many there are, or after which of them the study is still to look.
+    """
+
+    plan: str | None = None
+    instruments: str | None = None
+    idle: str | None = None
+    idle_after: str | None = None
+    weights: Mapping[str, str] = field(default_factory=dict)
+    exports: Mapping[str, str] = field(default_factory=dict)
+    checks: Mapping[str, str] = field(default_factory=dict)
+    runs: Mapping[str, str] = field(default_factory=dict)
+    blocks: Blocks = field(default_factory=Blocks)
+
+    def sentence(self, planned: int) -> str | None:
+        """How many of the planned runs are due, and why; None where none is.
+
+        Args:
+            planned: how many runs there may be.
+        """
+        if not self.runs:
+            return None
+        first = self.blocks.within(self.runs, self.blocks.looks[:1])
+        why = ", ".join(f"{count} {reason}" for reason, count in Counter(first.values()).most_common())
+        if not self.blocks.looks:
+            return f"{len(self.runs)} of {planned} runs are due: {why}"
+        count = f"{len(first)} run{' is' if len(first) == 1 else 's are'}"
+        return (
+            f"{count} due up to the look after block {self.blocks.looks[0]}: {why}; then block by block, "
+            f"{len(self.runs) - len(first)} more at most"
+        )
+
+
+def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources: Path, asked: Asked) -> Due:
+    """What a study that measures has to make.
+
+    Args:
+        hashes: of everything as the study is now.
+        plan: its plan.
+        results: results/<study>.
+        resources: the folder of data and environments.
+        asked: what the user asked to make again.
+    """
+    known = Runs(hashes, results, resources)
+    models = jobs.trained_models_of(hashes.study)
+    exported = jobs.exported_models_of(hashes.study) | jobs.quantised_models_of(hashes.study)
+
+    def stages(
+        made: Mapping[str, str], rules: tuple[str, str], folder: str, record: str, start: Callable[[str], _Start]
+    ) -> dict[str, str]:
+        """Of a kind of step: by a model's name, or `<model>/<precision>`, which the second rule makes."""
+        found = {}
+        for name, sha256 in made.items():
+            path = folder.format(name)
+            reason = of_stage(results / path / record, sha256, start(name))
+            if asked(rules["/" in name], path) or reason:
+                found[name] = reason or _ASKED
+        return found
+
+    def made_from(name: str) -> _Start:
+        """What an export starts from: weights, or the export that is quantised."""
+        return known.start_of(exported[name], *(("model", name.rpartition("/")[0]) if "/" in name else ("weights",)))
+
+    weights = stages(
+        hashes.weights, ("train", "train"), "train/{}", TRAIN_RECORD, lambda name: known.start_of(models[name])
+    )
+    exports = stages(hashes.exports, ("export", "quantise"), "export/{}/onnx", EXPORT_RECORD, made_from)
+    checks = stages(
+        hashes.checks,
+        ("check_export", "check_quantised"),
+        "export/{}/check",
+        CHECK_RECORD,
+        lambda name: known.start_of(exported[name], "model", name),
+    )
+    idle = of_idle(results / "calibrate" / "idle.json", hashes.idle)
+    if asked("calibrate", "calibrate/idle.json"):
+        idle = idle or _ASKED
+    instruments = of_idle(results / "calibrate" / "instruments.json", hashes.instruments)
+    if asked("instruments", "calibrate/instruments.json"):
+        instruments = instruments or _ASKED
+    runs = {}
+    for entry in plan["order"]:
+        name = run_name(entry)
+        made = {f"measure/{name}/{file}" for file in ("run.json", "power.parquet", "events.parquet")}
+        reason = known.of(results / "measure" / name, entry["cell"], entry["job_sha256"], {*exports, *checks})
+        if not reason and any(asked("measure", path) for path in made):
+            reason = _ASKED
+        if reason or idle:
+            runs[name] = reason or "corrected by another idle power"
+    blocks = blocks_of(hashes.study, results, runs)
+    runs = blocks.within(runs, blocks.looks[-1:])
+    after_sha256 = idle_after_sha256(hashes.idle, results, plan)
+    return Due(
+        plan=OTHER if plan_is_due(plan, results) else None,
+        instruments=instruments,
+        idle=idle,
+        idle_after="after other runs" if runs else of_idle(results / "calibrate" / "idle_after.json", after_sha256),
+        weights=weights,
+        exports=exports,
+        checks=checks,
+        runs=runs,
+        blocks=blocks,
+    )
+
+
+def plan_is_due(plan: Mapping[str, Any], results: Path) -> bool:
+    """Whether the plan of a study is not the one that lies in its results."""
+    return bool(content_of(results / "plan" / "plan.json") != json.loads(json.dumps(plan)))
+
+
+def idle_after_sha256(idle_sha256: str, results: Path, plan: Mapping[str, Any]) -> str:
+    """Of the idle power after the runs: how it is read, and which runs lie before it.
+
+    Args:
+        idle_sha256: see JobHashes.idle.
+        results: results/<study>.
+        plan: the study's plan.
+    """
+    records = (content_of(results / "measure" / run_name(entry) / "run.json") for entry in plan["order"])
+    return job_sha256({"idle": idle_sha256, "runs": [record.get("clock") for record in records if record]})
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A regular expression that matches these names and nothing else; nothing at all where there is none."""
+    return "|".join(map(re.escape, names)) or "(?!)"

@@ -1,0 +1,161 @@
+"""The hash of all that makes an artefact of a study what it is (no side effects).
+
+An artefact carries the hash of its job and of what the job starts from. Where it is not the hash that the study file
+now gives, the artefact is another study's: it is made again, and no frame holds it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from framewatt.datasets.catalogue import Catalogue
+from framewatt.planning import jobs
+from framewatt.planning.job_hash import job_sha256
+from framewatt.study.cell import FIXED, Cell, environment_of
+from framewatt.study.own_models import ONNX
+from framewatt.study.study import Study
+from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
+
+_NO_TRAINING: dict[str, Any] = {"training": None, "batch_size": None}
+"""What of a job says nothing of weights that are not trained."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What jobs name and do not hold, as hashes.
+
+    Attributes:
+        environments: by name of the environment, what it is made from: `mode` and, of the host's, `packages_sha256`, of
+            any other `lock_sha256`.
+        own: by name of an own model, hashes of the files that the study names: `code`, `onnx`, `arrays`, each or None.
+        replay_trace: hash of the trace that stands in for meters; None where there is none.
+    """
+
+    environments: Mapping[str, Mapping[str, str | None]]
+    own: Mapping[str, Mapping[str, str | None]]
+    replay_trace: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a plan has them; what there is not is absent."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class JobHashes:
+    """SHA-256 of everything that a study has made, by what makes it.
+
+    Attributes:
+        study: a study that measures.
+        datasets: what its data sets are made of.
+        sources: hashes of environments and of the user's files.
+    """
+
+    study: Study
+    datasets: Catalogue
+    sources: Sources
+
+    @cached_property
+    def idle(self) -> str:
+        """Of the idle power before the runs."""
+        return job_sha256(jobs.idle_job(self.study), **self._replayed)
+
+    @cached_property
+    def instruments(self) -> str:
+        """Of the meters that were found."""
+        return job_sha256(jobs.instruments_job(self.study), **self._replayed)
+
+    @property
+    def _replayed(self) -> dict[str, str]:
+        """What the meters read, where that is a file."""
+        return {"replay_trace": self.sources.replay_trace} if self.sources.replay_trace else {}
+
+    @cached_property
+    def weights(self) -> dict[str, str]:
+        """Of trained weights, by model."""
+        return {
+            name: self._made(jobs.train_job(self.study, cell, 1), cell, cell.framework)
+            for name, cell in jobs.trained_models_of(self.study).items()
+        }
+
+    @cached_property
+    def exports(self) -> dict[str, str]:
+        """Of exports to ONNX, by model or by `<model>/<precision>`."""
+        exported = {
+            name: self._made(jobs.export_job(self.study, cell, 1), cell, cell.framework, weights=self._start(cell))
+            for name, cell in jobs.exported_models_of(self.study).items()
+        }
+        quantised = {
+            name: self._made(
+                jobs.quantise_job(self.study, cell, cell.precision, 1),
+                *(cell, "onnxruntime"),
+                export=exported[cell.model],
+                check=self._check(cell, exported[cell.model]),
+            )
+            for name, cell in jobs.quantised_models_of(self.study).items()
+        }
+        return exported | quantised
+
+    @cached_property
+    def checks(self) -> dict[str, str]:
+        """Of the checks of those."""
+        plain = {
+            name: self._check(cell, self.exports[name]) for name, cell in jobs.exported_models_of(self.study).items()
+        }
+        quantised = {
+            name: self._made(
+                jobs.check_quantised_job(self.study, cell, cell.precision, 1),
+                *(cell, "onnxruntime"),
+                export=self.exports[name],
+            )
+            for name, cell in jobs.quantised_models_of(self.study).items()
+        }
+        return plain | quantised
+
+    def run(self, cell: Cell, repetition: int) -> str:
+        """Of a measured run."""
+        start: dict[str, str | None] = {}
+        if cell.engine == "onnxruntime":
+            start = {"export": self.exports[cell.export], "check": self.checks[cell.export]}
+        elif cell.phase == "infer":
+            start = {"weights": self.weights[cell.model]}
+        job = jobs.measure_job(self.study, cell, repetition, 1)
+        # Levels that are as without their options are no part: another option of the study leaves the run what it is.
+        job["cell"] = {name: job["cell"][name] for name in FIXED}
+        return job_sha256(
+            job, **start, idle=self.idle, **self._common(cell, cell.environment(self.study.device), cell.engine)
+        )
+
+    def _check(self, cell: Cell, export: str) -> str:
+        return self._made(jobs.check_job(self.study, cell, 1), cell, "onnxruntime", export=export)
+
+    def _fine_tuned(self, cell: Cell) -> bool:
+        return weights_of(self.study.settings, cell.workload) == FINE_TUNED
+
+    def _start(self, cell: Cell) -> str | None:
+        """Of what a model is exported from: trained weights, or the user's ONNX file."""
+        if cell.framework == ONNX:
+            return self.sources.own.get(cell.workload, {}).get("onnx")
+        return self.weights[cell.model]
+
+    def _made(self, job: Mapping[str, Any], cell: Cell, engine: str, **start: str | None) -> str:
+        environment = environment_of(engine, self.study.device, "cpu")
+        if job["weights"] not in (TRAINED, FINE_TUNED):
+            job = {**job, **_NO_TRAINING}
+        return job_sha256(job, **start, **self._common(cell, environment, engine))
+
+    def _common(self, cell: Cell, environment: str, engine: str) -> dict[str, Any]:
+        """What every step of a model starts from: data, an environment and, of an own model, its files."""
+        definition = self.datasets.definitions[self.datasets.arrays_of(cell.dataset, cell.framework, cell.workload)]
+        body = self.datasets.body_of(cell.workload) if self._fine_tuned(cell) else None
+        named = [*definition.get("sources", {}).values(), *([body] if body else [])]
+        own = self.sources.own.get(cell.workload)
+        built = own and engine in self.study.own[cell.workload].settings["factory"]
+        return {
+            # A user's file of arrays counts by what is in it, see `arrays`.
+            "data": {key: value for key, value in definition.items() if key != "files"},
+            "sources": {name: self.datasets.sources[name] for name in named},
+            "environment": self.sources.environments[environment],
+            **({"arrays": own["arrays"]} if own else {}),
+            **({"code": own["code"]} if own and built else {}),
+        }

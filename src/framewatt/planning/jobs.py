@@ -1,0 +1,177 @@
+"""What the workflow hands to its scripts: plain dictionaries, made from the study alone (pure).
+
+A job is a rule's parameter: whatever is in it makes Snakemake run the rule again when it changes, and nothing else
+should be in it.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from framewatt.imports.file_study import FileStudy
+from framewatt.study.cell import Cell, environment_of
+from framewatt.study.factors import NATIVE
+from framewatt.study.options import OPTIONS, QUANTISED
+from framewatt.study.own_models import ONNX
+from framewatt.study.study import Study
+from framewatt.study.weights import weights_of
+from framewatt.witness.policy import USUAL
+
+AnyStudy = Study | FileStudy
+
+_TRAINING_TIMEOUT_S = 24 * 3600
+_EXPORT_TIMEOUT_S = 3600
+
+STEP_S = 2
+"""Seconds of a known load, about, where a study does not say."""
+
+
+def models_of(study: AnyStudy) -> dict[str, Cell]:
+    """One cell for every model that inference needs, by the model's name."""
+    return {cell.model: cell for cell in study.measured_cells if cell.phase == "infer"}
+
+
+def trained_models_of(study: AnyStudy) -> dict[str, Cell]:
+    """One cell for every model whose weights a framework makes: all but ONNX files that are given."""
+    return {name: cell for name, cell in models_of(study).items() if cell.framework != ONNX}
+
+
+def exported_models_of(study: AnyStudy) -> dict[str, Cell]:
+    """One cell for every model that must be exported, by the model's name."""
+    return {cell.model: cell for cell in study.measured_cells if cell.engine == "onnxruntime"}
+
+
+def quantised_models_of(study: AnyStudy) -> dict[str, Cell]:
+    """One cell for every quantised model, by its folder `<model>/<precision>`."""
+    return {cell.export: cell for cell in study.measured_cells if cell.precision in QUANTISED}
+
+
+def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    return {
+        "model": cell.workload,
+        "device": study.device,
+        "provider": NATIVE,
+        "threads": study.threads,
+        "seed": study.settings["seed"],
+        "batch_size": study.settings["training"]["batch_size"],
+        "training": _training(study),
+        "weights": weights_of(study.settings, cell.workload),
+        "attempt": attempt,
+        **_own(study, cell, cell.framework),
+    }
+
+
+def _training(study: Study) -> dict[str, Any]:
+    """The study's training but for its optimizer, which is an option, and its batch size, which a job says itself."""
+    left_out = ("optimizer", "batch_size")
+    return {key: value for key, value in study.settings["training"].items() if key not in left_out}
+
+
+def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
+    """What an engine must know of an own model that it builds; nothing else is in the job of any other."""
+    own = study.own.get(cell.workload)
+    return {"own": own.job(engine)} if own and engine in own.settings["factory"] else {}
+
+
+def train_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    """Training of the weights that a cell uses."""
+    optimizer = study.settings["training"]["optimizer"]
+    return _model_job(study, cell, attempt) | {
+        "engine": cell.framework,
+        "timeout_s": _TRAINING_TIMEOUT_S,
+        **({"options": {"optimizer": optimizer}} if optimizer != OPTIONS["optimizer"].default else {}),
+    }
+
+
+def export_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    """Export of those weights to ONNX."""
+    return _model_job(study, cell, attempt) | {"engine": cell.framework, "timeout_s": _EXPORT_TIMEOUT_S}
+
+
+def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    """Check of the exported file, always on the CPU provider, which every build of ONNX Runtime has."""
+    return _model_job(study, cell, attempt) | {
+        "engine": "onnxruntime",
+        "provider": "cpu",
+        "batch_size": 64,
+        "tolerance": study.settings["export"]["agreement_tolerance"],
+        "timeout_s": _EXPORT_TIMEOUT_S,
+    }
+
+
+def quantise_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
+    """Quantisation of the exported file."""
+    return _model_job(study, cell, attempt) | {
+        "engine": "onnxruntime",
+        "provider": "cpu",
+        "options": {"precision": precision},
+        "timeout_s": _EXPORT_TIMEOUT_S,
+    }
+
+
+def check_quantised_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
+    """Check of the quantised file, whose scores are near its source's and need not agree."""
+    return check_job(study, cell, attempt) | {"options": {"precision": precision}, "tolerance": None}
+
+
+def instruments_job(study: Study) -> dict[str, Any]:
+    """Which meters there are, and what disturbs a measurement."""
+    return {name: study.settings[name] for name in ("instruments", "preflight")} | {"device": study.device}
+
+
+def idle_job(study: Study) -> dict[str, Any]:
+    """Idle power of the machine, and how it is read."""
+    settings = study.settings
+    step_s = settings["calibration"].get("step_s", STEP_S)
+    return {
+        "instruments": settings["instruments"],
+        "idle_s": settings["calibration"]["idle_s"],
+        "set_governor": settings["preflight"]["set_governor"],
+        "device": study.device,
+        # Absent where it is as ever, so that a calibration from before there was a choice stays as it is.
+        **({} if step_s == STEP_S else {"step_s": step_s}),
+    }
+
+
+def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict[str, Any]:
+    """One measured run."""
+    settings = study.settings
+    options = cell.changed
+    phase = {"window": settings["window"], "training": {}, "weights": weights_of(study.settings, cell.workload)}
+    if cell.phase == "train":
+        rate = options.pop("learning_rate", settings["training"]["learning_rate"])
+        phase = {"window": {}, "training": {**_training(study), "learning_rate": rate}, "weights": None}
+    threads = options.pop("threads", study.threads)
+    return {
+        "study": study.name,
+        "cell_id": cell.id,
+        "cell": cell.to_dict(),
+        "phase": cell.phase,
+        "engine": cell.engine,
+        "model": cell.workload,
+        "provider": cell.provider,
+        "batch_size": cell.batch_size,
+        "repetition": repetition,
+        "attempt": attempt,
+        "device": study.device,
+        "threads": threads,
+        # Every repetition trains from other weights, alike in no two blocks and the same again in a rerun.
+        "seed": settings["seed"] + repetition,
+        "instruments": settings["instruments"],
+        "cool_down": settings["cool_down"],
+        "preflight": settings["preflight"],
+        "timeout_s": settings["timeout_s"],
+        **phase,
+        # Absent where nothing is out of the ordinary, so that a new option leaves finished runs as they are.
+        **({"options": options} if options else {}),
+        **({"disturbance": settings["disturbance"]} if settings["disturbance"] != USUAL else {}),
+        **_own(study, cell, cell.engine),
+    }
+
+
+def environments_of(study: AnyStudy) -> Iterable[str]:
+    """Names of the environments that the study needs."""
+    needed = {cell.environment(study.device) for cell in study.measured_cells}
+    needed |= {environment_of(cell.framework, study.device) for cell in study.measured_cells}
+    if exported_models_of(study):
+        needed.add(environment_of("onnxruntime", study.device, "cpu"))
+    return sorted(needed)

@@ -1,0 +1,93 @@
+"""Which planned runs do not count, and whether a study may end without them (no side effects)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from framewatt.runs.verdict import UNAVAILABLE
+from framewatt.study.cell import run_name
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What a study lacks.
+
+    Attributes:
+        planned: number of planned runs.
+        runs: by `<cell>/<repetition>` of every planned run that does not count, why.
+        refused: those of them without which the study must not end well.
+        environments: by name of every environment that is not there, why.
+        imported: whether the runs are read from files.
+    """
+
+    planned: int
+    runs: Mapping[str, str]
+    refused: Mapping[str, str]
+    environments: Mapping[str, str]
+    imported: bool = False
+
+    @property
+    def lines(self) -> list[str]:
+        """Everything that is missing, a line each."""
+        runs = [f"{name.replace('/', ', repetition ')}: {reason}" for name, reason in self.runs.items()]
+        return [*(f"environment {name}: {reason}" for name, reason in self.environments.items()), *runs]
+
+    @property
+    def count(self) -> str:
+        """How many runs count, in words."""
+        return f"{self.planned - len(self.runs)} of {self.planned} planned runs count"
+
+    @property
+    def error(self) -> str | None:
+        """One line where the study must not end well, with how to mend it; None where it may."""
+        if not self.refused and not self.environments:
+            return None
+        if self.imported:
+            return (
+                f"{self.count}; the report lists the others; mend their files, leave those runs out with a reason "
+                "(files.leave_out in the study), or say accept_unavailable: true in it, which lets it end without as "
+                "long as some run counts"
+            )
+        return (
+            f"{self.count}; the report lists the others, and the next snakemake repeats those that failed; "
+            "where a run has nothing to run (an export that is invalid, a file that is not there), mend that, or say "
+            "accept_unavailable: true in the study, which lets it end without as long as some run counts"
+        )
+
+
+def missing_of(
+    plan: Mapping[str, Any],
+    records: Iterable[Mapping[str, Any]],
+    environments: Iterable[Mapping[str, Any]],
+    due: Mapping[str, str],
+) -> Missing:
+    """What a study lacks.
+
+    Args:
+        plan: the study's plan.
+        records: all run records that there are, schema-checked.
+        environments: records of the environments that the study needs.
+        due: by `<cell>/<repetition>`, why a run is to be made again although it has a record.
+    """
+    found = {run_name({"cell": r["cell_id"], "repetition": r["repetition"]}): r for r in records}
+    planned = [run_name(entry) for entry in plan["order"]]
+    why = {name: _why(found.get(name), due.get(name)) for name in planned}
+    runs = {name: reason for name, reason in why.items() if reason}
+    none_counts = len(runs) == len(planned)
+    accepts = plan["settings"].get("accept_unavailable", False) and not none_counts
+    refused = {name: reason for name, reason in runs.items() if not (accepts and _acceptable(found.get(name)))}
+    failed = {record["name"]: record["reason"] for record in environments if record["status"] != "ok"}
+    return Missing(len(planned), runs, refused, failed, plan["source"] == "files")
+
+
+def _why(record: Mapping[str, Any] | None, due: str | None) -> str | None:
+    if record is None:
+        return "has no record"
+    if record["status"] != "ok" or not record["valid"]:
+        return "; ".join(record["reasons"]) or str(record["status"])
+    return f"{due}; snakemake measures it again" if due else None
+
+
+def _acceptable(record: Mapping[str, Any] | None) -> bool:
+    """Whether no further try would give the run: it had nothing to run, or was read from files."""
+    return record is not None and (record["status"] == UNAVAILABLE or record.get("source") == "files")

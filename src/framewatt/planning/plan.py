@@ -1,0 +1,101 @@
+"""The plan of a study: what will be measured or read, in which order, what is left out and why, what tests can show."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from framewatt.imports.collect import FileRun
+from framewatt.imports.file_study import FileStudy
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.statistics.detectable import planned_power
+from framewatt.statistics.pairs import groups
+from framewatt.stopping.expected import expected
+from framewatt.study.factors import PlainCell
+from framewatt.study.stopping_rule import most_blocks, rule_of
+from framewatt.study.study import Run, Study
+
+
+def plan_of(study: FileStudy | JobHashes) -> dict[str, Any]:
+    """What will be measured or read, in which order, what is left out and why, and what the tests can show.
+
+    Args:
+        study: a study of files; or the hashes of one that measures, which know it.
+    """
+    if isinstance(study, JobHashes):
+        return _plan(study.study, _measured(study))
+    return _plan(study, _imported(study))
+
+
+def _plan(study: Study | FileStudy, how: dict[str, Any]) -> dict[str, Any]:
+    empty = study.cells_without_runs if isinstance(study, FileStudy) else ()
+    with_runs = [cell for cell in study.cells if cell not in empty]
+    return {
+        "study": study.name,
+        "title": study.settings["title"],
+        "description": study.settings["description"],
+        **how,
+        "seed": study.settings["seed"],
+        "cells": [{"id": cell.id, **cell.to_dict()} for cell in study.cells],
+        "excluded": [cell.id for cell in study.excluded],
+        "unsupported": [{"cell": cell.id, "reason": reason} for cell, reason in study.unsupported],
+        "cells_without_runs": [cell.id for cell in empty],
+        "significance": asdict(planned_power(how["repetitions"], with_runs, study.settings["statistics"])),
+        "settings": study.settings,
+    }
+
+
+def _measured(hashes: JobHashes) -> dict[str, Any]:
+    """`sources` are the hashes of files that the study names, of which those of the runs' jobs are made."""
+    study = hashes.study
+    return {
+        "source": "measure",
+        "device": study.device,
+        "threads": study.threads,
+        "repetitions": most_blocks(study.settings),
+        **_stopping(study),
+        "sources": hashes.sources.to_dict(),
+        "order": [
+            {"position": run.position, **_entry(run), "job_sha256": hashes.run(run.cell, run.repetition)}
+            for run in study.runs()
+        ],
+        "left_out": [],
+    }
+
+
+def _stopping(study: Study) -> dict[str, Any]:
+    """When the study looks, and what it may expect; nothing where it has a fixed number of blocks."""
+    rule = rule_of(study.settings)
+    if rule is None:
+        return {}
+    statistics = study.settings["statistics"]
+    sizes = [len(cells) for cells in groups(study.cells, statistics["compare"]).values() if len(cells) > 1]
+    return {"stopping": {"looks": list(rule.looks), **expected(rule, max(sizes), float(statistics["alpha"]))}}
+
+
+def _imported(study: FileStudy) -> dict[str, Any]:
+    """`repetitions` is how many runs the cell with the most has."""
+    runs = study.runs()
+    return {
+        "source": "files",
+        "device": "",
+        "threads": None,
+        "repetitions": max(Counter(run.cell.id for run in runs).values()),
+        "order": [_entry(run) for run in runs],
+        "left_out": [
+            {**_entry(one.run), "files": [file.path for file in one.run.files], "reason": one.reason}
+            for one in study.left_out
+        ],
+    }
+
+
+def _entry(run: Run | FileRun) -> dict[str, Any]:
+    return {"cell": run.cell.id, "repetition": run.repetition}
+
+
+def planned_cells(plan: Mapping[str, Any]) -> list[PlainCell]:
+    """The cells of a plan that was written, also those without runs."""
+    return [
+        PlainCell(cell["id"], tuple((name, level) for name, level in cell.items() if name != "id"))
+        for cell in plan["cells"]
+    ]

@@ -1,0 +1,47 @@
+"""The records of a study's runs, held to its plan: no number comes from a run that the plan did not ask for."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
+from framewatt.runs.records import read_run, record_paths
+from framewatt.study.cell import run_name
+
+
+def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> dict[Path, dict[str, Any]]:
+    """The records of a study by their paths, each of a planned run and of the job that was planned for it.
+
+    The levels of a record's cell are the plan's: a study that came to name a further option has a level of it in every
+    cell, and its earlier runs count on. A plan and records from before jobs had hashes (schema 1) are held to each
+    other by cell and repetition alone.
+
+    Args:
+        plan_path: the study's plan.
+        records: paths of run records, or of folders that hold them, see record_paths.
+
+    Raises:
+        FramewattError: a record breaks its schema, is of another job, or of no planned run.
+    """
+    plan = read_json(Path(plan_path))
+    planned = {run_name(entry): entry.get("job_sha256") for entry in plan["order"]}
+    levels = {cell["id"]: {name: level for name, level in cell.items() if name != "id"} for cell in plan["cells"]}
+    found = {}
+    for path in record_paths(records):
+        record = read_run(path)
+        name = run_name({"cell": record["cell_id"], "repetition": record["repetition"]})
+        if name not in planned:
+            raise FramewattError(f"{path}: found a run that is not planned; allowed: the {len(planned)} of {plan_path}")
+        if record.get("job_sha256") != planned[name]:
+            raise FramewattError(
+                f"{path}: found a run of the job {_short(record.get('job_sha256'))}; allowed: the plan's, "
+                f"{_short(planned[name])}; it was measured under other settings, and "
+                f"snakemake --cores 1 all --config study={plan['study']} measures it again"
+            )
+        found[path] = {**record, "cell": levels[record["cell_id"]]}
+    return found
+
+
+def _short(sha256: str | None) -> str:
+    return sha256[:12] if sha256 else "unknown"

@@ -1,0 +1,168 @@
+"""Why something that a study has made does not count any more, in a few words, or None where it does."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.files import read_json
+from framewatt.planning.job_hash import idle_domains_sha256
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.prepare.exporters.contract import CHECK_RECORD
+from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
+from framewatt.prepare.stage import worth_repeating
+from framewatt.prepare.training import RECORD as TRAIN_RECORD
+from framewatt.runs.predictions import NAME as PREDICTIONS
+from framewatt.runs.verdict import UNAVAILABLE
+from framewatt.study.cell import Cell
+
+OTHER = "made under other settings"
+MADE_OF_OTHER = "made of other"
+
+
+def of_stage(record: Path, sha256: str, start: Mapping[str, str | None]) -> str | None:
+    """Why weights, an export or its check are due.
+
+    Args:
+        record: of the step that makes them.
+        sha256: the hash of its job, as the study is now.
+        start: SHA-256 of what lies there that it would start from, see stage.made_of; None where it is not there.
+    """
+    found = content_of(record)
+    if found is None:
+        return "not made"
+    if found.get("job_sha256") != sha256:
+        return OTHER
+    if found.get("status") is None or worth_repeating(found):
+        return "failed"
+    then = found.get("made_of") or {}
+    return next((f"{MADE_OF_OTHER} {what}" for what, now in start.items() if now and now != then.get(what, now)), None)
+
+
+def of_idle(record: Path, sha256: str) -> str | None:
+    """Why a measurement of idle power is due, by its record and the hash of its job."""
+    found = content_of(record)
+    if found is None:
+        return "not measured"
+    return None if found.get("job_sha256") == sha256 else OTHER
+
+
+class Runs:
+    """Why runs are due: by their records, and by what lies there that they say they started from.
+
+    Args:
+        hashes: of everything as the study is now.
+        results: results/<study>.
+        resources: the folder of data and environments.
+    """
+
+    def __init__(self, hashes: JobHashes, results: Path, resources: Path) -> None:
+        self._hashes, self._results, self._resources = hashes, results, resources
+        self._cells = {cell.id: cell for cell in hashes.study.cells}
+        self._with_threads: dict[int, JobHashes] = {}
+        self._read: dict[Path, dict[str, Any] | None] = {}
+        self._idle = {idle_domains_sha256(self._content(path)) for path in (results / "calibrate").glob("idle*.json")}
+
+    def start_of(self, cell: Cell, *made: str) -> dict[str, str | None]:
+        """SHA-256 of what lies there that a step of a cell's model starts from.
+
+        Args:
+            cell: the cell.
+            made: `weights`, or `model` and the export's name.
+        """
+        start = {"data": self._data(cell)}
+        if made and made[0] == "weights":
+            start["weights"] = self._content(self._results / "train" / cell.model / TRAIN_RECORD).get("weights_sha256")
+        elif made:
+            start["model"] = self._content(self._results / "export" / made[1] / "onnx" / EXPORT_RECORD).get(
+                "model_sha256"
+            )
+        return start
+
+    def _data(self, cell: Cell) -> str | None:
+        arrays = self._hashes.datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
+        return self._of("data", f"{arrays}.json").get("sha256")
+
+    def of(self, folder: Path, cell_id: str, planned_sha256: str, exports: Collection[str] = ()) -> str | None:
+        """Why a planned run is due.
+
+        Args:
+            folder: of its record and trace.
+            cell_id: its cell.
+            planned_sha256: the hash of its job, as the plan has it.
+            exports: names of those that are made again.
+        """
+        record = content_of(folder / "run.json")
+        if record is None or not all((folder / name).is_file() for name in ("power.parquet", "events.parquet")):
+            return "not measured"
+        try:
+            if "predictions" in record and not (folder / PREDICTIONS).is_file():
+                return "without its predictions"
+            if worth_repeating(record):
+                return "failed or invalid"
+            cell = self._cells[cell_id]
+            if record["status"] == UNAVAILABLE and cell.engine == "onnxruntime" and cell.export in exports:
+                return "without an export, which is made again"
+            return self._changed(cell, planned_sha256, record)
+        except (KeyError, TypeError):
+            return "with a record that cannot be read"
+
+    def _changed(self, cell: Cell, planned_sha256: str, record: Mapping[str, Any]) -> str | None:
+        """What a run was made with that is not so now."""
+        identity, said = record["identity"], record["identity"]["environment"]
+        name = cell.environment(self._hashes.study.device)
+        mode = str(self._hashes.sources.environments[name]["mode"])
+        if said["mode"] != mode:
+            return f"measured with environment {said['mode']}, not {mode}"
+        if record.get("job_sha256") != planned_sha256:
+            return self._of_threads(cell, record) or "measured under other settings"
+        if identity.get("idle_sha256") not in (None, *self._idle):
+            return "corrected by another idle power"
+        environment = self._of("environments", mode, name, "environment.json")
+        there = {
+            "on other data": (self._data(cell), identity["data_sha256"]),
+            "in another image": (environment.get("image_sha256"), said["image_sha256"]),
+            "with another interpreter": (environment.get("python_version"), said["python_version"]),
+            "with other weights": (self._artefact(cell), identity["artefact_sha256"]),
+        }
+        return next((f"measured {what}" for what, (now, then) in there.items() if now and now != then), None)
+
+    def _of_threads(self, cell: Cell, record: Mapping[str, Any]) -> str | None:
+        """Why a run is due that is due for nothing but the processors that it could use; None where it is for more."""
+        settings = self._hashes.study.settings
+        then, now = record.get("threads"), self._hashes.study.threads
+        named = any(chosen.option == "threads" for chosen in cell.options)
+        if settings["threads"] != "auto" or named or not isinstance(then, int) or then == now:
+            return None
+        if then not in self._with_threads:
+            study = replace(self._hashes.study, settings={**settings, "threads": then})
+            self._with_threads[then] = replace(self._hashes, study=study)
+        if self._with_threads[then].run(cell, record["repetition"]) != record["job_sha256"]:
+            return None
+        return f"measured with {then} threads, where this machine gives {now} (threads: {then} in the study keeps them)"
+
+    def _artefact(self, cell: Cell) -> str | None:
+        """SHA-256 of the weights or the ONNX file that a run of the cell would start from, where they are there."""
+        if cell.engine == "onnxruntime":
+            return self._content(self._results / "export" / cell.export / "check" / CHECK_RECORD).get("model_sha256")
+        if cell.phase == "infer":
+            return self._content(self._results / "train" / cell.model / TRAIN_RECORD).get("weights_sha256")
+        return None
+
+    def _of(self, *path: str) -> dict[str, Any]:
+        return self._content(self._resources.joinpath(*path))
+
+    def _content(self, path: Path) -> dict[str, Any]:
+        """A record that many runs name, read once."""
+        if path not in self._read:
+            self._read[path] = content_of(path)
+        return self._read[path] or {}
+
+
+def content_of(path: Path) -> dict[str, Any] | None:
+    """A JSON object, or None where there is none that can be read."""
+    try:
+        content = read_json(path)
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None

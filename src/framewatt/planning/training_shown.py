@@ -1,0 +1,14 @@
+"""Which studies have figures of training (pure)."""
+
+from framewatt.imports.file_study import FileStudy
+from framewatt.study.study import Study
+
+_LEVELS = ("workload", "batch_size")
+
+
+def shows_training(study: Study | FileStudy) -> bool:
+    """Whether a study trains several models, or one at several batch sizes; of files, whether they tell of epochs."""
+    if isinstance(study, FileStudy):
+        return any(log["reader"] == "epochs" for log in study.settings["files"]["logs"])
+    trained = [cell.to_dict() for cell in study.cells if cell.phase == "train"]
+    return any(len({cell[name] for cell in trained}) > 1 for name in _LEVELS)

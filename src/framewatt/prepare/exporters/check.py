@@ -1,0 +1,132 @@
+"""Is an exported model what its source was? The checker's word, whether ONNX Runtime takes it, and its scores.
+
+`python -m framewatt.prepare.exporters.check <job.json>` runs inside an ONNX Runtime environment.
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from framewatt.base.files import read_json, write_json
+from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.prepare.exporters.contract import CHECK_RECORD, MODEL, REFERENCE
+from framewatt.prepare.exporters.flops import count_flops
+from framewatt.study.weights import SEEDED
+from framewatt.tasks.classification import judge_outputs
+from framewatt.workloads.contract import Scores, Spec, spec_of
+from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference, integer_nodes, make_inference
+
+_NO_SOURCE = "the file is measured as it was given, with no source to compare it with"
+
+
+def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
+    """Check, load, run and compare an export.
+
+    Args:
+        spec: with `artefact`, the exporter's folder.
+        data: the arrays whose test set is scored.
+        tolerance: largest absolute difference of scores at which the two count as equal; where all scores are below 1,
+            as a share of the largest; None where they need not be, as those of a quantised model.
+
+    Returns:
+        `status` (`ok`, `deviates`, or `invalid` where the checker or the runtime rejects the file), `reason`,
+        `checker`, `opset`, `samples`, `flops` (of a sample), `weights_among_inputs` (which ONNX Runtime cannot take for
+        constants), `integer_nodes` (how many, by kind), `largest_score` (of the source, in absolute terms),
+        `max_abs_difference` (None where there is no source), `equal_predictions_share` (None where outputs are no
+        scores of classes), `metrics`, `metrics_unknown`, `source_metrics`.
+    """
+    assert spec.artefact is not None
+    path = spec.artefact / MODEL
+    found: dict[str, Any] = {"samples": len(data.x_test), "tolerance": tolerance}
+    try:
+        model = onnx.load(path, load_external_data=False)
+        found["opset"] = model.opset_import[0].version
+        weights = {tensor.name for tensor in model.graph.initializer}
+        found["weights_among_inputs"] = sum(entry.name in weights for entry in model.graph.input)
+        if beside := _files_beside(model):
+            reason = f"found weights in other files ({beside}); allowed: one file that holds all"
+            return {**found, "checker": None, "status": "invalid", "reason": reason}
+        onnx.checker.check_model(path, full_check=True)
+        found["checker"] = "ok"
+    except Exception as error:
+        found["checker"] = _one_line(error)
+        return {**found, "status": "invalid", "reason": f"onnx.checker: {_one_line(error)}"}
+    try:
+        workload = make_inference(replace(spec, batch_size=_fixed_batch(model) or spec.batch_size), data)
+        workload.setup()
+        scores = workload.evaluate()
+    except Exception as error:
+        return {**found, "status": "invalid", "reason": f"ONNX Runtime: {_one_line(error)}"}
+    found |= {**_work(path, workload), "integer_nodes": integer_nodes(model)}
+    found["metrics"], found["metrics_unknown"] = judge_outputs(scores, data)
+    return found | _against_source(scores, spec.artefact / REFERENCE, data, tolerance)
+
+
+def _against_source(scores: Scores, path: Path, data: Arrays, tolerance: float | None) -> dict[str, Any]:
+    """How far scores are from those that their source gave, where there was one."""
+    if not path.exists():
+        return {"status": "ok", "reason": _NO_SOURCE, "max_abs_difference": None}
+    reference = np.load(path, allow_pickle=False)
+    if scores.shape != reference.shape:
+        reason = f"outputs of shape {scores.shape}, of its source {reference.shape}"
+        return {"status": "invalid", "reason": reason, "max_abs_difference": None}
+    difference = float(np.abs(scores.astype(float) - reference.astype(float)).max())
+    classes = scores.ndim == 2 and data.unlabelled is None
+    found: dict[str, Any] = {
+        "largest_score": float(np.abs(reference).max()),
+        "max_abs_difference": difference if np.isfinite(difference) else None,
+        "equal_predictions_share": float(np.mean(scores.argmax(1) == reference.argmax(1))) if classes else None,
+        "source_metrics": judge_outputs(reference, data)[0],
+    }
+    if not np.isfinite(difference):
+        return {**found, "status": "deviates", "reason": "scores are no numbers"}
+    if tolerance is None:
+        return {**found, "status": "ok", "reason": None}
+    # Random weights may give scores near nothing, which any absolute tolerance would let pass.
+    allowed = tolerance * min(1.0, found["largest_score"])
+    if difference > allowed:
+        return {**found, "status": "deviates", "reason": f"scores differ by up to {difference:.3g}, over {allowed:.3g}"}
+    return {**found, "status": "ok", "reason": None}
+
+
+def main(job_path: str) -> None:
+    """Check an export and write the record."""
+    job = read_json(Path(job_path))
+    record = check(spec_of(job), load_arrays(Path(job["data"])), job["tolerance"])
+    if job["weights"] == SEEDED:
+        record |= {name: None for name in ("metrics", "source_metrics") if name in record}
+    write_json(Path(job["folder"]) / CHECK_RECORD, record)
+
+
+def _files_beside(model: onnx.ModelProto) -> str:
+    """Other files that hold weights of a model, in one line."""
+    external = (tensor for tensor in model.graph.initializer if tensor.data_location == onnx.TensorProto.EXTERNAL)
+    where = (entry.value for tensor in external for entry in tensor.external_data if entry.key == "location")
+    return ", ".join(sorted({Path(name).name for name in where}))
+
+
+def _fixed_batch(model: onnx.ModelProto) -> int:
+    """Samples that a file takes at once; 0 where it takes any number."""
+    dimensions = model.graph.input[0].type.tensor_type.shape.dim
+    return int(dimensions[0].dim_value) if dimensions else 0
+
+
+def _work(path: Path, workload: OnnxRuntimeInference) -> dict[str, Any]:
+    """Operations of a sample; that they cannot be counted says nothing against the export."""
+    sample = workload.feed(tuple(values[:1] for values in next(workload.batches())))
+    try:
+        return {"flops": count_flops(path, sample)}
+    except Exception as error:
+        return {"flops": None, "flops_reason": _one_line(error)}
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

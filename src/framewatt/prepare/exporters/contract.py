@@ -1,0 +1,41 @@
+"""What an exporter leaves: the ONNX file, the scores its source gave on the test set, and a record."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from framewatt.base.files import read_json, sha256_of, write_json
+from framewatt.datasets.contract import load_arrays
+from framewatt.workloads import make_inference
+from framewatt.workloads.contract import Inference, spec_of
+
+MODEL = "model.onnx"
+REFERENCE = "reference.npy"
+RECORD = "export.json"
+CHECK_RECORD = "check.json"
+
+
+def export(job_path: str, framework: str, write_onnx: Callable[[Inference, Path], Mapping[str, Any]]) -> None:
+    """Export trained weights and keep the source's own scores beside the file.
+
+    Args:
+        job_path: the job: `data`, `folder` and the workload's fields (see workloads.contract.spec_of).
+        framework: the framework that trained the weights.
+        write_onnx: writes the model to a path and returns what is worth recording (exporter, opset).
+    """
+    job = read_json(Path(job_path))
+    folder = Path(job["folder"])
+    data = load_arrays(Path(job["data"]))
+    workload = make_inference(framework, spec_of(job), data)
+    workload.setup()
+    np.save(folder / REFERENCE, workload.evaluate(), allow_pickle=False)
+    details = write_onnx(workload, folder / MODEL)
+    record = {
+        "framework": framework,
+        **details,
+        "size_b": (folder / MODEL).stat().st_size,
+        "model_sha256": sha256_of(folder / MODEL),
+    }
+    write_json(folder / RECORD, record)

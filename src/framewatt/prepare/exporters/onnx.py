@@ -1,0 +1,27 @@
+"""A user's ONNX file in the place of an export: taken in as it is, for check.py to judge."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from framewatt.base.files import read_json, sha256_of, write_json
+from framewatt.prepare.exporters.contract import MODEL, RECORD
+from framewatt.study.own_models import ONNX
+
+
+def main(job_path: str) -> None:
+    """Copy the file and write the record."""
+    job = read_json(Path(job_path))
+    model = Path(job["folder"]) / MODEL
+    shutil.copyfile(job["artefact"], model)
+    record = {
+        "framework": ONNX,
+        "exporter": "none, the file is the user's",
+        "size_b": model.stat().st_size,
+        "model_sha256": sha256_of(model),
+    }
+    write_json(Path(job["folder"]) / RECORD, record)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,123 @@
+"""An exported model with 8-bit integers for weights and activations, by ONNX Runtime's own quantisation.
+
+`python -m framewatt.prepare.exporters.quantise <job.json>` runs inside an ONNX Runtime environment.
+"""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize_dynamic, quantize_static
+from onnxruntime.quantization.shape_inference import quant_pre_process
+
+from framewatt.base.files import read_json, sha256_of, write_json
+from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.prepare.exporters.contract import MODEL, RECORD, REFERENCE
+from framewatt.workloads.contract import Scores, Spec, spec_of
+from framewatt.workloads.onnxruntime.engine import make_inference
+
+CALIBRATION_SAMPLES = 128
+_AT_ONCE = 16
+
+
+def quantise(spec: Spec, data: Arrays, path: Path) -> dict[str, Any]:
+    """Write the quantised model.
+
+    Args:
+        spec: with `artefact`, the folder of the export, and the number format wanted.
+        data: whose samples calibrate the ranges of activations, where those are static.
+        path: the file to write.
+
+    Returns:
+        what is worth recording: `exporter`, and `calibration`, None where there is none.
+    """
+    assert spec.artefact is not None
+    with TemporaryDirectory() as folder:
+        prepared = prepare(spec.artefact / MODEL, Path(folder))
+        if spec.level("precision") == "int8_dynamic":
+            # ONNX Runtime has no CPU kernel of ConvInteger for signed weights.
+            quantize_dynamic(prepared, path, weight_type=QuantType.QUInt8)
+            return {"exporter": f"quantize_dynamic, onnxruntime {ort.__version__}", "calibration": None}
+        samples, part = calibration_samples(data, spec.seed)
+        # Unsigned activations with signed weights are what x86 has instructions for; both signed take twice the time.
+        calibration = Calibration(spec, samples)
+        quantize_static(prepared, path, calibration, per_channel=True, activation_type=QuantType.QUInt8)
+    drawn = {"samples": len(samples.y_test), "of": part}
+    return {"exporter": f"quantize_static, onnxruntime {ort.__version__}", "calibration": drawn}
+
+
+def prepare(source: Path, folder: Path) -> Path:
+    """The model with what runs as one fused, so that it is quantised as one, and with shapes written down anew."""
+    model = onnx.load(source)
+    # Fusing transposes weights, and shapes that an exporter had written down for them would be wrong.
+    del model.graph.value_info[:]
+    onnx.save(model, folder / "without_shapes.onnx")
+    quant_pre_process(folder / "without_shapes.onnx", folder / "prepared.onnx", skip_symbolic_shape=True)
+    return folder / "prepared.onnx"
+
+
+def calibration_samples(data: Arrays, seed: int) -> tuple[Arrays, str]:
+    """Samples drawn from the training set, or from the test set where there is no other; as a test set, and which."""
+    training = len(data.y_train) > 0
+    inputs, labels = (data.inputs_train, data.y_train) if training else (data.inputs_test, data.y_test)
+    drawn = np.random.default_rng(seed).permutation(len(labels))[:CALIBRATION_SAMPLES]
+    first, *more = inputs
+    chosen = replace(
+        data,
+        x_test=inputs[first][drawn],
+        y_test=labels[drawn],
+        more_test={name: inputs[name][drawn] for name in more},
+    )
+    return chosen, "training set" if training else "test set"
+
+
+class Calibration(CalibrationDataReader):
+    """Hands samples to the calibration, as the graph takes them."""
+
+    def __init__(self, spec: Spec, samples: Arrays) -> None:
+        workload = make_inference(replace(spec, batch_size=_AT_ONCE), samples)
+        workload.setup()
+        self._feeds: Iterator[dict[str, Any]] = (workload.feed(batch) for batch in workload.batches())
+
+    def get_next(self) -> dict[str, Any] | None:
+        """The next samples by the names of the graph's inputs, None after the last."""
+        return next(self._feeds, None)
+
+
+def _scores(spec: Spec, data: Arrays) -> Scores:
+    workload = make_inference(spec, data)
+    workload.setup()
+    return workload.evaluate()
+
+
+def main(job_path: str) -> None:
+    """Quantise an export, and keep the scores of its source beside it."""
+    job = read_json(Path(job_path))
+    source, folder = Path(job["artefact"]), Path(job["folder"])
+    spec, data = spec_of(job), load_arrays(Path(job["data"]))
+    details = quantise(spec, data, folder / MODEL)
+    if (source / REFERENCE).exists():
+        shutil.copyfile(source / REFERENCE, folder / REFERENCE)
+    else:
+        # A file that was given has no source but itself.
+        np.save(folder / REFERENCE, _scores(spec, data), allow_pickle=False)
+    record = {
+        **read_json(source / RECORD),
+        **details,
+        "precision": job["options"]["precision"],
+        "source_sha256": sha256_of(source / MODEL),
+        "size_b": (folder / MODEL).stat().st_size,
+        "model_sha256": sha256_of(folder / MODEL),
+    }
+    write_json(folder / RECORD, record)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,121 @@
+"""Preparation steps that run in a framework's environment: training the weights, exporting, checking the export.
+
+A step's record says how it went; a step that fails leaves a record too, so that the rest of the study goes on.
+"""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.files import in_work, partial_suffix, read_json, write_json
+from framewatt.base.privacy import Secrets
+from framewatt.host.supervision import supervise, thread_settings
+
+
+def attempt_of(record: Path, job_sha256: str | None = None) -> int:
+    """Number of the attempt that is due.
+
+    That of the record, or the next one where the record tells of a failure worth repeating or of invalid energy; the
+    first one of another job than the record's.
+
+    Args:
+        record: of the last attempt.
+        job_sha256: hash of the job; None asks for the attempts of whatever the record is of.
+    """
+    try:
+        content = read_json(record)
+        if job_sha256 is not None and content.get("job_sha256") != job_sha256:
+            return 1
+        return int(content["attempt"]) + (1 if worth_repeating(content) else 0)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        # Nothing that a record of an attempt could be.
+        return 1
+
+
+def worth_repeating(content: Mapping[str, Any]) -> bool:
+    """A failure that is no result, or a run whose energy is invalid."""
+    failed = content["status"] == "failed" and content.get("repeat", True)
+    invalid = content["status"] == "ok" and not content.get("valid", True)
+    return bool(failed or invalid)
+
+
+def made_of(job: Mapping[str, Any]) -> dict[str, str | None]:
+    """SHA-256 of what lies there that a step starts from: its data, and the weights or the model, where there are any.
+
+    Args:
+        job: with the paths `data`, beside which lies the record of the data, and perhaps `artefact`.
+    """
+    found = {"data": Path(job["data"]).with_suffix(".json")}
+    if job.get("artefact") and Path(job["artefact"]).is_dir():
+        found |= {"weights": Path(job["artefact"], "train.json"), "model": Path(job["artefact"], "export.json")}
+    keys = {"data": "sha256", "weights": "weights_sha256", "model": "model_sha256"}
+    return {name: read_json(path).get(keys[name]) for name, path in found.items() if path.is_file()}
+
+
+def run_stage(
+    module: str,
+    job: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    folder: Path,
+    record_name: str,
+    *,
+    log: Path,
+    repeat_failures: bool,
+) -> dict[str, Any]:
+    """Run `python -m <module> <job.json>` in an environment and keep what it writes, or the record of its failure.
+
+    The module writes its files and `record_name` (JSON) into `job["folder"]`.
+
+    Args:
+        module: the module to run.
+        job: its job; `missing` says why it cannot run at all, or None; `attempt`, `job_sha256`, `threads`,
+            `timeout_s` as named.
+        environment: the environment's record.
+        folder: where the files end up.
+        record_name: name of the record in it.
+        log: file for the module's output.
+        repeat_failures: whether a failure of the module is worth another attempt (else it is a result).
+
+    Returns:
+        the record.
+    """
+    missing = job["missing"]
+    if missing is None and environment["status"] != "ok":
+        missing = f"environment {environment['name']}: {environment['reason']}"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory(prefix=f".{folder.name}-", suffix=partial_suffix(), dir=folder.parent) as scratch,
+        in_work(Path(scratch)),
+    ):
+        made = Path(scratch) / "made"
+        made.mkdir()
+        reason, repeat = missing, True
+        if missing is None:
+            job_path = Path(scratch) / "job.json"
+            job_path.write_text(json.dumps({**job, "folder": str(made)}))
+            outcome = supervise(
+                [environment["python"], "-m", module, job_path],
+                log=log,
+                timeout_s=job["timeout_s"],
+                environment=thread_settings(job["threads"]),
+            )
+            reason, repeat = outcome.reason, repeat_failures
+            if reason is None and not (made / record_name).exists():
+                reason = "ended without a record"
+        if reason is None:
+            record = {"status": "ok", "reason": None, **read_json(made / record_name)}
+        else:
+            shutil.rmtree(made)
+            made.mkdir()
+            record = {"status": "failed", "reason": reason, "repeat": repeat}
+        made_by = {name: job[name] for name in ("attempt", "job_sha256")}
+        record = {**record, **made_by, "made_of": made_of(job), "environment": environment["name"]}
+        record = Secrets.of_this_machine().redact_reasons(record)
+        write_json(made / record_name, record)
+        if folder.exists():
+            shutil.rmtree(folder)
+        made.rename(folder)
+    return record

@@ -1,0 +1,61 @@
+"""Rest before a run, until power is back near what the idle machine drew."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from framewatt.energy.accounts import energy_channels, energy_of
+from framewatt.meters.trace import Trace
+from framewatt.sampling.client import Sampler
+
+_LOOK_S = 1.0
+"""Power is the mean over this long."""
+
+_STEP_S = 0.25
+
+
+def wait_for_idle(sampler: Sampler, idle: Mapping[str, Any], band: float, timeout_s: float) -> bool:
+    """Wait until every metered domain draws at most its idle power and a band more; whether it came to that in time.
+
+    Args:
+        sampler: started.
+        idle: the calibration, see calibration.measure_idle.
+        band: share of idle power that may come on top.
+        timeout_s: seconds to wait at most.
+    """
+    deadline = time.monotonic() + timeout_s
+    while True:
+        time.sleep(_STEP_S)
+        excess = excess_over_idle(sampler.trace(), idle)
+        if excess is not None and excess <= band:
+            return True
+        if time.monotonic() >= deadline:
+            return False
+
+
+def excess_over_idle(trace: Trace, idle: Mapping[str, Any]) -> float | None:
+    """By what share the last second's power exceeds idle power, in the domain where it does most.
+
+    None where that is not known (yet): there is no second of readings, or no domain with idle power.
+
+    Args:
+        trace: what was sampled up to now.
+        idle: the calibration.
+    """
+    shares = []
+    for domain, index in energy_channels(trace.channels).items():
+        base = (idle["domains"].get(domain) or {}).get("mean_power_w")
+        time_ns, value = trace.of(index)
+        time_ns = time_ns[np.isfinite(value)]
+        if not base:
+            continue
+        if not len(time_ns):
+            return None
+        end_ns = int(time_ns[-1])
+        found = energy_of(trace.channels[index], *trace.of(index), end_ns - round(_LOOK_S * 1e9), end_ns)
+        if found.mean_power_w is None:
+            return None
+        shares.append(found.mean_power_w / base - 1)
+    return max(shares, default=None)

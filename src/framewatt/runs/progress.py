@@ -1,0 +1,57 @@
+"""How far a study has come, from the records that lie there."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from framewatt.base.files import read_json
+
+
+def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetition: int) -> str:
+    """Run k of N in the planned order, what runs now, and the time left by the finished runs of the same cells.
+
+    Where later runs lie there already (a run is repeated, or all are for a new reason), nobody but Snakemake knows
+    which of them it will keep, so no time is told.
+
+    Args:
+        plan: the study's plan.
+        measured: results/<study>/measure.
+        cell_id: what runs now.
+        repetition: which repetition of it.
+    """
+    durations: dict[str, list[float]] = {}
+    left: list[str] = []
+    now = next(e["position"] for e in plan["order"] if (e["cell"], e["repetition"]) == (cell_id, repetition))
+    later_kept = False
+    for entry in plan["order"]:
+        record = measured / entry["cell"] / str(entry["repetition"]) / "run.json"
+        seconds = _seconds(record)
+        if seconds is None:
+            left.append(entry["cell"])
+        else:
+            durations.setdefault(entry["cell"], []).append(seconds)
+            later_kept |= entry["position"] > now
+    known = [seconds for values in durations.values() for seconds in values]
+    guess = "time left unknown"
+    if known and not later_kept:
+        mean = fmean(known)
+        seconds_left = sum(fmean(durations[cell]) if cell in durations else mean for cell in left)
+        guess = f"about {_words(seconds_left)} left"
+    # Where the study stops when its answer is known, nobody knows how many runs there will be.
+    most = "at most " if "stopping" in plan else ""
+    guess = guess.replace("about", f"{most}about")
+    return f"run {now} of {most}{len(plan['order'])}: {cell_id}, repetition {repetition}; {guess}"
+
+
+def _seconds(record: Path) -> float | None:
+    """How long a finished run took, its rest included; None where it is not finished."""
+    try:
+        content = read_json(record)
+        return float(content["windows"]["process"]["duration_s"]) + float(content["cool_down_s"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _words(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"

@@ -1,0 +1,103 @@
+"""Run records (JSON, schema-checked on write and on read), and the events of runs (parquet)."""
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import json_text, read_json, write_atomically, write_text
+from framewatt.base.schema import Validator
+
+SCHEMA_VERSION = 3
+SCHEMA_PATH = Path(__file__).parents[3] / "config" / "schemas" / "run.schema.json"
+
+
+def write_run(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a run record, whole or not at all.
+
+    Raises:
+        FramewattError: the record breaks its schema.
+    """
+    write_text(path, run_text(record, path))
+
+
+def run_text(record: Mapping[str, Any], path: Path) -> str:
+    """A run record as its file holds it.
+
+    Raises:
+        FramewattError: the record breaks its schema.
+    """
+    _check(record, path)
+    return json_text(record)
+
+
+def read_run(path: Path) -> dict[str, Any]:
+    """Read a run record.
+
+    Raises:
+        FramewattError: the file is not JSON or breaks the schema.
+    """
+    try:
+        record = read_json(path)
+    except ValueError as error:
+        raise FramewattError(f"{path}: not JSON: {error}") from error
+    _check(record, path)
+    return dict(record)
+
+
+def record_paths(paths: str | Iterable[str]) -> list[Path]:
+    """Paths of run records: those given, and those in the folders given (`<cell>/<repetition>/run.json`).
+
+    Args:
+        paths: what a rule has as its records: one path or several.
+    """
+    given = [paths] if isinstance(paths, str) else paths
+    found = [[path] if (path := Path(name)).is_file() else sorted(path.glob("*/*/run.json")) for name in given]
+    return [path for some in found for path in some]
+
+
+@functools.cache
+def _validator() -> Any:
+    return Validator(read_json(SCHEMA_PATH))
+
+
+def _check(record: Mapping[str, Any], path: Path) -> None:
+    for error in _validator().iter_errors(record):
+        key = ".".join(str(part) for part in error.absolute_path) or "the record"
+        raise FramewattError(f"{path}: {key}: {error.message}; allowed: what {SCHEMA_PATH.name} says")
+
+
+class Clock:
+    """Turns CLOCK_MONOTONIC nanoseconds into UTC by one pair of readings taken together.
+
+    Args:
+        monotonic_ns: CLOCK_MONOTONIC at an instant.
+        utc: the wall clock at that instant, ISO 8601.
+    """
+
+    def __init__(self, monotonic_ns: int, utc: str) -> None:
+        self.monotonic_ns = monotonic_ns
+        self._utc = datetime.fromisoformat(utc)
+
+    def utc(self, monotonic_ns: int) -> str:
+        """ISO 8601 with microseconds."""
+        moment = self._utc + timedelta(microseconds=(monotonic_ns - self.monotonic_ns) / 1000)
+        return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def write_events(path: Path, events: Sequence[Mapping[str, Any]], clock: Clock | None) -> None:
+    """Write events: edges of windows, by name, on the monotonic clock and as UTC, which is null where unknown."""
+    table = pa.table(
+        {
+            "monotonic_ns": pa.array([e["monotonic_ns"] for e in events], pa.int64()),
+            "utc": pa.array([clock.utc(e["monotonic_ns"]) if clock else None for e in events], pa.string()),
+            "window": pa.array([e["window"] for e in events], pa.string()),
+            "edge": pa.array([e["edge"] for e in events], pa.string()),
+        }
+    )
+    write_atomically(path, lambda partial: pq.write_table(table, partial, compression="zstd"))

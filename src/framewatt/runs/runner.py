@@ -1,0 +1,238 @@
+"""One measured run, start to record: sampler on, worker supervised, trace and events kept, record written."""
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from framewatt import __version__
+from framewatt.base.ending import scratch_folder
+from framewatt.base.files import read_json, write_atomically, write_text
+from framewatt.base.privacy import Secrets
+from framewatt.characterisation.in_force import in_force
+from framewatt.energy.accounting import spans_of, windows_of
+from framewatt.host.lock import Held
+from framewatt.host.machine import describe_machine
+from framewatt.host.supervision import Outcome, supervise, thread_settings
+from framewatt.meters.trace import Trace
+from framewatt.meters.trace_file import write_trace
+from framewatt.meters.visible import GPU_ORDER
+from framewatt.preflight import check_machine
+from framewatt.runs.chain import MEASURED, Chain, hashes_of
+from framewatt.runs.chain import NAME as CHAIN
+from framewatt.runs.clocks import Instant
+from framewatt.runs.cooldown import wait_for_idle
+from framewatt.runs.predictions import NAME as PREDICTIONS
+from framewatt.runs.predictions import as_bytes, read_right
+from framewatt.runs.records import SCHEMA_VERSION, Clock, run_text, write_events
+from framewatt.runs.verdict import OK, judge
+from framewatt.sampling.client import Sampler
+
+_SETTLE_S = 0.05
+"""Seconds sampled before and after the process, so that no edge lies outside the trace."""
+
+_OBSERVE_S = 0.2
+"""Seconds of the rest for which the machine is watched for other work."""
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """What one run leaves behind.
+
+    Attributes:
+        record: run.json.
+        power: power.parquet, the trace.
+        events: events.parquet.
+        log: what the measured process printed.
+    """
+
+    record: Path
+    power: Path
+    events: Path
+    log: Path
+
+    @property
+    def predictions(self) -> Path:
+        """Which test samples the run answered right, see runs.predictions."""
+        return self.record.with_name(PREDICTIONS)
+
+    @property
+    def chain(self) -> Path:
+        """The chain of the study's records, see runs.chain."""
+        return self.record.parents[2] / CHAIN
+
+
+def measure(
+    job: Mapping[str, Any], idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles, lock: Held
+) -> str | None:
+    """Measure one run and write its record, whatever becomes of the workload.
+
+    Args:
+        job: what to run: `study`, `cell`, `cell_id`, `engine`, `repetition`, `position`, `attempt`, `job_sha256`,
+            `device`, `threads`, `meters`, `instruments`, `window`, `training`, `cool_down`, `preflight`, `timeout_s`,
+            `identity`, the worker's fields (see workloads.contract.spec_of), `missing`: why it cannot run at all, or
+            None, and `repeat`: whether another attempt could mend that; of a second try `first_try`, see
+            runs.repeating.
+        idle: the calibration, see calibration.measure_idle.
+        environment: the environment's record: `status`, `reason`, `python`.
+        files: where to write.
+        lock: the machine's, which the workload holds, too, so that what it leaves behind is measured beside nobody.
+
+    Returns:
+        None where the run is ok, else why it is not.
+
+    Raises:
+        FramewattError: a meter cannot be read; nothing is written then.
+        OSError: the disk is full; no record is left then.
+    """
+    missing = job["missing"]
+    if missing is None and environment["status"] != "ok":
+        missing = f"environment {environment['name']}: {environment['reason']}"
+    rest_began = time.monotonic()
+    if missing is None:
+        time.sleep(max(job["cool_down"]["rest_s"] - _OBSERVE_S, 0))
+    preflight = check_machine(observe_s=_OBSERVE_S)
+    with scratch_folder() as scratch:
+        events_path = scratch / "events.jsonl"
+        sampler = Sampler(job["meters"], job["instruments"], scratch / "trace.bin", witnessed=events_path)
+        began = Instant.now()
+        sampler.start()
+        time.sleep(_SETTLE_S)
+        returned = None
+        if missing is None:
+            if job["cool_down"]["idle_band"] is not None:
+                returned = wait_for_idle(sampler, idle, job["cool_down"]["idle_band"], job["cool_down"]["timeout_s"])
+            rested_s = time.monotonic() - rest_began
+            outcome = _work(job, environment, scratch, files.log, lock)
+        else:
+            rested_s = 0.0
+            outcome = Outcome(missing, time.monotonic_ns(), time.monotonic_ns() + 1)
+        time.sleep(_SETTLE_S)
+        summary = sampler.stop()
+        trace = replace(sampler.trace(), channels=in_force(sampler.channels, idle))
+        result = read_json(scratch / "result.json") if outcome.reason is None else None
+        _keep_predictions(result, scratch / PREDICTIONS, files.predictions)
+        events = _events(events_path, outcome)
+    around = {
+        "cool_down_s": rested_s,
+        "returned_to_idle": returned,
+        "preflight": preflight,
+        "lock": lock.facts(),
+        "sampler": None if "error" in summary else summary,
+        "clock": {"monotonic_ns": began.monotonic_ns, "utc": began.utc, "moved_s": Instant.now().moved_s(began)},
+    }
+    record = _record(job, environment, idle, trace, events, outcome, result, {**around, "error": summary.get("error")})
+    record = Secrets.of_this_machine().redact_reasons(record)
+    clock = Clock(began.monotonic_ns, began.utc)
+    _stamp(record["windows"], clock)
+    write_trace(files.power, trace)
+    write_events(files.events, events, clock)
+    _keep(record, files)
+    return None if record["status"] == OK else "; ".join(record["reasons"])
+
+
+def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path, log: Path, lock: Held) -> Outcome:
+    """Run the worker in the framework's environment."""
+    paths = {"events": str(scratch / "events.jsonl"), "result": str(scratch / "result.json")}
+    (scratch / "job.json").write_text(json.dumps({**job, **paths}))
+    outcome = supervise(
+        [environment["python"], "-m", "framewatt.runs.worker", scratch / "job.json"],
+        log=log,
+        timeout_s=job["timeout_s"],
+        # What a worker leaves where it passes things goes with this folder, also where it is ended.
+        environment={**thread_settings(job["threads"]), **GPU_ORDER, "TMPDIR": str(scratch)},
+        keep=lock.files,
+    )
+    if outcome.reason is None and not (scratch / "result.json").exists():
+        return Outcome("ended without a result", outcome.started_ns, outcome.ended_ns)
+    return outcome
+
+
+def _events(path: Path, outcome: Outcome) -> list[dict[str, Any]]:
+    """The worker's events between the edges of its process; a line cut short by a crash is left out."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    inside = [json.loads(line) for line in lines if line.endswith("\n")]
+    return [
+        {"window": "process", "edge": "start", "monotonic_ns": outcome.started_ns},
+        *inside,
+        {"window": "process", "edge": "end", "monotonic_ns": outcome.ended_ns},
+    ]
+
+
+def _record(
+    job: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    idle: Mapping[str, Any],
+    trace: Trace,
+    events: list[dict[str, Any]],
+    outcome: Outcome,
+    result: Mapping[str, Any] | None,
+    around: dict[str, Any],
+) -> dict[str, Any]:
+    try:
+        windows = windows_of(spans_of(events), trace, idle)
+    except ValueError as error:
+        # The measurement is over: whatever its readings are, it leaves a record.
+        windows, around = {}, {**around, "error": f"its readings cannot be used: {error}"}
+    primary = windows.get(result["primary_window"]) if result else None
+    verdict = judge(job, outcome, result, primary, around)
+    duration_s = primary["duration_s"] if primary else None
+    samples = result["samples_processed"] if result else None
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "framewatt_version": __version__,
+        **{name: job[name] for name in ("study", "cell_id", "cell", "repetition")},
+        "block": job["repetition"],
+        "position": job["position"],
+        **{name: job[name] for name in ("attempt", "job_sha256", "first_try") if name in job},
+        **asdict(verdict),
+        **{name: job[name] for name in ("device", "threads", "meters")},
+        **{name: value for name, value in around.items() if name != "error"},
+        "windows": windows,
+        "primary_window": result["primary_window"] if result and primary else None,
+        "samples_processed": samples,
+        "throughput_per_s": samples / duration_s if samples and duration_s else None,
+        "latency": result["latency"] if result else None,
+        "metrics": result["metrics"] if result else {},
+        **({"predictions": result["predictions"]} if result and "predictions" in result else {}),
+        "epochs": result["epochs"] if result else [],
+        "workload": result["workload"] if result else None,
+        "identity": {**job["identity"], "environment": _identity_of(environment)},
+        "machine": describe_machine(),
+    }
+
+
+def _keep_predictions(result: Mapping[str, Any] | None, source: Path, place: Path) -> None:
+    """Put the answers of the run where they belong, in the place of those of an earlier attempt."""
+    place.unlink(missing_ok=True)
+    if result and "predictions" in result:
+        right = read_right(source, result["predictions"])
+
+        def write(partial: Path) -> None:
+            partial.write_bytes(as_bytes(right))
+
+        write_atomically(place, write)
+
+
+def _identity_of(environment: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: environment.get(name) for name in ("name", "mode", "lock_sha256", "image_sha256", "python_version")}
+
+
+def _keep(record: dict[str, Any], files: RunFiles) -> None:
+    """Put the record in its place, once the study's chain has its entry on the disk."""
+    with Chain(files.chain) as chain:
+        text = run_text({**record, "chain": chain.link}, files.record)
+        head = {"kind": MEASURED, "cell": record["cell_id"], **{k: record[k] for k in ("repetition", "attempt")}}
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        chain.append({**head, "sha256": hashes_of(files.record.parent, digest)})
+        write_text(files.record, text)
+
+
+def _stamp(windows: dict[str, Any], clock: Clock) -> None:
+    """Add the wall-clock time of every edge."""
+    for window in windows.values():
+        window["start_utc"] = clock.utc(window["start_monotonic_ns"])
+        window["end_utc"] = clock.utc(window["end_monotonic_ns"])

@@ -1,0 +1,140 @@
+"""What a run is worth: whether it took place, whether its energy counts, and what to know about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from framewatt.host.supervision import Outcome
+from framewatt.preflight import objections
+from framewatt.runs.clocks import step_within
+from framewatt.witness.judgement import told_of_disturbance, told_of_gpus, told_of_heat
+from framewatt.witness.policy import INVALID, disturbance_of
+
+OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
+
+_BESIDE_PACKAGES = ("cpu:core", "cpu:uncore", "cpu:psys")
+"""How the names of domains begin that are in no total where there are packages: parts of them, and what holds them."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of a run, as its record holds it.
+
+    Attributes:
+        status: `ok`; `failed`, where another attempt is due; `unavailable`, where it has nothing to run.
+        valid: whether the energy of the primary window counts.
+        reasons: why it failed or is invalid.
+        flags: what a reader should know although the numbers stand.
+    """
+
+    status: str
+    valid: bool
+    reasons: list[str]
+    flags: list[str]
+
+
+def judge(
+    job: Mapping[str, Any],
+    outcome: Outcome,
+    result: Mapping[str, Any] | None,
+    primary: Mapping[str, Any] | None,
+    around: Mapping[str, Any],
+) -> Verdict:
+    """Judge a run.
+
+    Args:
+        job: with `missing`, `repeat`, `attempt`, `preflight` and perhaps `disturbance` and `first_try`, see
+            runner.measure.
+        outcome: how the worker ended.
+        result: what the worker said at its end, or None.
+        primary: the window that the result names, with the energy of every domain; None where it was not closed.
+        around: what was seen around the run: `error` of the sampling process or None, findings of `preflight`,
+            `returned_to_idle`, `clock`, and the machine's `lock` (None in a record of before there was one).
+    """
+    reasons = [outcome.reason] if outcome.reason else []
+    if around["error"]:
+        reasons.append(around["error"])
+    if result and primary is None:
+        reasons.append("the workload closed no window")
+    energies = primary["domains"] if primary else {}
+    if primary and not energies:
+        reasons.append("no meter gave energy")
+    reasons += told_of(energies, "reasons")
+    status = OK
+    if outcome.reason or primary is None:
+        # A run whose export is invalid is a result of the study; every other failure is to be repeated.
+        status = UNAVAILABLE if job["missing"] and not job["repeat"] else FAILED
+    else:
+        reasons += objections(around["preflight"], job["preflight"])
+    witness = (primary or {}).get("witness")
+    disturbed = told_of_disturbance(witness) if status == OK else []
+    counts = disturbance_of(job) != INVALID
+    reasons += [] if counts else disturbed
+    flags = _flags(job, result, energies) + (disturbed if counts else [])
+    flags += told_of_heat(witness) + told_of_gpus(witness) + _flags_around(job, outcome, around)
+    return Verdict(status, status == OK and not reasons, reasons, flags)
+
+
+def told_of(energies: Mapping[str, Any], kind: str) -> list[str]:
+    """What is told of the energies of a window, each with its domain.
+
+    Why one does not count that no total needs, such as a graphics unit that is switched off, is a flag.
+
+    Args:
+        energies: by domain.
+        kind: `reasons` or `flags`.
+    """
+    packages = any(domain.startswith("cpu:package") for domain in energies)
+    found = []
+    for domain, energy in energies.items():
+        beside = packages and domain.startswith(_BESIDE_PACKAGES)
+        texts = [] if beside and kind == "reasons" else energy[kind]
+        if beside and kind == "flags":
+            texts = [*texts, *(f"does not count: {reason}" for reason in energy["reasons"])]
+        found += [f"{domain}: {text}" for text in texts]
+    return found
+
+
+def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str, Any]) -> list[str]:
+    flags = []
+    if around["returned_to_idle"] is False:
+        cool_down = job["cool_down"]
+        flags.append(
+            f"power was not back to within {100 * cool_down['idle_band']:g} % of idle in {cool_down['timeout_s']:g} s"
+        )
+    if step := step_within(around["clock"]):
+        flags.append(step)
+    if around["lock"] and not around["lock"]["machine_wide"]:
+        flags.append("measured under a test's own lock: others may have measured beside it")
+    if outcome.strays:
+        flags.append(f"{outcome.strays} processes were left behind and ended")
+    return flags
+
+
+def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: Mapping[str, Any]) -> list[str]:
+    flags = told_of(energies, "flags")
+    if job.get("first_try"):
+        flags.append(f"repeated, since the first try was disturbed: {', '.join(job['first_try']['disturbed'])}")
+    elif job["attempt"] > 1:
+        flags.append(f"attempt {job['attempt']}; earlier ones failed")
+    if result is None:
+        return flags
+    if result["workload"].get("all_nodes_on_provider") is False:
+        flags.append(_outside(result["workload"]))
+    if diverged := [str(epoch["epoch"]) for epoch in result["epochs"] if epoch["loss_mean"] is None]:
+        flags.append(f"the loss is not a number in epoch {', '.join(diverged)}")
+    if result["metrics_unknown"]:
+        flags.append(f"{result['metrics_unknown']}, so accuracy is unknown")
+    return flags
+
+
+def _outside(workload: Mapping[str, Any]) -> str:
+    """Which nodes ran outside the claimed execution provider."""
+    claimed = workload["execution_provider"]
+    told = [
+        f"{count} {kind} on {provider}"
+        for provider, kinds in workload["nodes_by_provider"].items()
+        if provider != claimed
+        for kind, count in kinds.items()
+    ]
+    return f"some nodes ran outside {claimed}" + (f": {', '.join(told)}" if told else "")

@@ -1,0 +1,103 @@
+"""Starts, watches and stops the sampling process (sampling.py)."""
+
+import json
+import select
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.errors import FramewattError
+from framewatt.meters.contract import WITNESS, Channel
+from framewatt.meters.trace import Trace
+from framewatt.sampling.raw import read_raw
+
+_START_TIMEOUT_S = 30.0
+_STOP_TIMEOUT_S = 15.0
+
+_SHORTEST_SETTLE_S = 0.2
+_SETTLE_PERIODS = 2
+"""A program that prints each period may be late by some of one."""
+
+
+class Sampler:
+    """Starts, watches and stops the sampling process.
+
+    Args:
+        meters: names of the meters to read.
+        options: the study's `instruments`.
+        path: where the process writes its readings.
+        witnessed: where the events of a measured process come to be, for the witness of its windows; None has none.
+    """
+
+    def __init__(
+        self, meters: Sequence[str], options: Mapping[str, Any], path: Path, witnessed: Path | None = None
+    ) -> None:
+        self.path = path
+        self.channels: tuple[Channel, ...] = ()
+        request = {"meters": list(meters), "options": dict(options), "path": str(path)}
+        self._request = json.dumps({**request, "witnessed": str(witnessed) if witnessed else None})
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Start the process and wait until it samples.
+
+        Raises:
+            FramewattError: a meter cannot be opened, or the process says nothing in time.
+        """
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "framewatt.sampling", self._request],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        line = self._answer(_START_TIMEOUT_S)
+        if line is None or "error" in line:
+            self._process.kill()
+            self._process.wait()
+            raise FramewattError(line["error"] if line else "the sampling process did not start")
+        self.channels = tuple(Channel(**channel) for channel in line["channels"])
+
+    @property
+    def settle_s(self) -> float:
+        """Seconds in which every meter reads once more: a window is known where readings lie on both sides of it."""
+        periods_s = [channel.period_s for channel in self.channels if channel.instrument != WITNESS]
+        return max([_SHORTEST_SETTLE_S, *(_SETTLE_PERIODS * period_s for period_s in periods_s)])
+
+    @property
+    def pid(self) -> int:
+        """Process id of the sampling process."""
+        assert self._process is not None
+        return self._process.pid
+
+    def stop(self) -> dict[str, Any]:
+        """End the process; how it did (see sampling.py), or `error`: why it did not live to tell."""
+        process = self._process
+        assert process is not None
+        assert process.stdin is not None
+        summary = None
+        try:
+            process.stdin.close()
+            summary = self._answer(_STOP_TIMEOUT_S)
+            process.wait(timeout=_STOP_TIMEOUT_S)
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+        return summary or {"error": "the sampling process died or hung"}
+
+    def trace(self) -> Trace:
+        """What was sampled, also by a process that died; a reading cut short at the end of a file is left out."""
+        return read_raw(self.path, self.channels)
+
+    def _answer(self, timeout_s: float) -> dict[str, Any] | None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], timeout_s)
+        line = self._process.stdout.readline() if ready else ""
+        return dict(json.loads(line)) if line.strip() else None

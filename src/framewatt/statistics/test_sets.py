@@ -1,0 +1,31 @@
+"""The test sets behind a study's accuracies: which samples each cell got right, where its runs kept that."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from framewatt.runs.predictions import NAME, Answers, read_right
+from framewatt.runs.records import read_run
+from framewatt.statistics.equivalence import TestSets
+from framewatt.study.cell import FRAMEWORK_OF_RUNTIME
+
+
+def read_test_sets(records: Sequence[Path], own_models: Collection[str]) -> TestSets:
+    """What the first run of every cell that counts got right; the weights of later ones are the same, or made alike.
+
+    Args:
+        records: run records, whose predictions lie beside them.
+        own_models: names of workloads that the study's author gave, each one model in whatever form.
+
+    Raises:
+        FramewattError: a record cannot be read, or its predictions are not those that it tells of.
+    """
+    right: dict[str, Answers] = {}
+    weights: dict[str, str] = {}
+    for path, record in sorted(((path, read_run(path)) for path in records), key=lambda pair: pair[1]["repetition"]):
+        told = record.get("predictions")
+        if told and record["status"] == "ok" and record["valid"]:
+            right.setdefault(record["cell_id"], read_right(path.with_name(NAME), told))
+            cell = record["cell"]
+            own = cell["workload"] in own_models
+            weights[record["cell_id"]] = "own" if own else FRAMEWORK_OF_RUNTIME[cell["runtime"]]
+    return TestSets(right, weights=weights)

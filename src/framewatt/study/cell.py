@@ -1,0 +1,137 @@
+"""A cell of a study: one level of every factor, its name, and what it needs to run (no side effects)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from framewatt.study.factors import NATIVE
+from framewatt.study.options import OPTIONS, QUANTISED, Level
+from framewatt.study.own_models import ONNX, OWN, SYNTHETIC
+
+FRAMEWORK_OF_RUNTIME = {
+    "torch": "torch",
+    "tensorflow": "tensorflow",
+    "mxnet": "mxnet",
+    "torch2onnx": "torch",
+    "tf2onnx": "tensorflow",
+    "mx2onnx": "mxnet",
+    ONNX: ONNX,
+}
+"""The framework in which a runtime's weights are trained and from which its ONNX file is exported, if one did."""
+
+ON_CUDA = {"cuda": "CUDA", "tensorrt": "TensorRT"}
+"""Execution providers that run on an NVIDIA GPU, and their names."""
+
+FIXED = ("phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision")
+"""Factors that every study has."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Level of an option in a cell.
+
+    Attributes:
+        option: name of the option.
+        level: its level.
+        usual: whether cells have that level that do not name the option.
+    """
+
+    option: str
+    level: Level
+    usual: bool
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One configuration of a study: a level of every factor.
+
+    Attributes:
+        options: the options that the study names, in the order of options.OPTIONS.
+    """
+
+    phase: str
+    workload: str
+    runtime: str
+    provider: str
+    dataset: str
+    batch_size: int
+    precision: str
+    options: tuple[Chosen, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Name of the cell, unique in its study and fit for a file name."""
+        parts = [self.phase, self.workload, self.dataset, self.runtime]
+        if self.provider != NATIVE:
+            parts.append(self.provider)
+        parts.append(f"b{self.batch_size}")
+        parts += [OPTIONS[name].suffix(level) for name, level in self.changed.items()]
+        return "-".join(parts)
+
+    @property
+    def changed(self) -> dict[str, Level]:
+        """Options, number format included, at another level than the usual one, by name."""
+        precision = {} if self.precision == OPTIONS["precision"].default else {"precision": self.precision}
+        return precision | {chosen.option: chosen.level for chosen in self.options if not chosen.usual}
+
+    @property
+    def framework(self) -> str:
+        """Framework whose weights the cell uses."""
+        return FRAMEWORK_OF_RUNTIME[self.runtime]
+
+    @property
+    def engine(self) -> str:
+        """Library that executes the model: a framework, or `onnxruntime`."""
+        return "onnxruntime" if self.runtime.endswith(ONNX) else self.runtime
+
+    @property
+    def model(self) -> str:
+        """Name of the trained model that the cell builds on, `<workload>-<dataset>-<framework>`."""
+        return f"{self.workload}-{self.dataset}-{self.framework}"
+
+    @property
+    def export(self) -> str:
+        """Folder of the ONNX file that the cell runs, below results/<study>/export: of the model or its int8 form."""
+        return f"{self.model}/{self.precision}" if self.precision in QUANTISED else self.model
+
+    def environment(self, device: str) -> str:
+        """Name of the environment (a folder under envs/) that holds the cell's engine on `device`."""
+        if self.changed.get("client") == "node":
+            return "onnxruntime/node"
+        return environment_of(self.engine, device, self.provider)
+
+    def unsupported(self, device: str) -> str | None:
+        """Why the combination of levels cannot run at all, or None where it can."""
+        if self.engine == "onnxruntime":
+            if self.phase == "train":
+                return "ONNX Runtime runs exported models and does not train"
+            if self.provider in ON_CUDA and device != "cuda":
+                return f"the {ON_CUDA[self.provider]} execution provider needs device: cuda"
+        elif self.provider != NATIVE:
+            return f"{self.runtime} has no execution providers"
+        if self.phase == "train" and self.dataset in (OWN, SYNTHETIC):
+            return f"the data set {self.dataset} holds nothing to train on"
+        refusals = (OPTIONS[name].refusal(self, level, device) for name, level in self.changed.items())
+        return next((reason for reason in refusals if reason), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The factor levels, by name."""
+        levels = {name: getattr(self, name) for name in FIXED}
+        return levels | {chosen.option: chosen.level for chosen in self.options}
+
+
+def environment_of(engine: str, device: str, provider: str = NATIVE) -> str:
+    """Name of the environment for an engine: `torch`, or `<engine>/<variant>`; an ONNX file is taken in anywhere."""
+    if engine == "torch":
+        return "torch"
+    if engine == ONNX:
+        return "onnxruntime/cpu"
+    if engine == "onnxruntime":
+        # One build of ONNX Runtime holds both of NVIDIA's providers.
+        return f"onnxruntime/{'cuda' if provider in ON_CUDA else provider}"
+    return f"{engine}/{device}"
+
+
+def run_name(entry: Mapping[str, Any]) -> str:
+    """The folder of a planned run below results/<study>/measure."""
+    return f"{entry['cell']}/{entry['repetition']}"

@@ -1,0 +1,151 @@
+"""A user's own models, as a study names them: who makes or holds each, what it takes, and what it is read from."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.paths import usable
+
+ONNX = "onnx"
+"""The framework, and the runtime, of an ONNX file that no framework of the study exported."""
+
+OWN, SYNTHETIC = "own", "synthetic"
+"""A study's data sets for its own models: the arrays that it names, or random values where it names none."""
+
+
+@dataclass(frozen=True)
+class OwnModel:
+    """One of a study's own models.
+
+    Attributes:
+        name: by which the study's factors call it.
+        settings: the study's entry, validated.
+        study: name of the study.
+        path: the study file.
+        seed: the study's.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+    study: str
+    path: Path
+    seed: int
+
+    @property
+    def frameworks(self) -> list[str]:
+        """Those that have a factory for it, and `onnx` where there is a file."""
+        return [*self.settings["factory"], *([ONNX] if self.settings["onnx"] else [])]
+
+    @property
+    def dataset(self) -> str:
+        """The data set of its own samples."""
+        return OWN if self.settings["arrays"] else SYNTHETIC
+
+    @property
+    def arrays_name(self) -> str:
+        """Name of the file of those samples, unlike any other's."""
+        return f"{self.dataset}-{self.study}-{self.name}"
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """What makes those samples, as an entry of config/datasets.yaml; `files` without their folders."""
+        keys = ("inputs", "samples", "layout", "metric")
+        given = {"files": {"arrays": Path(self.settings["arrays"]).name}} if self.settings["arrays"] else {}
+        return {"module": "own", "seed": self.seed, **{key: self.settings[key] for key in keys}, **given}
+
+    def arrays_files(self) -> list[Path]:
+        """The user's file of arrays, if there is one.
+
+        Raises:
+            FramewattError: it is not there.
+        """
+        return [self._file("arrays", self.settings["arrays"])] if self.settings["arrays"] else []
+
+    def onnx_file(self) -> Path:
+        """The user's ONNX file.
+
+        Raises:
+            FramewattError: it is not there.
+        """
+        return self._file("onnx", self.settings["onnx"])
+
+    def code_files(self) -> list[Path]:
+        """What a factory is read from: every Python file of the folder, and what else the study says that it reads.
+
+        Links are followed, as Python follows them when it imports.
+
+        Raises:
+            FramewattError: the folder or one of the files is not there.
+        """
+        folder = self.folder
+        if not folder.is_dir():
+            raise self._missing("folder", "folder", folder)
+        code = (path for path in _files_below(folder) if path.suffix == ".py")
+        return sorted({*map(usable, code), *(self._file("reads", name, folder) for name in self.settings["reads"])})
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the factories' modules."""
+        return self.path.parent / str(self.settings["folder"])
+
+    def job(self, framework: str) -> dict[str, str]:
+        """What a process that builds the model in a framework is told of it."""
+        return {"factory": self.settings["factory"][framework], "folder": str(self.folder)}
+
+    def _file(self, key: str, name: str, folder: Path | None = None) -> Path:
+        path = (folder or self.path.parent) / name
+        if not path.is_file():
+            raise self._missing(key, "file", path)
+        return usable(path)
+
+    def _missing(self, key: str, kind: str, path: Path) -> FramewattError:
+        start = f"the model's folder {self.folder}" if key == "reads" else "the study file"
+        return FramewattError(
+            f"{self.path}: models.{self.name}.{key}: found no {kind} {path}; allowed: a path relative to {start}"
+        )
+
+
+def own_models(path: Path, settings: Mapping[str, Any]) -> dict[str, OwnModel]:
+    """The own models of a study, by name.
+
+    Args:
+        path: the study file.
+        settings: the study, validated.
+
+    Raises:
+        FramewattError: a model has neither file nor factory, or names an input twice.
+    """
+    found = {}
+    for name, entry in settings.get("models", {}).items():
+        model = OwnModel(name, entry, settings["study"], path, settings["seed"])
+        if not model.frameworks:
+            raise FramewattError(f"{path}: models.{name}: found no onnx and no factory; allowed: one, or both")
+        inputs = [one["name"] for one in entry["inputs"]]
+        if len(set(inputs)) != len(inputs):
+            raise FramewattError(f"{path}: models.{name}.inputs: found {', '.join(inputs)}; allowed: each name once")
+        found[name] = model
+    return found
+
+
+def _files_below(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path]:
+    """Files of a folder and of those in it, linked ones too, but not of one that lies in itself."""
+    real = folder.resolve()
+    if real in above:
+        return
+    try:
+        paths = sorted(folder.iterdir())
+    except PermissionError:
+        return  # nor can Python import from it
+    for path in paths:
+        if _hidden(path.name):
+            continue
+        if path.is_dir():
+            yield from _files_below(path, (*above, real))
+        elif path.is_file():
+            yield path
+
+
+def _hidden(part: str) -> bool:
+    return part.startswith(".") or part in ("__pycache__", "site-packages")

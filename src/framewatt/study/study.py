@@ -1,0 +1,257 @@
+"""A study file becomes validated factors, and those become cells in a measured order (no side effects)."""
+
+import hashlib
+import itertools
+import math
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.validation import validate
+from framewatt.study.cell import FIXED, FRAMEWORK_OF_RUNTIME, Cell, Chosen
+from framewatt.study.factors import NATIVE, shared
+from framewatt.study.options import Level, optional, with_options
+from framewatt.study.own_models import ONNX, OwnModel, own_models
+from framewatt.study.stopping_rule import check_rule, most_blocks
+
+MOST_RUNS = 100_000
+"""Runs of one study: at a minute each, ten weeks."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One cell in one block. `position` counts all runs of the study from 1, in measured order."""
+
+    cell: Cell
+    repetition: int
+    position: int
+
+
+@dataclass(frozen=True)
+class Study:
+    """A validated study on a machine: its settings, cells, and what it leaves out and why.
+
+    Attributes:
+        device: `cpu` or `cuda`.
+        processors: how many a process may use there.
+    """
+
+    path: Path
+    settings: dict[str, Any]
+    device: str
+    processors: int
+    cells: tuple[Cell, ...]
+    excluded: tuple[Cell, ...]
+    unsupported: tuple[tuple[Cell, str], ...]
+
+    imported = False
+
+    @property
+    def name(self) -> str:
+        """Name of the study and of its results folder."""
+        return str(self.settings["study"])
+
+    @property
+    def threads(self) -> int:
+        """Threads that a framework may use: the study's number, or every processor that a process may use."""
+        return _threads(self.settings, self.processors)
+
+    @property
+    def measured_cells(self) -> tuple[Cell, ...]:
+        """The cells that are measured here: all of them."""
+        return self.cells
+
+    @property
+    def own(self) -> dict[str, OwnModel]:
+        """The user's own models, by name."""
+        return own_models(self.path, self.settings)
+
+    def source_files(self) -> list[Path]:
+        """Files that its runs are read from: none."""
+        return []
+
+    def runs(self) -> list[Run]:
+        """Every run that there may be, in measured order: blocks one after the other, cells shuffled inside each.
+
+        A block's shuffle is seeded by the study's seed and the block's number alone, so that adding a
+        repetition leaves the order of earlier blocks as it was.
+        """
+        ordered: list[tuple[Cell, int]] = []
+        for repetition in range(1, most_blocks(self.settings) + 1):
+            digest = hashlib.sha256(f"{self.settings['seed']}/{repetition}".encode()).digest()
+            block = list(self.cells)
+            random.Random(digest).shuffle(block)  # noqa: S311  # an order, not a secret
+            ordered += [(cell, repetition) for cell in block]
+        return [Run(cell, repetition, position) for position, (cell, repetition) in enumerate(ordered, 1)]
+
+    def cell(self, cell_id: str) -> Cell:
+        """The cell of that name.
+
+        Raises:
+            KeyError: no such cell.
+        """
+        return {cell.id: cell for cell in self.cells}[cell_id]
+
+
+def schema_of_measuring(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of the study schema that holds for studies that measure, with the options of their factors."""
+    properties = {key: sub for key, sub in schema["properties"].items() if key != "files"}
+    return with_options({**schema, "required": [*schema["required"], "factors"], "properties": properties})
+
+
+def load_study(
+    path: Path,
+    content: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    known: Mapping[str, Iterable[str]],
+    device: str,
+    processors: int,
+) -> Study:
+    """Check and expand a study file.
+
+    Args:
+        path: the study file.
+        content: what it says.
+        schema: config/schemas/study.schema.yaml, loaded.
+        known: what exists in this project: `dataset` names, and `workload` names per framework under
+            `workload/<framework>`.
+        device: `cpu` or `cuda`, already resolved.
+        processors: how many a process may use, which is what `threads: auto` means.
+
+    Raises:
+        FramewattError: one line that names file, key, found and allowed.
+    """
+    settings = validate(content, schema_of_measuring(schema), str(path))
+    instruments = settings["instruments"]
+    if instruments["meters"] == "auto" and instruments["fallback"] != "estimate":
+        raise FramewattError(
+            f"{path}: instruments.meters: found auto with fallback {instruments['fallback']}; "
+            "allowed: auto only with fallback: estimate, else a list of meters"
+        )
+    usual = _usual_levels(settings, processors)
+    _check_compared(settings["statistics"]["compare"], usual, str(path))
+    own = own_models(path, settings)
+    for name, model in own.items():
+        taken = next((key for key, names in known.items() if key != "dataset" and name in names), None)
+        if taken:
+            raise FramewattError(f"{path}: models: found {name}, a model of {taken}; allowed: another name")
+        known = _with_own(known, model)
+    _check_count(settings, usual, str(path))
+    cells: dict[str, Cell] = {}
+    for index, cross in enumerate(settings["factors"]):
+        _check_known(cross, known, f"{path}: factors.{index}")
+        for cell in _expand(cross, device, usual):
+            if cells.setdefault(cell.id, cell) != cell:
+                raise _one_name(cell, cells[cell.id], f"{path}: factors.{index}")
+    _check_weights(settings["weights"], {cell.workload for cell in cells.values()} - set(own), str(path))
+    excluded = [cell for cell in cells.values() if any(_matches(cell, rule) for rule in settings["exclude"])]
+    kept = [cell for cell in cells.values() if cell not in excluded]
+    unsupported = [(cell, reason) for cell in kept if (reason := cell.unsupported(device))]
+    runnable = [cell for cell in kept if not cell.unsupported(device)]
+    if not runnable:
+        raise FramewattError(
+            f"{path}: factors: found no cell that can run ({len(excluded)} excluded, {len(unsupported)} unsupported); "
+            "allowed: at least one"
+        )
+    check_rule(settings, _groups(runnable, settings["statistics"]["compare"]), str(path))
+    return Study(path, settings, device, processors, tuple(runnable), tuple(excluded), tuple(unsupported))
+
+
+def _one_name(cell: Cell, other: Cell, where: str) -> FramewattError:
+    """Two cells would lie in one folder: levels that agree to 6 digits, or names that run into each other."""
+    levels = other.to_dict()
+    name, level = next((name, level) for name, level in cell.to_dict().items() if levels[name] != level)
+    return FramewattError(
+        f"{where}.{name}: found {level!r} beside {levels[name]!r}, and both cells would be called {cell.id}; allowed: "
+        "levels whose names differ (numbers: in their first 6 digits)"
+    )
+
+
+def _with_own(known: Mapping[str, Iterable[str]], model: OwnModel) -> dict[str, Iterable[str]]:
+    """What exists, and an own model with its data set."""
+    own = {"dataset": model.dataset, **{f"workload/{framework}": model.name for framework in model.frameworks}}
+    return {**known, **{key: [*known.get(key, []), name] for key, name in own.items()}}
+
+
+def _check_known(cross: Mapping[str, Any], known: Mapping[str, Iterable[str]], where: str) -> None:
+    frameworks = {FRAMEWORK_OF_RUNTIME[runtime] for runtime in cross["runtime"]}
+    choices = [("dataset", set(known["dataset"]))]
+    choices += [("workload", set(known.get(f"workload/{framework}", []))) for framework in sorted(frameworks)]
+    for key, allowed in choices:
+        for level in cross[key]:
+            if level not in allowed:
+                names = ", ".join(sorted(allowed)) or "none, since no model of the study is an ONNX file"
+                raise FramewattError(f"{where}.{key}: found {level!r}; allowed: {names}")
+
+
+def _check_count(settings: Mapping[str, Any], usual: Mapping[str, Level], path: str) -> None:
+    """Refuse a study of more runs than anyone measures before its cells are made: ten short lines name a billion."""
+    counts = (
+        math.prod(len(cross[name]) for name in FIXED) * math.prod(len(cross[name] or "1") for name in usual)
+        for cross in settings["factors"]
+    )
+    runs = most_blocks(settings) * sum(counts)
+    if runs > MOST_RUNS:
+        raise FramewattError(
+            f"{path}: factors and repetitions: found {runs} runs; allowed: at most {MOST_RUNS}; take levels or "
+            "repetitions away, or make several studies of it"
+        )
+
+
+def _check_weights(weights: str | Mapping[str, str], zoo_models: Iterable[str], path: str) -> None:
+    """Weights are said of models that the study has, so that a slip of the pen does not leave one to be trained."""
+    for name in weights if isinstance(weights, Mapping) else ():
+        if name not in zoo_models:
+            raise FramewattError(
+                f"{path}: weights: found {name!r}; allowed: a zoo's model of the study: {', '.join(sorted(zoo_models))}"
+            )
+
+
+def _threads(settings: Mapping[str, Any], processors: int) -> int:
+    return processors if settings["threads"] == "auto" else int(settings["threads"])
+
+
+def _usual_levels(settings: Mapping[str, Any], processors: int) -> dict[str, Level]:
+    """The options that any cross of the study names, and their level in cells that do not."""
+    elsewhere = {"threads": _threads(settings, processors), "learning_rate": settings["training"]["learning_rate"]}
+    return {
+        option.name: elsewhere[option.name] if option.default is None else option.default
+        for option in optional()
+        if any(cross[option.name] for cross in settings["factors"])
+    }
+
+
+def _check_compared(compared: Iterable[str], options: Iterable[str], path: str) -> None:
+    allowed = (*FIXED, *options)
+    for factor in compared:
+        if factor not in allowed:
+            raise FramewattError(
+                f"{path}: statistics.compare: found {factor!r}; allowed: a factor of the study: {', '.join(allowed)}"
+            )
+
+
+def _expand(cross: Mapping[str, Any], device: str, usual: Mapping[str, Level]) -> Iterable[Cell]:
+    named = {name: cross[name] or [level] for name, level in usual.items()}
+    for levels in itertools.product(*(cross[name] for name in FIXED), *named.values()):
+        fixed = dict(zip(FIXED, levels, strict=False))
+        if fixed["provider"] == "default":
+            fixed["provider"] = device if str(fixed["runtime"]).endswith(ONNX) else NATIVE
+        chosen = zip(named, levels[len(FIXED) :], strict=True)
+        yield Cell(**fixed, options=tuple(Chosen(name, level, level == usual[name]) for name, level in chosen))
+
+
+def _groups(cells: Iterable[Cell], compared: Iterable[str]) -> list[list[Cell]]:
+    """Cells that differ in compared factors alone."""
+    found: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in cells:
+        levels = cell.to_dict()
+        found.setdefault(tuple(levels[name] for name in shared(levels, compared)), []).append(cell)
+    return list(found.values())
+
+
+def _matches(cell: Cell, rule: Mapping[str, Any]) -> bool:
+    levels = cell.to_dict()
+    return all(name in levels and levels[name] == level for name, level in rule.items())
