@@ -8,8 +8,9 @@ from matplotlib.figure import Figure
 from framewatt.figures import notes, training, training_levels, training_series
 from framewatt.figures.power_traces import TracedRun
 from framewatt.figures.save import save
+from framewatt.frames.factor_words import label, phrase
 from framewatt.planning.planned import planned_runs
-from framewatt.study.factors import label, phrase, reading_order
+from framewatt.study.factors import reading_order
 
 
 def draw_series() -> Figure:

@@ -5,23 +5,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from framewatt.frames.factor_columns import factors_of, sorted_by
+from framewatt.frames.factor_words import label, named, phrase
 from framewatt.frames.frames import epochs_columns, runs_columns
 from framewatt.frames.headline import PER_RUN, PER_SAMPLE, headline_of_cells, headline_of_runs
 from framewatt.statistics.cells import cells_columns, summarise_cells
 from framewatt.statistics.comparisons import compare_cells
 from framewatt.statistics.omnibus import omnibus
 from framewatt.statistics.pairs import groups
-from framewatt.study.factors import (
-    PlainCell,
-    factors_of,
-    in_order,
-    label,
-    named,
-    phrase,
-    reading_order,
-    shared,
-    sorted_by,
-)
+from framewatt.study.factors import PlainCell, in_order, reading_order, shared
 
 SETTINGS: dict[str, Any] = {
     "test": "mannwhitney",

@@ -26,8 +26,8 @@ from framewatt.figures import (
 )
 from framewatt.figures.power_traces import TracedRun, counter_power
 from framewatt.figures.save import save
+from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.frames import TOTAL
-from framewatt.study.factors import factors_of
 
 ESTIMATE = "estimated, not measured"
 TRAINED = [cell(runtime, "train", 16) for runtime in ("torch", "tensorflow", "mxnet")]

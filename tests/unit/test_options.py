@@ -8,10 +8,10 @@ from study_factory import hashes_of
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.validation import load_yaml
+from framewatt.frames.factor_words import label, phrase, remarks
 from framewatt.planning.jobs import measure_job
 from framewatt.planning.plan import plan_of
 from framewatt.study.cell import FIXED
-from framewatt.study.factors import label, phrase, remarks
 from framewatt.study.study import Study, load_study
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"

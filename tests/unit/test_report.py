@@ -16,6 +16,7 @@ from documented_commands import printed_in
 from framewatt.figures import energy_runtime_batch, energy_time, epochs
 from framewatt.figures.deploy import draw as draw_deploy
 from framewatt.figures.save import save
+from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.frames import TOTAL
 from framewatt.planning.plan import planned_cells
 from framewatt.replication.contract import Finding, claims_table
@@ -32,7 +33,6 @@ from framewatt.statistics.equivalence import TestSets
 from framewatt.statistics.omnibus import omnibus
 from framewatt.statistics.to_accuracy import to_accuracy
 from framewatt.statistics.trends import fit_trends
-from framewatt.study.factors import factors_of
 
 STATISTICS = {
     "compare": ["runtime", "provider"],

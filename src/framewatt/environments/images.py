@@ -19,7 +19,6 @@ from framewatt.environments.node_packages import NODE_LOCK, install_node_package
 from framewatt.environments.uv import BUILD_LOCK, PYTHON_VERSION, uv_program
 from framewatt.host.supervision import supervise
 
-DEFINITION = "container.def"
 BOOTSTRAP = "debootstrap"
 """In the place of a base image: a Debian that this machine makes from its own package mirror."""
 

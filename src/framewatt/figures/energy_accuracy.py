@@ -10,8 +10,9 @@ from matplotlib.ticker import PercentFormatter
 
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, labelled, panels, with_intervals
+from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.headline import headline_of_runs
-from framewatt.study.factors import COMPARED, factors_of, shared
+from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Energy per {per} against accuracy"
 _MOST_ACROSS = 3

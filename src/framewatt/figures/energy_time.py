@@ -14,8 +14,9 @@ from matplotlib.ticker import MaxNLocator
 
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
+from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.headline import Headline, headline_of_runs
-from framewatt.study.factors import COMPARED, factors_of, shared
+from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Energy against time, {of}"
 _SMALLEST_PT2, _LARGEST_PT2 = 34.0, 90.0

@@ -12,8 +12,9 @@ from matplotlib.ticker import MaxNLocator
 
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
+from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.frames import TOTAL
-from framewatt.study.factors import COMPARED, factors_of, shared
+from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Training, epoch by epoch"
 _DASHES = ("-", "--", ":", "-.")

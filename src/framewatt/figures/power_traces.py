@@ -14,7 +14,8 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from framewatt.figures import notes, style
-from framewatt.study.factors import COMPARED, label, remarks, shared
+from framewatt.frames.factor_words import label, remarks
+from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Power over one run of each {compared}"
 SHORTEST_STEP_S = 0.1

@@ -10,8 +10,10 @@ from matplotlib.lines import Line2D
 
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
+from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import named
 from framewatt.frames.headline import headline_of_runs
-from framewatt.study.factors import factors_of, named, shared
+from framewatt.study.factors import shared
 
 TITLE = "{what} per {per} by {compared}"
 _SPREAD = 0.5

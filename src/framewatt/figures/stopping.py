@@ -9,7 +9,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from framewatt.figures import notes, style
-from framewatt.study.factors import COMPARED, label
+from framewatt.frames.factor_words import label
+from framewatt.study.factors import COMPARED
 
 TITLE = "What was known after each block"
 _SHIFT = 0.12

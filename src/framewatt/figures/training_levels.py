@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from framewatt.figures import notes, style
+from framewatt.frames.factor_columns import rank
 from framewatt.statistics.training_epochs import LABEL
-from framewatt.study.factors import rank
 
 FIRST = "epoch 1"
 """`part` of the values that hold the first epoch alone."""

@@ -9,7 +9,7 @@ import numpy as np
 from framewatt.base.errors import FramewattError
 from framewatt.energy.accounts import energy_channels
 from framewatt.imports.contract import Epoch, Log
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Trace, joined
 
 STEADY, PROCESS = "steady", "process"
 
@@ -96,7 +96,7 @@ def assemble(logs: Sequence[Log]) -> Assembled:
         raise FramewattError("epoch 1 ends before the first reading of power; allowed: logs of the same run")
     if epochs:
         flags.append(FROM_THE_LOG)
-    return Assembled(_together(traces), end_ns, epochs, begin_ns if dated else None, tuple(flags))
+    return Assembled(joined(traces), end_ns, epochs, begin_ns if dated else None, tuple(flags))
 
 
 def _span(known: Sequence[tuple[Log, tuple[int, int]]]) -> tuple[int, int]:
@@ -157,17 +157,3 @@ def _spread(trace: Trace, end_ns: int) -> tuple[Trace, list[str]]:
     slower = end_ns / last_ns - 1
     domain = trace.channels[0].domain
     return spread, [f"{domain}: readings came {100 * slower:+.1f} % off the stated interval, to fill the run"]
-
-
-def _together(traces: Sequence[Trace]) -> Trace:
-    """One trace of several."""
-    traces = [trace for trace in traces if trace.channels]
-    if len(traces) == 1:
-        return traces[0]
-    firsts = np.cumsum([0, *(len(trace.channels) for trace in traces[:-1])])
-    return Trace(
-        tuple(channel for trace in traces for channel in trace.channels),
-        np.concatenate([trace.monotonic_ns for trace in traces]),
-        np.concatenate([trace.channel + np.int32(first) for trace, first in zip(traces, firsts, strict=True)]),
-        np.concatenate([trace.value for trace in traces]),
-    )

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.base.errors import FramewattError
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
 
@@ -76,18 +75,6 @@ Reader = Callable[[Path, Options], Log]
 Raises:
     FramewattError: one line that names the file, its line, what was found and what is allowed.
 """
-
-
-def wrong(path: Path, line: int, found: str, allowed: str) -> FramewattError:
-    """The error of a line of a file.
-
-    Args:
-        path: the file.
-        line: its number, from 1.
-        found: what is there.
-        allowed: what may be.
-    """
-    return FramewattError(f"{path}: line {line}: found {found}; allowed: {allowed}")
 
 
 def single_channel(channel: Channel, time_ns: Any, value: Any) -> Trace:

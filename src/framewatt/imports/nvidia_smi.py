@@ -14,7 +14,7 @@ from framewatt.imports.nvidia_smi_lines import line_by_line
 from framewatt.imports.text import Text, read_text
 from framewatt.meters.contract import GAUGE, Channel
 from framewatt.meters.nvidia_smi import unit_of
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Trace, joined
 
 _UPDATE_PERIOD_S = 0.1
 
@@ -33,7 +33,7 @@ def read(path: Path, options: Options) -> Log:
         raise FramewattError(f"{path}: found no reading below the header; allowed: at least two")
     gpus = [int(gpu) for gpu in np.unique(found.gpu)]
     parts = [_gpu_trace(found, layout, options, gpu, alone=INDEX not in layout.place) for gpu in gpus]
-    trace = parts[0] if len(parts) == 1 else _together(parts)
+    trace = joined(parts)
     return Log(trace, dated=found.time_ns is not None, paced=found.time_ns is None, flags=found.flags)
 
 
@@ -137,14 +137,3 @@ def channel_of(domain: str, field: str, period_s: float) -> Channel:
     quantity, resolution = QUANTITIES[field]
     update_period_s = max(period_s, _UPDATE_PERIOD_S)
     return Channel("nvidia-smi", domain, quantity, GAUGE, update_period_s, resolution=resolution, period_s=period_s)
-
-
-def _together(parts: Sequence[Trace]) -> Trace:
-    """One trace of several."""
-    firsts = np.cumsum([0, *(len(part.channels) for part in parts[:-1])])
-    return Trace(
-        tuple(channel for part in parts for channel in part.channels),
-        np.concatenate([part.monotonic_ns for part in parts]),
-        np.concatenate([part.channel + first for part, first in zip(parts, firsts, strict=True)]),
-        np.concatenate([part.value for part in parts]),
-    )

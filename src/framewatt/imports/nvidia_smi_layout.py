@@ -14,7 +14,6 @@ QUANTITIES = FIELDS | {
     "power.draw.average": ("power_average_w", 0.01),
 }
 TIME, INDEX = "timestamp", "index"
-TIME, INDEX = "timestamp", "index"
 _USUAL_UNITS = {"power.draw": "W", "power.draw.instant": "W", "power.draw.average": "W", "memory.used": "MiB"}
 """Units of bare numbers (`--format=csv,nounits`), where the header names none."""
 

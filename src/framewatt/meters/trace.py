@@ -44,3 +44,21 @@ class Trace:
         first, behind = np.searchsorted(time_ns, starts, side="left"), np.searchsorted(time_ns, ends, side="right")
         found = np.concatenate([value[a:b] for a, b in zip(first, behind, strict=True)])
         return found[np.isfinite(found)]
+
+
+def joined(traces: Sequence[Trace]) -> Trace:
+    """One trace of several, whose channels keep their order; those without a channel add nothing.
+
+    Args:
+        traces: at least one that has a channel.
+    """
+    traces = [trace for trace in traces if trace.channels]
+    if len(traces) == 1:
+        return traces[0]
+    firsts = np.cumsum([0, *(len(trace.channels) for trace in traces[:-1])])
+    return Trace(
+        tuple(channel for trace in traces for channel in trace.channels),
+        np.concatenate([trace.monotonic_ns for trace in traces]),
+        np.concatenate([trace.channel + np.int32(first) for trace, first in zip(traces, firsts, strict=True)]),
+        np.concatenate([trace.value for trace in traces]),
+    )

@@ -6,10 +6,11 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.frames.factor_columns import factors_of, sorted_by
+from framewatt.frames.factor_words import label
 from framewatt.report.material import Material
 from framewatt.report.numbers import interval, known, p_value, si, significant
 from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
-from framewatt.study.factors import factors_of, label, sorted_by
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
 

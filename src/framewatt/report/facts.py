@@ -5,11 +5,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from framewatt.frames.factor_words import label, phrase
 from framewatt.report.imported import Facts, files_read, how_sampled
 from framewatt.report.material import Material
 from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
 from framewatt.report.tables import Table
-from framewatt.study.factors import label, phrase, shared
+from framewatt.study.factors import shared
 from framewatt.study.statistical_tests import NAMES
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from framewatt.frames.factor_words import label, remarks
 from framewatt.planning.plan import planned_cells
 from framewatt.report.material import Material
 from framewatt.statistics.pairs import groups
-from framewatt.study.factors import FIRST_LEVELS, Cell, label, natural, remarks, shared
+from framewatt.study.factors import FIRST_LEVELS, AnyCell, natural, shared
 
 _PHASES = {"train": "Training", "infer": "Inference"}
 
@@ -43,7 +44,7 @@ def groups_of(material: Material) -> dict[str, Group]:
     return dict(sorted(named.items(), key=lambda item: [_place(*level) for level in item[1].levels.items()]))
 
 
-def _group(cells: Sequence[Cell], compared: Sequence[str]) -> Group:
+def _group(cells: Sequence[AnyCell], compared: Sequence[str]) -> Group:
     levels = cells[0].to_dict()
     return Group(
         {name: levels[name] for name in shared(list(levels), compared)},

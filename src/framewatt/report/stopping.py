@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from framewatt.frames.factor_words import label
 from framewatt.report.material import Material
 from framewatt.report.numbers import significant
 from framewatt.report.tables import Table
 from framewatt.stopping.history import sentences
-from framewatt.study.factors import label
 
 _OF_PAIRS = (
     "Answers allow for the looks; the p and intervals of single pairs and cells, in tables and files, are those of a "

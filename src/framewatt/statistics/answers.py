@@ -14,7 +14,7 @@ from framewatt.statistics.log_ratios import FEWEST, logs_of, number
 from framewatt.statistics.looks import ONCE, Looks, best_of
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import ENERGIES, block_values, cells_of, counted, totals
-from framewatt.study.factors import Cell
+from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import NAMES, is_paired, t_of
 
 ANSWERS_COLUMNS = [
@@ -122,7 +122,7 @@ def find_best(values: pd.DataFrame, alpha: float, *, paired: bool, looks: Looks 
 
 
 def answer(
-    runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[Cell] = (), looks: Looks = ONCE
+    runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[AnyCell] = (), looks: Looks = ONCE
 ) -> pd.DataFrame:
     """Answer every group of comparable cells by energy, which comes first, and by time, each at the study's alpha.
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from framewatt.frames.factor_columns import factors_of
 from framewatt.statistics.correlation import spearman
 from framewatt.statistics.hypothesis_tests import correct
 from framewatt.statistics.intervals import SMALLEST_N, Values, is_constant, mean_interval
@@ -22,7 +23,7 @@ from framewatt.statistics.selection import (
     left_out,
     totals,
 )
-from framewatt.study.factors import PlainCell, factors_of
+from framewatt.study.factors import PlainCell
 from framewatt.study.statistical_tests import is_paired
 
 _FLOATS = [

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from framewatt.frames.factor_columns import factors_of
 from framewatt.statistics.answers import find_best
 from framewatt.statistics.equivalence import TestSets, equivalence
 from framewatt.statistics.hypothesis_tests import correct
@@ -14,7 +15,7 @@ from framewatt.statistics.looks import ONCE, Looks
 from framewatt.statistics.objectives import BEST, NOT_APART, NOT_LESS, OBJECTIVES, WORSE
 from framewatt.statistics.pareto import pareto_front
 from framewatt.statistics.selection import cells_of, counted, totals
-from framewatt.study.factors import PlainCell, factors_of
+from framewatt.study.factors import PlainCell
 from framewatt.study.statistical_tests import is_paired
 
 QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per_sample_s", "accuracy")

@@ -11,7 +11,7 @@ from framewatt.statistics.best_set import level_of
 from framewatt.statistics.log_ratios import FEWEST
 from framewatt.statistics.pairs import comparable_pairs, groups
 from framewatt.statistics.power import Reachability, reachable_significance
-from framewatt.study.factors import Cell
+from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import is_of_ranks, is_paired
 
 POWER = 0.8
@@ -40,7 +40,7 @@ class Detectable:
     """All of it in words."""
 
 
-def planned_power(n_runs: int, cells: Iterable[Cell], settings: Mapping[str, Any]) -> Detectable | Reachability:
+def planned_power(n_runs: int, cells: Iterable[AnyCell], settings: Mapping[str, Any]) -> Detectable | Reachability:
     """What the planned runs can show: of t, the ratio that they tell from 1; of a test of ranks, its smallest p.
 
     Args:

@@ -13,7 +13,7 @@ from scipy import stats
 from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import cells_of, counted, totals
-from framewatt.study.factors import Cell
+from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import is_of_ranks
 
 OMNIBUS_COLUMNS = ["quantity", "group", "test", "cell_a", "cell_b", "n_cells", "n_runs", "statistic", "p", "flags"]
@@ -28,7 +28,7 @@ _FEWEST_CELLS = 3
 """Cells below which the comparisons of pairs say all that there is to say."""
 
 
-def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[Cell] = ()) -> pd.DataFrame:
+def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[AnyCell] = ()) -> pd.DataFrame:
     """Test every group of more than two cells for any difference, by energy and time of a sample, or of a run.
 
     Only where the study asks for tests of ranks, as papers made them: beside answers found by t, a second procedure

@@ -3,23 +3,24 @@
 import itertools
 from collections.abc import Iterable
 
-from framewatt.study.factors import Cell, phrase, shared
+from framewatt.frames.factor_words import phrase
+from framewatt.study.factors import AnyCell, shared
 
 
-def group_of(cell: Cell, compared: Iterable[str]) -> str:
+def group_of(cell: AnyCell, compared: Iterable[str]) -> str:
     """What a cell shares with those that it is compared with, in words."""
     levels = cell.to_dict()
     return phrase(levels, shared(list(levels), compared))
 
 
-def groups(cells: Iterable[Cell], compared: Iterable[str]) -> dict[str, list[Cell]]:
+def groups(cells: Iterable[AnyCell], compared: Iterable[str]) -> dict[str, list[AnyCell]]:
     """Cells that may be compared with each other, by group, each group by cell name."""
     compared = list(compared)
     named = sorted(((group_of(cell, compared), cell) for cell in cells), key=lambda pair: (pair[0], pair[1].id))
     return {name: [cell for _, cell in found] for name, found in itertools.groupby(named, key=lambda pair: pair[0])}
 
 
-def comparable_pairs(cells: Iterable[Cell], compared: Iterable[str]) -> list[tuple[str, Cell, Cell]]:
+def comparable_pairs(cells: Iterable[AnyCell], compared: Iterable[str]) -> list[tuple[str, AnyCell, AnyCell]]:
     """Group, cell A and cell B of every comparison: all pairs that differ in compared factors only."""
     grouped = groups(cells, compared)
     return [(name, a, b) for name, members in grouped.items() for a, b in itertools.combinations(members, 2)]

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from framewatt.base.errors import FramewattError
+from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.frames import TOTAL
-from framewatt.study.factors import PlainCell, factors_of
+from framewatt.study.factors import PlainCell
 
 QUANTITIES = [
     "energy_gross_j",

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.statistics.intervals import mean_interval
 from framewatt.statistics.training_epochs import counted_epochs
-from framewatt.study.factors import factors_of, reading_order, sorted_by
+from framewatt.study.factors import reading_order
 
 _COLUMNS = [
     "target",

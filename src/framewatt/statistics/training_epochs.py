@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import label, phrase
 from framewatt.frames.frames import TOTAL
 from framewatt.statistics.selection import totals
-from framewatt.study.factors import factors_of, label, phrase
 
 LABEL = "label"
 """Column of what is compared: the levels of the compared factors, and of every other that is not one of PANELS."""

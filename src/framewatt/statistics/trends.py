@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 
+from framewatt.frames.factor_columns import sorted_by
 from framewatt.statistics.intervals import Values
 from framewatt.statistics.log_ratios import log_ratio, number
 from framewatt.statistics.training_epochs import LABEL, PANELS, counted_epochs, labelled
-from framewatt.study.factors import sorted_by
 
 BATCH_SIZE, WORK = "batch_size", "flops_per_sample"
 

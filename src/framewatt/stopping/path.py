@@ -13,7 +13,7 @@ from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import counted, totals
 from framewatt.statistics.stopping import Look, Values, look_at_interval, look_for_best, threshold_of
-from framewatt.study.factors import Cell
+from framewatt.study.factors import AnyCell
 from framewatt.study.stopping_rule import TIME, Rule, rule_of
 
 
@@ -80,7 +80,7 @@ class Path:
         return self.stopped and self.steps[-1].settled
 
 
-def path_of(cells: Iterable[Cell], settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> Path:
+def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> Path:
     """What a study knows after each of its blocks, up to the one after which it stops.
 
     A run that failed or is invalid does not count, nor does its block for its cell; a cell of which no run counts is
@@ -130,7 +130,7 @@ def _look(
 
 
 def _logarithms(
-    rule: Rule, cells: Sequence[Cell], records: Iterable[Mapping[str, Any]]
+    rule: Rule, cells: Sequence[AnyCell], records: Iterable[Mapping[str, Any]]
 ) -> tuple[int, dict[str, Values]]:
     """How many blocks there are, and by cell the logarithm of what it took in each; NaN where no run counts."""
     records = [record for record in records if 0 < record["repetition"] <= rule.at_most]

@@ -1,18 +1,12 @@
-"""The factors of a study: which columns of a frame they are, and how their levels read.
+"""The factors of a study: their names, their order, and the cells that they make.
 
 A study has the factors that it declares; nothing else in the project holds a list of them.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
-
-from framewatt.study.options import OPTIONS
-
-if TYPE_CHECKING:
-    # Study files are read where pandas is not, and sooner without it.
-    import pandas as pd
+from typing import Any, Protocol
 
 NATIVE = "native"
 """Provider of a runtime that brings its own kernels."""
@@ -40,18 +34,9 @@ RESERVED = frozenset(
 
 _KNOWN = ("phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision")
 _READING_ORDER = ("phase", "workload", "dataset", "batch_size", "precision")
-_TITLES = {
-    "dataset": "Data set",
-    "batch_size": "Batch size",
-    "precision": "Number format",
-    "compile": "Compilation",
-    "layout": "Memory layout",
-}
-_AFTER_FACTORS = ("device", "quantity", "target")
-"""What follows the factors in the frames of runs and epochs, in that of cells, and in that of targets."""
 
 
-class Cell(Protocol):
+class AnyCell(Protocol):
     """One configuration of a study: a name, and a level of every factor."""
 
     @property
@@ -79,13 +64,6 @@ class PlainCell:
         return dict(self.levels)
 
 
-def factors_of(frame: "pd.DataFrame") -> list[str]:
-    """The factors of a frame of runs, epochs or cells: its columns between `cell` and `device` or `quantity`."""
-    columns = [str(column) for column in frame.columns]
-    start = columns.index("cell") + 1
-    return columns[start : min(columns.index(name, start) for name in _AFTER_FACTORS if name in columns[start:])]
-
-
 def in_order(factors: Iterable[str]) -> list[str]:
     """Factors with those first that studies have in common, the others as they come."""
     found = list(dict.fromkeys(factors))
@@ -104,75 +82,8 @@ def shared(factors: Iterable[str], compared: Iterable[str]) -> list[str]:
     return [name for name in reading_order(factors) if name not in compared]
 
 
-def title(factor: str) -> str:
-    """A factor as the heading of a column."""
-    return _TITLES.get(factor, factor.replace("_", " ").capitalize())
-
-
-def label(levels: Mapping[str, Any], compared: Iterable[str]) -> str:
-    """What tells a cell from those that it is compared with: `torch`, `torch2onnx/openvino`, `torch/threads 2`.
-
-    Options at their default go without saying, unless nothing else would be said.
-
-    Args:
-        levels: a level of every factor, by name.
-        compared: the compared factors.
-    """
-    given = {name: levels[name] for name in compared if name in levels and levels[name] != NATIVE}
-    telling = {name: level for name, level in given.items() if name not in OPTIONS or level != OPTIONS[name].default}
-    return "/".join(_text(name, level) for name, level in (telling or given).items())
-
-
-def named(factors: Iterable[str]) -> str:
-    """Factors in the title of a figure, which has room for two: `runtime and provider`, or `configuration`."""
-    words = [factor.replace("_", " ") for factor in factors]
-    return " and ".join(words) if len(words) < 3 else "configuration"
-
-
-def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:
-    """Levels in words: `train resnet50 digits batch 16 fp32`.
-
-    Args:
-        levels: a level of every factor, by name.
-        factors: those to name, in that order.
-    """
-    return " ".join(f"batch {levels[name]}" if name == "batch_size" else _text(name, levels[name]) for name in factors)
-
-
-def remarks(levels: Mapping[str, Any]) -> list[str]:
-    """Levels in words; not phase and batch size, which titles have in front, nor fp32, which goes without saying."""
-    silent = {("precision", OPTIONS["precision"].default)}
-    return [
-        _text(name, level)
-        for name, level in levels.items()
-        if name not in ("phase", "batch_size") and (name, level) not in silent
-    ]
-
-
-def _text(factor: str, level: Any) -> str:
-    """A level as readers see it; that of an option has a word before it where it says nothing by itself."""
-    return OPTIONS[factor].text(level) if factor in OPTIONS else str(level)
-
-
-def rank(factor: str, levels: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Keys by which the levels of a factor sort: training before inference, else numbers, also inside of words."""
-    first = FIRST_LEVELS.get(factor, [])
-    place = {level: number for number, level in enumerate(first)}
-    ordered = sorted(levels.unique(), key=lambda level: (place.get(level, len(first)), natural(level)))
-    return levels.map({level: number for number, level in enumerate(ordered)})
-
-
 def natural(level: Any) -> list[tuple[int, float, str]]:
     """Key by which numbers sort as such, also inside of words: ResNet-50 comes before ResNet-101."""
     if not isinstance(level, str):
         return [(0, float(level), "")]
     return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in re.split(r"(\d+)", level) if part]
-
-
-def sorted_by(frame: "pd.DataFrame", factors: Sequence[str]) -> "pd.DataFrame":
-    """Rows in order of the levels of some columns, as a reader looks them up."""
-    if not factors:
-        return frame.reset_index(drop=True)
-    return frame.sort_values(
-        list(factors), kind="stable", ignore_index=True, key=lambda column: rank(str(column.name), column)
-    )

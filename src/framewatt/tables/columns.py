@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.study.factors import reading_order, title
+from framewatt.frames.factor_words import title
+from framewatt.study.factors import reading_order
 from framewatt.tables.table import MISSING, Table, significant, text, with_ends
 
 ESTIMATED = " (estimated)"

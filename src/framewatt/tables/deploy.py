@@ -5,8 +5,9 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.statistics.objectives import OBJECTIVES
-from framewatt.study.factors import factors_of, reading_order, sorted_by
+from framewatt.study.factors import reading_order
 from framewatt.tables.columns import Show, bracketed, factor_columns, marked, number, table_of, times, whole
 from framewatt.tables.table import MISSING, Table, significant
 

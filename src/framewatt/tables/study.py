@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.headline import PER_RUN, PER_SAMPLE, Headline, headline_of_cells
 from framewatt.statistics.selection import totals
-from framewatt.study.factors import factors_of, reading_order, sorted_by
+from framewatt.study.factors import reading_order
 from framewatt.tables.columns import (
     ESTIMATED,
     Show,

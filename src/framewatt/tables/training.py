@@ -5,8 +5,9 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.statistics.training_epochs import counted_epochs
-from framewatt.study.factors import factors_of, reading_order, sorted_by
+from framewatt.study.factors import reading_order
 from framewatt.tables.columns import Show, bracketed, factor_columns, marked, mean, number, table_of, text_of, times
 from framewatt.tables.study import QUALITY
 from framewatt.tables.table import Table, significant, text

@@ -16,6 +16,9 @@ from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.study.options import OPTIONS, Level
 
+ONNX_FILE = "model.onnx"
+"""In the folder of an exported model."""
+
 ADAM = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
 """Adam's constants, as in its paper (Kingma and Ba, 2015), in every framework; the frameworks' own epsilons differ."""
 

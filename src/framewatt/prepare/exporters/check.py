@@ -13,11 +13,11 @@ import onnx
 
 from framewatt.base.files import read_json, write_json
 from framewatt.datasets.contract import Arrays, load_arrays
-from framewatt.prepare.exporters.contract import CHECK_RECORD, MODEL, REFERENCE
+from framewatt.prepare.exporters.contract import CHECK_RECORD, REFERENCE
 from framewatt.prepare.exporters.flops import count_flops
 from framewatt.study.weights import SEEDED
 from framewatt.tasks.classification import judge_outputs
-from framewatt.workloads.contract import Scores, Spec, spec_of
+from framewatt.workloads.contract import ONNX_FILE, Scores, Spec, spec_of
 from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference, integer_nodes, make_inference
 
 _NO_SOURCE = "the file is measured as it was given, with no source to compare it with"
@@ -40,7 +40,7 @@ def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
         scores of classes), `metrics`, `metrics_unknown`, `source_metrics`.
     """
     assert spec.artefact is not None
-    path = spec.artefact / MODEL
+    path = spec.artefact / ONNX_FILE
     found: dict[str, Any] = {"samples": len(data.x_test), "tolerance": tolerance}
     try:
         model = onnx.load(path, load_external_data=False)

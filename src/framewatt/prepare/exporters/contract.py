@@ -9,9 +9,8 @@ import numpy as np
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.datasets.contract import load_arrays
 from framewatt.workloads import make_inference
-from framewatt.workloads.contract import Inference, spec_of
+from framewatt.workloads.contract import ONNX_FILE, Inference, spec_of
 
-MODEL = "model.onnx"
 REFERENCE = "reference.npy"
 RECORD = "export.json"
 CHECK_RECORD = "check.json"
@@ -31,11 +30,11 @@ def export(job_path: str, framework: str, write_onnx: Callable[[Inference, Path]
     workload = make_inference(framework, spec_of(job), data)
     workload.setup()
     np.save(folder / REFERENCE, workload.evaluate(), allow_pickle=False)
-    details = write_onnx(workload, folder / MODEL)
+    details = write_onnx(workload, folder / ONNX_FILE)
     record = {
         "framework": framework,
         **details,
-        "size_b": (folder / MODEL).stat().st_size,
-        "model_sha256": sha256_of(folder / MODEL),
+        "size_b": (folder / ONNX_FILE).stat().st_size,
+        "model_sha256": sha256_of(folder / ONNX_FILE),
     }
     write_json(folder / RECORD, record)

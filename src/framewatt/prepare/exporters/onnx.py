@@ -5,14 +5,15 @@ import sys
 from pathlib import Path
 
 from framewatt.base.files import read_json, sha256_of, write_json
-from framewatt.prepare.exporters.contract import MODEL, RECORD
+from framewatt.prepare.exporters.contract import RECORD
 from framewatt.study.own_models import ONNX
+from framewatt.workloads.contract import ONNX_FILE
 
 
 def main(job_path: str) -> None:
     """Copy the file and write the record."""
     job = read_json(Path(job_path))
-    model = Path(job["folder"]) / MODEL
+    model = Path(job["folder"]) / ONNX_FILE
     shutil.copyfile(job["artefact"], model)
     record = {
         "framework": ONNX,

@@ -19,8 +19,8 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.datasets.contract import Arrays, load_arrays
-from framewatt.prepare.exporters.contract import MODEL, RECORD, REFERENCE
-from framewatt.workloads.contract import Scores, Spec, spec_of
+from framewatt.prepare.exporters.contract import RECORD, REFERENCE
+from framewatt.workloads.contract import ONNX_FILE, Scores, Spec, spec_of
 from framewatt.workloads.onnxruntime.engine import make_inference
 
 CALIBRATION_SAMPLES = 128
@@ -40,7 +40,7 @@ def quantise(spec: Spec, data: Arrays, path: Path) -> dict[str, Any]:
     """
     assert spec.artefact is not None
     with TemporaryDirectory() as folder:
-        prepared = prepare(spec.artefact / MODEL, Path(folder))
+        prepared = prepare(spec.artefact / ONNX_FILE, Path(folder))
         if spec.level("precision") == "int8_dynamic":
             # ONNX Runtime has no CPU kernel of ConvInteger for signed weights.
             quantize_dynamic(prepared, path, weight_type=QuantType.QUInt8)
@@ -102,7 +102,7 @@ def main(job_path: str) -> None:
     job = read_json(Path(job_path))
     source, folder = Path(job["artefact"]), Path(job["folder"])
     spec, data = spec_of(job), load_arrays(Path(job["data"]))
-    details = quantise(spec, data, folder / MODEL)
+    details = quantise(spec, data, folder / ONNX_FILE)
     if (source / REFERENCE).exists():
         shutil.copyfile(source / REFERENCE, folder / REFERENCE)
     else:
@@ -112,9 +112,9 @@ def main(job_path: str) -> None:
         **read_json(source / RECORD),
         **details,
         "precision": job["options"]["precision"],
-        "source_sha256": sha256_of(source / MODEL),
-        "size_b": (folder / MODEL).stat().st_size,
-        "model_sha256": sha256_of(folder / MODEL),
+        "source_sha256": sha256_of(source / ONNX_FILE),
+        "size_b": (folder / ONNX_FILE).stat().st_size,
+        "model_sha256": sha256_of(folder / ONNX_FILE),
     }
     write_json(folder / RECORD, record)
 

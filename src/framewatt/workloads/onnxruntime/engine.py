@@ -8,10 +8,8 @@ import numpy as np
 import onnxruntime as ort
 
 from framewatt.datasets.contract import Arrays
-from framewatt.workloads.contract import Inference, Inputs, Scores, Spec
+from framewatt.workloads.contract import ONNX_FILE, Inference, Inputs, Scores, Spec
 from framewatt.workloads.onnxruntime.providers import PROVIDERS, nodes_by_provider, open_session
-
-MODEL = "model.onnx"
 
 _TYPES = {
     "tensor(float)": np.float32,
@@ -41,7 +39,7 @@ class OnnxRuntimeInference(Inference):
             RuntimeError: the provider is not there, or ONNX Runtime put another one in its place.
         """
         assert self.spec.artefact is not None
-        self.path = self.spec.artefact / MODEL
+        self.path = self.spec.artefact / ONNX_FILE
         self.session, self._all_nodes_on_provider = open_session(self.spec, self.path)
         entries = self.session.get_inputs()
         self._names = [entry.name for entry in entries]

@@ -1,0 +1,65 @@
+"""Factors and their levels in words: headings, labels, titles."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from framewatt.study.factors import NATIVE
+from framewatt.study.options import OPTIONS
+
+_TITLES = {
+    "dataset": "Data set",
+    "batch_size": "Batch size",
+    "precision": "Number format",
+    "compile": "Compilation",
+    "layout": "Memory layout",
+}
+
+
+def title(factor: str) -> str:
+    """A factor as the heading of a column."""
+    return _TITLES.get(factor, factor.replace("_", " ").capitalize())
+
+
+def label(levels: Mapping[str, Any], compared: Iterable[str]) -> str:
+    """What tells a cell from those that it is compared with: `torch`, `torch2onnx/openvino`, `torch/threads 2`.
+
+    Options at their default go without saying, unless nothing else would be said.
+
+    Args:
+        levels: a level of every factor, by name.
+        compared: the compared factors.
+    """
+    given = {name: levels[name] for name in compared if name in levels and levels[name] != NATIVE}
+    telling = {name: level for name, level in given.items() if name not in OPTIONS or level != OPTIONS[name].default}
+    return "/".join(_text(name, level) for name, level in (telling or given).items())
+
+
+def named(factors: Iterable[str]) -> str:
+    """Factors in the title of a figure, which has room for two: `runtime and provider`, or `configuration`."""
+    words = [factor.replace("_", " ") for factor in factors]
+    return " and ".join(words) if len(words) < 3 else "configuration"
+
+
+def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:
+    """Levels in words: `train resnet50 digits batch 16 fp32`.
+
+    Args:
+        levels: a level of every factor, by name.
+        factors: those to name, in that order.
+    """
+    return " ".join(f"batch {levels[name]}" if name == "batch_size" else _text(name, levels[name]) for name in factors)
+
+
+def remarks(levels: Mapping[str, Any]) -> list[str]:
+    """Levels in words; not phase and batch size, which titles have in front, nor fp32, which goes without saying."""
+    silent = {("precision", OPTIONS["precision"].default)}
+    return [
+        _text(name, level)
+        for name, level in levels.items()
+        if name not in ("phase", "batch_size") and (name, level) not in silent
+    ]
+
+
+def _text(factor: str, level: Any) -> str:
+    """A level as readers see it; that of an option has a word before it where it says nothing by itself."""
+    return OPTIONS[factor].text(level) if factor in OPTIONS else str(level)
