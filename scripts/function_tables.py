@@ -1,4 +1,4 @@
-"""Rule function_tables: the functions that take the most time, a table a framework and phase."""
+"""Rule function_tables: the functions that take the most time, one table per framework and phase."""
 
 from pathlib import Path
 

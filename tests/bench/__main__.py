@@ -1,6 +1,6 @@
 """`make bench`: what framewatt costs and how right it is, beside its targets and beside other tools, from one run.
 
-Writes results/bench/bench.csv (a row a measure), cases.csv (a row a case, meter and domain), and
+Writes results/bench/bench.csv (one row per measure), cases.csv (one row per case, meter and domain), and
 bench.md and cases.md (to read).
 """
 

@@ -8,7 +8,7 @@ _LAST_DIGIT = 1e-4
 
 
 def cases_table(cases: Sequence[dict]) -> str:
-    """A row a case, a column a meter, in each the largest error, or why there is none (Markdown).
+    """One row per case, one column per meter, in each the largest error, or why there is none (Markdown).
 
     Args:
         cases: judged rows, see bench.__main__.
@@ -45,7 +45,7 @@ def _short(verdict: str) -> str:
 
 
 def cost_table(rows: Sequence[dict]) -> str:
-    """A row a measure, beside its target (Markdown).
+    """One row per measure, beside its target (Markdown).
 
     Args:
         rows: as bench.csv holds them.

@@ -197,7 +197,7 @@ def _act(case: Case, script: Script, samplers: list[Sampler]) -> None:
 
 
 def _rows(case: Case, script: Script, sampler: Sampler, label: str) -> list[dict]:
-    """A row a channel that gives energy."""
+    """One row per channel that gives energy."""
     begin_ns, end_ns = (script.start_ns + round(second * 1e9) for second in (BEGIN_S, case.end_s))
     trace = sampler.trace()
     rows = []
@@ -242,7 +242,7 @@ def _start_peers(case: Case, script: Script, python: str, python_path: str) -> "
 
 
 def _peer_rows(case: Case, script: Script, peer: "subprocess.Popen[str]") -> list[dict]:
-    """A row a domain that the tool tells of; one that gives up has a row without a number for each package."""
+    """One row per domain that the tool tells of; one that gives up has a row without a number for each package."""
     out, _ = peer.communicate(timeout=_TIMEOUT_S)
     answer = json.loads(out.splitlines()[-1])
     packages = [domain for domain in script.watts if domain.startswith("cpu:package")]

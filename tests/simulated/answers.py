@@ -31,7 +31,7 @@ def main(studies: int) -> None:
 
 
 def _heads(studies: int) -> int:
-    """A row a measure and noise, a column a number of cells and blocks: the worst over the truths. How many miss."""
+    """One row per measure and noise, one column per number of cells and blocks: the worst truth. How many miss."""
     missed = 0
     print(f"| of {studies} studies | target | " + " | ".join(f"{k} cells, {n}" for k in CELLS for n in BLOCKS) + " |")
     print("|---|---|" + "---|" * len(CELLS) * len(BLOCKS))

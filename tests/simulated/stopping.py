@@ -181,7 +181,7 @@ def row_of_interval(case: Case, width: float, studies: int, seed: int) -> dict[s
 
 
 def rows(studies: int = 4000, seed: int = 17) -> Iterator[dict[str, Any]]:
-    """A row a kind of study.
+    """One row per kind of study.
 
     Yields:
         rule, cells, others_take_more, noise; studies; error (called a best that is not, or one of equals; or has an

@@ -1,6 +1,6 @@
 """`make soak`: one sampling process for an hour, and beside it a small study over and over.
 
-Every run must count, every package be whole, and nothing grow or be left behind. A line a round; exit code 1 at the
+Every run must count, every package be whole, and nothing grow or be left behind. One line per round; exit code 1 at the
 first thing that is not as it should be.
 """
 

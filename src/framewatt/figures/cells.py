@@ -66,7 +66,7 @@ def heading(levels: Mapping[str, Any]) -> str:
 
 
 def with_intervals(rows: pd.DataFrame, cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """A row a cell: its factors, `n`, mean, and the interval of the mean.
+    """One row per cell: its factors, `n`, mean, and the interval of the mean.
 
     Args:
         rows: runs whose numbers count, `quantity` and LABEL among the columns.

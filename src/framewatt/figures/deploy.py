@@ -22,7 +22,7 @@ _MOST_ACROSS = 3
 
 @style.styled
 def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """A panel a workload and data set: mean joules over 95th percentile of latency; on the front in a thick ring.
+    """One panel per workload and data set: mean joules over 95th percentile of latency; on the front in a thick ring.
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); every inference run is a dot of its own.

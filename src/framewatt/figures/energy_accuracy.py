@@ -20,7 +20,7 @@ _MOST_ACROSS = 3
 
 @style.styled
 def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """A panel a group of comparable cells: mean joules over mean accuracy, and every run as a dot of its own.
+    """One panel per group of comparable cells: mean joules over mean accuracy, and every run as a dot of its own.
 
     Where no run has an accuracy, as with random weights, the figure says so in words.
 

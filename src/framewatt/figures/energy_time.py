@@ -78,7 +78,7 @@ Panel = tuple[dict[str, Any], pd.DataFrame] | None
 
 
 def _grid(rows: pd.DataFrame, group: list[str]) -> list[list[Panel]]:
-    """Panels line by line: a column a phase where there is more than one, else as many as fit."""
+    """Panels line by line: one column per phase where there is more than one, else as many as fit."""
     phases = panels(rows, ["phase"]) if "phase" in factors_of(rows) else []
     groups = panels(rows, group)
     if len(phases) > 1:

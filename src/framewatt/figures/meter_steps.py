@@ -22,7 +22,7 @@ _SHORTEST_STEP_S = 0.1
 
 @style.styled
 def draw(found: Characterisation) -> Figure:
-    """A panel a channel: its power over time, with the loads shaded.
+    """One panel per channel: its power over time, with the loads shaded.
 
     Args:
         found: what the meters showed; at least one channel.

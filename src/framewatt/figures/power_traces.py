@@ -92,7 +92,7 @@ def counter_power(time_ns: NDArray[np.int64], energy_j: NDArray[np.float64]) -> 
 
 @style.styled
 def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """A panel a run: watts over seconds, a line a domain, the run's windows shaded.
+    """One panel per run: watts over seconds, one line per domain, the run's windows shaded.
 
     Counters become power by `counter_power`; gauges are drawn as they are.
 

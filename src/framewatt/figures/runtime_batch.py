@@ -42,7 +42,7 @@ class Quantity:
 
 @style.styled
 def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str], quantity: Quantity) -> Figure:
-    """A panel a group of comparable cells, a row a cell: every repetition as a dot, the mean with its interval.
+    """One panel per group of comparable cells, one row per cell: every repetition as a dot, the mean with its interval.
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.

@@ -39,7 +39,7 @@ FIGURES = {
 
 
 def values(epochs: pd.DataFrame, runs: pd.DataFrame, figure: str, compared: Sequence[str]) -> pd.DataFrame:
-    """What a figure shows, a row a run (and part of it).
+    """What a figure shows, one row per run (and part of it).
 
     Energy and power are the GPU's where every run has one and the same, as in the report, else those of the total.
 

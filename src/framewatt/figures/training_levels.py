@@ -54,7 +54,7 @@ def draw(
     estimate: str = "",
     left_out: str = "",
 ) -> Figure:
-    """A panel a data set and model: every run as a small mark, the mean of the runs as a line over batch sizes.
+    """One panel per data set and model: every run as a small mark, the mean of the runs as a line over batch sizes.
 
     Args:
         values: columns dataset, workload, batch_size, LABEL, repetition, part (FIRST or empty), value.

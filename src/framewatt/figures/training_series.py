@@ -39,7 +39,7 @@ def draw(
     names: Mapping[str, str] | None = None,
     empty: str = "No training run has a trace.",
 ) -> Figure:
-    """A row of panels a quantity, a column a label; vertical lines where an epoch ends.
+    """One row of panels per quantity, one column per label; vertical lines where an epoch ends.
 
     Args:
         runs: of one combination of levels, by the label of what is compared: every repetition, as many as there are

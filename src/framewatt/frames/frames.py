@@ -1,4 +1,4 @@
-"""Run records become frames in long form: a row a run and domain, a row an epoch and domain."""
+"""Run records become frames in long form: one row per run and domain, one row per epoch and domain."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -85,7 +85,7 @@ _EPOCHS = [
     *WITNESSED,
     "flops_per_sample",
 ]
-"""Columns of the epochs frame behind study, cell and the factors: a row an epoch of a training run and domain.
+"""Columns of the epochs frame behind study, cell and the factors: one row per epoch of a training run and domain.
 
 `flops_per_sample` is the framework's own count of a forward pass, missing where it has none.
 """
@@ -173,7 +173,7 @@ def _head(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _run_rows(record: Mapping[str, Any], step: str | None) -> list[dict[str, Any]]:
-    """A row a domain; `step` flags that the wall clock was set before the run."""
+    """One row per domain; `step` flags that the wall clock was set before the run."""
     head = _head(record) | {
         "block": record["block"],
         "position": record["position"],

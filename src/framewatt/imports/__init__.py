@@ -1,1 +1,1 @@
-"""Logs that other tools left, a file a format."""
+"""Logs that other tools left, one file per format."""

@@ -1,4 +1,4 @@
-"""codecarbon's emissions.csv: kilowatt-hours of processor, memory and GPU over a run, a row a tracker.
+"""codecarbon's emissions.csv: kilowatt-hours of processor, memory and GPU over a run, one row per tracker.
 
 The file does not tell which of them codecarbon measured and which it computed from a nominal power; memory it always
 computes. Only the domains that the study says were measured are taken as such. Source: codecarbon's documentation,

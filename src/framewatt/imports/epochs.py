@@ -1,4 +1,4 @@
-"""A CSV file that a training left: a row an epoch, when it ended and how well the model did then."""
+"""A CSV file that a training left: one row per epoch, when it ended and how well the model did then."""
 
 import csv
 from pathlib import Path
@@ -46,7 +46,7 @@ def read(path: Path, options: Options) -> Log:
             raise below.wrong(line, f"{cells[place[_END]]}, not after the epoch above", "times that ascend")
         epochs.append(epoch)
     if not epochs:
-        raise FramewattError(f"{path}: found no epoch below the header; allowed: a row an epoch")
+        raise FramewattError(f"{path}: found no epoch below the header; allowed: one row per epoch")
     if all(epoch.end_ns % 1_000_000_000 == 0 for epoch in epochs):
         flags += ("epochs end at whole seconds, so that their edges may be up to a second off",)
     return Log(NO_READINGS, dated=True, epochs=tuple(epochs), flags=flags)

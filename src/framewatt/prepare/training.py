@@ -78,7 +78,7 @@ def set_up_own(workload: Training, data: Arrays) -> None:
     """Set up a user's model, and make sure that it takes what the study says that it takes.
 
     Raises:
-        FramewattError: it cannot be made, does not, or gives something else than one tensor with a row a sample.
+        FramewattError: it cannot be made, does not, or gives something else than one tensor with one row per sample.
     """
     said = ", ".join(f"{name} {values.shape[1:]} {values.dtype}" for name, values in data.inputs_test.items())
     try:
@@ -89,11 +89,12 @@ def set_up_own(workload: Training, data: Arrays) -> None:
     except Exception as error:
         raise FramewattError(
             f"inputs: found that the model does not take {said}: {told(error)}; "
-            "allowed: what it takes, giving one tensor with a row a sample"
+            "allowed: what it takes, giving one tensor with one row per sample"
         ) from error
     if outputs.ndim == 0 or len(outputs) != len(data.x_test):
         raise FramewattError(
-            f"factory: found outputs of shape {outputs.shape} for {len(data.x_test)} samples; allowed: a row a sample"
+            f"factory: found outputs of shape {outputs.shape} for {len(data.x_test)} samples; "
+            "allowed: one row per sample"
         )
 
 

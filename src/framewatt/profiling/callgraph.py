@@ -64,7 +64,7 @@ def draw(functions: pd.DataFrame, calls: pd.DataFrame, title: str, path: Path) -
 
 
 def drawings(profiles: pd.DataFrame, drawn: Collection[str]) -> pd.DataFrame:
-    """A row a dump: the name of its call graph, and why there is none where there is none.
+    """One row per dump: the name of its call graph, and why there is none where there is none.
 
     Args:
         profiles: the record of the dumps.

@@ -20,7 +20,7 @@ OK, REFUSED, FAILED = "ok", "refused", "failed"
 """How reading a dump went: refused is one that may not be opened, failed one that cannot be read."""
 
 PROFILES_COLUMNS = ["file", "profile", *FIELDS, "status", "reason", "sha256", "written_by", "functions", "total_time_s"]
-"""Columns of the record of a collection: a row a file.
+"""Columns of the record of a collection: one row per file.
 
 `profile` is the run's name, made of its levels; `status` is ok, refused or failed, with the reason; `written_by` is the
 Python that wrote the dump, `total_time_s` the run's length.

@@ -50,7 +50,7 @@ class Profile:
         functions: FUNCTION_COLUMNS, the function with the most own time first, its rank 1; `calls` counts recursive
             calls and `primitive_calls` does not; own time is spent in the function itself, cumulative time also in
             what it calls. Built-in functions have the file `~` and line 0.
-        calls: CALL_COLUMNS, a row a caller and callee, times as spent in the callee on behalf of the caller.
+        calls: CALL_COLUMNS, one row per caller and callee, times as spent in the callee on behalf of the caller.
         sha256: of the dump.
         python: version of the Python that wrote the dump, as its paths tell; None where they do not.
     """

@@ -1,4 +1,4 @@
-"""Profiles of several runs as frames in long form: a row a run and function, a row a run and call."""
+"""Profiles of several runs as frames in long form: one row per run and function, one row per run and call."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -45,7 +45,7 @@ def outside_of_runs(raw: pd.DataFrame, resources: Path) -> pd.DataFrame:
 
 
 def medians(raw: pd.DataFrame) -> pd.DataFrame:
-    """TensorFlow over PyTorch by means and by medians, a row a case."""
+    """TensorFlow over PyTorch by means and by medians, one row per case."""
     rows = []
     for (phase, model), _ in raw.groupby(["phase", "model"], sort=False):
         for quantity, name in QUANTITIES.items():
@@ -60,7 +60,7 @@ def medians(raw: pd.DataFrame) -> pd.DataFrame:
 
 
 def gpu_sums(raw: pd.DataFrame) -> pd.DataFrame:
-    """GPU joules as a sum of watts against the integral over the run, a row a model and framework."""
+    """GPU joules as a sum of watts against the integral over the run, one row per model and framework."""
     known = raw.dropna(subset=["gpu_energy", "gpu_integral"])
     difference = 100 * (known["gpu_energy"] / known["gpu_integral"] - 1)
     grouped = known.assign(difference=difference).groupby(["phase", "model", "framework"], sort=False)
@@ -102,7 +102,7 @@ def total_energy(raw: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 
 def left_out_functions(compared: pd.DataFrame) -> pd.DataFrame:
-    """Functions over 1 % of a profiled run that Tables 5 to 8 leave out, a row a function, the costliest first.
+    """Functions over 1 % of a profiled run that Tables 5 to 8 leave out, one row per function, the costliest first.
 
     Args:
         compared: framewatt.published.georgiou2022_profiles.COMPARISON_COLUMNS.

@@ -44,11 +44,11 @@ def spearman_variants(printed: pd.DataFrame, raw: pd.DataFrame, resources: Path)
 
     Args:
         printed: means, as above.
-        raw: a row a run, see framewatt.published.georgiou2022_tables.RAW_COLUMNS.
+        raw: one row per run, see framewatt.published.georgiou2022_tables.RAW_COLUMNS.
         resources: folder of the published tables.
 
     Returns:
-        VARIANTS_COLUMNS, a row a choice and framework; raw results that are not given have none.
+        VARIANTS_COLUMNS, one row per choice and framework; raw results that are not given have none.
     """
     table = _printed_rho(resources)
     rows = []

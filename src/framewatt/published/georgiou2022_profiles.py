@@ -147,7 +147,7 @@ def _find(profiled: pd.DataFrame, wanted: PublishedFunction, reason: str) -> tup
 def _rows(
     table: str, row: str, printed: pd.Series, found: Mapping[Any, Any] | None, note: str
 ) -> Iterator[dict[str, Any]]:
-    """One published row: a row a number, and its type."""
+    """One published row: one row per number, and its type."""
     head = {"table": table, "row": row}
     for column, (as_printed, computed, unit) in _NUMBERS.items():
         recomputed = None if found is None else float(found[computed])

@@ -28,7 +28,7 @@ def raw_results(runs: pd.DataFrame, watts: pd.DataFrame, models: Iterable[str]) 
         models: names of the models in the paper's tables; a workload is the model whose letters and digits it has.
 
     Returns:
-        RAW_COLUMNS and gpu_integral, a row a run with what is known of it, in the order of the models.
+        RAW_COLUMNS and gpu_integral, one row per run with what is known of it, in the order of the models.
     """
     by_letters = {_letters(model): model for model in models}
     ok = runs[runs["status"] == "ok"]

@@ -43,7 +43,7 @@ _SMALLEST_N = 10
 
 
 def spread(raw: pd.DataFrame) -> pd.DataFrame:
-    """A row a phase, model, framework and quantity that has runs.
+    """One row per phase, model, framework and quantity that has runs.
 
     Args:
         raw: framewatt.published.georgiou2022_tables.RAW_COLUMNS.

@@ -16,7 +16,7 @@ from framewatt.statistics.effect_size import a12
 from framewatt.statistics.intervals import Values
 
 RAW_COLUMNS = ["phase", "model", "framework", "repetition", *QUANTITIES]
-"""Columns of the raw results: a row a run; joules and seconds, with GPU joules as the sum of watts read once a
+"""Columns of the raw results: one row per run; joules and seconds, with GPU joules as the sum of watts read once a
 second."""
 
 RUNS = 10

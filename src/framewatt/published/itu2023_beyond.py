@@ -26,7 +26,7 @@ def epochs_beside(epochs: pd.DataFrame) -> pd.DataFrame:
 
 
 def two_ways(epochs: pd.DataFrame) -> pd.DataFrame:
-    """Joules of ten epochs in the authors' way and in framewatt's, a row a combination of levels.
+    """Joules of ten epochs in the authors' way and in framewatt's, one row per combination of levels.
 
     The authors multiply the mean power of both runs by their mean time. That differs from the mean of the runs' own
     products where the slower run draws less power (`averaging_percent`), and each product differs from the integral
@@ -49,7 +49,7 @@ def two_ways(epochs: pd.DataFrame) -> pd.DataFrame:
 
 
 def repetitions(epochs: pd.DataFrame) -> pd.DataFrame:
-    """How far the two runs of a combination are apart, a row a combination of levels."""
+    """How far the two runs of a combination are apart, one row per combination of levels."""
     sums = epochs.groupby([*FACTORS, "repetition"])[["energy_integrated", "total_time"]].sum(min_count=1)
     wide = sums.unstack("repetition")
     frame = pd.DataFrame(index=wide.index)
@@ -62,7 +62,7 @@ def repetitions(epochs: pd.DataFrame) -> pd.DataFrame:
 
 
 def extremes(runs: Iterable[TracedRun]) -> pd.DataFrame:
-    """Largest readings and what lies behind the last epoch, a row a framework.
+    """Largest readings and what lies behind the last epoch, one row per framework.
 
     Returns:
         Columns framework, runs, largest_power_w, largest_memory_mib, mean_seconds_behind_last_epoch.

@@ -108,7 +108,7 @@ _COLUMNS = [*GAUGES, *FACTORS, "epoch_number", "repetition", "total_time", *METR
 
 
 def _readings(run: TracedRun) -> tuple[NDArray[np.int64], pd.DataFrame]:
-    """Times of the readings, and a column a gauge."""
+    """Times of the readings, and one column per gauge."""
     of = {str(quantity): part for quantity, part in run.power.groupby("quantity", observed=True)}
     missing = [quantity for quantity in GAUGES.values() if quantity not in of]
     if missing:

@@ -56,7 +56,7 @@ def draw_levels(epochs: pd.DataFrame, figure: str) -> Figure:
 
 
 def values(epochs: pd.DataFrame, figure: str) -> pd.DataFrame:
-    """What one of Figures 2 to 5 shows, a row a run (and part of it).
+    """What one of Figures 2 to 5 shows, one row per run (and part of it).
 
     Args:
         epochs: of all runs, see framewatt.published.itu2023_epochs.all_epochs.

@@ -56,7 +56,7 @@ def variants(
         runs: of either framework in the paper, for what a test can give at all.
 
     Returns:
-        VARIANTS_COLUMNS, a row a test, form and family.
+        VARIANTS_COLUMNS, one row per test, form and family.
     """
     rows = []
     for (test, form), p_of in FORMS.items():

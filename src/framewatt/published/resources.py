@@ -81,7 +81,7 @@ def read_claims(path: Path) -> list[Claim]:
         raise FramewattError(f"{path}: found columns {', '.join(frame.columns)}; allowed: {', '.join(CLAIMS_COLUMNS)}")
     twice = frame["id"][frame["id"].duplicated()].tolist()
     if twice:
-        raise FramewattError(f"{path}: found id {twice[0]!r} twice; allowed: a row an id")
+        raise FramewattError(f"{path}: found id {twice[0]!r} twice; allowed: one row per id")
     return [_claim(path, row) for row in _rows(frame)]
 
 

@@ -1,4 +1,4 @@
-"""Verdicts: a row a published number, with its recount and whether they agree."""
+"""Verdicts: one row per published number, with its recount and whether they agree."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ VERDICTS_COLUMNS = [
     "note",
     "how",
 ]
-"""Columns of the verdicts: a row a published number.
+"""Columns of the verdicts: one row per published number.
 
 `table` is the table or section of the paper, `row` and `column` say which number of it; `recomputed` is in `unit`, in
 full; `published` is text, as printed; `deviation` is recomputed less published. Unknown numbers are missing.
@@ -62,7 +62,7 @@ def verdicts(study: str, recounts: Iterable[Recount]) -> pd.DataFrame:
         recounts: in the order of the paper.
 
     Returns:
-        VERDICTS_COLUMNS, a row a recount.
+        VERDICTS_COLUMNS, one row per recount.
     """
     return pd.DataFrame([_row(study, recount) for recount in recounts], columns=VERDICTS_COLUMNS)
 

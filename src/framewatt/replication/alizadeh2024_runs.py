@@ -45,7 +45,7 @@ KEYS = ["model", "batch_size", "runtime", "provider"]
 
 
 def own_cells(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row a cell of inference that has a place in the paper's tables, with means over the runs that count.
+    """One row per cell of inference that has a place in the paper's tables, with means over the runs that count.
 
     Args:
         runs: the runs frame.

@@ -90,7 +90,7 @@ class Finding:
 
 
 def claims_table(paper: str, findings: Iterable[Finding]) -> Table:
-    """The table `claims`: a row a claim."""
+    """The table `claims`: one row per claim."""
     names = [field.name for field in fields(Finding)]
     data = pd.DataFrame([asdict(finding) for finding in findings], columns=names)
     data = data.astype({"here": "float64", "p": "float64", "out_of": "Int64"})

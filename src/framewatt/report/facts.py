@@ -116,7 +116,7 @@ def machines(material: Material) -> list[Facts]:
 
 
 def instruments(material: Material) -> Table:
-    """A row a domain: what read it, how often, what it read at rest."""
+    """One row per domain: what read it, how often, what it read at rest."""
     seen: dict[tuple[str, str, str, bool], None] = {}
     for record in material.records:
         for window in record["windows"].values():

@@ -65,7 +65,7 @@ class Material:
 
     @property
     def totals(self) -> pd.DataFrame:
-        """The runs frame's totals, a row a run."""
+        """The runs frame's totals, one row per run."""
         return self.runs[self.runs["domain"] == TOTAL]
 
     @property

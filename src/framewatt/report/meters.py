@@ -15,7 +15,7 @@ _HEADER = (
 
 
 def characterised(material: Material) -> Table | None:
-    """A row a channel; None where the meters were not characterised.
+    """One row per channel; None where the meters were not characterised.
 
     Args:
         material: of the report; `idle` may hold a `characterisation`.

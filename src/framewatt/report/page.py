@@ -43,7 +43,7 @@ FIGURES = {
     "power_traces": (
         "Power over one run of each runtime, at its largest batch size. Shaded: the windows of the run; what counts is "
         "steady, or the epochs.",
-        "Line charts of power over time, a panel a runtime, with the windows of the run shaded.",
+        "Line charts of power over time, one panel per runtime, with the windows of the run shaded.",
     ),
     "stopping": (
         "Block by block: what each choice takes over the one that takes the least in the end, and how sure that is.",
@@ -60,7 +60,7 @@ FIGURES = {
     **{
         f"training_{name}": (
             f"{levels.title}, by batch size, model, data set and framework.",
-            f"Dot plot of {levels.title.lower()} by batch size, a panel a data set and model.",
+            f"Dot plot of {levels.title.lower()} by batch size, one panel per data set and model.",
         )
         for name, levels in training.FIGURES.items()
     },

@@ -23,7 +23,7 @@ def told(material: Material) -> list[str]:
 
 
 def table(material: Material) -> Table | None:
-    """A row a look and group; None where the study has a fixed number of blocks."""
+    """One row per look and group; None where the study has a fixed number of blocks."""
     if not material.stopping:
         return None
     levels = {cell["id"]: cell for cell in material.plan["cells"]}

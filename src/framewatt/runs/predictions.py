@@ -1,4 +1,4 @@
-"""Which test samples a run answered right, kept beside its record: a line that names their number, and a bit a sample.
+"""Which test samples a run answered right, kept beside its record: a line with their number, and one bit per sample.
 
 A file that begins with that line and has as many bytes as it says is read; nothing in it is run or unpickled.
 """

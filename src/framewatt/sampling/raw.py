@@ -1,6 +1,6 @@
-"""Readings as the sampling process writes them down: binary, a file a meter, whole up to the last flush.
+"""Readings as the sampling process writes them down: binary, one file per meter, whole up to the last flush.
 
-A polled meter's file has a row a reading, time and all values; a streamed one's has time, channel and value. The number
+A polled meter's file has one row per reading, time and all values; a streamed one's time, channel and value. The number
 of the first channel, and of channels a row (0 where rows are single readings), stand in the file's name.
 """
 

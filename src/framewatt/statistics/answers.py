@@ -1,4 +1,4 @@
-"""Which choice costs least, by how much, and is that known: a row a group and quantity."""
+"""Which choice costs least, by how much, and is that known: one row per group and quantity."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -104,7 +104,7 @@ def find_best(values: pd.DataFrame, alpha: float, *, paired: bool, looks: Looks 
     """The confidence set of a group; None where no cell has a run that counts.
 
     Args:
-        values: from `block_values`: a row a block, a column a cell.
+        values: from `block_values`: one row per block, one column per cell.
         alpha: largest probability that the set misses the cheapest cell.
         paired: whether the runs of a row belong to one block.
         looks: how the study looked at its results.
@@ -133,7 +133,7 @@ def answer(
         looks: how the study looked at its results.
 
     Returns:
-        ANSWERS_COLUMNS, a row a quantity and group.
+        ANSWERS_COLUMNS, one row per quantity and group.
 
     Raises:
         FramewattError: a run is there twice.

@@ -1,4 +1,4 @@
-"""A row a cell and quantity: location, spread, and what is odd about the runs."""
+"""One row per cell and quantity: location, spread, and what is odd about the runs."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -72,7 +72,7 @@ def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataF
         settings: the study's `statistics`: test, alpha, confidence.
 
     Returns:
-        Columns of `cells_columns`, a row a cell and quantity, also for a cell without a run that counts (n = 0).
+        Columns of `cells_columns`, one row per cell and quantity, also for a cell without a run that counts (n = 0).
 
     Raises:
         FramewattError: a run is there twice.

@@ -1,4 +1,4 @@
-"""A row a comparison of two cells."""
+"""One row per comparison of two cells."""
 
 import math
 from collections.abc import Mapping
@@ -74,7 +74,7 @@ def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFra
         settings: the study's `statistics`: compare, test, correction, alpha, confidence, equal_margin.
 
     Returns:
-        COMPARISONS_COLUMNS, a row a quantity and pair.
+        COMPARISONS_COLUMNS, one row per quantity and pair.
 
     Raises:
         FramewattError: a run is there twice.

@@ -14,7 +14,7 @@ from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import cells_of, totals
 
 CORRELATIONS_COLUMNS = ["group", "quantity_a", "quantity_b", "n_cells", "rho", "estimated", "flags"]
-"""Columns of the correlations, a row a group of comparable cells: `rho` is Spearman's over means of cells."""
+"""Columns of the correlations, one row per group of comparable cells: `rho` is Spearman's over means of cells."""
 
 _LARGEST_EXACT_N = 7
 """Values up to which all permutations are gone through (7! = 5040)."""
@@ -67,7 +67,7 @@ def correlate(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
         settings: the study's `statistics`: compare.
 
     Returns:
-        CORRELATIONS_COLUMNS, a row a group of at least 3 cells.
+        CORRELATIONS_COLUMNS, one row per group of at least 3 cells.
     """
     rows = totals(runs)
     energy, time = quantities = headline_of_runs(rows).quantities

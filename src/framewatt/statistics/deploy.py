@@ -60,7 +60,7 @@ def judge_choices(
         looks: how the study looked at its results.
 
     Returns:
-        `deploy_columns`, a row an inference cell; empty where the study has none, or samples are not known.
+        `deploy_columns`, one row per inference cell; empty where the study has none, or samples are not known.
     """
     factors = factors_of(runs)
     columns = deploy_columns(factors)

@@ -31,7 +31,7 @@ def drift(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
         settings: the study's `statistics`: test, alpha.
 
     Returns:
-        DRIFT_COLUMNS, a row a quantity.
+        DRIFT_COLUMNS, one row per quantity.
     """
     rows = totals(runs)
     cells = [cell.id for cell in cells_of(rows)]
@@ -54,7 +54,7 @@ def drift_of(
     order.
 
     Args:
-        values: a row a block, in order, a column a cell.
+        values: one row per block, in order, one column per cell.
         places: of runs that are no blocks, by row and column; None for blocks, of which each is a point.
     """
     logs = pd.DataFrame(logs_of(values.to_numpy(dtype=np.float64)), index=values.index, columns=values.columns)

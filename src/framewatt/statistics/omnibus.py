@@ -17,7 +17,7 @@ from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import is_of_ranks
 
 OMNIBUS_COLUMNS = ["quantity", "group", "test", "cell_a", "cell_b", "n_cells", "n_runs", "statistic", "p", "flags"]
-"""Columns of the omnibus tests: a row a group, then one a pair of its cells for the post-hoc test. `n_cells` and
+"""Columns of the omnibus tests: one row per group, then one per pair of its cells for the post-hoc test. `n_cells` and
 `n_runs` are what was tested: cells with runs enough, and their complete blocks (Friedman) or all their runs
 (Kruskal-Wallis)."""
 

@@ -30,7 +30,7 @@ def residuals(values: pd.DataFrame, *, paired: bool) -> pd.DataFrame:
     Blocks are taken out where runs are blocks of FEWEST_CELLS or more.
 
     Args:
-        values: a row a block, a column a cell, NaN where a run is missing (see block_values), of the whole study: what
+        values: one row per block, one column per cell, NaN where a run is missing (see block_values) of the study: what
             a block has in common is best seen in all its cells.
         paired: whether the runs of a row belong to one block.
 
@@ -80,7 +80,7 @@ def scatter_percent(values: pd.DataFrame, *, paired: bool) -> "pd.Series[float]"
     that both have the same), with n - 1 degrees of freedom and the share of a block that its cell itself made up.
 
     Args:
-        values: a row a block, a column a cell, of the whole study.
+        values: one row per block, one column per cell, of the whole study.
         paired: whether the runs of a row belong to one block.
 
     Returns:

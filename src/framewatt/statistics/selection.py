@@ -63,7 +63,7 @@ def counted(rows: pd.DataFrame, cell_id: str, quantity: str) -> pd.DataFrame:
 
 
 def block_values(rows: pd.DataFrame, cells: Sequence[str], quantity: str) -> pd.DataFrame:
-    """A quantity of some cells: a row a block (repetition), ascending, a column a cell, NaN where a run does not count.
+    """A quantity of some cells: one row per block, ascending, one column per cell, NaN where a run does not count.
 
     Args:
         rows: from `totals`.

@@ -1,6 +1,6 @@
 """When enough blocks are measured: a t-test that may be looked at after every block, and looks fixed ahead (pure).
 
-Values are logarithms of what cells took, a row a block and a column a cell, NaN where a run does not count.
+Values are logarithms of what cells took, one row per block and one column per cell, NaN where a run does not count.
 """
 
 import functools

@@ -42,7 +42,7 @@ def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str,
         settings: the study's `statistics`: accuracy_targets, confidence.
 
     Returns:
-        cell, the factors, and what follows; a row a training cell and target, targets ascending.
+        cell, the factors, and what follows; one row per training cell and target, targets ascending.
     """
     factors = factors_of(epochs)
     counted = counted_epochs(epochs, runs)

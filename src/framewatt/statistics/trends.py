@@ -30,7 +30,7 @@ TRENDS_COLUMNS = [
     "estimated",
     "note",
 ]
-"""A row a line: joules of an epoch are proportional to `along` to the power of `exponent`; `per_doubling` is 2 to that,
+"""One row per line: joules of an epoch grow as `along` to the power of `exponent`; `per_doubling` is 2 to that,
 the factor by which energy changes when `along` doubles. `n` is the number of runs, of whose means, one a level,
 the line is fitted. Unknown numbers are missing."""
 
@@ -65,7 +65,7 @@ def fit_trends(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, 
 
 
 def _points(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row a run: its factors, joules of an epoch, operations of a sample."""
+    """One row per run: its factors, joules of an epoch, operations of a sample."""
     last = rows.groupby(["cell", "repetition"])["epoch"].transform("max")
     later = rows[(rows["epoch"] > 1) | (last == 1)]
     keys = ["cell", "repetition", LABEL, *PANELS]

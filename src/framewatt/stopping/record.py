@@ -22,7 +22,7 @@ COLUMNS = [
     "threshold",
     "settled",
 ]
-"""A row a block, group and cell beside the one that leads the group in the end: its ratio to that over so many blocks
+"""One row per block, group and cell beside the one that leads its group in the end: the ratio to it over so many blocks
 that both have (`pairs`), with the interval of the rule; the largest e-value so far for "the leader takes less".
 `looked` is whether the rule looked then, `settled` whether the group was, beside whichever cell led it at that time."""
 

@@ -16,7 +16,7 @@ QUANTISED = ("int8_dynamic", "int8_static")
 
 
 class Configuration(Protocol):
-    """What of a cell decides whether it has an option."""
+    """Cell fields that an option's `refusal` may inspect."""
 
     @property
     def phase(self) -> str:

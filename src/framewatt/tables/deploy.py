@@ -38,7 +38,7 @@ def with_costs(choices: pd.DataFrame, costs: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def deploy(choices: pd.DataFrame, costs: Mapping[str, Any]) -> Table:
-    """A row a choice: means, Pareto front, verdict an objective, and what 1,000 inferences take.
+    """One row per choice: means, Pareto front, one verdict per objective, and what 1,000 inferences take.
 
     Args:
         choices: the frame of `judge_choices`.

@@ -30,7 +30,7 @@ _BESIDE = {
 
 
 def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent: float = THRESHOLD_PERCENT) -> Table:
-    """A row a function whose own time is more than a share of its run; runs in the order of the frame.
+    """One row per function whose own time is more than a share of its run; runs in the order of the frame.
 
     Args:
         frame: the functions frame.
@@ -61,7 +61,7 @@ def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent
 
 
 def functions_published(comparison: pd.DataFrame) -> Table:
-    """A row a function: calls, own time and share of the run beside what is published.
+    """One row per function: calls, own time and share of the run beside what is published.
 
     Args:
         comparison: the frame of framewatt.published.georgiou2022_profiles.compare.

@@ -28,7 +28,7 @@ QUALITY = {"accuracy": "Accuracy", "precision_macro": "Precision", "recall_macro
 
 
 def energy_time(cells: pd.DataFrame) -> Table:
-    """A row a cell: energy and time of a sample (or of a run), power, energy of the window, spread, accuracy.
+    """One row per cell: energy and time of a sample (or of a run), power, energy of the window, spread, accuracy.
 
     Args:
         cells: the frame of `summarise_cells`.
@@ -81,7 +81,7 @@ def _headline_columns(head: Headline) -> dict[str, Show]:
 
 
 def accuracy(runs: pd.DataFrame) -> Table:
-    """A row a cell: means of accuracy and of macro precision, recall and F1, lowest and highest accuracy.
+    """One row per cell: means of accuracy and of macro precision, recall and F1, lowest and highest accuracy.
 
     Args:
         runs: the runs frame; runs count as they do for energy.
@@ -118,7 +118,7 @@ _EXPORT_KEYS = [
 
 
 def export_agreement(exports: Iterable[Mapping[str, Any]]) -> Table:
-    """A row an exported or quantised model: whether it runs, how far its outputs are from the framework's, accuracy.
+    """One row per exported or quantised model: whether it runs, how far its outputs are from the framework's, accuracy.
 
     An export that failed or that the runtime rejects has its row, with the reason.
 
@@ -153,7 +153,7 @@ def _accuracies(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def comparisons(compared: pd.DataFrame) -> Table:
-    """A row a comparison, what a reader needs of it.
+    """One row per comparison, what a reader needs of it.
 
     Args:
         compared: the frame of `compare_cells`.
@@ -189,7 +189,7 @@ def _costs_more(row: Mapping[str, Any]) -> str:
 
 
 def failures(runs: pd.DataFrame) -> Table:
-    """A row a run that does not count, with the reason; empty where every run counts.
+    """One row per run that does not count, with the reason; empty where every run counts.
 
     Args:
         runs: the runs frame.

@@ -21,7 +21,7 @@ _GPU = {
 
 
 def epochs(epoch_frame: pd.DataFrame, runs: pd.DataFrame) -> Table:
-    """A row a training cell and epoch: means over the runs that count, as in the ITU 2023 study's table.
+    """One row per training cell and epoch: means over the runs that count, as in the ITU 2023 study's table.
 
     Args:
         epoch_frame: the epochs frame.
@@ -55,7 +55,7 @@ def epochs(epoch_frame: pd.DataFrame, runs: pd.DataFrame) -> Table:
 
 
 def trends(fitted: pd.DataFrame) -> Table:
-    """A row a line: the factor by which joules of an epoch change when batch size, or work, doubles.
+    """One row per line: the factor by which joules of an epoch change when batch size, or work, doubles.
 
     Args:
         fitted: the frame of `fit_trends`.
@@ -76,7 +76,7 @@ def trends(fitted: pd.DataFrame) -> Table:
 
 
 def to_accuracy(reached: pd.DataFrame) -> Table:
-    """A row a training cell and target: joules and seconds of training until the network is as good.
+    """One row per training cell and target: joules and seconds of training until the network is as good.
 
     Args:
         reached: the frame of `to_accuracy`.

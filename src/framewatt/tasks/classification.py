@@ -14,7 +14,7 @@ def judge_outputs(outputs: NDArray[np.floating], data: Arrays) -> tuple[dict[str
     """The metrics of a model's outputs on the test set, and why they are unknown, or None where they are not.
 
     Args:
-        outputs: of the whole test set, a row a sample.
+        outputs: of the whole test set, one row per sample.
         data: with labels, or why there are none.
     """
     if data.unlabelled is not None:
@@ -31,7 +31,7 @@ def right_answers(
     """Which samples of the test set have their label as the likeliest class; None where accuracy is unknown.
 
     Args:
-        outputs: of the whole test set, a row a sample.
+        outputs: of the whole test set, one row per sample.
         data: with labels.
         metrics: what `judge_outputs` gives of them.
     """
