@@ -1,0 +1,17 @@
+"""The map of the library in CONTRIBUTING.md is the order that import-linter holds."""
+
+import re
+import tomllib
+
+from checkout import ROOT
+
+
+def test_the_map_has_every_package_in_the_order_that_lint_holds() -> None:
+    (contract,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    table = page[page.index("| package | holds |") :]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == contract["layers"][::-1]
+
+
+def test_nothing_lies_loose_in_the_library() -> None:
+    assert [path.name for path in (ROOT / "src" / "framewatt").glob("*.py")] == ["__init__.py"]
