@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, styled
+from framewatt.frames.counting import counts
 from framewatt.frames.frames import TOTAL
 from framewatt.witness.columns import DISTURBED_BY
 
@@ -24,8 +25,7 @@ def usable(runs: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         runs: the runs frame.
         columns: names of numeric columns.
     """
-    counts = (runs["domain"] == TOTAL) & (runs["status"] == "ok") & runs["valid"].eq(True)
-    rows = runs[counts].copy()
+    rows = runs[(runs["domain"] == TOTAL) & counts(runs)].copy()
     rows[list(columns)] = rows[list(columns)].apply(pd.to_numeric, errors="coerce")
     return rows.dropna(subset=list(columns))
 
@@ -34,7 +34,7 @@ def left_out(runs: pd.DataFrame) -> str:
     """How many runs are not drawn and why, in words; empty where every run is."""
     totals = runs[runs["domain"] == TOTAL]
     failed = int((totals["status"] == "failed").sum())
-    invalid = int(((totals["status"] == "ok") & ~totals["valid"].eq(True)).sum())
+    invalid = int((totals["status"].eq("ok") & ~counts(totals)).sum())
     parts = [f"{n} {word}" for n, word in ((failed, "failed"), (invalid, "invalid")) if n]
     runs_word = "run" if failed + invalid == 1 else "runs"
     return f"Not drawn: {' and '.join(parts)} {runs_word} of {len(totals)}" if parts else ""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from framewatt.figures import notes, style
 from framewatt.frames.factor_words import label, remarks
+from framewatt.runs.verdict import counts
 from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Power over one run of each {compared}"
@@ -57,8 +58,9 @@ def choose(records: Iterable[Mapping[str, Any]], compared: Sequence[str] = COMPA
         compared: the factors in which cells are compared.
     """
     chosen: dict[tuple[str, str], Mapping[str, Any]] = {}
-    valid = [record for record in records if record["status"] == "ok" and record["valid"]]
-    for record in sorted(valid, key=lambda r: (-r["cell"].get("batch_size", 0), r["repetition"], r["cell_id"])):
+    for record in sorted(
+        filter(counts, records), key=lambda r: (-r["cell"].get("batch_size", 0), r["repetition"], r["cell_id"])
+    ):
         chosen.setdefault((record["cell"].get("phase", ""), label(record["cell"], compared)), record)
     order = list(style.looks(name for _, name in chosen))
     return [chosen[key] for key in sorted(chosen, key=lambda key: (key[0] != "train", order.index(key[1])))]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from framewatt.runs.verdict import UNAVAILABLE
+from framewatt.runs.verdict import UNAVAILABLE, counts
 from framewatt.study.cell import run_name
 
 
@@ -83,7 +83,7 @@ def missing_of(
 def _why(record: Mapping[str, Any] | None, due: str | None) -> str | None:
     if record is None:
         return "has no record"
-    if record["status"] != "ok" or not record["valid"]:
+    if not counts(record):
         return "; ".join(record["reasons"]) or str(record["status"])
     return f"{due}; snakemake measures it again" if due else None
 

@@ -7,6 +7,7 @@ from typing import Any
 from framewatt.report.material import Material
 from framewatt.report.numbers import plural
 from framewatt.report.tables import Table
+from framewatt.runs.verdict import counts
 from framewatt.witness.judgement import DISTURBED, kind_of
 
 REPEATED = "repeated, since the first try was disturbed: "
@@ -77,7 +78,7 @@ def table(material: Material) -> Table:
 
 
 def _counted(material: Material) -> list[Mapping[str, Any]]:
-    return [record for record in material.records if record["status"] == "ok" and record["valid"]]
+    return [record for record in material.records if counts(record)]
 
 
 def _witness_of(record: Mapping[str, Any]) -> Mapping[str, Any]:

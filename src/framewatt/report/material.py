@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from framewatt.figures.notes import estimate_words
+from framewatt.frames.counting import counts
 from framewatt.frames.frames import TOTAL
 from framewatt.frames.headline import Headline, headline_of_runs
 from framewatt.tables import Table
@@ -96,13 +97,12 @@ class Material:
     @property
     def counted(self) -> int:
         """Runs that are ok and whose energy is valid."""
-        return int((self.totals["status"].eq("ok") & self.totals["valid"].eq(True)).sum())
+        return int(counts(self.totals).sum())
 
     @property
     def cells_that_do_not_count(self) -> list[str]:
         """Planned cells of which no run counts, by name: all failed, are invalid or missing, or are left out."""
-        counted = self.totals[self.totals["status"].eq("ok") & self.totals["valid"].eq(True)]
-        known = set(counted["cell"])
+        known = set(self.totals.loc[counts(self.totals), "cell"])
         return [cell["id"] for cell in self.plan["cells"] if cell["id"] not in known]
 
     @property

@@ -9,6 +9,7 @@ from framewatt.report.numbers import plural, significant
 from framewatt.report.tables import Table
 from framewatt.report.words import name_of
 from framewatt.runs.clocks import steps_between
+from framewatt.runs.verdict import counts
 
 _REPETITION, _CV, _RUNS = frozenset({"repetition"}), frozenset({"CV, %"}), frozenset({"runs"})
 
@@ -52,7 +53,7 @@ def problem_tables(material: Material) -> list[Table]:
 def _runs(material: Material) -> list[list[str]]:
     rows = []
     for record in sorted(material.records, key=lambda r: r["position"]):
-        if record["status"] != "ok" or not record["valid"]:
+        if not counts(record):
             what = record["status"] if record["status"] != "ok" else "energy invalid"
             why = "; ".join(record["reasons"]) or "no reason recorded"
             rows.append([record["cell_id"], str(record["repetition"]), what, why])

@@ -33,6 +33,15 @@ class Verdict:
     flags: list[str]
 
 
+def counts(record: Mapping[str, Any]) -> bool:
+    """Whether a run counts: it took place, and the energy of its primary window is valid.
+
+    Args:
+        record: a run record.
+    """
+    return record["status"] == OK and record["valid"] is True
+
+
 def judge(
     job: Mapping[str, Any],
     outcome: Outcome,

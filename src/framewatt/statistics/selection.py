@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from framewatt.base.errors import FramewattError
+from framewatt.frames.counting import counts
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.frames import TOTAL
+from framewatt.runs.verdict import OK
 from framewatt.study.factors import PlainCell
 
 QUANTITIES = [
@@ -47,11 +49,10 @@ def totals(runs: pd.DataFrame) -> pd.DataFrame:
             rows[name] = pd.to_numeric(rows[name]).astype("float64")
     rows["time_per_sample_s"] = rows["duration_s"] / rows["samples_processed"].where(rows["samples_processed"] > 0)
     rows["estimated"] = rows["estimated"].eq(True)
-    ok = rows["status"].eq("ok")
-    rows["counts"] = ok & rows["valid"].eq(True)
+    rows["counts"] = counts(rows)
     rows["why_not"] = [
-        "" if counts else ": ".join(filter(None, ["invalid" if fine else "failed", _text(reason)]))
-        for counts, fine, reason in zip(rows["counts"], ok, rows["reasons"], strict=True)
+        "" if counted else ": ".join(filter(None, ["invalid" if fine else "failed", _text(reason)]))
+        for counted, fine, reason in zip(rows["counts"], rows["status"].eq(OK), rows["reasons"], strict=True)
     ]
     return rows
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from framewatt.runs.predictions import NAME, Answers, read_right
 from framewatt.runs.records import read_run
+from framewatt.runs.verdict import counts
 from framewatt.statistics.equivalence import TestSets
 from framewatt.study.cell import FRAMEWORK_OF_RUNTIME
 
@@ -23,7 +24,7 @@ def read_test_sets(records: Sequence[Path], own_models: Collection[str]) -> Test
     weights: dict[str, str] = {}
     for path, record in sorted(((path, read_run(path)) for path in records), key=lambda pair: pair[1]["repetition"]):
         told = record.get("predictions")
-        if told and record["status"] == "ok" and record["valid"]:
+        if told and counts(record):
             right.setdefault(record["cell_id"], read_right(path.with_name(NAME), told))
             cell = record["cell"]
             own = cell["workload"] in own_models
