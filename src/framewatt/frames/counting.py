@@ -1,4 +1,4 @@
-"""Which rows of a runs frame count: the one rule of statistics, figures and report (of records: `runs.verdict.counts`)."""
+"""Which rows of a runs frame count, for statistics, figures and report (of records: `runs.verdict.counts`)."""
 
 import pandas as pd
 

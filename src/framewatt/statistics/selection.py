@@ -51,8 +51,8 @@ def totals(runs: pd.DataFrame) -> pd.DataFrame:
     rows["estimated"] = rows["estimated"].eq(True)
     rows["counts"] = counts(rows)
     rows["why_not"] = [
-        "" if counted else ": ".join(filter(None, ["invalid" if fine else "failed", _text(reason)]))
-        for counted, fine, reason in zip(rows["counts"], rows["status"].eq(OK), rows["reasons"], strict=True)
+        "" if good else ": ".join(filter(None, ["invalid" if fine else "failed", _text(reason)]))
+        for good, fine, reason in zip(rows["counts"], rows["status"].eq(OK), rows["reasons"], strict=True)
     ]
     return rows
 
