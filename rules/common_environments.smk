@@ -1,6 +1,7 @@
 """Environments and images: their records, and which one a rule runs in."""
 
 from framewatt.study.cell import environment_of
+from framewatt.study.runtimes import ONNX_RUNTIME
 from framewatt.environments.framework import LOCK
 from framewatt.environments.node_packages import node_lock
 
@@ -53,7 +54,7 @@ def engine_of(wildcards):
     return cell_of(wildcards).environment(STUDY.device)
 
 
-CHECKER = environment_of("onnxruntime", STUDY.device, "cpu")
+CHECKER = environment_of(ONNX_RUNTIME, STUDY.device, "cpu")
 """Name of the environment in which exports are checked."""
 
 

@@ -1,7 +1,7 @@
 """What models and runs start from: data, the code of own models, weights, exports."""
 
 from framewatt.datasets.sources import folder_of
-from framewatt.study.own_models import ONNX
+from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.weights import FINE_TUNED, weights_of
 
 
@@ -93,7 +93,7 @@ def artefacts(wildcards):
     """
     cell = cell_of(wildcards)
     model, check = [], []
-    if cell.engine == "onnxruntime":
+    if cell.engine == ONNX_RUNTIME:
         model = f"results/{wildcards.study}/export/{cell.export}/onnx"
         check = f"results/{wildcards.study}/export/{cell.export}/check"
     elif cell.phase == "infer":

@@ -39,9 +39,10 @@ from framewatt.runs.records import SCHEMA_VERSION, Clock, read_run, write_events
 from framewatt.runs.worker import _latency, with_predictions
 from framewatt.stopping.path import path_of
 from framewatt.stopping.record import frame_of, record_of
+from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.study import Run, Study, load_study
 from framewatt.witness.instrument import witness_channels
-from framewatt.workloads import FRAMEWORKS, registered_models
+from framewatt.workloads import registered_models
 
 ROOT = Path(__file__).parents[1]
 S = 1_000_000_000

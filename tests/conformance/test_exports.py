@@ -7,7 +7,7 @@ from stages import run_stages
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
-from framewatt.workloads import FRAMEWORKS
+from framewatt.study.runtimes import FRAMEWORKS
 
 DATA = {
     "bert_tiny": {"module": "synthetic", "shape": [16], "vocabulary": 30522, "classes": 10},

@@ -14,7 +14,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
 from framewatt.study.cell import environment_of
-from framewatt.workloads import FRAMEWORKS
+from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.workloads.contract import Spec
 from framewatt.workloads.models import build_model
 

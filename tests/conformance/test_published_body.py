@@ -13,7 +13,7 @@ from checkout import ROOT, Checkout, python_of
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of_files
 from framewatt.study.cell import environment_of
-from framewatt.workloads import FRAMEWORKS
+from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.workloads.bert import BASE, CONFIGURATION, TINY, WEIGHTS
 
 APPROXIMATE_GELU = 2e-3

@@ -9,7 +9,7 @@ from stages import run_stage, run_stages
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
-from framewatt.workloads import FRAMEWORKS
+from framewatt.study.runtimes import FRAMEWORKS
 
 IMAGES = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
 TEXTS = {"module": "synthetic", "shape": [16], "vocabulary": 30522, "classes": 10, "seed": 0}

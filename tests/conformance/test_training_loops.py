@@ -7,7 +7,7 @@ import pytest
 from checkout import ROOT, python_of
 
 from framewatt.study.cell import environment_of
-from framewatt.workloads import FRAMEWORKS
+from framewatt.study.runtimes import FRAMEWORKS
 
 
 @pytest.mark.thorough

@@ -14,7 +14,8 @@ from checkout import ROOT, python_of
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
 from framewatt.study.cell import environment_of
-from framewatt.workloads import FRAMEWORKS, registered_models
+from framewatt.study.runtimes import FRAMEWORKS
+from framewatt.workloads import registered_models
 
 REGISTERED = [(framework, model) for framework in FRAMEWORKS for model in registered_models(framework)]
 PARAMETERS = {

@@ -17,8 +17,9 @@ from framewatt.host.machine import usable_processors
 from framewatt.imports.file_study import is_file_study, load_file_study
 from framewatt.meters.nvml import Nvml
 from framewatt.planning.jobs import AnyStudy
+from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.study import load_study
-from framewatt.workloads import FRAMEWORKS, registered_models
+from framewatt.workloads import registered_models
 
 STUDIES, RESULTS = Path("config/studies"), Path("results")
 """Where study files and results are, below the working directory."""

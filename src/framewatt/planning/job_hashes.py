@@ -13,7 +13,7 @@ from framewatt.datasets.catalogue import Catalogue
 from framewatt.planning import jobs
 from framewatt.planning.job_hash import job_sha256
 from framewatt.study.cell import FIXED, Cell, environment_of
-from framewatt.study.own_models import ONNX
+from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
 
@@ -88,7 +88,7 @@ class JobHashes:
         quantised = {
             name: self._made(
                 jobs.quantise_job(self.study, cell, cell.precision, 1),
-                *(cell, "onnxruntime"),
+                *(cell, ONNX_RUNTIME),
                 export=exported[cell.model],
                 check=self._check(cell, exported[cell.model]),
             )
@@ -105,7 +105,7 @@ class JobHashes:
         quantised = {
             name: self._made(
                 jobs.check_quantised_job(self.study, cell, cell.precision, 1),
-                *(cell, "onnxruntime"),
+                *(cell, ONNX_RUNTIME),
                 export=self.exports[name],
             )
             for name, cell in jobs.quantised_models_of(self.study).items()
@@ -115,7 +115,7 @@ class JobHashes:
     def run(self, cell: Cell, repetition: int) -> str:
         """Of a measured run."""
         start: dict[str, str | None] = {}
-        if cell.engine == "onnxruntime":
+        if cell.engine == ONNX_RUNTIME:
             start = {"export": self.exports[cell.export], "check": self.checks[cell.export]}
         elif cell.phase == "infer":
             start = {"weights": self.weights[cell.model]}
@@ -127,7 +127,7 @@ class JobHashes:
         )
 
     def _check(self, cell: Cell, export: str) -> str:
-        return self._made(jobs.check_job(self.study, cell, 1), cell, "onnxruntime", export=export)
+        return self._made(jobs.check_job(self.study, cell, 1), cell, ONNX_RUNTIME, export=export)
 
     def _fine_tuned(self, cell: Cell) -> bool:
         return weights_of(self.study.settings, cell.workload) == FINE_TUNED

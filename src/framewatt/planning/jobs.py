@@ -11,7 +11,7 @@ from framewatt.imports.file_study import FileStudy
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
-from framewatt.study.own_models import ONNX
+from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.weights import weights_of
 from framewatt.witness.policy import USUAL
@@ -37,7 +37,7 @@ def trained_models_of(study: AnyStudy) -> dict[str, Cell]:
 
 def exported_models_of(study: AnyStudy) -> dict[str, Cell]:
     """One cell for every model that must be exported, by the model's name."""
-    return {cell.model: cell for cell in study.measured_cells if cell.engine == "onnxruntime"}
+    return {cell.model: cell for cell in study.measured_cells if cell.engine == ONNX_RUNTIME}
 
 
 def quantised_models_of(study: AnyStudy) -> dict[str, Cell]:
@@ -90,7 +90,7 @@ def export_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
 def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     """Check of the exported file, always on the CPU provider, which every build of ONNX Runtime has."""
     return _model_job(study, cell, attempt) | {
-        "engine": "onnxruntime",
+        "engine": ONNX_RUNTIME,
         "provider": "cpu",
         "batch_size": 64,
         "tolerance": study.settings["export"]["agreement_tolerance"],
@@ -101,7 +101,7 @@ def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
 def quantise_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
     """Quantisation of the exported file."""
     return _model_job(study, cell, attempt) | {
-        "engine": "onnxruntime",
+        "engine": ONNX_RUNTIME,
         "provider": "cpu",
         "options": {"precision": precision},
         "timeout_s": _EXPORT_TIMEOUT_S,
@@ -173,5 +173,5 @@ def environments_of(study: AnyStudy) -> Iterable[str]:
     needed = {cell.environment(study.device) for cell in study.measured_cells}
     needed |= {environment_of(cell.framework, study.device) for cell in study.measured_cells}
     if exported_models_of(study):
-        needed.add(environment_of("onnxruntime", study.device, "cpu"))
+        needed.add(environment_of(ONNX_RUNTIME, study.device, "cpu"))
     return sorted(needed)

@@ -15,6 +15,7 @@ from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.verdict import UNAVAILABLE
 from framewatt.study.cell import Cell
+from framewatt.study.runtimes import ONNX_RUNTIME
 
 OTHER = "made under other settings"
 MADE_OF_OTHER = "made of other"
@@ -101,7 +102,7 @@ class Runs:
             if worth_repeating(record):
                 return "failed or invalid"
             cell = self._cells[cell_id]
-            if record["status"] == UNAVAILABLE and cell.engine == "onnxruntime" and cell.export in exports:
+            if record["status"] == UNAVAILABLE and cell.engine == ONNX_RUNTIME and cell.export in exports:
                 return "without an export, which is made again"
             return self._changed(cell, planned_sha256, record)
         except (KeyError, TypeError):
@@ -143,7 +144,7 @@ class Runs:
 
     def _artefact(self, cell: Cell) -> str | None:
         """SHA-256 of the weights or the ONNX file that a run of the cell would start from, where they are there."""
-        if cell.engine == "onnxruntime":
+        if cell.engine == ONNX_RUNTIME:
             return self._content(self._results / "export" / cell.export / "check" / CHECK_RECORD).get("model_sha256")
         if cell.phase == "infer":
             return self._content(self._results / "train" / cell.model / TRAIN_RECORD).get("weights_sha256")

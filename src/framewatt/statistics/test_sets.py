@@ -7,7 +7,7 @@ from framewatt.runs.predictions import NAME, Answers, read_right
 from framewatt.runs.records import read_run
 from framewatt.runs.verdict import counts
 from framewatt.statistics.equivalence import TestSets
-from framewatt.study.cell import FRAMEWORK_OF_RUNTIME
+from framewatt.study.runtimes import RUNTIMES
 
 
 def read_test_sets(records: Sequence[Path], own_models: Collection[str]) -> TestSets:
@@ -28,5 +28,5 @@ def read_test_sets(records: Sequence[Path], own_models: Collection[str]) -> Test
             right.setdefault(record["cell_id"], read_right(path.with_name(NAME), told))
             cell = record["cell"]
             own = cell["workload"] in own_models
-            weights[record["cell_id"]] = "own" if own else FRAMEWORK_OF_RUNTIME[cell["runtime"]]
+            weights[record["cell_id"]] = "own" if own else RUNTIMES[cell["runtime"]].framework
     return TestSets(right, weights=weights)

@@ -6,18 +6,8 @@ from typing import Any
 
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED, Level
-from framewatt.study.own_models import ONNX, OWN, SYNTHETIC
-
-FRAMEWORK_OF_RUNTIME = {
-    "torch": "torch",
-    "tensorflow": "tensorflow",
-    "mxnet": "mxnet",
-    "torch2onnx": "torch",
-    "tf2onnx": "tensorflow",
-    "mx2onnx": "mxnet",
-    ONNX: ONNX,
-}
-"""The framework in which a runtime's weights are trained and from which its ONNX file is exported, if one did."""
+from framewatt.study.own_models import OWN, SYNTHETIC
+from framewatt.study.runtimes import ONNX, ONNX_RUNTIME, RUNTIMES
 
 ON_CUDA = {"cuda": "CUDA", "tensorrt": "TensorRT"}
 """Execution providers that run on an NVIDIA GPU, and their names."""
@@ -77,12 +67,12 @@ class Cell:
     @property
     def framework(self) -> str:
         """Framework whose weights the cell uses."""
-        return FRAMEWORK_OF_RUNTIME[self.runtime]
+        return RUNTIMES[self.runtime].framework
 
     @property
     def engine(self) -> str:
         """Library that executes the model: a framework, or `onnxruntime`."""
-        return "onnxruntime" if self.runtime.endswith(ONNX) else self.runtime
+        return RUNTIMES[self.runtime].engine
 
     @property
     def model(self) -> str:
@@ -102,12 +92,12 @@ class Cell:
 
     def unsupported(self, device: str) -> str | None:
         """Why the combination of levels cannot run at all, or None where it can."""
-        if self.engine == "onnxruntime":
-            if self.phase == "train":
-                return "ONNX Runtime runs exported models and does not train"
-            if self.provider in ON_CUDA and device != "cuda":
-                return f"the {ON_CUDA[self.provider]} execution provider needs device: cuda"
-        elif self.provider != NATIVE:
+        runtime = RUNTIMES[self.runtime]
+        if self.phase == "train" and not runtime.trains:
+            return "ONNX Runtime runs exported models and does not train"
+        if runtime.has_providers and self.provider in ON_CUDA and device != "cuda":
+            return f"the {ON_CUDA[self.provider]} execution provider needs device: cuda"
+        if not runtime.has_providers and self.provider != NATIVE:
             return f"{self.runtime} has no execution providers"
         if self.phase == "train" and self.dataset in (OWN, SYNTHETIC):
             return f"the data set {self.dataset} holds nothing to train on"
@@ -126,7 +116,7 @@ def environment_of(engine: str, device: str, provider: str = NATIVE) -> str:
         return "torch"
     if engine == ONNX:
         return "onnxruntime/cpu"
-    if engine == "onnxruntime":
+    if engine == ONNX_RUNTIME:
         # One build of ONNX Runtime holds both of NVIDIA's providers.
         return f"onnxruntime/{'cuda' if provider in ON_CUDA else provider}"
     return f"{engine}/{device}"

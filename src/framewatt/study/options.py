@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from framewatt.study.runtimes import ONNX_RUNTIME
+
 Level = str | int | float
 
 QUANTISED = ("int8_dynamic", "int8_static")
@@ -75,12 +77,12 @@ def _precision(cell: Configuration, level: Level, device: str) -> str | None:
         return "CPUs have hardly any fp16 kernels; bf16 is their half precision"
     return {
         "mxnet": "MXNet is run in fp32 only",
-        "onnxruntime": f"exports are in fp32; quantised ones are {' and '.join(QUANTISED)}",
+        ONNX_RUNTIME: f"exports are in fp32; quantised ones are {' and '.join(QUANTISED)}",
     }.get(cell.engine)
 
 
 def _quantised(cell: Configuration, level: Level) -> str | None:
-    if cell.engine != "onnxruntime":
+    if cell.engine != ONNX_RUNTIME:
         return f"{level} is a quantised ONNX model, which {cell.engine} does not run"
     if cell.provider != "cpu":
         return f"{level} is made for the kernels of the CPU provider"
@@ -88,7 +90,7 @@ def _quantised(cell: Configuration, level: Level) -> str | None:
 
 
 def _graph_optimization(cell: Configuration, level: Level, device: str) -> str | None:
-    return None if cell.engine == "onnxruntime" else "graph optimisation levels are ONNX Runtime's"
+    return None if cell.engine == ONNX_RUNTIME else "graph optimisation levels are ONNX Runtime's"
 
 
 def _threads(cell: Configuration, level: Level, device: str) -> str | None:
@@ -97,7 +99,7 @@ def _threads(cell: Configuration, level: Level, device: str) -> str | None:
 
 def _compile(cell: Configuration, level: Level, device: str) -> str | None:
     return {
-        "onnxruntime": "ONNX Runtime has no compiler to turn on; its graph_optimization is an option of its own",
+        ONNX_RUNTIME: "ONNX Runtime has no compiler to turn on; its graph_optimization is an option of its own",
         "mxnet": "MXNet's models are always compiled, by hybridize",
     }.get(cell.engine)
 
@@ -106,7 +108,7 @@ def _layout(cell: Configuration, level: Level, device: str) -> str | None:
     return {
         "tensorflow": "TensorFlow's images are channels-last anyway",
         "mxnet": "MXNet's zoo is channels-first only",
-        "onnxruntime": "the layout of an exported model is that of its graph",
+        ONNX_RUNTIME: "the layout of an exported model is that of its graph",
     }.get(cell.engine)
 
 
@@ -117,7 +119,7 @@ def _of_training(cell: Configuration, level: Level, device: str) -> str | None:
 
 
 def _client(cell: Configuration, level: Level, device: str) -> str | None:
-    if cell.engine != "onnxruntime":
+    if cell.engine != ONNX_RUNTIME:
         return f"{cell.engine} has no client for Node.js here"
     return None if cell.provider == "cpu" else "ONNX Runtime is called from Node.js on its CPU provider only"
 

@@ -7,9 +7,7 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.paths import usable
-
-ONNX = "onnx"
-"""The framework, and the runtime, of an ONNX file that no framework of the study exported."""
+from framewatt.study.runtimes import ONNX
 
 OWN, SYNTHETIC = "own", "synthetic"
 """A study's data sets for its own models: the arrays that it names, or random values where it names none."""

@@ -11,10 +11,11 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.validation import validate
-from framewatt.study.cell import FIXED, FRAMEWORK_OF_RUNTIME, Cell, Chosen
+from framewatt.study.cell import FIXED, Cell, Chosen
 from framewatt.study.factors import NATIVE, shared
 from framewatt.study.options import Level, optional, with_options
-from framewatt.study.own_models import ONNX, OwnModel, own_models
+from framewatt.study.own_models import OwnModel, own_models
+from framewatt.study.runtimes import RUNTIMES
 from framewatt.study.stopping_rule import check_rule, most_blocks
 
 MOST_RUNS = 100_000
@@ -177,7 +178,7 @@ def _with_own(known: Mapping[str, Iterable[str]], model: OwnModel) -> dict[str, 
 
 
 def _check_known(cross: Mapping[str, Any], known: Mapping[str, Iterable[str]], where: str) -> None:
-    frameworks = {FRAMEWORK_OF_RUNTIME[runtime] for runtime in cross["runtime"]}
+    frameworks = {RUNTIMES[runtime].framework for runtime in cross["runtime"]}
     choices = [("dataset", set(known["dataset"]))]
     choices += [("workload", set(known.get(f"workload/{framework}", []))) for framework in sorted(frameworks)]
     for key, allowed in choices:
@@ -238,7 +239,7 @@ def _expand(cross: Mapping[str, Any], device: str, usual: Mapping[str, Level]) -
     for levels in itertools.product(*(cross[name] for name in FIXED), *named.values()):
         fixed = dict(zip(FIXED, levels, strict=False))
         if fixed["provider"] == "default":
-            fixed["provider"] = device if str(fixed["runtime"]).endswith(ONNX) else NATIVE
+            fixed["provider"] = device if RUNTIMES[str(fixed["runtime"])].has_providers else NATIVE
         chosen = zip(named, levels[len(FIXED) :], strict=True)
         yield Cell(**fixed, options=tuple(Chosen(name, level, level == usual[name]) for name, level in chosen))
 

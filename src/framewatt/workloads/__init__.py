@@ -10,9 +10,7 @@ from types import ModuleType
 from framewatt.datasets.contract import Arrays
 from framewatt.workloads.contract import Inference, Spec, Training
 
-FRAMEWORKS = ("torch", "tensorflow", "mxnet")
-
-__all__ = ["FRAMEWORKS", "make_inference", "make_training", "registered_models"]
+__all__ = ["make_inference", "make_training", "registered_models"]
 
 
 def registered_models(framework: str) -> list[str]:

@@ -23,9 +23,10 @@ from framewatt.planning.plan import plan_of, planned_cells
 from framewatt.runs.records import read_run
 from framewatt.stopping.path import Path as StoppingPath
 from framewatt.stopping.path import path_of
+from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.stopping_rule import most_blocks, rule_of
 from framewatt.study.study import Study, load_study, schema_of_measuring
-from framewatt.workloads import FRAMEWORKS, registered_models
+from framewatt.workloads import registered_models
 
 _MOST_RUNS = 100_000
 """Runs of the largest package that is checked; a study file of a few bytes may plan any number."""

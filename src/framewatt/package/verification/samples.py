@@ -8,7 +8,8 @@ from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.quality import problems_of_quality
 from framewatt.study.cell import Cell
-from framewatt.study.own_models import ONNX, OWN, SYNTHETIC
+from framewatt.study.own_models import OWN, SYNTHETIC
+from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.weights import SEEDED, weights_of
 
@@ -56,7 +57,7 @@ def _start(package: Opened, cell: Cell) -> dict[str, Any]:
     """Hash and metrics of the weights or the export that a cell starts from."""
     if cell.phase == "train":
         return {"sha256": None, "metrics": {}}
-    if cell.engine == "onnxruntime":
+    if cell.engine == ONNX_RUNTIME:
         check = _in_package(package, f"results/{package.name}/export/{cell.export}/check/check.json")
         return {"sha256": check.get("model_sha256"), "metrics": check.get("metrics") or {}}
     record = _in_package(package, f"results/{package.name}/train/{cell.model}/train.json")

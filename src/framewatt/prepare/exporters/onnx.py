@@ -6,7 +6,7 @@ from pathlib import Path
 
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.prepare.exporters.contract import RECORD
-from framewatt.study.own_models import ONNX
+from framewatt.study.runtimes import ONNX
 from framewatt.workloads.contract import ONNX_FILE
 
 
