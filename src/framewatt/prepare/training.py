@@ -19,8 +19,7 @@ from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.study.weights import FINE_TUNED, PRETRAINED, TRAINED
 from framewatt.tasks.classification import judge_outputs
 from framewatt.workloads import make_training
-from framewatt.workloads.bert import CONFIGURATION, WEIGHTS
-from framewatt.workloads.contract import Training, spec_of
+from framewatt.workloads.contract import BODY, Training, spec_of
 from framewatt.workloads.models import told
 
 RECORD = "train.json"
@@ -53,7 +52,7 @@ def main(job_path: str) -> None:
         "epochs": epochs,
         "workload": workload.facts(),
         "official_weights": official_weights(workload),
-        "body_sha256": sha256_of_files([body / CONFIGURATION, body / WEIGHTS], body) if body else None,
+        "body_sha256": sha256_of_files([body / name for name in BODY], body) if body else None,
         "weights_sha256": sha256_of_files(folder.iterdir(), folder),
     }
     write_json(folder / RECORD, record)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
+from framewatt.workloads.contract import BODY
 
-CONFIGURATION, WEIGHTS = "config.json", "model.safetensors"
+CONFIGURATION, WEIGHTS = BODY
 """The files of published weights, as transformers writes them."""
 
 _NAMES = {

@@ -19,6 +19,9 @@ from framewatt.study.options import OPTIONS, Level
 ONNX_FILE = "model.onnx"
 """In the folder of an exported model."""
 
+BODY = ("config.json", "model.safetensors")
+"""Files of published weights that come without a head, as hubs have them: what the model is, and its weights."""
+
 ADAM = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
 """Adam's constants, as in its paper (Kingma and Ba, 2015), in every framework; the frameworks' own epsilons differ."""
 
