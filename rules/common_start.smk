@@ -1,6 +1,7 @@
 """What happens before the first job: one Snakemake on a study, one measured study where nobody waits, a hub that answers."""
 
 from framewatt.flow.folder import Presence, sweep, unlock_command
+from framewatt.flow.exclusive import check_node
 from framewatt.flow.hub import check_hub
 from framewatt.host.lock import WAIT_VARIABLE, announce_study
 
@@ -27,4 +28,5 @@ onstart:
     if "image" in planned:
         or_exit(lambda: check_hub(config["container_base"]))
     if workflow.local_exec and planned & MEASURING:
+        or_exit(lambda: check_node(workflow.global_resources.get("node")))
         or_exit(lambda: announce_study(STUDY.name, wait=config["wait"]))

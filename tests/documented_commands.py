@@ -5,7 +5,10 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "results/README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "config/README.md", "results/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 TEMPLATES = sorted((ROOT / "src").rglob("*.html.j2"))
 PROGRAMS = ("snakemake", "make", "git", "source", "nvidia-smi", "perf", "npm", "python", "pip", "uv", "bash", "sudo")
 

@@ -22,10 +22,10 @@ def install(checkout: Checkout) -> None:
     library = checkout.root / "src" / "framewatt"
     for engine in _ENGINES:
         shutil.copy2(_HERE / "engine.py", library / "workloads" / engine)
-        shutil.copy2(_HERE / "export.py", library / "exporters" / f"{engine}.py")
+        shutil.copy2(_HERE / "export.py", library / "prepare" / "exporters" / f"{engine}.py")
     shutil.copy2(_HERE / "node.py", library / "workloads" / "onnxruntime")
     for name in ("check.py", "quantise.py"):
-        shutil.copy2(_HERE / name, library / "exporters")
+        shutil.copy2(_HERE / name, library / "prepare" / "exporters")
     (library / "datasets" / "stand_in.py").write_text("from framewatt.datasets.synthetic import make\n")
     path = checkout.root / "config" / "datasets.yaml"
     content = yaml.safe_load(path.read_text())

@@ -1,0 +1,58 @@
+"""Nothing runs beside a measurement, however many jobs Snakemake may run at once."""
+
+import itertools
+
+import pytest
+import stand_ins
+from checkout import Checkout
+
+from framewatt.runs.records import read_run
+
+STUDY = {
+    "factors": [
+        {
+            **{"phase": ["infer"], "workload": ["resnet50"], "dataset": ["digits"], "batch_size": [4]},
+            "runtime": ["torch", "tensorflow"],
+        }
+    ],
+    "repetitions": 2,
+    "instruments": {"meters": ["estimate"]},
+    "training": {"epochs": 1},
+    "window": {"warm_up_batches": 1, "minimum_s": 0.2},
+    "calibration": {"idle_s": 1},
+    "cool_down": {"rest_s": 0},
+    "disturbance": "flag",
+}
+CONFIG = f"study=exclusive {stand_ins.CONFIG}"
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout with such a study."""
+    checkout = Checkout(tmp_path_factory.mktemp("exclusive"))
+    stand_ins.install(checkout)
+    checkout.write_study("exclusive", **STUDY)
+    return checkout
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [(("--workflow-profile", "none"), "no limit of node"), (("--resources", "node=2000"), "node=2000")],
+)
+def test_without_the_limit_it_does_not_start(checkout: Checkout, words: tuple[str, ...], found: str) -> None:
+    answer = checkout.snakemake(*words, "--", "all", config=CONFIG)
+    assert answer.code == 1
+    assert f"framewatt: resources: found {found}; allowed: node=1000" in answer.text
+    assert not list((checkout.root / "results").glob("exclusive/*/*"))
+
+
+def test_with_two_jobs_at_once_no_two_measurements_overlap(checkout: Checkout) -> None:
+    answer = checkout.snakemake("--cores", "2", "--", "results/exclusive/calibrate/idle_after.json", config=CONFIG)
+    assert answer.code == 0, answer.text
+    records = [read_run(path) for path in (checkout.root / "results/exclusive/measure").glob("*/*/run.json")]
+    assert len(records) == 4
+    spans = sorted(
+        (min(one["start_monotonic_ns"] for one in windows), max(one["end_monotonic_ns"] for one in windows))
+        for windows in (list(record["windows"].values()) for record in records)
+    )
+    assert all(end < start for (_, end), (start, _) in itertools.pairwise(spans))
