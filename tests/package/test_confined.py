@@ -14,6 +14,8 @@ from framewatt.base.errors import FramewattError
 def answer(x): return [x, "é"]
 def refuse(): raise FramewattError("x.zip: found\\nnothing")
 def grow(): return len(bytearray(2**31))
+def mistaken(): raise SystemError("error return without exception set")
+def lost(): kept = bytearray(700 * 2**20); mistaken()
 def abort(): print("terminate called after throwing an instance of 'std::bad_alloc'", flush=True); os.abort()
 def crash(): ctypes.string_at(0)
 def turn():
@@ -43,6 +45,8 @@ def test_what_the_function_returns_comes_back() -> None:
         ("refuse", "x.zip: found nothing"),
         ("grow", "x.zip: found content that needs more than 1 GB of memory; allowed: no more, unless you trust it and"),
         ("abort", "x.zip: found content that needs more than 1 GB of memory; allowed"),
+        ("lost", "x.zip: found content that needs more than 1 GB of memory; allowed"),
+        ("mistaken", r"x.zip: found content of a form that no package has \(SystemError: error return without exc"),
         ("crash", "x.zip: found content that ended its reader by SIGSEGV; allowed: what can be read"),
         ("turn", "x.zip: found content that takes more than 2 s; allowed: no more, unless .* TIME_S="),
         ("slip", r"x.zip: found content of a form that no package has \(KeyError: 'joules'\)"),

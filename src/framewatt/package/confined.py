@@ -171,6 +171,12 @@ def _last_line(said: Path) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
 
 
+def _most_mapped_b() -> int:
+    """The largest address space that this process has had, in bytes, which is what the bound is of."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    return 1024 * int(status.partition("VmPeak:")[2].split()[0])
+
+
 def _main(function: str, answer: str, limits: str, arguments: str) -> None:
     """The process itself: limits first, and only then what reads."""
     seconds, memory_b, disk_b = json.loads(limits)
@@ -192,6 +198,11 @@ def _main(function: str, answer: str, limits: str, arguments: str) -> None:
         content = {"error": str(error)}
     except (MemoryError, ImportError):
         # A library of this checkout's that cannot be mapped, since the memory does not suffice for it.
+        os._exit(_TOO_LARGE)
+    except SystemError:
+        # So CPython tells of an allocation that failed where nobody looked; of other mistakes too, far from the bound.
+        if _most_mapped_b() < memory_b / 2:
+            raise
         os._exit(_TOO_LARGE)
     Path(answer).write_text(json.dumps(content), encoding="utf-8")
 
