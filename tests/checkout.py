@@ -59,6 +59,19 @@ class Checkout:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(environment_record(name).parent)
 
+    @contextmanager
+    def put_back(self) -> Iterator[None]:
+        """Whatever happens inside to results and Snakemake's memory, they are afterwards as they were."""
+        kept = {name: self.root / f"kept-{name.strip('.')}" for name in ("results", ".snakemake")}
+        for name, place in kept.items():
+            shutil.copytree(self.root / name, place, symlinks=True)
+        try:
+            yield
+        finally:
+            for name, place in kept.items():
+                shutil.rmtree(self.root / name)
+                place.rename(self.root / name)
+
     def write_study(self, name: str, **keys: object) -> None:
         """Write a study file."""
         path = self.root / "config" / "studies" / f"{name}.yaml"

@@ -5,7 +5,6 @@ import os
 import random
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,20 +72,6 @@ class Changing(Checkout):
         paths = sorted(self.results.glob("measure/*/*/run.json"))
         return {f"{path.parts[-3]}/{path.parts[-2]}": read_run(path) for path in paths}
 
-    @contextmanager
-    def put_back(self) -> Iterator[None]:
-        """Whatever happens inside to results and Snakemake's memory, they are afterwards as they were."""
-        kept = {name: self.root / f"kept-{name}" for name in ("results", ".snakemake")}
-        for name, place in kept.items():
-            shutil.copytree(self.root / name, place, symlinks=True)
-        try:
-            yield
-        finally:
-            for name, place in kept.items():
-                shutil.rmtree(self.root / name)
-                place.rename(self.root / name)
-            self.write()
-
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Changing:
@@ -106,6 +91,7 @@ def study(finished: Changing) -> Iterator[Changing]:
     """The measured study, which a test may change."""
     with finished.put_back():
         yield finished
+    finished.write()
 
 
 def test_a_finished_study_has_nothing_to_do(finished: Changing) -> None:

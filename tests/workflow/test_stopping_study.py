@@ -5,7 +5,6 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -81,20 +80,6 @@ class Stopping(Checkout):
         """The report."""
         return (self.results / "report/report.html").read_text()
 
-    @contextmanager
-    def put_back(self) -> Iterator[None]:
-        """Whatever happens inside to results, engines and Snakemake's memory, they are afterwards as they were."""
-        kept = {name: self.root / f"kept-{Path(name).name}" for name in ("results", ".snakemake")}
-        for name, place in kept.items():
-            shutil.copytree(self.root / name, place, symlinks=True)
-        try:
-            yield
-        finally:
-            for name, place in kept.items():
-                shutil.rmtree(self.root / name)
-                place.rename(self.root / name)
-            self.sleeping()
-
 
 def looks(answer: Answer) -> list[str]:
     """What the looks of a call said, in their order; the last is said again when it is noted."""
@@ -124,6 +109,7 @@ def study(finished: Stopping) -> Iterator[Stopping]:
     """The measured study, which a test may change."""
     with finished.put_back():
         yield finished
+    finished.sleeping()
 
 
 def test_it_measures_until_the_best_is_known_and_no_block_more(finished: Stopping) -> None:
