@@ -9,7 +9,7 @@ from package_factory import CELL, S, make_package, study_of
 
 from framewatt.meters.trace import Trace
 from framewatt.package.unpack import unpack
-from framewatt.package.verification.opened import open_package
+from framewatt.package.verification.opening import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
 

@@ -14,7 +14,7 @@ from framewatt.base.files import read_json
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
 from framewatt.package.unpack import unpack
-from framewatt.package.verification.opened import open_package
+from framewatt.package.verification.opening import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
 

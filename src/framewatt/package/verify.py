@@ -34,7 +34,8 @@ from framewatt.package.verification import (
     traces,
     witnesses,
 )
-from framewatt.package.verification.opened import Opened, open_package
+from framewatt.package.verification.opened import Opened
+from framewatt.package.verification.opening import open_package
 from framewatt.package.verification.rebuilt import problems
 from framewatt.package.verification.statement import fault_of, statement_of
 
