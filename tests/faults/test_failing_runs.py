@@ -210,7 +210,11 @@ def _position(checkout: Checkout, batch_size: int) -> int:
     return next(entry["position"] for entry in order if entry["cell"].endswith(f"-b{batch_size}"))
 
 
-def test_an_environment_that_cannot_be_built_stops_only_its_own_runs(checkout: Checkout) -> None:
+def test_an_environment_that_cannot_be_built_stops_only_its_own_runs(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In a narrow terminal uv's message would take several lines, of which the last says nothing.
+    monkeypatch.setenv("COLUMNS", "40")
     tiny = (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").read_text()
     (checkout.root / "src/framewatt/workloads/torch/tiny.py").write_text(tiny)
     lock = checkout.root / "envs/torch/requirements.txt"

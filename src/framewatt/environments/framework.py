@@ -13,7 +13,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of, sha256_of_files
 from framewatt.environments.images import image_sha256, packages_of
 from framewatt.environments.node_packages import install_node_packages, node_lock
-from framewatt.environments.uv import BUILD_LOCK, PYTHON_VERSION, uv_program
+from framewatt.environments.uv import BUILD_LOCK, PYTHON_VERSION, UV_ENVIRONMENT, uv_program
 from framewatt.host.supervision import supervise
 
 LOCK = "requirements.txt"
@@ -51,7 +51,7 @@ def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, An
     ]
     for step in steps:
         # Whatever environment this process runs in must not be taken for the one to build.
-        outcome = supervise(step, log=log, timeout_s=_BUILD_TIMEOUT_S, environment={"VIRTUAL_ENV": ""})
+        outcome = supervise(step, log=log, timeout_s=_BUILD_TIMEOUT_S, environment=UV_ENVIRONMENT)
         if outcome.reason:
             return _failed(record, f"uv {step[1]}: {outcome.reason}")
     if node_lock(lock.parent):

