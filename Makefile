@@ -15,9 +15,12 @@ override INSTALL := --quiet --require-hashes --build-constraints envs/build/buil
 # The shell gives way to the script, so that what ends make ends the script, and not just the shell.
 override SCRIPTS := exec env PYTHONPATH=src $(BIN)/python -P scripts
 override CHECKED := src scripts tests
-# Tests in which real meters sample real programs: beside others they would find a busy machine.
-override TIMED := tests/meters $(filter-out %_exports.py,$(wildcard tests/faults/test_*.py)) \
+# Whole studies of real frameworks: beside each other, and beside nothing that is heavier.
+override STUDIES := tests/faults/test_failing_runs.py \
 	$(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
+# Tests in which real meters sample real programs: beside others they would find a busy machine.
+override TIMED := tests/meters $(foreach name,neighbour one_at_a_time out_of_memory,tests/faults/test_$(name).py)
+override PARALLEL := --numprocesses 2 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-containers test-images test-thorough lint format preflight characterise bench coverage simulate soak images verify sign rebuild deposit fetch lock clean
@@ -32,7 +35,8 @@ demo: $(VENV)/ready ## run the demo study, end to end, on this machine
 	$(BIN)/snakemake --cores 1 --config study=demo
 
 test: $(VENV)/ready-development ## run the tests, with every real framework
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(TIMED))
+	$(BIN)/python -m pytest $(PARALLEL) $(addprefix --ignore=,$(TIMED) $(STUDIES))
+	$(BIN)/python -m pytest $(PARALLEL) $(STUDIES)
 	$(BIN)/python -m pytest $(TIMED)
 
 test-containers: $(VENV)/ready-development ## run a study in containers, on images built here (needs Apptainer)
@@ -42,7 +46,7 @@ test-images: $(VENV)/ready-development ## run the smoke study too, in the images
 	$(BIN)/python -m pytest -m containers tests/workflow
 
 test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m thorough tests
+	$(BIN)/python -m pytest $(PARALLEL) -m thorough tests
 
 lint: $(VENV)/ready-development ## ruff, snakefmt, mypy, import-linter and snakemake --lint
 	$(BIN)/ruff check $(CHECKED)

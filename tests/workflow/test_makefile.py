@@ -33,7 +33,7 @@ GIVEN = {
 }
 """What a program gets of a user's, and the targets that hand it on."""
 
-INTERNAL = {"VENV", "BIN", "SCRIPTS", "INSTALL", "CHECKED", "TIMED", "name"}
+INTERNAL = {"VENV", "BIN", "SCRIPTS", "INSTALL", "CHECKED", "STUDIES", "TIMED", "PARALLEL", "name"}
 """What the Makefile itself says, and what the command line cannot change."""
 
 
