@@ -1,1 +1,1 @@
-"""What every other part stands on; knows nothing of energy."""
+"""Common helpers of all other parts; nothing here is about energy."""

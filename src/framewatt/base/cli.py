@@ -34,11 +34,11 @@ def arguments(description: str | None, *names: str) -> argparse.Namespace:
 
 
 def run(main: Callable[[], None]) -> None:
-    """Call a script's `main`; what framewatt has to say to people becomes one line and exit code 1.
+    """Call a script's `main`; a FramewattError becomes one line and exit code 1.
 
-    Where it is told to end (Ctrl-C, SIGTERM, SIGHUP) it tidies up first: its folders and children go, and the exit code
-    is 128 and the signal's number. Of anything else the traceback is shown, without what must not be told: it ends up
-    in logs that people pass on.
+    On Ctrl-C, SIGTERM or SIGHUP it cleans up its folders and children, and the exit code is 128 plus the signal's
+    number. For any other error the traceback is shown with secrets redacted, since it ends up in logs that people pass
+    on.
     """
     with endings_heeded():
         try:
@@ -54,7 +54,7 @@ def run(main: Callable[[], None]) -> None:
 
 
 def say(text: str) -> None:
-    """Print at once, without characters that steer a terminal: names and reasons come from files of anyone."""
+    """Print and flush, with terminal control characters escaped: names and reasons may come from untrusted files."""
     print(plain(text), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Other ways to write a text: percent signs, escapes of JSON and Python, entities, base64, hexadecimal, UTF-16."""
+"""Encodings of a text: percent encoding, JSON and Python escapes, HTML entities, base64, hexadecimal, UTF-16."""
 
 import base64
 import binascii
@@ -21,27 +21,27 @@ _WIDE = re.compile("(?:[\x20-\x7e]\0{1,3}){4,}[\x20-\x7e]?")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LONGEST_NUMBER = 20
 _NO_BASE64 = re.compile(r"[0-9]+|[0-9a-f]+|[a-z_-]+|[A-Z_-]+")
-"""Numbers, hashes and words: what they would give in base64 is no text."""
+"""Numbers, hashes and words, which are not decoded as base64: the result would be no text."""
 
 Unfolded = tuple[str, bool]
-"""A text that was written otherwise, and whether it can be read as a whole (else it is bytes of some other thing)."""
+"""A decoded text, and whether all of it is readable (else it is bytes of something else)."""
 
 
 class Judge(Protocol):
-    """Says what is to stand in the place of a part of a text."""
+    """Decides the replacement for a part of a text."""
 
     def __call__(self, part: re.Match[str], /, how: str, unfold: Callable[[str], Iterator[Unfolded]]) -> str:
-        """What is to stand there.
+        """The replacement.
 
         Args:
-            part: of the text.
-            how: it is written.
-            unfold: gives all that it may say.
+            part: the part of the text.
+            how: its encoding.
+            unfold: gives all texts that it may decode to.
         """
 
 
 def replace_encoded(text: str, judge: Judge) -> str:
-    """The text with each part that is written otherwise replaced by what `judge` says; see as_text for other bytes."""
+    """The text with each encoded part replaced by `judge`'s answer; see as_text for undecodable bytes."""
     for mark, form, how, unfold in _WAYS:
         if mark is None or any(sign in text for sign in mark):
             text = form.sub(partial(judge, how=how, unfold=unfold), text)
@@ -49,7 +49,7 @@ def replace_encoded(text: str, judge: Judge) -> str:
 
 
 def as_text(content: bytes) -> str:
-    """Bytes as text: UTF-8 where it is that, all others as lone surrogates."""
+    """Bytes as text: UTF-8 decoded, all other bytes as lone surrogates."""
     return content.decode("utf-8", "surrogateescape")
 
 
@@ -58,7 +58,7 @@ def _from_escapes(word: str) -> Iterator[Unfolded]:
     yield html.unescape(word), True
     yield _ESCAPE.sub(_escaped, word), True
     if "\x1b" in word:
-        # A colour may begin a word, or stand in the middle of one.
+        # A colour code may come before a word, or in the middle of one.
         yield _COLOUR.sub(" ", word), True
         yield _COLOUR.sub("", word), True
 
@@ -71,7 +71,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _from_base64(run: str) -> Iterator[Unfolded]:
-    """From each of its first four letters on, since what stands before may belong to something else."""
+    """Decodings from each of the first four letters on, since leading letters may belong to something else."""
     run = re.sub(r"[\s=]", "", run).replace("-", "+").replace("_", "/")
     if _NO_BASE64.fullmatch(run):
         return

@@ -1,4 +1,4 @@
-"""Told to end: a signal takes the way out that Ctrl-C takes, so that folders and children go with the process."""
+"""Termination signals are handled like Ctrl-C, so that a process cleans up its folders and children."""
 
 import contextlib
 import signal
@@ -13,18 +13,18 @@ _UNTAKEN = {
     signal.SIGHUP: signal.SIG_DFL,
     signal.SIGINT: signal.default_int_handler,
 }
-"""What a scheduler, a `kill`, a terminal that closes or a user says, and what Python does then if nobody cares: it ends
-at once, and leaves what it has made."""
+"""Signals from a scheduler, `kill`, a closing terminal or a user, with Python's default handling. By default the
+process ends at once without cleaning up."""
 
 _ONE_WORD_S = 2.0
-"""Seconds within which a signal says the same again: shell, make and timeout each pass on what they get."""
+"""Seconds within which a repeated signal counts as the same one: shell, make and timeout each forward it."""
 
 
 class Ended(KeyboardInterrupt):
     """The process was told to end.
 
     Args:
-        number: the signal's.
+        number: the signal's number.
     """
 
     def __init__(self, number: int) -> None:
@@ -33,7 +33,7 @@ class Ended(KeyboardInterrupt):
 
 
 class _Endings:
-    """What this process was told, and whether it may be told now."""
+    """Signals that this process has received, and whether they are held back now."""
 
     def __init__(self) -> None:
         self.unbroken = 0
@@ -59,9 +59,9 @@ _ENDINGS = _Endings()
 
 @contextlib.contextmanager
 def endings_heeded() -> Iterator[None]:
-    """Within, these signals raise Ended, but for those that are ignored (as under nohup) or have a handler already.
+    """Inside the block, termination signals raise Ended, unless they are ignored (as under nohup) or handled already.
 
-    Once the process was told to end, it is on its way out, and SIGTERM or SIGHUP said again then is not heard.
+    After the first one the process is already ending, and further SIGTERM or SIGHUP are ignored.
 
     Raises:
         Ended: the process was told to end.
@@ -73,14 +73,14 @@ def endings_heeded() -> Iterator[None]:
         yield
     finally:
         for number, usual in ours.items():
-            # What would end it at once would leave what it has not yet tidied up.
+            # The default handlers would end the process before it has cleaned up.
             deaf = _ENDINGS.told and usual is signal.SIG_DFL
             signal.signal(number, signal.SIG_IGN if deaf else usual)
 
 
 @contextlib.contextmanager
 def unbroken() -> Iterator[None]:
-    """Within, an ending that is heeded waits; it is for what is short and must be done as a whole.
+    """Inside the block, termination signals are deferred; for short operations that must not be interrupted.
 
     Raises:
         Ended: the process was told to end meanwhile.
@@ -97,7 +97,7 @@ def unbroken() -> Iterator[None]:
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder that is removed in the end, also where the process is told to end while it is being removed."""
+    """A temporary folder; its removal is completed even if a termination signal arrives meanwhile."""
     folder = tempfile.TemporaryDirectory(prefix="framewatt-")
     try:
         yield Path(folder.name)

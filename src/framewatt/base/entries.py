@@ -1,4 +1,4 @@
-"""What archives from outside may hold: names that stay in their folder, and no more bytes than they say."""
+"""Checks of entries of untrusted archives: names stay in their folder, and sizes are as declared."""
 
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -7,7 +7,7 @@ _CHUNK_B = 2**20
 
 
 def problem_of_name(name: str) -> str | None:
-    """What is wrong with the name of an archive's entry; None where it stays below the folder it is unpacked to."""
+    """What is wrong with the name of an archive's entry; None where it stays below the target folder."""
     path = PurePosixPath(name)
     if path.is_absolute() or "\\" in name or ":" in name:
         return "an absolute name"
@@ -21,11 +21,11 @@ def write_entry(source: IO[bytes], path: Path, size_b: int) -> bool:
 
     Args:
         source: the entry, open for reading.
-        path: the file, which is not there yet; its folders are made.
+        path: the file, which must not exist yet; its folders are created.
         size_b: bytes that the archive says the entry has.
 
     Returns:
-        whether it has at most as many; where not, reading stopped there.
+        whether the entry has at most `size_b` bytes; if not, reading stopped there.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     left_b = size_b

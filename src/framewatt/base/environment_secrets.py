@@ -1,4 +1,4 @@
-"""Environment variables that hold what must not be told, by their names and by what an address holds."""
+"""Secrets in environment variables, found by the variables' names and by passwords in addresses."""
 
 import re
 from collections.abc import Mapping
@@ -13,16 +13,17 @@ _LOGIN = re.compile(r"://[^\s/:@]*:([^\s/]+)@")
 _SETTING = re.compile(
     r"[\d.,:+-]{1,11}|v?[\d.]+\w{0,3}|true|false|none|null|default|(en|dis)abled|required|optional", re.I
 )
-"""What a variable that is named for secrets may hold and is none: a number, a version, a mode."""
+"""Harmless values of a variable whose name suggests a secret: a number, a version, a mode."""
 
 _SHORTEST, _SHORTEST_WORD, _SHORTEST_LINE = 6, 8, 16
 
 
 def environment_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """What must not be told -> the variable that holds it.
+    """Secret -> the variable that holds it.
 
-    A variable counts whose name has KEY, TOKEN, SECRET, PASS, PAT, AUTH, COOKIE or CREDENTIAL in it, unless it holds a
-    plain setting or the path of a file; of any other, the password in an address. Of several lines, each counts.
+    The value of a variable is a secret if its name has KEY, TOKEN, SECRET, PASS, PAT, AUTH, COOKIE or CREDENTIAL in it,
+    unless it is a plain setting or the path of a file. In all other variables, the password in an address is one. Each
+    line of a value with several lines counts separately.
     """
     found: dict[str, str] = {}
     for name, value in environment.items():
@@ -44,7 +45,7 @@ def _lines(value: str) -> list[str]:
 def _is_secret(value: str) -> bool:
     if len(value) < _SHORTEST or _SETTING.fullmatch(value) or "://" in value or _is_path(value):
         return False
-    # `enforced` is long enough, `debug` is a word, and `hunter2` is none.
+    # `enforced` is long enough for a secret, `debug` is a word, and `hunter2` is not.
     return len(value) >= _SHORTEST_WORD or not value.isalpha()
 
 

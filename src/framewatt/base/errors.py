@@ -1,20 +1,20 @@
-"""The one error that framewatt shows to people: a line of text, no traceback, nothing that moves the cursor."""
+"""The only error that framewatt shows to people: one line of text, no traceback, no control characters."""
 
 import unicodedata
 
 
 class FramewattError(Exception):
-    """What was found, where, what is allowed and how to mend it, in one line."""
+    """What was found, where, what is allowed and how to fix it, in one line."""
 
     def __str__(self) -> str:
         return plain(" ".join(super().__str__().split()))
 
 
 def plain(text: str) -> str:
-    """Text as a terminal may have it: characters that are not seen become escapes, but for line ends and blanks.
+    """Text that is safe for a terminal: invisible characters become escapes, except line ends and blanks.
 
-    Those are control characters (colours, cursor, title of the window), marks that turn the direction of writing,
-    lone surrogates, and what Unicode has not assigned. A name out of a package may hold any of them.
+    Invisible are control characters (colours, cursor, window title), marks that change the direction of writing, lone
+    surrogates, and unassigned code points. A name from a package may hold any of them.
     """
     return text if text.isascii() and text.isprintable() else "".join(map(_seen, text))
 

@@ -1,4 +1,4 @@
-"""Files that are either whole or not there: written beside their place, synced, renamed."""
+"""Files that are either complete or absent: written under a temporary name, synced, renamed."""
 
 import contextlib
 import fcntl
@@ -11,23 +11,23 @@ from pathlib import Path
 from typing import Any, Never
 
 _LARGEST_WHOLE = 2**64 - 1
-"""What a whole number in a file can be: counters of bytes and nanoseconds have 64 bits."""
+"""Largest integer allowed in a file: counters of bytes and nanoseconds have 64 bits."""
 
 PARTIAL = ".*.partial"
-"""What matches names of what is being written."""
+"""Glob pattern of the temporary names of files being written."""
 
 
 def partial_suffix() -> str:
-    """How such a name ends here; two processes that write the same do not meet."""
+    """End of this process's temporary names; two processes that write the same file do not collide."""
     return f".{os.getpid()}.partial"
 
 
 @contextlib.contextmanager
 def in_work(path: Path) -> Iterator[None]:
-    """Hold a file or folder while it is being written: one that nobody holds was left by a process that was killed."""
+    """Lock a file or folder while it is being written: an unlocked one was left by a killed process."""
     file = os.open(path, os.O_RDONLY)
     try:
-        with contextlib.suppress(OSError):  # not every file system has locks; there nothing is swept
+        with contextlib.suppress(OSError):  # not every file system has locks; without them nothing is swept
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
     finally:
@@ -76,15 +76,15 @@ def read_json(path: Path) -> Any:
     """Read a JSON file.
 
     Raises:
-        ValueError: it is no UTF-8, no JSON, nested beyond what can be read, has a key twice, or holds a number that no
-            column can.
+        ValueError: it is not UTF-8, not JSON, nested too deeply, has a duplicate key, or holds a number that no column
+            can hold.
         OSError: it cannot be read.
     """
     return parse_json(path.read_text(encoding="utf-8"))
 
 
 def parse_json(text: str) -> Any:
-    """Read JSON out of a text: what `read_json` takes, and nothing else.
+    """Parse JSON text as strictly as `read_json`.
 
     Raises:
         ValueError: see read_json.
@@ -98,12 +98,12 @@ def parse_json(text: str) -> Any:
 
 
 def _refuse_constant(name: str) -> Never:
-    # Python's reader takes NaN and Infinity, which JSON does not have; a comparison with NaN lets anything through.
+    # Python's reader accepts NaN and Infinity, which JSON does not have; NaN would pass range checks.
     raise ValueError(f"found {name}, which is no number")
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # Python's reader keeps the last of two; a reader beside it, or a person, may believe the first.
+    # Python's reader keeps the last duplicate; another reader, or a person, may take the first.
     content = dict(pairs)
     if len(content) != len(pairs):
         seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""What code measured: the commit, and a hash of the files that run, committed or not."""
+"""Identity of the measuring code: the commit, and a hash of the files that run, committed or not."""
 
 import subprocess
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ def code_identity(root: Path = ROOT) -> dict[str, Any]:
 
 
 def code_files(root: Path) -> list[Path]:
-    """The files that are the code's identity: all of the library and the scripts that is run."""
+    """The files that identify the code: all Python and JavaScript files of the library and the scripts."""
     return [
         path for folder in ("src", "scripts") for kind in ("py", "js") for path in (root / folder).rglob(f"*.{kind}")
     ]
@@ -37,7 +37,7 @@ def code_sha256(root: Path, more: Mapping[str, str] | None = None) -> str:
 
     Args:
         root: the project's folder, or a package's content.
-        more: hashes of files that are taken to be there too, by their names relative to `root`.
+        more: hashes of further files to include, by their names relative to `root`.
     """
     hashes = {path.relative_to(root).as_posix(): sha256_of(path) for path in code_files(root)}
     return sha256_of_names({**hashes, **(more or {})})

@@ -1,4 +1,4 @@
-"""What this machine and its user are called: names, domains, folders, serial numbers, network addresses."""
+"""Names that identify this machine and its user: names, domains, folders, serial numbers, network addresses."""
 
 import getpass
 import socket
@@ -19,15 +19,15 @@ _NO_SECRET = {"root", "user", "localhost", "none", "admin", "ubuntu", "debian", 
     *("node", "host", "server", "worker", "build", "centos", "fedora", "ec2-user", "azureuser"),
 }
 _NO_DOMAIN = {"localdomain", "local", "lan", "internal", "home", "cluster.local", "svc.cluster.local", "example.com"}
-"""Names that tell nothing of their owner."""
+"""Domains that do not identify their owner."""
 
 
 def names_of_this_machine(root: Path, harmless: Collection[str]) -> dict[str, str]:
-    """Each name that tells something, with what is said instead.
+    """Each identifying name, with its replacement.
 
     Args:
         root: the file system, or a copy of its /sys and /etc.
-        harmless: `host` or `user`, where that name is a common word and tells nothing of its owner.
+        harmless: `host` or `user`, if that name is a common word and does not identify its owner.
     """
     host = socket.gethostname()
     names = {host: "<host>", host.split(".")[0]: "<host>", _user(): "<user>"}
@@ -49,7 +49,7 @@ def _tells_something(text: str) -> bool:
 
 
 def _domains(host: str, root: Path) -> set[str]:
-    """The domains of the host: of its full name, and those that its resolver and /etc/hosts know."""
+    """The domains of the host: from its full name, its resolver, and /etc/hosts."""
     names = [host]
     for line in _text(root / "etc/hosts").splitlines():
         words = line.split("#")[0].split()[1:]

@@ -1,4 +1,4 @@
-"""Parquet files from anyone: the columns that are known, and no more memory than a file of its size can need."""
+"""Reads untrusted parquet files: known columns only, and no more memory than plausible for the file's size."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from framewatt.base.errors import FramewattError
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError, pa.ArrowException)
-"""What pyarrow raises of a file that is damaged, or that asks for more memory than there is."""
+"""Errors of pyarrow for a file that is damaged, or that needs more memory than there is."""
 
 _BYTES_A_ROW = 32
 _ALWAYS_ALLOWED_B = 2**26
@@ -19,17 +19,17 @@ _LARGEST_GROWTH = 200
 _LONGEST_LABEL_B = 1000
 
 LABEL = pa.dictionary(pa.int32(), pa.string())
-"""A text out of a few, kept once each."""
+"""Texts of which only a few differ, each stored once."""
 
 
 def read_columns(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
-    """Read a file that has just these columns.
+    """Read a file that has exactly these columns.
 
-    Columns of texts are read as the few texts that they repeat, since 28 kB of parquet can hold one text of a megabyte
-    in five thousand rows.
+    Text columns are read as dictionaries of distinct texts, since 28 kB of parquet can repeat a text of a megabyte in
+    five thousand rows.
 
     Raises:
-        FramewattError: it has others, or would grow beyond measure in memory.
+        FramewattError: it has other columns, or would need an implausible amount of memory.
         Exception: one of UNREADABLE.
     """
     metadata: Any = pq.read_metadata(path)
@@ -54,7 +54,7 @@ def read_columns(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
 
 
 def _check_growth(path: Path, metadata: Any) -> None:
-    """Refuse a file that a few bytes would make fill the memory; times of readings alone do not compress that well."""
+    """Refuse a small file that would fill the memory; timestamps of readings do not compress that well."""
     size_b = path.stat().st_size
     groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
     grown_b = max(metadata.num_rows * _BYTES_A_ROW, sum(group.total_byte_size for group in groups))

@@ -1,4 +1,4 @@
-"""Paths that a user names, as Snakemake can take them."""
+"""Checks users' paths for use in Snakemake."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from framewatt.base.errors import FramewattError
 
 
 def usable(path: Path) -> Path:
-    """A path, unless Snakemake would take a part of it for a wildcard, and look for another file.
+    """The path, checked for braces: Snakemake would take them for a wildcard, and look for another file.
 
     Args:
         path: of a file or folder that a rule reads.

@@ -1,8 +1,8 @@
-"""What must not leave this machine: names of host and user, paths, serial numbers, passwords and tokens.
+"""Secrets that must not leave this machine: names of host and user, paths, serial numbers, passwords and tokens.
 
-`Secrets.of_this_machine` knows those of here, and the forms of those of others. `redact` takes them out of text that
-comes from outside (what a program says that crashed), `find` looks for them in what is about to be packed; both see
-through capitals, base64, hexadecimal, UTF-16, and the escapes of addresses, JSON and HTML.
+`Secrets.of_this_machine` knows the secrets of this machine, and the general forms of other secrets. `redact` removes
+them from outside text (such as the output of a crashed program); `find` looks for them in files about to be packed.
+Both see through capitals, base64, hexadecimal, UTF-16, and the escapes of addresses, JSON and HTML.
 """
 
 import os
@@ -19,24 +19,25 @@ from framewatt.base.machine_names import names_of_this_machine
 from framewatt.base.private_forms import Say, replace_forms
 
 _SHORTEST_AMONG_BYTES = 6
-"""Three letters stand somewhere in any million of random bytes, six do not."""
+"""Shortest secret looked for in binary data: any three letters occur by chance in a million random bytes, six do
+not."""
 
 _DEPTH = 3
-"""How often a text may be written otherwise in another that is written otherwise."""
+"""How deep encodings of a text may be nested."""
 
 _LONGEST_KEPT, _MOST_KEPT = 100, 200_000
 
 _REASON = re.compile(r"(.*_)?(reasons?|unknown|error|checker)")
-"""Fields of records that hold what a program said."""
+"""Fields of records that hold a program's messages."""
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """Texts that must not be told, each with what stands in its place.
+    """Secret texts, each with its replacement.
 
     Attributes:
-        texts: secret -> what is said instead, longest first.
-        told: in lower case, addresses and versions that look private and may be told.
+        texts: secret -> replacement, longest first.
+        told: addresses and versions, in lower case, that look private but are allowed.
     """
 
     texts: dict[str, str]
@@ -44,12 +45,12 @@ class Secrets:
 
     @classmethod
     def of_this_machine(cls, root: Path = Path("/"), harmless: Collection[str] = ()) -> "Secrets":
-        """All that is known here.
+        """The secrets of this machine.
 
         Args:
             root: the file system, or a copy of its /sys and /etc.
-            harmless: `host` or `user`, where that name is a common word and tells nothing of its owner; any other text
-                is an address that may be told.
+            harmless: `host` or `user`, if that name is a common word and does not identify its owner; any other text is
+                an address that is allowed.
         """
         found = names_of_this_machine(root, harmless)
         told = frozenset(text.lower() for text in harmless) - {"host", "user"}
@@ -62,15 +63,15 @@ class Secrets:
         return self._replaced(text, lambda _text, _at, kind: kind, _DEPTH)
 
     def redact_reasons(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """A record with every secret replaced in what it gives for a reason, at any depth; names and hashes stay."""
+        """A record with every secret replaced in its message fields (_REASON), at any depth; names and hashes stay."""
         return {key: self._redacted(value, bool(_REASON.fullmatch(key))) for key, value in record.items()}
 
     def find(self, content: bytes) -> list[str]:
-        """What kinds of secrets some content holds; never the secrets themselves."""
+        """The kinds of secrets in some content; never the secrets themselves."""
         return sorted({kind for _, kind in self.lines(as_text(content))})
 
     def lines(self, text: str) -> list[tuple[int, str]]:
-        """Each kind of secret that a text holds, with the line on which it is first, from 1."""
+        """Each kind of secret in a text, with the number of the line where it first occurs, from 1."""
         found: dict[str, int] = {}
 
         def note(text: str, at: int, kind: str) -> str:
@@ -81,7 +82,7 @@ class Secrets:
         return sorted((line, kind) for kind, line in found.items())
 
     def among(self, content: bytes) -> list[str]:
-        """What kinds of secrets stand as they are among bytes that are no text: a compressed file, an array."""
+        """The kinds of secrets that occur unencoded in binary data, such as a compressed file or an array."""
         lower = content.lower()
         if not any(text.lower().encode() in lower for text in self.texts):
             return []
@@ -99,7 +100,7 @@ class Secrets:
         return replace_encoded(text, judge) if depth else text
 
     def _kinds_unfolded(self, part: str, unfold: Callable[[str], Iterator[Unfolded]], depth: int) -> str:
-        """The kinds in what a part may say; that of short ones is kept: hashes stand in many records."""
+        """The kinds of secrets in all decodings of a part; cached for short parts, since hashes recur often."""
         key = (part, unfold, depth)
         if key in self._known_parts:
             return self._known_parts[key]
@@ -147,12 +148,12 @@ class Secrets:
 
     @cached_property
     def _values(self) -> re.Pattern[str]:
-        """What variables hold, wherever it stands."""
+        """Pattern of the values of secret variables, anywhere in a text."""
         return _any_of(re.escape(text) for text, said in self.texts.items() if said.startswith("<secret"))
 
     @cached_property
     def _names(self) -> re.Pattern[str]:
-        """Names, each as a word of its own, not within another."""
+        """Pattern of names, as whole words only."""
         return _any_of(_word(text) for text, said in self.texts.items() if not said.startswith("<secret"))
 
     @cached_property
@@ -161,7 +162,7 @@ class Secrets:
 
 
 def _any_of(patterns: Iterator[str]) -> re.Pattern[str]:
-    """One pattern of all; of none, one that fits nothing."""
+    """All patterns as one; without any, a pattern that never matches."""
     return re.compile("|".join(patterns) or r"(?!)", re.IGNORECASE)
 
 

@@ -1,4 +1,4 @@
-"""What tells of a person or a machine by its form alone: logins in addresses, e-mail and IP addresses, tokens."""
+"""Identifying texts that are recognised by their form: logins in addresses, e-mail and IP addresses, tokens."""
 
 import ipaddress
 import re
@@ -9,7 +9,7 @@ from framewatt.base.token_forms import TOKEN_FORMS
 
 _LOGIN = re.compile(r"(:\\?/\\?/)([^\s/?#\"'<>{}\\`]{1,512})@(?=[^\s@])")
 _NO_LOGIN = re.compile(r"git|hg|(\$\w+|\*+|%s)(:(\$\w+|\*+|%s))?", re.IGNORECASE)
-"""What stands in addresses of public repositories, and in place of a login."""
+"""Harmless logins: those of public repositories' addresses, and placeholders."""
 
 _DOMAIN = re.compile(r"@((?:[a-z0-9-]{1,63}\.){1,8})([a-z]{2,24})(?![\w@(\[-]|\.\w)", re.IGNORECASE)
 _LOCAL_PART = re.compile(r"[\w.+%-]{1,64}\Z")
@@ -19,7 +19,7 @@ _ENDINGS = re.compile(
     re.IGNORECASE,
 )
 _EXAMPLES = re.compile(r"(?:.*\.)?(?:example|invalid|test|example\.(?:com|org|net))", re.IGNORECASE)
-"""Names that no one has (RFC 2606)."""
+"""Reserved example names (RFC 2606)."""
 
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _IPV4 = re.compile(rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?!\w|\.\d|-\w)")
@@ -29,19 +29,19 @@ _NOBODYS = [
     ipaddress.ip_network(net)
     for net in ("127.0.0.0/8", "0.0.0.0/8", "255.0.0.0/8", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")
 ] + [ipaddress.ip_network(net) for net in ("::/127", "2001:db8::/32")]
-"""This machine itself, none, masks, and addresses of documentation (RFC 5737, RFC 3849)."""
+"""Harmless networks: loopback, unspecified, masks, and documentation addresses (RFC 5737, RFC 3849)."""
 
 Say = Callable[[str, int, str], str]
-"""Told in which text something was found, where in it, and of what kind; gives what is to stand there."""
+"""Given a text, a position and the kind of the finding there, returns the replacement."""
 
 
 def replace_forms(text: str, say: Say, told: Collection[str]) -> str:
-    """The text with what tells of a person or machine by its form replaced.
+    """The text with everything replaced that identifies a person or machine by its form.
 
     Args:
         text: any.
-        say: what is to stand in its place.
-        told: in lower case, addresses and numbers that may be told.
+        say: gives the replacement.
+        told: addresses and numbers, in lower case, that are allowed.
     """
     if "://" in text or r":\/\/" in text:
         text = _LOGIN.sub(lambda m: m[0] if _NO_LOGIN.fullmatch(m[2]) else f"{m[1]}{_said(m, '<login>', say)}@", text)
@@ -63,7 +63,7 @@ def _unless(harmless: object, match: re.Match[str], kind: str, say: Say) -> str:
 
 
 def _without_mail(text: str, say: Say, told: Collection[str]) -> str:
-    """E-mail addresses replaced; from the @ both ways, so that a long line takes no longer than many short ones."""
+    """E-mail addresses replaced; matched outwards from the @, so that time grows only linearly with a line's length."""
     parts, end = [], 0
     for match in _DOMAIN.finditer(text):
         local = _LOCAL_PART.search(text, max(end, match.start() - 64), match.start())
@@ -75,7 +75,7 @@ def _without_mail(text: str, say: Say, told: Collection[str]) -> str:
 
 
 def _is_no_mail(match: re.Match[str]) -> bool:
-    """Whether it is nobody's, or no name of the internet: code has `x@w.mT`, files `logo@2x.png`."""
+    """Whether a match is a placeholder or no internet name: code has `x@w.mT`, files `logo@2x.png`."""
     top = match[2]
     return (
         not _ENDINGS.fullmatch(top) or not (top.islower() or top.isupper()) or bool(_EXAMPLES.fullmatch(match[0][1:]))
@@ -89,7 +89,7 @@ def _is_harmless_ipv4(match: re.Match[str]) -> bool:
 
 
 def _is_ipv6(text: str) -> bool:
-    """Whether it is someone's address: `x[1::2]`, `12:30:05` and `at::add` are none."""
+    """Whether a text is a real IPv6 address: `x[1::2]`, `12:30:05` and `at::add` are not."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

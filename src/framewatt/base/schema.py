@@ -1,4 +1,4 @@
-"""JSON schemas as their standard reads them, and texts as a study may have them."""
+"""JSON schemas read strictly by their standard, and a check for invisible characters in texts."""
 
 import functools
 import re
@@ -9,20 +9,20 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError, validators
 
 PROSE = ("description",)
-"""Keys whose texts may have several lines."""
+"""Keys with texts of several lines."""
 
 
 _CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
-"""Unicode's categories of control characters, of what stands for bytes that are no text, and of ends of lines."""
+"""Unicode categories of control characters, surrogates (undecodable bytes), and line and paragraph separators."""
 
 _DIRECTIONS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
-"""Unicode's marks that turn the direction of writing."""
+"""Unicode bidirectional classes of marks that change the direction of writing."""
 
 _LINES = str.maketrans("\n\t", "  ")
 
 
 def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[ValidationError]:
-    """Python's `$` also matches before a last line end, where the standard's is the end of the text."""
+    """`pattern` with the standard's `$`, the end of the text: Python's also matches before a trailing line end."""
     if isinstance(instance, str) and not _compiled(pattern).search(instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
@@ -33,21 +33,21 @@ def _compiled(pattern: str) -> "re.Pattern[str]":
 
 
 Validator: Any = validators.extend(Draft202012Validator, {"pattern": _pattern})
-"""Draft 2020-12, in which a name that ends in a line end does not pass as one without."""
+"""Draft 2020-12, in which a trailing line end does not slip through a `pattern`."""
 
 
 def unseen_text(content: Any, key: str = "") -> tuple[str, str] | None:
-    """The first text, or name of a key, that holds a character which nobody sees; None where there is none.
+    """The first text or key that holds an invisible character; None where there is none.
 
-    Such are control characters and line ends, which end a line of a shell, a log or a table where nobody looks for
-    it, and marks that turn the direction of writing.
+    Invisible are control characters and line ends, which could end a line of a shell, a log or a table unnoticed, and
+    marks that change the direction of writing.
 
     Args:
-        content: what a file says.
-        key: where in the file that is.
+        content: content of a file.
+        key: its place in the file.
 
     Returns:
-        where it is, and the text.
+        the place in the file, and the text.
     """
     if isinstance(content, str):
         prose = key.rpartition(".")[2] in PROSE
@@ -64,7 +64,7 @@ def unseen_text(content: Any, key: str = "") -> tuple[str, str] | None:
 
 
 def unseen(text: str) -> bool:
-    """Whether any of a text's characters is not seen, or ends its line."""
+    """Whether a text has an invisible character or a line end."""
     return not (text.isascii() and text.isprintable()) and any(
         unicodedata.category(character) in _CATEGORIES or unicodedata.bidirectional(character) in _DIRECTIONS
         for character in text

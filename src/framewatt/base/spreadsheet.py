@@ -1,7 +1,7 @@
-"""CSV that a spreadsheet shows as text: a cell that begins with = + - @ is a formula there, whoever wrote it.
+"""CSV without formula injection: a spreadsheet takes a cell that begins with = + - @ for a formula.
 
-Such a text gets an apostrophe before it, as spreadsheets themselves mark text; numbers, also below zero, stay numbers.
-`read_csv` takes the apostrophe away again, so that what was written comes back.
+Such a text is prefixed with an apostrophe, as spreadsheets themselves mark text; numbers, including negative ones, stay
+numbers. `read_csv` removes the apostrophe again, so that a round trip is lossless.
 """
 
 import re
@@ -15,7 +15,7 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def to_csv(frame: pd.DataFrame, **how: Any) -> str:
-    """A frame as comma-separated values without an index, its texts safe.
+    """A frame as CSV without an index, its texts protected.
 
     Args:
         frame: of numbers and texts.
@@ -36,7 +36,7 @@ def read_csv(path: str | Path, **how: Any) -> pd.DataFrame:
 
 
 def _exchanged(frame: pd.DataFrame, exchange: Callable[[Any], Any]) -> pd.DataFrame:
-    """The frame with texts and names of columns exchanged; a column of which none is, is left as it is."""
+    """The frame with `exchange` applied to texts and column names; columns without a changed text stay as they are."""
     changed = {}
     for name, column in frame.items():
         if pd.api.types.is_numeric_dtype(column):

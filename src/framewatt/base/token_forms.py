@@ -1,9 +1,9 @@
-"""What tokens look like that tell by themselves what they are.
+"""Forms of tokens that are recognisable by themselves.
 
-Those of `_LIBRARY` are detect-secrets 1.5.0's own (Apache-2.0), letter by letter, and a test holds them to it. They
-stand here because a run is scrubbed where it was measured, also in a framework's container, in which that library is
-not. Left out are its forms that go by entropy (a package is full of SHA-256), by the name of a field (what variables
-hold is known, see environment_secrets), and Artifactory's and Twilio's, which ordinary words and hashes fit.
+Those of `_LIBRARY` are copied verbatim from detect-secrets 1.5.0 (Apache-2.0), which a test checks. They are copied
+because a run is scrubbed where it was measured, which may be a framework's container without that library. Left out are
+its forms based on entropy (a package is full of SHA-256) and on names of fields (environment_secrets covers variables),
+and those of Artifactory and Twilio, which match ordinary words and hashes.
 """
 
 import re
@@ -45,7 +45,8 @@ _OURS = (
     ("Slack", "hooks.slack", r"hooks\.slack\.com/services/T\w+/B\w+/\w+"),
     ("login", "uthorization", r"[Aa]uthorization\W{1,4}(?i:bearer|basic|token) [A-Za-z0-9._~+/-]{8,}={0,2}"),
 )
-"""Newer ones that it lacks; shorter, those that are many there, or whose time grows with the square of a line."""
+"""Newer forms that the library lacks, and shorter versions of forms that are many there, or take quadratic time in a
+line."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ class TokenForm:
     """A form of token.
 
     Attributes:
-        whose: who gives it out.
-        mark: what stands in each: where a text has none of it, there is nothing to look for.
-        pattern: never within a longer word, which a hash or an image in base64 is.
+        whose: the service that issues it.
+        mark: a text that every such token contains, for a quick first check.
+        pattern: matches whole words only, never a part of a hash or of an image in base64.
     """
 
     whose: str
@@ -69,5 +70,5 @@ TOKEN_FORMS = tuple(
 
 
 def of_the_library() -> Iterator[str]:
-    """The forms that are detect-secrets' own."""
+    """The forms copied from detect-secrets."""
     return (form for _, _, form in _LIBRARY)

@@ -1,4 +1,4 @@
-"""Configuration files against their JSON schemas: defaults filled in, a wrong value told in one line."""
+"""Validates configuration files by their JSON schemas: fills in defaults, and reports a wrong value in one line."""
 
 import difflib
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ def load_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML mapping.
 
     Raises:
-        FramewattError: the file is not there, is not YAML, is too large, or holds something other than a mapping.
+        FramewattError: the file is missing, is not YAML, is too large, or holds something other than a mapping.
     """
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml"))) or "none"
@@ -34,7 +34,7 @@ def validate(content: Mapping[str, Any], schema: Mapping[str, Any], source: str)
     """Return `content` with the schema's defaults filled in.
 
     Args:
-        content: what the file says.
+        content: content of the file.
         schema: JSON schema, draft 2020-12, whose keys carry `description` and `default`.
         source: name of the file, for the message.
 
@@ -89,7 +89,7 @@ def _describe(error: ValidationError) -> str:
 
 
 def _of_mapping(error: ValidationError) -> ValidationError | None:
-    """Where a mapping is none of several things, of which one is a mapping of known keys: what is wrong in it."""
+    """If a mapping fails an `anyOf` with one alternative that is a mapping of known keys: the error in that one."""
     several: Any = error.validator_value
     options = [number for number, option in enumerate(several) if "properties" in option]
     if not isinstance(error.instance, Mapping) or len(options) != 1:
@@ -99,7 +99,7 @@ def _of_mapping(error: ValidationError) -> ValidationError | None:
 
 
 def _allowed(schema: Mapping[str, Any]) -> str:
-    """The values that a schema lets through, in words."""
+    """The values that a schema allows, in words."""
     if "anyOf" in schema:
         return " or ".join(_allowed(option) for option in schema["anyOf"])
     if "const" in schema:

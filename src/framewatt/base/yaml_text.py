@@ -1,6 +1,6 @@
-"""YAML from anyone: read safely, and only where what it stands for is of a sane size.
+"""Reads untrusted YAML: safely, and only if its expanded content has a sane size.
 
-Six kilobytes of anchors that name each other stand for gigabytes; they are counted before anything is made of them.
+Six kilobytes of nested anchors can expand to gigabytes; nodes are counted before anything is built.
 """
 
 import math
@@ -11,37 +11,37 @@ import yaml
 from framewatt.base.errors import FramewattError
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The safe loader, the quick one where PyYAML was built with it."""
+"""The safe loader, in its fast version where PyYAML was built with it."""
 
 LARGEST_B = 2**22
-"""Bytes of a YAML file."""
+"""Most bytes of a YAML file."""
 
 MOST_NODES = 200_000
-"""Keys and values of a file, each counted as often as aliases repeat it."""
+"""Most keys and values of a file, each counted as often as aliases repeat it."""
 
 _DEEPEST = 60
 
 
 def parse_yaml(text: str) -> Any:
-    """What a YAML text stands for.
+    """The content of a YAML text.
 
     Raises:
-        FramewattError: it is not YAML, too large, too deep, or holds a number that is none; no file is named yet.
+        FramewattError: it is not YAML, too large, too deep, or holds NaN or an infinity; the message names no file yet.
     """
     if len(text) > LARGEST_B:
         raise FramewattError(f"found {len(text)} characters; allowed: at most {LARGEST_B}")
     try:
         _check_size(text)
-        content = yaml.load(text, _LOADER)  # noqa: S506  # a safe one
+        content = yaml.load(text, _LOADER)  # noqa: S506  # a safe loader
     except (yaml.YAMLError, ValueError, OverflowError) as error:
-        # ValueError: a date that the calendar has not, a number of more digits than Python reads.
+        # ValueError: an impossible date, or a number with more digits than Python reads.
         raise FramewattError(f"not YAML: {error}") from error
     _check_numbers(content)
     return content
 
 
 def _check_size(text: str) -> None:
-    """Count nodes as aliases multiply them, from the parser's events, so that nothing grows before it is counted."""
+    """Count nodes, with the repeats by aliases, from the parser's events, before anything is expanded."""
     total = 0
     sizes: dict[str, int] = {}
     open_: list[tuple[str | None, int]] = []
@@ -68,7 +68,7 @@ def _check_size(text: str) -> None:
 
 
 def _check_numbers(content: Any) -> None:
-    """Refuse NaN and infinities, which pass every comparison or none."""
+    """Refuse NaN and infinities, which would pass or fail every range check."""
     waiting = [content]
     while waiting:
         value = waiting.pop()

@@ -1,1 +1,1 @@
-"""What a meter does on this machine, seen under loads that are known: trust what was seen here, not the manual."""
+"""Measures how meters behave on this machine under known loads, since their documentation cannot be relied on."""

@@ -1,4 +1,4 @@
-"""Whether all that tells of one domain's energy tells the same, and whether two domains are one counter shown twice."""
+"""Whether all accounts of one domain's energy agree, and whether two domains show the same counter."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
 
 _SAME = 1e-4
-"""Share of its joules by which two views of one counter differ over seconds, read one after the other."""
+"""Relative difference of two views of one counter over seconds, read one after the other."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class Agreement:
     """Two accounts of one domain over the whole schedule.
 
     Attributes:
-        domain: which one.
+        domain: the domain.
         account: the better of the two, instrument and quantity.
         other: the other one.
         ratio: energy of the other over that of the account, or None.
         uncertainty: standard uncertainty of the ratio, or None.
-        by_load: the same ratio over the settled time of each load, where edges tell nothing.
+        by_load: the same ratio over the settled time of each load, free of effects at edges.
         reason: why there is no ratio; empty where there is one.
     """
 
@@ -44,7 +44,7 @@ class Agreement:
 
     @property
     def parts(self) -> bool:
-        """Whether the two differ by more than is allowed, and than their uncertainty explains."""
+        """Whether the two differ by more than is allowed and by more than their uncertainty explains."""
         if self.ratio is None or self.uncertainty is None:
             return False
         return abs(self.ratio - 1) > max(LARGEST_DEVIATION, 2 * self.uncertainty)
@@ -55,7 +55,7 @@ class Agreement:
 
 
 def agreements(trace: Trace, stretches: Sequence[Stretch]) -> list[Agreement]:
-    """Every further account of a domain beside its best one, by the arithmetic of windows.
+    """Compares every further account of a domain with its best one, computed as for windows.
 
     Args:
         trace: readings that span the schedule.
@@ -80,7 +80,7 @@ def agreements(trace: Trace, stretches: Sequence[Stretch]) -> list[Agreement]:
 
 
 def mirrors(pairs: Sequence[tuple[Channel, Series]]) -> list[tuple[str, str]]:
-    """Domains of one instrument whose counters gained the same: one counter, shown twice.
+    """Domains of one instrument whose counters grew alike: one counter, shown twice.
 
     Args:
         pairs: channels and their readings.
@@ -97,7 +97,7 @@ def mirrors(pairs: Sequence[tuple[Channel, Series]]) -> list[tuple[str, str]]:
 
 
 def _ratio(best: WindowEnergy, other: WindowEnergy) -> tuple[float | None, float | None, str]:
-    """Of two energies, with its uncertainty (the relative ones add in quadrature)."""
+    """Ratio of two energies, with its uncertainty (relative uncertainties add in quadrature), or why there is none."""
     reasons = [*best.reasons, *other.reasons]
     if reasons or not best.energy_j or not other.energy_j:
         return None, None, "; ".join(reasons) or "one of them tells no energy"
@@ -107,7 +107,7 @@ def _ratio(best: WindowEnergy, other: WindowEnergy) -> tuple[float | None, float
 
 
 def _settled(stretch: Stretch) -> tuple[int, int]:
-    """The time in a stretch in which power is steady also for a slow meter."""
+    """The part of a stretch in which power is steady even for a slow meter."""
     width_ns = stretch.end_ns - stretch.start_ns
     return stretch.start_ns + width_ns * 5 // 10, stretch.start_ns + width_ns * 9 // 10
 
@@ -115,7 +115,7 @@ def _settled(stretch: Stretch) -> tuple[int, int]:
 def _by_load(
     stretches: Sequence[Stretch], best: Sequence[WindowEnergy], other: Sequence[WindowEnergy]
 ) -> dict[str, float]:
-    """Ratio over all stretches of each load together, where both tell it."""
+    """Ratio over all stretches of each load together, where both accounts are valid."""
     found = {}
     for load in dict.fromkeys((IDLE, *(stretch.load for stretch in stretches))):
         sums = (

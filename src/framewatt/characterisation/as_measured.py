@@ -1,4 +1,4 @@
-"""What windows take a channel for, once it has been measured here."""
+"""A channel's properties for windows, after its characterisation on this machine."""
 
 from dataclasses import replace
 
@@ -7,27 +7,28 @@ from framewatt.characterisation.response import Lateness
 from framewatt.meters.contract import COUNTER, Channel
 
 _SOUND_SHARE = 0.1
-"""Relative standard uncertainty up to which what was measured replaces what is documented."""
+"""Relative standard uncertainty up to which a measured value replaces the documented one."""
 
 _SOUND_S = 0.05
-"""Seconds of standard uncertainty up to which an averaging span does."""
+"""Standard uncertainty in seconds up to which a measured averaging span does so."""
 
 _LEAST_S = 0.05
-"""Seconds below which a mean is as good as an instant."""
+"""Averaging span in seconds below which a value counts as instantaneous."""
 
 _LEAST_LAG_S = 0.03
-"""Seconds below which a lag is as good as none: a load may be as late itself."""
+"""Lag in seconds below which it counts as 0: the load itself may be that late."""
 
 _OF_AN_UPDATE = 0.3
-"""Share of an update period below which a lag is as good as none: windows allow for so much anyhow."""
+"""Lag as a share of the update period below which it counts as 0: windows allow for that much anyway."""
 
 
 def as_measured(channel: Channel, update: Measured, digit: Measured, late: Lateness) -> Channel:
-    """The channel as its windows should take it: what was seen here, where that is well known, or worse.
+    """The channel with measured properties, where they are known well or are worse than documented.
 
-    A characterisation may be wrong itself, and must not make uncertainty smaller than it is: a bound of a period is no
-    period, a last digit becomes coarser only, and an averaging span that the documentation leaves open is taken where
-    it is known to 0.05 s or a tenth; where it knows of none, one only widens, as a lag does.
+    A characterisation may be wrong itself, and must not understate uncertainty. So an upper bound does not replace a
+    period, and a last digit only becomes coarser. An averaging span that the documentation leaves open is taken if it
+    is known to 0.05 s or a tenth. If the documentation has none, a measured span only increases uncertainty, as a lag
+    does.
 
     Args:
         channel: as documented.
@@ -49,26 +50,27 @@ def as_measured(channel: Channel, update: Measured, digit: Measured, late: Laten
 
 
 def _with_average(channel: Channel, average: Measured) -> Channel:
-    """A gauge with the averaging span that was measured, where that is sound."""
+    """A gauge with the measured averaging span, if that is known well enough."""
     if average.value is None or average.uncertainty is None or not average.within(_SOUND_SHARE, _SOUND_S):
         return channel
     least_s, most_s = (average.value + sign * 2 * average.uncertainty for sign in (-1, 1))
     if least_s <= max(_LEAST_S, channel.update_period_s):
-        # No mean was seen: what may be one still is as long as the fit leaves open, and never longer than documented.
+        # No averaging was seen: the longest possible span is what the fit leaves open, and never more than documented.
         return replace(channel, average_most_s=min(channel.average_most_s, most_s))
     if not channel.average_s and not channel.average_most_s:
-        # Documented as an instant's: it may be a mean, or the load may be slow both ways. Wider holds both.
+        # Documented as instantaneous: it may be a mean, or the load may be slow both ways. A wider uncertainty covers
+        # both.
         return replace(channel, average_most_s=most_s)
     return replace(channel, average_s=average.value, average_most_s=0.0)
 
 
 def _with_lag(channel: Channel, lag: Measured) -> Channel:
-    """A gauge whose uncertainty holds its lag: at an edge, a delay costs what a mean over twice its time does."""
+    """A gauge whose uncertainty includes its lag: at an edge, a delay costs as much as a mean over twice its time."""
     return replace(channel, average_most_s=max(channel.average_most_s, 2 * _longest_lag_s(channel, lag)))
 
 
 def _longest_lag_s(channel: Channel, lag: Measured) -> float:
-    """Seconds by which a channel may be late; 0 where that is not known, or is what every update is.
+    """Seconds by which a channel may be late; 0 where unknown, or no more than an update's usual delay.
 
     Args:
         channel: with its update period in seconds.

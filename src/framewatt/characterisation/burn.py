@@ -1,9 +1,9 @@
-"""A load: a process that computes from one instant to another. `python -m framewatt.characterisation.burn cpu|gpu`.
+"""A load: a process that computes between given times. `python -m framewatt.characterisation.burn cpu|gpu`.
 
-It says in a line `ready` (or why it cannot), and then takes a line for each stretch: CLOCK_MONOTONIC nanoseconds of its
-begin and its end. It answers with when it really began and ended. It ends with its standard input.
+It prints `ready` (or why it cannot run), and then reads one line per stretch: begin and end in CLOCK_MONOTONIC
+nanoseconds. It answers with the actual begin and end. It ends when its standard input closes.
 
-It runs in interpreters that have a framework and nothing else of framewatt's: it imports nothing but that.
+It runs in interpreters that have a framework but none of framewatt's dependencies, so it imports only that.
 """
 
 import os
@@ -21,7 +21,7 @@ def main(what: str, processor: str = "") -> None:
 
     Args:
         what: `cpu`, or `gpu` for all visible GPUs.
-        processor: number of the only one to use; any where it is empty.
+        processor: number of the processor to use; any if empty.
     """
     if processor:
         os.sched_setaffinity(0, {int(processor)})

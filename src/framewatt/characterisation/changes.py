@@ -1,4 +1,4 @@
-"""When a meter's value changes, and by how little: whether it moves, its update period, its last digit."""
+"""From the changes of a meter's value: whether it moves, its update period, its last digit."""
 
 import math
 
@@ -10,41 +10,41 @@ from framewatt.energy.coverage import Values
 from framewatt.energy.knots import changed
 
 _FEWEST_CHANGES = 10
-"""Fewer changes tell neither how often a meter changes nor its last digit."""
+"""Fewest changes from which the update period and the last digit can be found."""
 
 _READINGS_AN_UPDATE = 3
-"""As many readings between two changes tell their time apart from the reading's own."""
+"""Readings per change needed to distinguish the update period from the polling period."""
 
 _REGULAR = (0.5, 1.5)
-"""Times between changes, as shares of the usual one, of which none was missed: a gauge may show one value twice."""
+"""Intervals between changes, as shares of the usual one, without a missed change: a gauge may repeat a value."""
 
 _STILL = 10
-"""As many of its usual times between changes without one, and a counter stands still."""
+"""A counter stands still after this many of its usual intervals without a change."""
 
 _LEAST_STILL_S = 1.0
 
 _MARGIN = 0.1
-"""Share of a standstill, at either end, in which a change of the load does not count."""
+"""Share of a standstill, at either end, in which a change of load is ignored."""
 
 _DIGITS = 9
-"""Decimals that a value may have; further ones are beyond what a double tells of large counters."""
+"""Most decimals of a value; further ones are below the precision of a double for large counters."""
 
 _BINARY = 2.0 ** -np.arange(8, 24)
-"""Energy units of RAPL that there may be, in joules (Intel SDM volume 3B, MSR_RAPL_POWER_UNIT: 2^-14 as a rule)."""
+"""Possible energy units of RAPL in joules (Intel SDM volume 3B, MSR_RAPL_POWER_UNIT: usually 2^-14)."""
 
 _OFF_DIGIT = 0.05
-"""Share of a last digit by which a difference may be off a multiple of it, for what printing it has rounded."""
+"""Share of a last digit by which a difference may miss a multiple of it, through rounding in printed values."""
 
 
 def standstill(series: Series, loads_s: Values) -> str:
     """Why a meter is stuck or frozen, in words; empty where it moves.
 
-    A counter always moves, since nothing that is metered takes no energy; a gauge may show one power for as long as the
-    load is one and the same.
+    A counter always moves, since everything that is metered takes energy. A gauge may show one power while the load is
+    constant.
 
     Args:
         series: the readings.
-        loads_s: instants at which a load changed that the domain shows, seconds.
+        loads_s: times in seconds at which a load changed that the domain shows.
     """
     t, value = series.time_s, series.value
     if len(t) < 2:
@@ -59,7 +59,7 @@ def standstill(series: Series, loads_s: Values) -> str:
     if series.counter:
         still = gaps_s[longest] > max(_STILL * usual_s, _LEAST_STILL_S)
     else:
-        # One that shows each level as it is changes with every load, a little before or after it.
+        # A gauge that works changes with every load, shortly before or after it.
         margin_s = _MARGIN * gaps_s[longest]
         still = np.count_nonzero((loads_s > begin_s + margin_s) & (loads_s < end_s - margin_s)) > 1
     if not still:
@@ -71,8 +71,8 @@ def standstill(series: Series, loads_s: Values) -> str:
 def update_period(series: Series) -> Measured:
     """Seconds between two changes of the source.
 
-    The mean of the regular times between changes: it is free of what the times of reading add, since these cancel from
-    one change to the next. A source that changes about as often as it is read tells no more than a bound.
+    The mean of the regular intervals between changes: errors from the reading times cancel from one change to the next.
+    A source that changes about as often as it is read gives only an upper bound.
     """
     at_s = series.time_s[np.flatnonzero(changed(series.value))[1:]] if len(series.value) else np.empty(0)
     if len(at_s) < _FEWEST_CHANGES:
@@ -91,7 +91,7 @@ def update_period(series: Series) -> Measured:
 
 
 def resolution(series: Series) -> Measured:
-    """Smallest step that a meter can show, in its unit: what all its steps are multiples of."""
+    """Smallest step that a meter can show, in its unit: the common divisor of all its steps."""
     steps = np.unique(np.abs(np.diff(series.value)).round(_DIGITS))
     steps = steps[steps > 0]
     changes = int(np.count_nonzero(np.diff(series.value)))
@@ -107,14 +107,14 @@ def resolution(series: Series) -> Measured:
 
 
 def _in_ticks(series: Series) -> bool:
-    """Whether a counter always moves by one step, or a few, of its last digit, more often where it draws more."""
+    """Whether a counter always moves by one or a few steps of its last digit, more often at higher power."""
     steps = np.diff(series.value)
     steps = steps[steps > 0].round(_DIGITS)
     if not series.counter or len(steps) < 2:
         return False
     gaps_s = np.diff(series.time_s[np.flatnonzero(changed(series.value))])
     one = float(np.median(np.abs(steps - steps.min()) < _OFF_DIGIT * steps.min()))
-    # At one power a counter with a fine digit may step evenly too; under several, only its ticks do.
+    # At one power, a counter with a fine digit may have even steps, too; at several powers, only ticks do.
     return one == 1 and len(np.unique(np.round(steps / steps.min()))) <= 3 and bool(np.ptp(gaps_s) > gaps_s.min() / 2)
 
 

@@ -1,4 +1,4 @@
-"""All that was found of one channel."""
+"""All results for one channel."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,28 +18,28 @@ from framewatt.characterisation.series import Series
 from framewatt.meters.contract import Channel
 
 _LEAST_RISE = 0.05
-"""Share of the largest rise that another load's must have for its steps to tell of lag."""
+"""Least rise under a load, as a share of the largest rise, for its steps to be used for the lag."""
 
 
 @dataclass(frozen=True)
 class Character:
-    """What a channel does on this machine.
+    """How a channel behaves on this machine.
 
     Attributes:
         channel: what its documentation says.
         readings: how many were good.
         reading_s: median seconds between two of them.
         failed: reads that failed.
-        absurd: reads that no such domain can have.
+        absurd: readings that are impossible for such a domain.
         resets: times that a counter went back by other than a wrap.
         still: why it is stuck or frozen; empty where it moves.
         update_period: seconds between two updates.
         resolution: last digit, in the channel's unit.
         lateness: lag, averaging span and delay, in seconds.
-        responses: what it showed of each load.
+        responses: its response to each load.
         idle_w: watts it showed idle, or None.
-        shortest_window_s: seconds by the share (`0.01`, `0.05`) that uncertainty may be of the energy; None beyond an
-            hour, or where no power is known.
+        shortest_window_s: seconds by relative uncertainty of the energy (`0.01`, `0.05`); None above an hour, or where
+            no power is known.
     """
 
     channel: Channel
@@ -63,13 +63,13 @@ class Character:
 
     @property
     def load_w(self) -> float | None:
-        """Watts under the load that it showed most of, or idle where it showed none."""
+        """Watts under the load with the largest rise, or idle where it showed no load."""
         seen = [one.power_w for one in self.responses if one.seen and one.power_w is not None]
         return max(seen) if seen else self.idle_w
 
     @property
     def as_measured(self) -> Channel:
-        """What windows take the channel for, see as_measured.py."""
+        """The channel with measured properties, see as_measured.py."""
         measured = as_measured(self.channel, self.update_period, self.resolution, self.lateness)
         if not self.shortest_window_s:
             return measured
@@ -82,21 +82,21 @@ class Character:
 
 
 def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch], origin_ns: int) -> Character:
-    """Look at one channel of joules or watts.
+    """Characterise one channel of joules or watts.
 
     Args:
         channel: what its documentation says.
         series: its readings.
-        stretches: the loads meanwhile.
-        origin_ns: the series' second 0.
+        stretches: the loads during the readings.
+        origin_ns: CLOCK_MONOTONIC of the series' second 0.
     """
     loads = list(dict.fromkeys(stretch.load for stretch in stretches if stretch.load != IDLE))
     update, digit = changes.update_period(series), changes.resolution(series)
     responses = tuple(response(series, stretches, origin_ns, load) for load in loads)
     rises = {one.load: one.rise_w for one in responses if one.seen and one.rise_w is not None}
-    # One test in a hundred sees what is not there, and that is small beside what is.
+    # One test in a hundred is a false positive, with a rise that is small compared to real ones.
     seen = [load for load, rise_w in rises.items() if rise_w >= _LEAST_RISE * max(rises.values())]
-    # What a load does not change may stand still under it.
+    # A channel that a load does not affect may stand still under it.
     own = [expected] if (expected := expected_load(channel.domain)) else seen
     loads_s = np.array([(edge.at_ns - origin_ns) * 1e-9 for edge in edges_of(stretches, own)])
     still = changes.standstill(series, loads_s)
@@ -127,6 +127,6 @@ def _shortest_windows(found: Character) -> dict[str, float | None]:
         return {}
     channel = as_measured(found.channel, found.update_period, found.resolution, found.lateness)
     lag, average = found.lateness.lag, found.lateness.average
-    # What is not known of a mean counts as the longest that it may be.
+    # An unknown averaging span counts as the longest possible one.
     average_s = (channel.average_s or channel.average_most_s) if average.value is None else average.value
     return shortest_windows(Seen(channel, lag.value or 0.0, average_s, max(found.idle_w or 0.0, 0.0), found.load_w))

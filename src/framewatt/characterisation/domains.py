@@ -1,4 +1,4 @@
-"""What is expected of a domain: the load that it must show, and whether a total needs it."""
+"""Expectations of a domain: the load that it must show, and whether a total needs it."""
 
 from framewatt.characterisation.schedule import ALL_CORES, GPU
 

@@ -1,8 +1,8 @@
-"""The shortest window that a meter is fit for, by simulation: what the arithmetic of windows says of a known load.
+"""The shortest window that a meter can measure well, by simulating the energy calculation for a known load.
 
-The load is the hardest that runs bring: it steps up from idle where the window begins and down where it ends. The meter
-in numbers has the period, lag, averaging span and last digit that were seen. What counts is the stated uncertainty or
-the error, whichever is more, so that a lag that windows know nothing of shortens nothing.
+The load is the worst case of runs: it steps up from idle where the window begins and down where it ends. The simulated
+meter has the measured period, lag, averaging span and last digit. The larger of stated uncertainty and actual error
+counts, so that a lag unknown to windows does not make the result look better.
 """
 
 from dataclasses import dataclass
@@ -14,25 +14,25 @@ from framewatt.energy.coverage import Nanoseconds, Values
 from framewatt.meters.contract import COUNTER, Channel
 
 SHARES = (0.01, 0.05)
-"""Shares of the energy that uncertainty may be."""
+"""Relative uncertainties of the energy for which the shortest window is found."""
 
 _PHASES = 5
-"""Windows at as many places between two updates."""
+"""Number of phases between two updates at which windows are tried."""
 
 LONGEST_S = 3600.0
-"""Seconds beyond which no window is looked for."""
+"""Longest window tried, in seconds."""
 
 _MOST_READINGS = 20_000
 _FINER = 1.15
-"""Ratio to which the shortest window is found."""
+"""Ratio that gives the precision of the shortest window."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A meter in numbers.
+    """Parameters of a simulated meter.
 
     Attributes:
-        channel: what the arithmetic takes it for, as measured.
+        channel: the channel as the energy calculation sees it, as measured.
         lag_s: seconds by which its values are late.
         average_s: seconds over which they are means.
         idle_w: watts it shows idle.
@@ -47,10 +47,10 @@ class Seen:
 
 
 def shortest_windows(seen: Seen) -> dict[str, float | None]:
-    """Seconds of the shortest window by the share that its uncertainty is at most; None beyond an hour.
+    """Seconds of the shortest window by relative uncertainty (SHARES); None above an hour.
 
-    Longer windows are searched by doubling, then closed in on: relative uncertainty falls with length, but for a last
-    digit of power, which no length mends.
+    The search doubles the window, then narrows down: relative uncertainty falls with length, except for the part from a
+    power's last digit, which stays.
     """
     return {f"{share:g}": _shortest_s(seen, share) for share in SHARES}
 
@@ -64,7 +64,7 @@ def relative_error(seen: Seen, window_s: float) -> float | None:
     """
     shares = []
     period_s = seen.channel.period_s or seen.channel.update_period_s
-    # A window as long as thousands of readings does not change with those in its middle.
+    # In a window of thousands of readings, those in the middle make no difference.
     right_j = seen.load_w * window_s
     for phase in (np.arange(_PHASES) + 0.5) / _PHASES:
         start_s = 3 * max(seen.channel.update_period_s, period_s, seen.average_s) + seen.lag_s + 1.0
@@ -100,7 +100,7 @@ def _shortest_s(seen: Seen, share: float) -> float | None:
 
 
 def _shown(seen: Seen, start_s: float, end_s: float, period_s: float) -> tuple[Nanoseconds, Values]:
-    """Times and values of every reading of a load between two instants."""
+    """Simulated times and values of every reading of a load between two times."""
     channel = seen.channel
     read_s = np.arange(0.0, end_s + start_s, period_s)
     update_s = channel.update_period_s
@@ -125,6 +125,6 @@ def _energy(seen: Seen, second: Values, start_s: float, end_s: float) -> Values:
 
 
 def _mean_energy(seen: Seen, second: Values, start_s: float, end_s: float) -> Values:
-    """What a counter has gained that adds up averaged power: its joules' mean over the span before."""
+    """Joules of a counter that sums up averaged power: the mean of the true joules over the averaging span before."""
     offsets = (np.arange(20) + 0.5) / 20 * seen.average_s
     return np.asarray(np.mean([_energy(seen, second - offset, start_s, end_s) for offset in offsets], axis=0))

@@ -1,4 +1,4 @@
-"""Channels of a run as they were characterised on this machine before the runs.
+"""Applies this machine's characterisation to the channels of a run.
 
 It runs in the images of frameworks, where the characterisation itself does not (it needs scipy).
 """
@@ -10,15 +10,15 @@ from typing import Any
 from framewatt.meters.contract import Channel
 
 MEASURED = ("update_period_s", "resolution", "average_s", "average_most_s", "fit_window_s", "late_s")
-"""Fields of a channel that a characterisation may tell."""
+"""Fields of a channel that a characterisation may replace."""
 
 
 def in_force(channels: Sequence[Channel], calibration: Mapping[str, Any]) -> tuple[Channel, ...]:
-    """The channels, with what was measured of them in place of their documentation.
+    """The channels, with measured values instead of documented ones.
 
     Args:
-        channels: as their meters tell them.
-        calibration: of this node; where it holds no characterisation, channels stay as they are.
+        channels: as documented by their meters.
+        calibration: of this machine; if it has no characterisation, channels stay unchanged.
     """
     known = {
         _key(one["as_measured"]): {name: one["as_measured"][name] for name in MEASURED if name in one["as_measured"]}

@@ -1,4 +1,4 @@
-"""What power a meter shows under each load, and whether it shows the load at all."""
+"""The power that a meter shows under each load, and whether it shows the load at all."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,20 +11,20 @@ from framewatt.characterisation.schedule import Stretch, around
 from framewatt.characterisation.series import Series
 
 _SETTLED = 0.5
-"""Share of a stretch behind which slow meters, clocks and fans have mostly settled."""
+"""Share of a stretch after which slow meters, clocks and fans have mostly settled."""
 
 _SEEN_P = 0.01
-"""A rise as improbable without a load was seen."""
+"""Significance level: a rise with at most this p-value counts as seen."""
 
 
 @dataclass(frozen=True)
 class Response:
-    """What a meter showed of a load.
+    """A meter's response to a load.
 
     Attributes:
         load: which one.
         power_w: mean under it, watts.
-        rise_w: by how much that is more than beside it, idle.
+        rise_w: rise of power above the neighbouring idle stretches, watts.
         rise_uncertainty_w: standard uncertainty of that, or None from a single stretch.
         seen: whether it is more than chance.
         reason: why it was not seen; empty where it was.
@@ -43,9 +43,9 @@ class Response:
 
 
 def response(series: Series, stretches: Sequence[Stretch], origin_ns: int, load: str) -> Response:
-    """Whether a meter sees a load: each of its stretches against the idle ones beside it (paired t, one-sided).
+    """Whether a meter sees a load: compares its stretches with the idle ones beside them (paired t, one-sided).
 
-    Idle before and behind cancels a drift; one number a stretch leaves out that noise within it is correlated.
+    Idle stretches before and after cancel a drift; one number per stretch avoids the correlated noise within it.
 
     Args:
         series: the readings.
@@ -67,7 +67,7 @@ def response(series: Series, stretches: Sequence[Stretch], origin_ns: int, load:
     if len(rises) < 2:
         return Response(load, power_w, rise_w, None, False, "a single step, which chance could have made")
     spread_w = float(np.std(rises, ddof=1) / np.sqrt(len(rises)))
-    # Steps alike to the last digit have no spread, and no test.
+    # Steps equal to the last digit have no spread, and cannot be tested.
     p = stats.ttest_1samp(rises, 0.0, alternative="greater").pvalue if spread_w else float(rise_w <= 0)
     seen = bool(p < _SEEN_P)
     why = "" if seen else f"{rise_w:+.3g} ± {spread_w:.2g} W beside idle is no more than chance"

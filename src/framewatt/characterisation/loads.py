@@ -14,20 +14,20 @@ from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE, 
 from framewatt.preflight.host import busy_s
 
 _READY_S = 60.0
-"""Seconds that a framework may take to load."""
+"""Longest time in seconds that a framework may take to load."""
 
 _LATE_S = 5.0
 _SETTLE_NS = 10**9
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _LEAST_LENGTH = 0.5
-"""Share of its planned time that a load must have had: what is held up for longer shows nothing."""
+"""Least share of its planned time that a load must have run; with less it shows nothing."""
 
 _LENGTHS = (1.0, 1.07, 0.93, 1.13)
-"""Stretches of unlike lengths begin everywhere between two updates of a meter."""
+"""Factors of stretches' lengths: with unequal lengths, stretches begin at all phases of a meter's updates."""
 
 
 def planned(loads: Sequence[str], repeats: int, step_s: float) -> list[tuple[str, float]]:
-    """Loads and seconds of all stretches: each load several times, idle before and behind each.
+    """Loads and seconds of all stretches: each load several times, with idle before and after each.
 
     Args:
         loads: which ones, in order.
@@ -39,10 +39,10 @@ def planned(loads: Sequence[str], repeats: int, step_s: float) -> list[tuple[str
 
 
 class Loads:
-    """Processes that compute when told, and only then.
+    """Processes that compute on command.
 
     Attributes:
-        missing: why a load that was asked for cannot be had, by its name.
+        missing: why a requested load is not available, by its name.
     """
 
     def __init__(self, burners: dict[str, "list[_Burner]"], missing: dict[str, str]) -> None:
@@ -51,11 +51,11 @@ class Loads:
 
     @property
     def names(self) -> list[str]:
-        """The loads that can be had."""
+        """The available loads."""
         return list(self._burners)
 
     def run(self, plan: Sequence[tuple[str, float]], begin_ns: int | None = None) -> list[Stretch]:
-        """Run through a plan; the stretches as they were.
+        """Run a plan, and return the actual stretches.
 
         Args:
             plan: see `planned`.
@@ -70,7 +70,7 @@ class Loads:
         planned_ns = time.monotonic_ns() + _SETTLE_NS if begin_ns is None else begin_ns
         stretches: list[Stretch] = []
         for load, seconds in plan:
-            # What one stretch overruns is the next one's loss: the plan's own instants stand.
+            # If a stretch overruns, the next one is shorter: the plan's times stay fixed.
             from_ns = max(planned_ns, stretches[-1].end_ns if stretches else 0)
             planned_ns += round(seconds * 1e9)
             stretches.append(self._stretch(load, from_ns, planned_ns))

@@ -1,4 +1,4 @@
-"""Characterises the meters of this machine: puts it under loads, reads all meters meanwhile, and looks at each."""
+"""Characterises the meters of this machine: reads all of them under a schedule of loads, and analyses each."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -21,16 +21,16 @@ from framewatt.sampling.client import Sampler
 
 @dataclass(frozen=True)
 class Characterisation:
-    """What was found of all meters.
+    """Results for all meters.
 
     Attributes:
-        stretches: the loads, as they were.
+        stretches: the actual loads.
         found: every channel of joules or watts, the best account of a domain before its others.
         series: their readings.
         agreements: further accounts of a domain beside its best one.
-        problems: of each channel, why it is not to be trusted; empty where nothing speaks against it.
-        disturbances: what else the machine did meanwhile.
-        missing: loads that could not be had, and why.
+        problems: for each channel, why it cannot be trusted; empty if it can.
+        disturbances: other work during the loads.
+        missing: loads that were not available, and why.
         origin_ns: CLOCK_MONOTONIC of the series' second 0.
     """
 
@@ -45,12 +45,12 @@ class Characterisation:
 
     @property
     def trusted(self) -> list[str]:
-        """Channels that nothing speaks against."""
+        """Channels without problems."""
         return [one.name for one, wrong in zip(self.found, self.problems, strict=True) if not wrong]
 
     @property
     def doubted(self) -> list[str]:
-        """Channels that a total of the machine needs, and that something speaks against."""
+        """Channels with problems that a total of the machine needs."""
         pairs = zip(self.found, self.problems, strict=True)
         return [one.name for one, wrong in pairs if wrong and needed(one.channel.domain)]
 
@@ -75,7 +75,7 @@ def characterise(
     trace_path: Path,
     begin_ns: int | None = None,
 ) -> Characterisation:
-    """Read the meters through a plan of loads, and look at what they showed.
+    """Read the meters during a plan of loads, and analyse the readings.
 
     Args:
         meters: names of the meters to read.
@@ -101,7 +101,7 @@ def characterise(
 
 
 def look(trace: Trace, stretches: Sequence[Stretch], missing: Mapping[str, str] | None = None) -> Characterisation:
-    """Look at what meters showed of a schedule of loads (pure).
+    """Analyse meters' readings of a schedule of loads (pure).
 
     Args:
         trace: readings that span the schedule.

@@ -1,4 +1,4 @@
-"""A quantity that was measured, or a bound of it, or why it is not known."""
+"""A measured quantity, or an upper bound of it, or why it is unknown."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -26,7 +26,7 @@ class Measured:
 
     @property
     def bound(self) -> float | None:
-        """The value, or what it is at most."""
+        """The value, or its upper bound."""
         return self.at_most if self.value is None else self.value
 
     def within(self, share: float, least: float = 0.0) -> bool:
@@ -36,7 +36,7 @@ class Measured:
         return self.uncertainty <= max(share * abs(self.value), least)
 
     def words(self, unit: str) -> str:
-        """The value as people read it."""
+        """The value with its uncertainty as text."""
         if self.value is not None and self.uncertainty is not None:
             digits = _decimals(self.uncertainty)
             return f"{self.value:.{digits}f} ± {self.uncertainty:.{digits}f} {unit}"
@@ -50,7 +50,7 @@ class Measured:
 
 
 def unknown(reason: str, at_most: float | None = None) -> Measured:
-    """What is not known, and why."""
+    """An unknown quantity, and why it is unknown."""
     return Measured(None, None, at_most, reason)
 
 

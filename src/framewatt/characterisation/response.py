@@ -1,4 +1,4 @@
-"""How late a meter is, and over which time its values are means, from the steps that it was seen to show."""
+"""A meter's lag and averaging span, from its response to steps of load."""
 
 import math
 from collections.abc import Sequence
@@ -14,25 +14,25 @@ from framewatt.characterisation.step_fit import BoxFilter, Step, fit_box
 from framewatt.energy.knots import fresh, knots_of
 
 _UPDATES_A_STEP = 3
-"""Fewer updates on either side of a step, and the meter is too slow for it."""
+"""Fewest updates on either side of a step; with fewer the meter is too slow for it."""
 
 _BEFORE = 0.5
-"""Share of the load before a step that is looked at."""
+"""Share of the load before a step that is used."""
 
 _APART = 3.0
-"""Combined standard uncertainties between the delays of rising and falling power beyond which they differ."""
+"""Delays of rising and falling power differ if they are more than this many combined standard uncertainties apart."""
 
 _LEAST_APART_S = 0.05
 
 
 @dataclass(frozen=True)
 class Lateness:
-    """When a meter shows what was drawn.
+    """How late a meter shows power.
 
     Attributes:
         lag: seconds by which its values are late, beyond half their averaging span.
         average: seconds over which each is a mean.
-        delay: lag and half the averaging span: by how much the whole of a step is late.
+        delay: lag plus half the averaging span: the delay of a whole step.
         note: what makes it doubtful; empty where nothing does.
     """
 
@@ -49,10 +49,11 @@ class Lateness:
 def lateness(series: Series, edges: Sequence[Edge], origin_ns: int, update: Measured, digit: float) -> Lateness:
     """Fit the steps of a load that a meter has shown.
 
-    A clock that is raised slowly, or a fan, delays power itself, as a rule when it rises; a GPU that keeps its clocks
-    for a while, when it falls. A meter delays both alike, so what both differ by is the load's, and the quicker counts.
+    Power itself may be late: usually when it rises, if a clock or a fan speeds up slowly; when it falls, if a GPU keeps
+    its clocks up for a while. A meter delays both alike, so any difference is due to the load, and the quicker
+    direction counts.
 
-    Where updates are told apart, lag is that of an update; else that of a reading, with the age of what it shows in it.
+    If updates can be distinguished, the lag is that of an update; else that of a reading, including the value's age.
 
     Args:
         series: the readings.
@@ -69,9 +70,9 @@ def lateness(series: Series, edges: Sequence[Edge], origin_ns: int, update: Meas
     found, note = _quicker(steps, series.counter)
     if found is None:
         return _nothing("too few readings about each step")
-    # What all steps have in common adds no spread between them: when the load began, when an update was.
+    # Errors common to all steps add no spread between them: the times of the load's begin and of updates.
     unsure_s = math.sqrt((np.mean([edge.unsure_s**2 for edge in edges]) + min(series.reading_s, update_s) ** 2) / 12)
-    # A mean over less than what lies between two values looks like an instant's.
+    # A mean over less than the time between two values looks instantaneous.
     apart_s = max(update_s, series.reading_s) / math.sqrt(12)
     return Lateness(
         Measured(found.lag_s, math.hypot(found.lag_uncertainty_s, unsure_s, apart_s / 2)),
@@ -82,7 +83,7 @@ def lateness(series: Series, edges: Sequence[Edge], origin_ns: int, update: Meas
 
 
 def _why_not(series: Series, edges: Sequence[Edge], update: Measured) -> str:
-    """Why steps tell nothing of when a meter shows them; empty where they do."""
+    """Why the lag cannot be found from the steps; empty if it can."""
     if not edges:
         return "no step of the load was seen"
     if update.bound is None:
@@ -95,7 +96,7 @@ def _why_not(series: Series, edges: Sequence[Edge], update: Measured) -> str:
 
 
 def _quicker(steps: Sequence[Step], counter: bool) -> tuple[BoxFilter | None, str]:
-    """What all steps tell; where rising and falling ones part, what the quicker ones do, and a note."""
+    """The fit of all steps, or if rising and falling ones differ, of the quicker ones, with a note."""
     rising, falling = (fit_box([step for step in steps if step.rises is rises], counter) for rises in (True, False))
     if rising is None or falling is None:
         return fit_box(steps, counter), ""
@@ -109,9 +110,9 @@ def _quicker(steps: Sequence[Step], counter: bool) -> tuple[BoxFilter | None, st
 
 
 def _step(series: Series, edge: Edge, origin_ns: int, update_s: float, digit: float) -> Step:
-    """The updates about an edge, at their instants."""
+    """The updates around an edge, with their times."""
     from_s, at_s, to_s = ((instant - origin_ns) * 1e-9 for instant in (edge.from_ns, edge.at_ns, edge.to_ns))
-    # What the step before has left in a slow meter is no part of this one.
+    # Leaves out the after-effects of the previous step in a slow meter.
     part = series.between(at_s - _BEFORE * (at_s - from_s), to_s)
     if not len(part.time_s):
         return Step(part.time_s, part.value, edge.rises, digit)

@@ -1,4 +1,4 @@
-"""The loads that a machine was put under, as they were: what drew power from when to when."""
+"""The actual schedule of loads: what drew power from when to when."""
 
 import itertools
 from collections.abc import Sequence
@@ -47,8 +47,8 @@ class Edge:
         at_ns: CLOCK_MONOTONIC.
         rises: whether power went up.
         from_ns: begin of the load before.
-        to_ns: end of the load behind.
-        unsure_s: seconds within which it was.
+        to_ns: end of the load after.
+        unsure_s: seconds within which the change happened.
     """
 
     at_ns: int
@@ -62,7 +62,7 @@ def edges_of(stretches: Sequence[Stretch], loads: Sequence[str]) -> list[Edge]:
     """The edges between idling and these loads.
 
     Args:
-        stretches: in the order of time, one behind the other.
+        stretches: in order of time, one after the other.
         loads: those whose steps matter.
     """
     return [

@@ -1,4 +1,4 @@
-"""A channel's readings made ready to be looked at: good ones only, a counter as what it gained."""
+"""A channel's readings prepared for analysis: good ones only, counters as joules gained."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from framewatt.energy.coverage import Nanoseconds, Samples, Values
 from framewatt.meters.contract import COUNTER, Channel
 
 _TREMBLES = 2
-"""Last digits by which a counter may go back without having been reset."""
+"""A counter may go back by this many last digits (jitter) without a reset."""
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,9 @@ class Series:
     Attributes:
         time_s: shape (n,), seconds since the origin, ascending.
         value: shape (n,), watts of a gauge, or joules that a counter has gained since its first good reading.
-        counter: whether it is one.
+        counter: whether the channel is a counter.
         failed: reads that failed.
-        absurd: reads that no such domain can have: negative power, more than it can draw.
+        absurd: impossible readings: negative power, or more than the domain can draw.
         resets: times that a counter went back by other than a wrap, or up by more than its domain can draw.
     """
 
@@ -65,7 +65,7 @@ def series_of(channel: Channel, time_ns: Nanoseconds, value: Values, origin_ns: 
 
 
 def _steps(channel: Channel, good: Samples) -> tuple[Values, int]:
-    """Joules between neighbouring readings, wraps undone, and how many cannot be, which count for nothing."""
+    """Joules between successive readings, corrected for wraps, and how many were impossible, which are set to 0."""
     steps = np.diff(good.value)
     back = steps < -_TREMBLES * channel.resolution
     wrong = back
@@ -73,7 +73,7 @@ def _steps(channel: Channel, good: Samples) -> tuple[Values, int]:
         steps = np.where(back, steps + channel.wrap, steps)
         wrong = np.zeros(len(steps), bool)
     if channel.max_power_w:
-        # A counter may show at once what it gained since it last moved, within a second and its own update.
+        # A counter may show at once everything gained since it last moved, up to a second and its own update period.
         seconds = np.diff(good.time_ns) * 1e-9 + channel.update_period_s + 1.0
         wrong = wrong | (steps > channel.max_power_w * seconds + 2 * channel.resolution)
     return np.where(wrong, 0.0, steps), int(np.count_nonzero(wrong))

@@ -17,7 +17,7 @@ import numpy as np
 from framewatt.energy.coverage import Values
 
 _LAG_S = (-0.5, 3.0)
-"""Lags that are looked for: a meter with a clock of its own may seem to be ahead."""
+"""Range of lags in seconds: a meter with its own clock may seem to be ahead."""
 
 _AVERAGE_S = (0.0, 3.0)
 _GRID = 31
@@ -25,7 +25,7 @@ _ZOOMS = 4
 _ZOOM_SD = 4.0
 _FEWEST_POINTS = 4
 _FLOOR = 0.01
-"""Share of a step that no power is steady to: residuals below it tell nothing."""
+"""Noise floor as a share of the step: no power is steadier, so smaller residuals carry no information."""
 
 _THINNER = 1 / 25
 """Share of the time since the step within which one reading tells as much as several."""
@@ -33,7 +33,7 @@ _THINNER = 1 / 25
 
 @dataclass(frozen=True)
 class Step:
-    """What a meter showed about one step of the load.
+    """A meter's readings around one step of the load.
 
     Attributes:
         time_s: shape (n,), seconds since the step.
@@ -50,7 +50,7 @@ class Step:
 
 @dataclass(frozen=True)
 class BoxFilter:
-    """What steps were fitted with.
+    """Parameters of the fitted filter.
 
     Attributes:
         lag_s: seconds by which values are late, beyond half their averaging span.
@@ -70,7 +70,7 @@ class BoxFilter:
 
 
 def fit_box(steps: Sequence[Step], counter: bool) -> BoxFilter | None:
-    """The delayed box filter that explains all steps best, or None where they tell of none.
+    """The delayed box filter that fits all steps best, or None where there is none.
 
     The uncertainty is that of the likelihood together with that of leaving out each step in turn (jackknife), which
     sees what the model does not: a load that steps late, a meter whose lag changes.

@@ -11,7 +11,7 @@ from framewatt.characterisation.measure import characterise
 from framewatt.characterisation.schedule import ALL_CORES, GPU
 
 _NOT_OF_HARDWARE = ("estimate", "replay")
-"""An estimate follows its formula, a recorded trace its record: loads show nothing of them."""
+"""An estimate follows its formula and a replay its recorded trace: loads reveal nothing about them."""
 
 _OF_GPUS = ("nvml", "nvidia-smi")
 REPEATS = 3

@@ -1,4 +1,4 @@
-"""A characterisation in lines for people: a table, what speaks against each meter, and one line of verdict."""
+"""A characterisation as text for people: a table, the problems of each meter, and a verdict in one line."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,13 @@ from framewatt.characterisation.measure import Characterisation
 from framewatt.characterisation.schedule import IDLE
 
 TRUSTED, DOUBTED, NONE = 0, 3, 4
-"""Exit codes: every meter that was found is to be trusted; one that a total needs is not; there is none to trust."""
+"""Exit codes: all meters found are trusted; one that a total needs is not; there is no meter to trust."""
 
 _HEADER = ("channel", "update period", "last digit", "lag", "mean over", "idle", "under load", "fit from (1 %, 5 %)")
 
 
 def lines(found: Characterisation) -> Iterator[str]:
-    """The table, and what else there is to say."""
+    """The table, and further remarks."""
     rows = [_HEADER, *(_row(one) for one in found.found)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
     for row in rows:

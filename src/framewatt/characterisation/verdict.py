@@ -1,4 +1,4 @@
-"""Whether a channel is to be trusted, and why not."""
+"""Whether a channel can be trusted, and if not, why."""
 
 from collections.abc import Sequence
 
@@ -8,17 +8,17 @@ from framewatt.characterisation.domains import expected_load
 from framewatt.characterisation.schedule import Stretch
 
 _MOST_FAILED = 0.01
-"""Share of reads that may fail."""
+"""Largest share of reads that may fail."""
 
 MOST_OTHERS = 0.1
 """Processors that other work may keep busy during a step."""
 
 
 def problems(found: Character, agreements: Sequence[Agreement], mirrors: Sequence[tuple[str, str]]) -> list[str]:
-    """Why a channel is not to be trusted; empty where nothing speaks against it.
+    """Why a channel cannot be trusted; empty if it can.
 
     Args:
-        found: what it does.
+        found: its behaviour.
         agreements: of all domains.
         mirrors: pairs of domains that show one counter.
     """
@@ -48,7 +48,7 @@ def problems(found: Character, agreements: Sequence[Agreement], mirrors: Sequenc
 
 
 def disturbances(stretches: Sequence[Stretch]) -> list[str]:
-    """Stretches in which other work took more than a little, so that steps are not what they were to be."""
+    """Stretches with more than a little other work, so that their steps of load are not as planned."""
     return [
         f"other work kept {stretch.others:.1f} processors busy in stretch {number} ({stretch.load})"
         for number, stretch in enumerate(stretches, 1)

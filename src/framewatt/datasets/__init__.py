@@ -16,13 +16,13 @@ def make_arrays(definition: Mapping[str, Any], folders: Mapping[str, Path] | Non
     """Make a data set.
 
     Args:
-        definition: an entry of config/datasets.yaml: `module`, `sources` and the options of its `make`; or one of a
-            study's own model, with `files` in the place of `sources`.
+        definition: an entry of config/datasets.yaml (`module`, `sources` and the options of its `make`), or that of a
+            study's own model, with `files` instead of `sources`.
         folders: for each argument of `make` that `sources` lists, the folder with that source's original files; for
             each that `files` lists, that file.
 
     Raises:
-        FramewattError: an option is missing or unknown, or what `make` has to say.
+        FramewattError: an option is missing or unknown, or `make` raises it.
     """
     options = {name: value for name, value in definition.items() if name not in ("module", "sources", "files")}
     make = importlib.import_module(f"framewatt.datasets.{definition['module']}").make

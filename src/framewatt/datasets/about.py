@@ -1,4 +1,4 @@
-"""What a data set says of itself: it travels with the arrays and ends up in the data record."""
+"""A data set's description of itself: stored with the arrays and copied into the data record."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from framewatt.base.files import sha256_of_files
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A sample that is not as its original, or not in the arrays.
+    """A sample that was changed, or is not in the arrays.
 
     Attributes:
         file: its name in the source's folder.
@@ -30,15 +30,15 @@ def about(
     left_out: Sequence[LeftOut] = (),
     **details: Any,
 ) -> dict[str, Any]:
-    """What the record says of a data set beyond its shapes.
+    """The record's facts of a data set beyond its shapes.
 
     Args:
         preprocessing: what was done to the original values, in words.
-        read: the original files.
+        read: the original files that were read.
         root: the folder that their names are relative to.
-        synthetic: whether the samples are random numbers and stand for no real data.
+        synthetic: whether the samples are random numbers, not real data.
         left_out: samples that are not in the arrays.
-        **details: values of JSON that only this kind of data set has.
+        **details: further JSON values, specific to this kind of data set.
     """
     files = list(read)
     return {

@@ -1,4 +1,4 @@
-"""Unpacks the archives in which data sets are published; what is not plainly files in folders is refused."""
+"""Unpacks the archives in which data sets are published; anything but plain files and folders is refused."""
 
 import shutil
 import stat
@@ -14,10 +14,10 @@ from framewatt.base.entries import problem_of_name, write_entry
 from framewatt.base.errors import FramewattError
 
 ENDINGS = (".tar.gz", ".tgz", ".zip")
-"""How the names of such archives end."""
+"""File name endings of supported archives."""
 
 LARGEST_B = 200 * 2**30
-"""Bytes that an archive may unpack to."""
+"""Largest unpacked size of an archive in bytes."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class _Entry:
     """An entry of an archive.
 
     Attributes:
-        name: as the archive has it.
-        size_b: bytes that it unpacks to, as the archive says.
-        folder: whether it is one.
+        name: as in the archive.
+        size_b: its unpacked size in bytes, as declared by the archive.
+        folder: whether it is a folder.
         content: its bytes; None where it is neither a plain file nor a folder.
     """
 
@@ -47,12 +47,12 @@ def unpack_archive(archive: Path, target: Path, largest_b: int = LARGEST_B) -> N
 
     Args:
         archive: a compressed tar file, or a zip.
-        target: an empty folder, or one that is not there yet.
-        largest_b: bytes that it may unpack to.
+        target: an empty folder, or one that does not exist yet.
+        largest_b: largest unpacked size in bytes.
 
     Raises:
-        FramewattError: it is damaged, or an entry leaves the folder, is a link or a device, is there twice, or all
-            unpack to more than is sane. Nothing is left in the target then.
+        FramewattError: it is damaged, an entry leaves the folder, is a link or a device, or occurs twice, or the
+            entries exceed `largest_b`. Nothing is left in the target then.
     """
     entries = _zip_entries(archive) if archive.name.lower().endswith(".zip") else _tar_entries(archive)
     try:
@@ -90,7 +90,7 @@ def _zip_entries(archive: Path) -> Iterator[_Entry]:
 
 
 def _unpack_entry(entry: _Entry, target: Path) -> str | None:
-    """Write an entry; or what is wrong with it."""
+    """Write an entry; returns what is wrong with it, or None."""
     path = target / entry.name
     problem = problem_of_name(entry.name)
     if problem or entry.folder:

@@ -18,9 +18,9 @@ class Catalogue:
 
     Attributes:
         sources: where original files come from, by name.
-        definitions: what makes each file of arrays (`module`, `sources` and options), by the arrays' name.
-        variants: for a data set whose weights want it preprocessed in several ways, the name of the arrays by who reads
-            them: `<framework>` or `<framework>/<workload>`.
+        definitions: how each file of arrays is made (`module`, `sources` and options), by the arrays' name.
+        variants: for a data set that different weights need preprocessed differently, the name of the arrays by their
+            reader: `<framework>` or `<framework>/<workload>`.
     """
 
     sources: Mapping[str, Any]
@@ -29,7 +29,7 @@ class Catalogue:
 
     @property
     def names(self) -> list[str]:
-        """What a study may name."""
+        """Names of the data sets that a study may use."""
         return [*self.definitions, *self.variants]
 
     def arrays_of(self, dataset: str, framework: str, workload: str) -> str:
@@ -53,7 +53,7 @@ class Catalogue:
         return next((name for name, source in self.sources.items() if source.get("body_of") == workload), None)
 
     def with_own(self, models: Iterable[OwnModel]) -> "Catalogue":
-        """The same, and the samples of a study's own models."""
+        """The same catalogue with the samples of a study's own models added."""
         definitions, variants = dict(self.definitions), dict(self.variants)
         for model in models:
             definitions[model.arrays_name] = model.definition
@@ -70,7 +70,8 @@ def load_catalogue(path: Path, schema: Path) -> Catalogue:
         schema: its JSON schema.
 
     Raises:
-        FramewattError: the file is wrong, names a source that it does not have, or calls random data by a real name.
+        FramewattError: the file is invalid, names an unknown source, or does not reserve `synthetic` in names for
+            random data.
     """
     content = validate(load_yaml(path), load_yaml(schema), str(path))
     definitions: dict[str, Mapping[str, Any]] = {}

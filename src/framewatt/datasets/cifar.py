@@ -25,7 +25,7 @@ _BATCHES = [f"data_batch_{number}" for number in range(1, 6)]
 
 @dataclass(frozen=True)
 class _Layout:
-    """One of the ways in which the files are published: the archive's folder, and the files in it."""
+    """A published layout of the files: the archive's folder, and the files in it."""
 
     folder: str
     train: list[str]
@@ -62,11 +62,11 @@ def make(
         labels: `fine`, or `coarse` for the 20 superclasses of CIFAR-100.
         train_share: None takes the published test set; a share takes that beginning of the published training set to
             train and its end to test, as itu2023 did with 0.9.
-        train_samples: keep only that many training images; None keeps all.
-        test_samples: keep only that many test images; None keeps all.
+        train_samples: number of training images to keep; None keeps all.
+        test_samples: number of test images to keep; None keeps all.
 
     Raises:
-        FramewattError: a file is missing, cut short, holds other images, or its pickle holds code.
+        FramewattError: a file is missing or truncated, holds other images, or its pickle holds code.
     """
     if version not in _LAYOUTS or labels not in (("fine",) if version == 10 else ("fine", "coarse")):
         raise FramewattError(f"cifar: found version {version} with {labels} labels; allowed: 10, 100, 100 with coarse")
@@ -94,7 +94,7 @@ def make(
 
 
 def _locate(folder: Path, layouts: list[_Layout]) -> tuple[_Layout, Path]:
-    """The layout that lies there, and the folder of its files; every file of it is there."""
+    """The layout found in a folder, with all its files, and the folder of these."""
     for layout in layouts:
         for root in (folder, folder / layout.folder):
             names = [*layout.train, layout.test]

@@ -31,15 +31,16 @@ class Arrays:
         y_train: shape (n,), int64, class from 0.
         x_test: as `x_train`, m samples.
         y_test: shape (m,), int64.
-        more_train: what goes with token ids, by the name that models give it (`attention_mask`, `token_type_ids`), in
-            the order in which they take it; each of shape (n, length), int64. Empty for images.
+        more_train: further inputs beside token ids, by the models' names for them (`attention_mask`, `token_type_ids`),
+            in the models' order; each of shape (n, length), int64. Empty for images.
         more_test: the same for `x_test`.
-        class_count: number of classes; None counts them in the labels, which a part of a data set may not do.
+        class_count: number of classes; None takes it from the labels, which is wrong if a part of a data set lacks
+            classes.
         about: what the data record says beyond shapes (see `framewatt.datasets.about`), values of JSON.
         main: name of the input `x_test`; None where it is images or token ids. Named ones may have any shape and type.
-        unlabelled: why there are no labels (none at all, then); None where there are.
+        unlabelled: why there are no labels at all; None where there are labels.
         channels_first: whether samples of three axes are images (channels, height, width), which TensorFlow gets as
-            (height, width, channels); other ones are handed over as they are.
+            (height, width, channels); other samples are passed unchanged.
 
     Raises:
         FramewattError: the arrays do not fit together.
@@ -85,7 +86,7 @@ class Arrays:
 
     @property
     def inputs_train(self) -> dict[str, NDArray[Any]]:
-        """All inputs of the training set by name: `images`, or `input_ids` and then what goes with them."""
+        """All inputs of the training set by name: `images`, or `input_ids` followed by those of `more_train`."""
         return {self._main_input: self.x_train, **self.more_train}
 
     @property
@@ -101,7 +102,7 @@ class Arrays:
 
 
 def _problems(arrays: Arrays) -> Iterator[str]:
-    """What does not fit, and what would."""
+    """Each mismatch between the arrays, and what would be right."""
     x, shape = arrays.x_test, arrays.input_shape
     if arrays.main is None and f"{x.dtype}, {x.ndim}" not in ("float32, 4", "int64, 2"):
         yield f"samples of shape {x.shape}, {x.dtype}; allowed: (n, channels, height, width) float32, (n, length) int64"
@@ -125,7 +126,7 @@ def _problems(arrays: Arrays) -> Iterator[str]:
 
 
 def save_arrays(path: Path, arrays: Arrays) -> None:
-    """Write the arrays as an uncompressed .npz, atomically; the same arrays are the same bytes."""
+    """Write the arrays as an uncompressed .npz, atomically; the same arrays give the same bytes."""
     content: dict[str, Any] = {name: getattr(arrays, name) for name in _NAMES}
     for group in _MORE:
         content |= {f"{group}/{name}": values for name, values in getattr(arrays, group).items()}
@@ -145,7 +146,7 @@ def load_arrays(path: Path) -> Arrays:
     """Read arrays written by `save_arrays`; nothing in the file is unpickled.
 
     Raises:
-        FramewattError: the file is not there, is damaged or lacks an array.
+        FramewattError: the file is missing, is damaged or lacks an array.
     """
     try:
         with np.load(path, allow_pickle=False) as content:

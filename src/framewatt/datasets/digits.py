@@ -28,11 +28,11 @@ def make(
         image_size: pixels of a side, a multiple of 8; each original pixel becomes a square.
         test_fraction: share of the images that are kept for testing.
         seed: of the split.
-        train_samples: keep only that many training images; None keeps all.
-        test_samples: keep only that many test images; None keeps all.
+        train_samples: number of training images to keep; None keeps all.
+        test_samples: number of test images to keep; None keeps all.
 
     Raises:
-        FramewattError: `image_size` is not a multiple of 8, or there are not as many images.
+        FramewattError: `image_size` is not a multiple of 8, or there are fewer images than asked for.
     """
     # Imported here because only the rule that makes the data has scikit-learn.
     from sklearn.datasets import load_digits

@@ -1,4 +1,4 @@
-"""Downloads a file whose checksum is known; an interrupted download goes on where it stopped."""
+"""Downloads a file with a known checksum; an interrupted download is resumed."""
 
 import hashlib
 import os
@@ -17,18 +17,19 @@ import requests
 from framewatt.base.errors import FramewattError
 
 _CHUNK_B = 2**14
-"""What is lost with a connection is less than this."""
+"""Bytes per chunk; a lost connection loses less than this."""
 _TIMEOUT_S = (30, 60)
-"""To connect, and between two pieces."""
+"""Timeouts for connecting, and between two chunks."""
 
 _LEAST_S = 600
 _SLOWEST_B_PER_S = 2**15
-"""A file may take ten minutes, and as long as this speed needs for it: who drips is not waited for without end."""
+"""Slowest accepted rate: a file may take ten minutes plus its size at this rate, so that a trickling server is given
+up."""
 
 _FORM = re.compile(r"sha256:[0-9a-f]{64}|md5:[0-9a-f]{32}")
 
 _LOST = 500
-"""Status from which on the fault is the server's and may pass."""
+"""HTTP status from which the error is the server's, and a retry may help."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Checksum:
         """From `<algorithm>:<digest>`.
 
         Raises:
-            FramewattError: it is none of these.
+            FramewattError: the text has another form.
         """
         if not _FORM.fullmatch(text.lower()):
             raise FramewattError(
@@ -58,7 +59,7 @@ class Checksum:
         return cls(algorithm, digest)
 
     def of(self, path: Path) -> "Checksum":
-        """The same algorithm's checksum of a file."""
+        """Checksum of a file by the same algorithm."""
         with path.open("rb") as file:
             return Checksum(self.algorithm, hashlib.file_digest(file, self.algorithm).hexdigest())
 
@@ -76,23 +77,23 @@ def download(
     pause_s: float = 5.0,
     limit_s: float | None = None,
 ) -> None:
-    """Download a file; `target` is there only when it is whole and has the checksum.
+    """Download a file; `target` exists only once it is complete and has the checksum.
 
-    What has come stays beside `target` when the connection is lost, for the next attempt and the next call. What is
-    there already is taken only with the checksum.
+    If the connection is lost, the partial file stays beside `target` for the next retry or call. An existing file is
+    accepted only with the right checksum.
 
     Args:
         url: http or https.
         target: the file.
         checksum: of the whole file.
-        size_b: its bytes; no more are read.
-        attempts: how often to ask, in all.
-        pause_s: rest between two attempts.
-        limit_s: seconds for all of it; None is ten minutes and what 32 KiB a second take.
+        size_b: its size in bytes; no more are read.
+        attempts: number of attempts in all.
+        pause_s: seconds between two attempts.
+        limit_s: seconds for the whole download; None is ten minutes plus the time at 32 KiB/s.
 
     Raises:
-        FramewattError: the server has no such file, is not reached, takes too long, or sends another file. What came of
-            another file is removed.
+        FramewattError: the server has no such file, cannot be reached, takes too long, or sends another file, which is
+            removed.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.is_symlink() or target.exists():
@@ -119,7 +120,7 @@ def download(
 
 
 def _fetch(url: str, partial: Path, checksum: Checksum, size_b: int, attempts: int, pause_s: float) -> None:
-    """Have the whole file in `partial`; once from its first byte, where what an earlier call left is of another."""
+    """Complete `partial`; restart from the first byte once if an earlier call left a part of another file."""
     went_on = _size_of(partial) > 0
     _come_whole(url, partial, size_b, attempts, pause_s)
     found = checksum.of(partial)
@@ -151,14 +152,14 @@ def _come_whole(url: str, partial: Path, size_b: int, attempts: int, pause_s: fl
 
 
 class _LateError(Exception):
-    """Time is over."""
+    """The time limit is exceeded."""
 
 
 @contextmanager
 def _at_most(limit_s: float) -> Iterator[None]:
-    """Raise _LateError some seconds later, wherever this process is then: asking for a name, in an answer, reading.
+    """Raise _LateError after `limit_s`, even within a name lookup, a response or a read.
 
-    Only the main thread can; a script's is.
+    This works in the main thread only, which is where scripts run.
     """
 
     def late(_number: int, _frame: FrameType | None) -> Never:
@@ -178,11 +179,11 @@ def _size_of(path: Path) -> int:
 
 
 def _continue(url: str, partial: Path, size_b: int) -> str | None:
-    """Read on from where `partial` ends; why it is worth another attempt, or None when all bytes are there."""
+    """Resume from the end of `partial`; returns why a retry is worthwhile, or None when all bytes are there."""
     came_b = _size_of(partial)
     if came_b >= size_b:
         return None
-    # Without compression on the way, bytes of the file are bytes of the answer.
+    # Without HTTP compression, bytes of the response are bytes of the file.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={came_b}-"} if came_b else {})
     try:
         with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:
@@ -205,5 +206,5 @@ def _write(answer: requests.Response, partial: Path, start_b: int, size_b: int) 
             start_b += len(chunk)
             file.write(chunk)
             if start_b > size_b:
-                # Another file, as its checksum will tell.
+                # Another file; the checksum will show it.
                 return

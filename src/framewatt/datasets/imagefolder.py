@@ -1,4 +1,4 @@
-"""Images in folders, ImageNet's validation set among them, decoded and preprocessed beforehand to ready arrays."""
+"""Images in folders, such as ImageNet's validation set, decoded and preprocessed to arrays in advance."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -39,12 +39,12 @@ def make(
         preprocessing: what the weights expect, a name in `PREPROCESSINGS`.
         test: the test images' folder in `folder`.
         train: the training images' folder in `folder`; None leaves the training set empty.
-        classes: number of classes; None finds out.
-        test_samples: take that many images at random; None takes all.
+        classes: number of classes; None takes it from the folder.
+        test_samples: number of test images to take at random; None takes all.
         train_samples: the same for the training set.
-        seed: of the choice and the order.
-        resize: pixels of the shorter side before the centre is taken.
-        crop: pixels of both sides of the centre.
+        seed: seed of the choice and the order.
+        resize: pixels of the shorter side before the centre crop.
+        crop: pixels of both sides of the centre crop.
         damaged: `error` stops at an image that cannot be decoded; `leave_out` notes it and goes on.
 
     Raises:
@@ -84,7 +84,7 @@ def _check_options(preprocessing: str, damaged: str, resize: int, crop: int) -> 
 
 
 def _selected(images: ImageList, samples: int | None, seed: int, what: str) -> ImageList:
-    """That many images at random; their classes may be sorted in the folder."""
+    """`samples` images at random, since the folder may be sorted by class."""
     indices = chosen(len(images.paths), samples, what, seed)
     return ImageList(
         [images.paths[i] for i in indices], [images.classes[i] for i in indices], images.class_count, images.layout
@@ -93,7 +93,7 @@ def _selected(images: ImageList, samples: int | None, seed: int, what: str) -> I
 
 @dataclass(frozen=True)
 class _Decode:
-    """From a file to a model's input."""
+    """Decodes a file to a model's input."""
 
     preprocessing: str
     resize: int
@@ -101,7 +101,7 @@ class _Decode:
 
     @property
     def words(self) -> str:
-        """What it does."""
+        """Description of the preprocessing."""
         return (
             f"shorter side to {self.resize} pixels (bilinear, antialiased), centre of {self.crop}x{self.crop}; "
             f"{PREPROCESSINGS[self.preprocessing][1]}"
@@ -109,7 +109,7 @@ class _Decode:
 
     @property
     def library(self) -> str:
-        """What decodes; another version may decode a JPEG to other pixels."""
+        """Decoding library with version, since another version may decode a JPEG to other pixels."""
         import PIL
 
         return f"Pillow {PIL.__version__}"
@@ -118,7 +118,7 @@ class _Decode:
         """The image, shape (3, crop, crop).
 
         Raises:
-            OSError: the file is damaged, or no JPEG or PNG (so does Pillow for most of what may be wrong).
+            OSError: the file is damaged, or no JPEG or PNG; Pillow raises it for most faults.
         """
         # Imported here because only the rule that makes the data has Pillow.
         import PIL.Image
@@ -134,7 +134,7 @@ class _Decode:
 def _decoded(
     images: ImageList, decode: _Decode, root: Path, damaged: str
 ) -> tuple[NDArray[np.float32], NDArray[np.int64], list[LeftOut]]:
-    """The images that can be decoded, their classes, and the others. Each image is written straight into its place."""
+    """The decodable images, their classes, and the others. Each image is written directly into the result."""
     pixels = np.empty((len(images.paths), 3, decode.crop, decode.crop), np.float32)
 
     def fill(index: int) -> LeftOut | None:

@@ -19,7 +19,7 @@ class ImageList:
         paths: the files.
         classes: class of each, from 0.
         class_count: number of classes.
-        layout: how the folder says them, in words.
+        layout: how the folder encodes the classes, in words.
     """
 
     paths: Sequence[Path]
@@ -41,7 +41,7 @@ def list_images(folder: Path, class_count: int | None) -> ImageList:
         class_count: number of classes; None counts the class folders, or takes the largest label.
 
     Raises:
-        FramewattError: no images, or class folders or labels that do not fit.
+        FramewattError: there are no images, or class folders or labels do not fit.
     """
     if not folder.is_dir():
         raise FramewattError(f"{folder}: no such folder; allowed: class folders, or images with a label file")
@@ -103,7 +103,7 @@ def _from_label_file(folder: Path, paths: list[Path], class_count: int | None) -
 
 
 def _translated(devkit: Path, numbers: list[int]) -> list[int]:
-    """ILSVRC's numbers of classes as places in the order of their WordNet ids."""
+    """ILSVRC's class numbers as indices in the order of WordNet ids."""
     # Imported here because only the rule that makes the data has scipy.
     from scipy.io import loadmat
 

@@ -48,14 +48,14 @@ def make(
     """Reviews as WordPiece ids with attention mask and token types; class 0 is negative, 1 positive.
 
     Args:
-        folder: holds train/ and test/ with neg/ and pos/ each, or the folder aclImdb that does.
+        folder: holds train/ and test/ with neg/ and pos/ each, or a folder aclImdb that holds them.
         length: tokens of every review, [CLS] and [SEP] included; longer reviews are cut, shorter ones padded.
         vocabulary: folder with BERT's vocab.txt; None trains a vocabulary on all training reviews.
         vocabulary_size: tokens of a trained vocabulary, at most.
         expected_vocabulary_sha256: of the vocab.txt; None takes any.
-        train_samples: take that many training reviews at random; None takes all.
+        train_samples: number of training reviews to take at random; None takes all.
         test_samples: the same for testing.
-        seed: of the choice and the order (the files are sorted by class).
+        seed: seed of the choice and the order (the files are sorted by class).
         wrong_encoding: a review that is not UTF-8: `error` stops, `leave_out` notes it and goes on, `replace` puts
             U+FFFD where a byte means nothing and notes it.
 
@@ -100,7 +100,7 @@ def make(
 
 
 def _read(root: Path, part: str, wrong_encoding: str) -> tuple[list[_Review], list[LeftOut]]:
-    """Reviews of a part in order of class and name, and those in another encoding."""
+    """Reviews of a part in order of class and name, and the reviews that are not UTF-8."""
     reviews, bad = [], []
     for label, name in enumerate(_CLASSES):
         paths = sorted((root / part / name).glob("*.txt"))
@@ -129,10 +129,10 @@ def _read(root: Path, part: str, wrong_encoding: str) -> tuple[list[_Review], li
 def _encoded(
     reviews: Sequence[_Review], tokenizer: Any, length: int
 ) -> tuple[NDArray[np.int64], dict[str, NDArray[np.int64]], int]:
-    """Ids, what goes with them, and how many reviews were cut."""
+    """Token ids with their mask and types, and how many reviews were cut."""
     ids, mask, types = (np.empty((len(reviews), length), np.int64) for _ in range(3))
     cut = 0
-    # In portions, since an encoding takes far more memory than the numbers that are kept of it.
+    # In chunks, since the tokenizer's encodings take far more memory than the arrays kept from them.
     for start in range(0, len(reviews), _PORTION):
         encodings = tokenizer.encode_batch([review.text for review in reviews[start : start + _PORTION]])
         place = slice(start, start + len(encodings))

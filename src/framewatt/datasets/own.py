@@ -1,6 +1,6 @@
-"""Samples for a user's own model: arrays from a file of theirs, or seeded random values in the shape that it takes.
+"""Samples for a user's own model: arrays from the user's file, or seeded random values in the model's input shape.
 
-A study names them by its data sets `own` and `synthetic`, so that every table and figure says which they are.
+A study calls these data sets `own` and `synthetic`, so that every table and figure shows which one it is.
 """
 
 import zipfile
@@ -23,13 +23,13 @@ _Inputs = dict[str, NDArray[Any]]
 def make(
     *, inputs: list[dict[str, Any]], samples: int, seed: int, layout: str, metric: str, arrays: Path | None = None
 ) -> Arrays:
-    """Test samples for every input, none to train on.
+    """Test samples for every input, and no training samples.
 
     Args:
-        inputs: what the model takes, in its order: `name`, `shape` of one sample, `type`, and `below`, the number under
-            which random integers stay.
+        inputs: the model's inputs in order: `name`, `shape` of one sample, `type`, and `below`, the exclusive upper
+            bound of random integers.
         samples: how many random samples.
-        seed: of them.
+        seed: seed of the random samples.
         layout: `NCHW` where samples of three axes are images, channels first; else `as-is`.
         metric: `accuracy`, where labels are classes and outputs are their scores; else `none`.
         arrays: an .npz with an array for each input by name, and if wanted `labels`; None draws random samples.
@@ -74,7 +74,7 @@ def _random(random: np.random.Generator, samples: int, entry: Mapping[str, Any])
 
 
 def _read(path: Path, inputs: list[dict[str, Any]]) -> tuple[_Inputs, NDArray[np.int64] | None]:
-    """The arrays of a user's file, and their labels where it holds some."""
+    """The arrays of a user's file, and the labels if it has any."""
     try:
         with np.load(path, allow_pickle=False) as content:
             found = {name: content[name] for name in content.files}

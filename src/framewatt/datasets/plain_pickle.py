@@ -1,7 +1,7 @@
-"""Reads a pickle that holds nothing but containers, text, numbers and arrays of numbers; anything else is refused.
+"""Reads pickles of containers, text, numbers and arrays of numbers only; anything else is refused.
 
-Unpickling can call any function that the file names. Here the few names that such files need are answered by
-functions of this module, which make arrays of numbers and nothing else.
+Unpickling can call any function that the file names. Here the few names that such files need are mapped to functions of
+this module, which only make arrays of numbers.
 """
 
 import pickle  # restricted below
@@ -17,16 +17,16 @@ from framewatt.base.errors import FramewattError
 
 _NUMBER_TYPE = re.compile(r"[<>|=]?[biuf][1248]")
 _EMPTY_ARRAY: Any = np.empty(0).__reduce__()[0]
-"""numpy's own function that makes the array which the file then fills."""
+"""numpy's own function for the empty array that a pickle then fills."""
 
 
 def read_plain_pickle(path: Path) -> Any:
-    """Read a pickle of containers, text, numbers and arrays of numbers, without running what it names.
+    """Read a pickle of containers, text, numbers and arrays of numbers, without calling functions that it names.
 
     Text of Python 2 comes as bytes.
 
     Raises:
-        FramewattError: the file is cut short or damaged, or names anything else.
+        FramewattError: the file is truncated or damaged, or names anything else.
     """
     with path.open("rb") as file:
         try:
@@ -42,7 +42,7 @@ def read_plain_pickle(path: Path) -> Any:
 
 class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """What the file gets for a name."""
+        """The replacement for a name in the file."""
         try:
             return _NAMES[module, name]
         except KeyError:
@@ -59,7 +59,7 @@ def _array(_subtype: object, _shape: object, _typecode: object) -> NDArray[Any]:
 
 
 def _number_type(name: str | bytes, align: object = False, copy: object = True) -> np.dtype[Any]:
-    """A type of numbers; an array of objects could hold anything."""
+    """A numeric dtype; an array of objects could hold anything."""
     text = name.decode("ascii") if isinstance(name, bytes) else name
     if not _NUMBER_TYPE.fullmatch(text):
         raise FramewattError(f"found an array of {text!r} in a pickle; allowed: numbers; get the file again")

@@ -1,8 +1,8 @@
-"""From pixels to what a model's weights expect, as the model zoos document it.
+"""Preprocessing of images as a model's weights expect it, and as the model zoos document it.
 
 The geometry is torchvision's for weights trained on ImageNet: the shorter side to `resize` pixels, bilinear with
-antialiasing (Pillow's way), then the centre. keras.applications documents the values of pixels only, and Gluon refers
-to the same values as torchvision.
+antialiasing (Pillow's way), then the centre. keras.applications documents only the pixel values, and Gluon uses the
+same values as torchvision.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,16 +42,17 @@ PREPROCESSINGS: Mapping[str, tuple[Callable[[Pixels], Image], str]] = {
     "caffe": (_caffe, "BGR from 0 to 255, less the mean of ImageNet (keras.applications.resnet)"),
     "tf": (_tf, "RGB from -1 to 1 (keras.applications.mobilenet_v2)"),
 }
-"""By the names of keras.applications' modes: a function of pixels of shape (height, width, RGB), and words."""
+"""By name of the mode in keras.applications: a function of pixels of shape (height, width, RGB), and its
+description."""
 
 
 def resized_centre(image: Any, resize: int, crop: int) -> Pixels:
-    """The centre of an image whose shorter side was brought to `resize` pixels.
+    """Centre crop of an image after scaling its shorter side to `resize` pixels.
 
     Args:
         image: a Pillow image, RGB.
         resize: length of the shorter side, at least `crop`.
-        crop: length of both sides of what is kept.
+        crop: length of both sides of the crop.
 
     Returns:
         shape (crop, crop, 3).

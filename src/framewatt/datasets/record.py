@@ -12,7 +12,7 @@ from framewatt.datasets.sources import RECORD
 
 
 def origin_of(source: str, folder: Path) -> dict[str, Any]:
-    """Where a source's original files come from; a user's folder is not named, since the record is published.
+    """Where a source's files come from; the name of a user's folder is left out, since the record is published.
 
     Args:
         source: its name.
@@ -31,7 +31,7 @@ def record_of(
 
     Args:
         name: of the arrays.
-        definition: what made them.
+        definition: how they were made.
         sha256: of their file.
         arrays: the arrays.
         origins: of each source (see `origin_of`).

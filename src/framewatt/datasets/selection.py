@@ -1,4 +1,4 @@
-"""Which samples of a data set are used, and which of them train."""
+"""Selects the samples of a data set that are used, and splits off those for training."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,13 +19,13 @@ def chosen(count: int, samples: int | None, what: str, seed: int | None = None) 
         count: how many there are.
         samples: how many are wanted; None is all.
         what: what they are, for the message.
-        seed: of a random order, for originals that are sorted by class; None keeps their own order.
+        seed: seed of a random order, for files that are sorted by class; None keeps their order.
 
     Returns:
-        shape (samples,), each at most once.
+        shape (samples,), without repeats.
 
     Raises:
-        FramewattError: there are not as many.
+        FramewattError: there are fewer than wanted.
     """
     if samples is not None and samples > count:
         raise FramewattError(
@@ -47,7 +47,7 @@ def joined(parts: Sequence[Labelled]) -> Labelled:
 
 
 def first_share_trains(data: Labelled, train_share: float) -> tuple[Labelled, Labelled]:
-    """Training and test set out of one: its beginning trains, its end tests.
+    """Split into a training set (the beginning) and a test set (the end).
 
     Args:
         data: samples and labels.

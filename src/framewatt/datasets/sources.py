@@ -1,4 +1,4 @@
-"""Where the original files of data sets come from: downloaded by checksum, unless the user names a folder."""
+"""The original files of data sets: downloaded and checked by checksum, unless the user names a folder."""
 
 import shutil
 import tempfile
@@ -25,14 +25,14 @@ def config_key(source: str) -> str:
 
 
 def folder_of(source: str, config: Mapping[str, Any]) -> str:
-    """Where a source's original files lie: the user's folder, or the one that downloads go to.
+    """Folder of a source's original files: the user's folder, or the download folder.
 
     Args:
         source: its name.
         config: the configuration.
 
     Raises:
-        FramewattError: the user's folder is not there, or Snakemake cannot take its name.
+        FramewattError: the user's folder is missing, or Snakemake cannot use its name.
     """
     folder = str(config[config_key(source)])
     if folder and not Path(folder).is_dir():
@@ -48,11 +48,11 @@ def fetch_source(name: str, source: Mapping[str, Any], folder: Path) -> None:
     Args:
         name: the source's, in config/datasets.yaml.
         source: its entry there.
-        folder: where the files end up, all or none. Downloads wait beside it until all are there, also from one call to
-            the next.
+        folder: where the files end up, all or none. Until all are complete, downloads are kept beside it, also between
+            calls.
 
     Raises:
-        FramewattError: there is nothing to download, or a file cannot be had.
+        FramewattError: there is nothing to download, or a file cannot be downloaded.
     """
     if not source["files"]:
         raise FramewattError(
@@ -92,7 +92,7 @@ def name_of(file: Mapping[str, Any]) -> str:
 
 
 def _put(path: Path, folder: Path) -> None:
-    """A downloaded file, or what its archive holds, in a folder."""
+    """Put a downloaded file, or the content of a downloaded archive, into a folder."""
     if is_archive(path.name):
         unpack_archive(path, folder)
     else:

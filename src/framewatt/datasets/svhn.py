@@ -31,11 +31,11 @@ def make(
 
     Args:
         folder: holds train_32x32.mat and test_32x32.mat.
-        extra: whether the easier images of extra_32x32.mat come after the training set's.
+        extra: whether the easier images of extra_32x32.mat are appended to the training set.
         train_share: None takes the published test set; a share takes that beginning of the published training set to
             train and its end to test, as itu2023 did with 0.9.
-        train_samples: keep only that many training images; None keeps all.
-        test_samples: keep only that many test images; None keeps all.
+        train_samples: number of training images to keep; None keeps all.
+        test_samples: number of test images to keep; None keeps all.
 
     Raises:
         FramewattError: a file is missing, damaged or holds something else.

@@ -1,6 +1,6 @@
-"""Random samples of a stated shape, for machines without the real data: energy and time count, accuracy says nothing.
+"""Random samples of a given shape, for machines without the real data: energy and time are valid, accuracy is not.
 
-Its data sets must be named `synthetic…` in config/datasets.yaml, so that every table and figure says what they are.
+Their names in config/datasets.yaml must begin with `synthetic`, so that every table and figure shows what they are.
 """
 
 from typing import Any
@@ -28,16 +28,16 @@ def make(
     seed: int,
     vocabulary: int | None = None,
 ) -> Arrays:
-    """Samples and labels drawn evenly and independently, so that nothing can be learned.
+    """Samples and labels drawn uniformly and independently, so that nothing can be learned.
 
     Args:
         shape: of one sample: [channels, height, width] of an image with values from 0 to 1, or [length] of a text.
         classes: number of classes.
         train_samples: number of training samples.
         test_samples: number of test samples.
-        seed: of all of it.
-        vocabulary: number of token ids of a text, 0 of which is padding; None makes images. Lengths of texts are drawn
-            evenly from a tenth of `shape` to all of it.
+        seed: seed of all samples and labels.
+        vocabulary: number of token ids (id 0 is padding); None makes images. Lengths of texts are drawn uniformly from
+            a tenth of `shape` to all of it.
 
     Raises:
         FramewattError: the shape is neither an image's nor a text's.
@@ -62,7 +62,7 @@ def make(
 
 
 def _texts(random: np.random.Generator, count: int, length: int, vocabulary: int) -> _Inputs:
-    """Token ids and what goes with them."""
+    """Token ids with their mask and types."""
     lengths = random.integers(max(1, round(_SHORTEST_SHARE * length)), length, size=count, endpoint=True)
     mask = (np.arange(length) < lengths[:, None]).astype(np.int64)
     ids = random.integers(_SPECIAL_TOKENS, vocabulary, size=(count, length)) * mask

@@ -1,4 +1,4 @@
-"""WordPiece as BERT (uncased) has it: a vocabulary, read or trained, and the tokenizer that it makes.
+"""WordPiece as in BERT (uncased): a vocabulary, read or trained, and the tokenizer for it.
 
 Source: J. Devlin et al., BERT, 2019; the `tokenizers` library does the work. Only the rule that makes the data has it.
 """
@@ -18,10 +18,10 @@ _RAREST = 2
 
 
 def read_vocabulary(path: Path) -> list[str]:
-    """Tokens of a vocabulary file, one a line, in order of their ids.
+    """Tokens of a vocabulary file, one per line, in order of their ids.
 
     Raises:
-        FramewattError: it is not there, is no UTF-8, lacks a special token or has a token twice.
+        FramewattError: it is missing, is not UTF-8, lacks a special token or has a token twice.
     """
     try:
         tokens = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
@@ -38,8 +38,8 @@ def train_vocabulary(texts: Sequence[str], size: int) -> list[str]:
     """A vocabulary from texts; the same texts give the same tokens.
 
     Args:
-        texts: what the pieces are counted in.
-        size: how many tokens at most.
+        texts: the texts in which pieces are counted.
+        size: largest number of tokens.
     """
     from tokenizers import Tokenizer, models, trainers
 
@@ -49,8 +49,8 @@ def train_vocabulary(texts: Sequence[str], size: int) -> list[str]:
     trainer = trainers.WordPieceTrainer(
         vocab_size=size,
         min_frequency=_RAREST,
-        # The trainer numbers letters inside of words in the order in which it meets them, which differs from run to
-        # run, and so do the pieces that are equally frequent; letters that are named beforehand keep their numbers.
+        # The trainer numbers letters inside words in the order in which it finds them, which differs from run to run
+        # and so changes the choice among equally frequent pieces. Letters given in advance keep their numbers.
         special_tokens=[*_SPECIAL, *(_CONTINUED + letter for letter in letters)],
         show_progress=False,
     )
@@ -60,7 +60,7 @@ def train_vocabulary(texts: Sequence[str], size: int) -> list[str]:
 
 
 def vocabulary_sha256(tokens: Sequence[str]) -> str:
-    """SHA-256 of the vocabulary's file: a token a line."""
+    """SHA-256 of the vocabulary's file, one token per line."""
     return hashlib.sha256("".join(f"{token}\n" for token in tokens).encode()).hexdigest()
 
 

@@ -1,1 +1,1 @@
-"""From readings and events to joules, with what is not known of them."""
+"""From readings and events to joules, with their uncertainty."""

@@ -1,4 +1,4 @@
-"""From readings and events to the joules of each window: which channel counts, gross, idle and net."""
+"""From readings and events to the energy of each window: the channel that counts, and gross, idle and net joules."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,14 +17,14 @@ from framewatt.witness.instrument import JUDGED_HERE
 from framewatt.witness.window import others_at_rest, witnessed
 
 _SURELY = 3
-"""Uncertainties by which net energy may be below zero: one quiet domain in a thousand is, by chance."""
+"""Net energy may be this many standard uncertainties below 0; by chance, one quiet domain in a thousand is lower."""
 
 LARGEST_DEVIATION = 0.03
-"""Share by which two accounts of one domain may differ before it is flagged."""
+"""Relative difference of two accounts of one domain above which it is flagged."""
 
 
 def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
-    """Spans of every window that was closed; `steady` of a training is its epochs together.
+    """Spans of every window that has ended; for trainings, `steady` is all epochs together.
 
     Args:
         events: `window`, `edge` (`start` or `end`) and `monotonic_ns`, in the order in which they happened.
@@ -34,7 +34,7 @@ def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
     for event in events:
         if event["edge"] == "start":
             starts[event["window"]] = event["monotonic_ns"]
-        # A second end belongs to no start.
+        # An end without a start is ignored.
         elif (start_ns := starts.pop(event["window"], None)) is not None and event["monotonic_ns"] > start_ns:
             spans.setdefault(event["window"], []).append((start_ns, event["monotonic_ns"]))
     epochs = [span for name, parts in spans.items() if name.startswith("epoch-") for span in parts]
@@ -44,7 +44,7 @@ def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
 
 
 def _apart(spans: Spans) -> Spans:
-    """Spans in order, those that overlap as one, so that no joule counts twice."""
+    """Spans sorted, with overlapping ones merged, so that no joule counts twice."""
     found: Spans = []
     for start, end in sorted(spans):
         if found and start < found[-1][1]:
@@ -55,16 +55,16 @@ def _apart(spans: Spans) -> Spans:
 
 
 def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The windows of a run as its record holds them, but for their times of day.
+    """The windows of a run as in its record, except for their times of day.
 
     Args:
-        windows: the parts of each, at least one.
-        trace: raw readings that should span them.
+        windows: by name, the spans of each window, at least one.
+        trace: raw readings that should cover the windows.
         idle: the calibration, see calibration.measure_idle.
 
     Returns:
-        by window: edges, `duration_s`, energy by domain, mean and maximum of every other gauge by domain and
-        quantity, and what was witnessed.
+        by window: edges, `duration_s`, energy by domain, mean and maximum of every other gauge by domain and quantity,
+        and what the witness saw.
     """
     every = list(dict.fromkeys(span for spans in windows.values() for span in spans))
     series = [trace.of(index) for index in range(len(trace.channels))]
@@ -92,7 +92,7 @@ def window_of(spans: Spans, trace: Trace, idle: Mapping[str, Any]) -> dict[str, 
 
 
 Accounts = Mapping[int, Mapping[tuple[int, int], WindowEnergy]]
-"""Energy of every span from every channel that tells of energy, by the channel's number."""
+"""Energy of every span, by index of the channel; channels of energy or power only."""
 
 
 def _window(spans: Spans, trace: Trace, idle: Mapping[str, Any], accounts: Accounts) -> dict[str, Any]:
@@ -138,9 +138,9 @@ def _over(energies: Mapping[tuple[int, int], WindowEnergy], spans: Spans, durati
 def _cross_checks(
     found: Mapping[str, Any], trace: Trace, chosen: int, told: Mapping[int, WindowEnergy]
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Every other account of a domain's energy beside the chosen one, and flags where they part (design, 5.5).
+    """The other accounts of a domain's energy, and flags where they deviate from the chosen one (design, 5.5).
 
-    Other accounts are power integrated beside a counter, and other instruments.
+    Other accounts are integrated power where a counter was chosen, and other instruments.
     """
     checks, flags = [], []
     for index, other in told.items():
@@ -166,7 +166,7 @@ def _cross_checks(
 
 
 def _idle_gpu(gauges: Mapping[str, Mapping[str, float]], gross_j: float | None) -> list[str]:
-    """What a GPU that nobody used adds to the total of a run."""
+    """Flag for a GPU that was idle throughout: the energy that it adds to the run's total."""
     busy = gauges.get("utilization_percent")
     if busy is None or busy["max"] > 0 or gross_j is None:
         return []
@@ -174,7 +174,7 @@ def _idle_gpu(gauges: Mapping[str, Mapping[str, float]], gross_j: float | None) 
 
 
 def _throttling(trace: Trace, domain: str, spans: Spans) -> list[str]:
-    """What held a GPU's clock down, and for how much of a window."""
+    """Flags for a throttled GPU: each reason, and its share of a window's readings."""
     for index, channel in enumerate(trace.channels):
         if channel.domain == domain and channel.quantity == THROTTLE_REASONS:
             shares = throttled_shares(trace.inside(index, spans))
@@ -183,14 +183,14 @@ def _throttling(trace: Trace, domain: str, spans: Spans) -> list[str]:
 
 
 def _less_than_idle(net_j: float, uncertainty_j: float) -> list[str]:
-    """What a machine says that draws less at work than at rest: something else ran while idle power was measured."""
+    """Flag for less power at work than at rest: something else ran while idle power was measured."""
     if net_j >= -_SURELY * uncertainty_j:
         return []
     return [f"{-net_j:.4g} J less than the idle machine's: more was drawn than at rest while idle power was measured"]
 
 
 def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:
-    """Gross energy less what the idle machine would have drawn, which is uncertain too."""
+    """A domain's entry: gross energy, idle energy, and their difference (net), with uncertainties and flags."""
     idle_j = net_j = net_uncertainty_j = None
     flags = list(energy.flags)
     if idle is None or idle["mean_power_w"] is None:

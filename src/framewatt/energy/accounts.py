@@ -1,4 +1,4 @@
-"""The accounts of a domain's energy: which channels tell it, and how many joules each tells of a window."""
+"""The accounts of a domain's energy: the channels that measure it, and the joules of a window by each."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ Spans = list[tuple[int, int]]
 """Start and end of each part of a window, CLOCK_MONOTONIC nanoseconds."""
 
 POWER = ("power_instant_w", "power_average_w", "power_w")
-"""The quantities that tell energy by being integrated."""
+"""The quantities that give energy by integration, best first."""
 
 
 def energies_of(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> list[WindowEnergy]:
@@ -26,7 +26,7 @@ def energy_of(channel: Channel, time_ns: Any, value: Any, start_ns: int, end_ns:
 
 
 def energy_accounts(channels: Sequence[Channel]) -> dict[str, list[int]]:
-    """The channels that tell a domain's energy, best first: its counter, instant power, averaged power.
+    """The channels that measure a domain's energy, best first: its counter, instant power, averaged power.
 
     Of two instruments with the same quantity, the one that the study names first comes first.
 

@@ -1,7 +1,7 @@
 """Energy of windows from a cumulative counter of joules.
 
-What the counter gained between two of its updates lies somewhere between them: energy at an edge is interpolated
-between the updates on both sides of it. A failed read (NaN) is bridged by the good ones around it and counted.
+When between two updates the counter's gain was drawn is unknown: energy at an edge is interpolated between the updates
+before and after it. A failed read (NaN) is counted and bridged by its good neighbours.
 """
 
 from collections.abc import Sequence
@@ -17,24 +17,25 @@ from framewatt.energy.windows import UNIFORM, WindowEnergy, flags_of, together
 from framewatt.meters.contract import Channel
 
 _STILL_PERIODS = 10
-"""As many periods without a change, and as many of its usual times between changes, and a counter stands still."""
+"""A counter stands still after this many periods, and this many of its usual intervals, without a change."""
 
 _LOST_INTERVALS = 3
-"""A standstill of more of its usual times between changes, after which the counter goes on as if it had been no time at
-all, has lost joules; one that is made up for was a late refresh."""
+"""A standstill of more than this many usual intervals has lost joules if the counter then goes on as if no time had
+passed. If the counter catches up, it was only a late refresh."""
 
 _LOST_SHARE = 0.5
-"""Of the power before and after a standstill, what the joules that it shows must at least come to."""
+"""Least mean power over a standstill, as a share of the power before and after it, at which no joules were lost."""
 
 _COARSE_DIGITS = 10
-"""A counter that changes by fewer of its last digits stands still between them and has lost nothing."""
+"""A counter that changes by fewer than this many of its last digits is coarse: standing still between them loses
+nothing."""
 
 _WITHIN_SHARE = 0.7
-"""Of the energy that lies on the wrong side of an edge if power stepped just there, the share that is one standard
-uncertainty; found by simulation (docs/meters.md, coverage): 0.6 covers 89 % of load = window on a slow counter."""
+"""One standard uncertainty, as a share of the energy that falls on the wrong side of an edge if power stepped exactly
+there. Found by simulation (docs/meters.md, coverage): 0.6 covers 89 % of load = window on a slow counter."""
 
 _LAG_SHARE = 0.3
-"""Share of an update period by which a source may be late: about the standard deviation of a uniform delay."""
+"""Standard uncertainty of a source's delay, as a share of its update period: about that of a uniform delay."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,10 @@ class _Edge:
     """Energy at an edge of a window.
 
     Attributes:
-        energy_j: what the counter had gained by then.
-        within_j: with its sign, how far off that is if power stepped between the two updates.
-        when_j: how far off it may be since the instants of the updates are not known to any accuracy.
-        power_w: about the edge.
+        energy_j: joules that the counter had gained by then.
+        within_j: signed error of `energy_j` if power stepped between the two updates.
+        when_j: uncertainty of `energy_j` because the times of the updates are known only roughly.
+        power_w: mean power around the edge.
     """
 
     energy_j: float
@@ -59,11 +60,11 @@ def counter_energies(
 ) -> list[WindowEnergy]:
     """Energy of every span.
 
-    A gap inside a span costs nothing, since the counter goes on; one that holds an edge leaves open which side of the
-    edge its joules belong to.
+    A gap inside a span does no harm, since the counter goes on. A gap across an edge leaves open on which side of the
+    edge its joules belong.
 
     Args:
-        channel: a counter; with `max_power_w`, steps that would take more make a window invalid, and so does a gap long
+        channel: a counter; with `max_power_w`, a window is invalid if a step needs more power, or if a gap is long
             enough for more than one wrap.
         time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.
         counter_j: shape (n,), joules, NaN where the read failed.
@@ -77,7 +78,7 @@ def counter_energies(
 
 
 class _Readings:
-    """A counter's trace, looked at once for all its windows."""
+    """A counter's trace, analysed once for all its windows."""
 
     def __init__(self, channel: Channel, time_ns: Nanoseconds, counter_j: Values) -> None:
         self.channel = channel
@@ -87,14 +88,14 @@ class _Readings:
         self.beyond = steps > _most_j(t, steps, channel)
         self.steps = np.where(self.beyond, 0.0, steps)
         moved = np.concatenate((np.ones(min(len(t), 1), bool), self.steps > 0))
-        # The readings that show another value than the one before; the first one is taken for such.
+        # Indices of the readings with a new value; the first reading counts as one.
         self.moved_at = np.flatnonzero(moved)
         self.gained = np.concatenate((np.zeros(min(len(t), 1)), np.cumsum(self.steps)))
         self.knots = knots_of(self.samples.seconds(t), self.gained, channel.update_period_s, moved)
         self.powers_w = np.diff(self.knots.value) / np.diff(self.knots.time_s)
 
     def energy(self, start_ns: int, end_ns: int) -> WindowEnergy:
-        """One window."""
+        """Energy of one window."""
         first, last, failed = self.samples.around(start_ns, end_ns)
         t = self.samples.time_ns[first:last]
         gap_s, inside, reasons = coverage(t, start_ns, end_ns)
@@ -114,7 +115,7 @@ class _Readings:
         late_j = _LAG_SHARE * channel.update_period_s * (end.power_w - start.power_w)
         shifted_j = self._gained_late(end_ns) - self._gained_late(start_ns)
         systematic = float(np.linalg.norm([together(start.within_j, end.within_j), late_j, shifted_j]))
-        # Of steady power every line is rounded the same way.
+        # Under steady power every line is rounded the same way, so that rounding errors add.
         digits = max(inside, 2) if channel.rounds_each else 2**0.5
         by_chance = np.linalg.norm([start.when_j, end.when_j, channel.resolution * UNIFORM * digits])
         energy = end.energy_j - start.energy_j
@@ -131,7 +132,7 @@ class _Readings:
         )
 
     def _jumps(self, first: int, last: int) -> tuple[str, ...]:
-        """Why what the counter did between the readings of a window cannot be right, if so."""
+        """Why a step between the readings of a window is impossible, if one is."""
         inner = slice(first, last - 1)
         back, beyond = self.back[inner], self.beyond[inner]
         if back.any() and not self.undone:
@@ -145,7 +146,7 @@ class _Readings:
 
     @cached_property
     def _standing(self) -> tuple[Nanoseconds, Nanoseconds, float]:
-        """Where the counter stood still: begins and ends of these times, and the seconds that are none yet."""
+        """Standstills: their begins and ends, and the seconds up to which no change is normal."""
         begins, ends, usual_s = self._between_changes
         bearable_s = _STILL_PERIODS * max(self.channel.update_period_s, self.channel.period_s, usual_s)
         long = (ends - begins) * 1e-9 > bearable_s
@@ -153,7 +154,7 @@ class _Readings:
 
     @cached_property
     def _losing(self) -> tuple[Nanoseconds, Nanoseconds]:
-        """Where the counter stood still and lost what was drawn meanwhile: begins and ends of these times."""
+        """Standstills during which the counter lost joules: their begins and ends."""
         begins, ends, usual_s = self._between_changes
         grown = np.diff(self.gained[self.moved_at]) >= _COARSE_DIGITS * self.channel.resolution
         lost = np.zeros(len(begins), bool)
@@ -165,16 +166,16 @@ class _Readings:
 
     @cached_property
     def _between_changes(self) -> tuple[Nanoseconds, Nanoseconds, float]:
-        """First and last reading of every value, and the usual seconds from one change to the next."""
+        """Times of the first and last reading of every value, and the median seconds between changes."""
         t = self.samples.time_ns
         begins, ends = t[self.moved_at], t[np.append(self.moved_at[1:] - 1, len(t) - 1)]
         return begins, ends, float(np.median(np.diff(begins)) * 1e-9) if len(begins) > 1 else 0.0
 
     def _still(self, start_ns: int, end_ns: int) -> tuple[str, ...]:
-        """Why a counter that did not move is not to be believed, if so. Nothing that can be metered takes no energy.
+        """Why a counter that did not move is invalid, if so: everything that can be metered takes energy.
 
-        An estimate may rightly be 0, and a window between two changes of a counter with a coarse last digit is short of
-        them: both are no standstill.
+        An estimate may rightly be 0, and a short window may lie between two changes of a coarse counter: neither is a
+        standstill.
         """
         t = self.samples.time_ns
         if self.channel.estimated:
@@ -194,7 +195,7 @@ class _Readings:
         return ()
 
     def _gained_late(self, edge_ns: int) -> float:
-        """What the counter gains after an edge while it may still show what was drawn before it."""
+        """Joules gained within `late_s` after an edge, which may have been drawn before it."""
         late_s, knots = self.channel.late_s, self.knots
         if not late_s or not len(self.powers_w):
             return 0.0
@@ -230,9 +231,9 @@ class _Readings:
 
 
 def _steps(value: Values, channel: Channel) -> tuple[Values, NDArray[np.bool_], bool]:
-    """Joules between neighbouring readings, where the counter went back, and whether that was undone as a wrap.
+    """Joules between successive readings, where the counter went back, and whether that was corrected as a wrap.
 
-    One whose last digit trembles did not go back.
+    Jitter of the last digit does not count as going back.
     """
     steps = np.diff(value)
     back = steps < -2 * channel.resolution
@@ -242,11 +243,11 @@ def _steps(value: Values, channel: Channel) -> tuple[Values, NDArray[np.bool_], 
 
 
 def _most_j(t: Nanoseconds, steps: Values, channel: Channel) -> Values:
-    """Joules that the domain can have drawn between neighbouring readings; infinite where its limit is unknown.
+    """The most joules that the domain can have drawn between successive readings; infinite where its limit is unknown.
 
-    The time between two readings may differ from that between what they show: a counter is up to an update old, and a
-    reading's time is known to within half a planned period (sampling.OnTime). A counter that is refreshed late shows at
-    once what it gained since its last change.
+    The time between two readings may differ from that between the values shown: a value is up to one update old, and a
+    timestamp is known to within half a planned period (sampling.OnTime). After a late refresh, a counter shows at once
+    everything gained since its last change.
     """
     if not channel.max_power_w:
         return np.full(len(steps), np.inf)

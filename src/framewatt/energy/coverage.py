@@ -1,4 +1,4 @@
-"""How well the readings of a trace cover a window: which of them matter, where it has gaps, and what gaps it bears."""
+"""How well the readings of a trace cover a window: the relevant readings, the gaps, and the gaps that are tolerated."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,13 +7,13 @@ Nanoseconds = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 LONG_GAP_PERIODS = 3
-"""As many planned periods without a good reading are a gap, where fewer are a late reading."""
+"""This many planned periods without a good reading are a gap; fewer are a late reading."""
 
 _SHORTEST_GAP_S = 0.1
-"""Seconds that a process may be late on a machine that is well."""
+"""Shortest gap in seconds: on a healthy machine, a process may be this late."""
 
 LARGEST_GAP_SHARE = 0.03
-"""Share of a window that may lie in gaps: more than that would be invented, so the window is invalid."""
+"""Largest share of a window that may lie in gaps; with more the energy would be guesswork, so the window is invalid."""
 
 
 class Samples:
@@ -22,8 +22,8 @@ class Samples:
     Args:
         time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.
         values: shape (n,), NaN where the read failed.
-        highest: a value above it is a failed read too, such as the all-ones of a register that was not there.
-        total: whether values are a running total, of which the last of several at one instant counts.
+        highest: values above it count as failed reads, such as all ones from a missing register.
+        total: whether values are a running total; of several at one instant, only the last is kept.
 
     Raises:
         ValueError: the times do not ascend.
@@ -43,10 +43,10 @@ class Samples:
             self.time_ns, self.value = self.time_ns[last], self.value[last]
 
     def around(self, start_ns: int, end_ns: int) -> tuple[int, int, int]:
-        """The samples that matter to a window: those inside and the nearest on either side.
+        """The samples relevant to a window: those inside, and the nearest one on either side.
 
         Returns:
-            number of the first of them and of the one behind the last, and how many reads inside the window failed.
+            index of the first of them, index after the last, and the number of failed reads inside the window.
 
         Raises:
             ValueError: `end_ns` is not after `start_ns`.
@@ -59,15 +59,15 @@ class Samples:
         return first, last, int(failed)
 
     def seconds(self, instants_ns: Nanoseconds | int) -> Values:
-        """Instants as seconds since the first good sample, in which differences of nanoseconds are still exact."""
+        """Times as seconds since the first good sample, so that floats keep nanosecond differences exact."""
         return np.asarray((np.asarray(instants_ns) - (self.time_ns[0] if len(self.time_ns) else 0)) * 1e-9)
 
 
 def coverage(t: Nanoseconds, start_ns: int, end_ns: int) -> tuple[float | None, int, tuple[str, ...]]:
-    """How far good samples span a window.
+    """How far good samples cover a window.
 
     Returns:
-        the largest gap in seconds, the samples inside, and why they do not span the window, if so.
+        the largest gap in seconds, the number of samples inside, and why they do not cover the window, if so.
     """
     inside = int(np.count_nonzero((t >= start_ns) & (t <= end_ns)))
     gap_s = float(np.diff(t).max() * 1e-9) if len(t) > 1 else None
@@ -84,13 +84,13 @@ def coverage(t: Nanoseconds, start_ns: int, end_ns: int) -> tuple[float | None, 
 def judge_gaps(
     widths_s: Values, duration_s: float, period_s: float, where: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Why gaps make a window invalid, or what to flag of them.
+    """Reasons why gaps make a window invalid, and flags for gaps that do not.
 
     Args:
-        widths_s: seconds between readings, as far as they matter.
+        widths_s: seconds between the relevant readings.
         duration_s: of the window.
-        period_s: seconds between two readings as planned.
-        where: where those readings are, for the words.
+        period_s: planned seconds between two readings.
+        where: where those readings are, for the message.
     """
     gaps_s = widths_s[widths_s > longest_wait_s(period_s)]
     if not len(gaps_s):
@@ -105,10 +105,10 @@ def judge_gaps(
 
 
 def longest_wait_s(period_s: float) -> float:
-    """Seconds between two readings beyond which there is a gap."""
+    """Seconds between two readings above which they are a gap."""
     return max(LONG_GAP_PERIODS * period_s, _SHORTEST_GAP_S)
 
 
 def segment(t: Nanoseconds, edge_ns: int) -> int:
-    """Number of the segment between two readings that holds an edge of a window."""
+    """Index of the segment between two readings that contains an edge of a window."""
     return int(np.clip(np.searchsorted(t, edge_ns, side="right"), 1, len(t) - 1)) - 1

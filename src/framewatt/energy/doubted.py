@@ -1,4 +1,4 @@
-"""Accounts of a domain's energy that are not believed, since other channels show that they cannot be right."""
+"""Rejects accounts of a domain's energy that other channels prove wrong."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,20 +13,20 @@ from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.meters.trace import Trace
 
 _CONTRADICTION = 0.5
-"""Share by which two accounts of one domain may differ before neither is believed."""
+"""Relative difference of two accounts of one domain above which neither is believed."""
 
 _FROZEN_READINGS = 100
-"""As many readings of one and the same power, to the last digit, and a gauge that others contradict stands still. In a
-part of a window, they must be of as many updates, too: an idle GPU may show one power for a while."""
+"""A gauge is frozen after this many readings of exactly the same power while others move. Within a part of a window,
+they must span as many updates, too: an idle GPU may show one power for a while."""
 
 
 def believed(
     told: Mapping[int, WindowEnergy], trace: Trace, spans: Spans, twins: Mapping[int, str]
 ) -> dict[int, WindowEnergy]:
-    """The accounts of a domain, without the energy of those that stand still or show another one's counter again.
+    """The accounts of a domain, without the energy of those that are frozen or mirror another domain's counter.
 
     Args:
-        told: energy over a window by number of the channel.
+        told: energy over a window by index of the channel.
         trace: raw readings.
         spans: the parts of the window.
         twins: see mirrors.mirrored.
@@ -40,7 +40,7 @@ def believed(
 
 
 def _unless_frozen(energy: WindowEnergy, trace: Trace, index: int, spans: Spans) -> WindowEnergy:
-    """A gauge's energy, but where it shows one and the same value while its domain's other gauges move."""
+    """A gauge's energy, rejected where the gauge shows one value while its domain's other gauges move."""
     channel = trace.channels[index]
     if channel.kind == COUNTER or energy.samples < _FROZEN_READINGS:
         return energy
@@ -63,7 +63,7 @@ def _unless_frozen(energy: WindowEnergy, trace: Trace, index: int, spans: Spans)
 
 
 def _stillest(trace: Trace, index: int, spans: Spans) -> Spans:
-    """The longest time in one part of a window in which a gauge showed one value; none where that is no standstill."""
+    """The longest span in one part of a window in which a gauge showed one value; empty if too short to be frozen."""
     time_ns, value = trace.of(index)
     good = np.isfinite(value)
     time_ns, value = time_ns[good], value[good]
@@ -87,12 +87,12 @@ def _stillest(trace: Trace, index: int, spans: Spans) -> Spans:
 def unless_contradicted(
     told: Mapping[int, WindowEnergy], channels: Sequence[Channel], index: int, duration_s: float
 ) -> WindowEnergy:
-    """The chosen account of a domain, but where another one that can know tells something quite different.
+    """The chosen account of a domain, rejected where another capable account deviates strongly from it.
 
-    An account can know where it measures, and the window is long for it.
+    An account is capable if it is no estimate and the window is long for its meter.
 
     Args:
-        told: energy over a window by number of the channel.
+        told: energy over a window by index of the channel.
         channels: of the trace.
         index: of the chosen account.
         duration_s: of the window.
@@ -121,7 +121,7 @@ def unless_contradicted(
 
 
 def _refused(energy: WindowEnergy, reason: str) -> WindowEnergy:
-    """What a channel says, not to be believed."""
+    """The energy of a channel, made invalid for a reason."""
     return replace(energy, energy_j=None, uncertainty_j=None, mean_power_w=None, reasons=(*energy.reasons, reason))
 
 

@@ -1,7 +1,7 @@
-"""Energy of windows from a gauge of watts: the trapezoid rule over all readings, and what it cannot know.
+"""Energy of windows from a gauge of watts: the trapezoid rule over all readings, and its uncertainty.
 
-A failed read (NaN), or one that no such domain can draw, is bridged by the good ones around it and counted. So is 0 W
-of a gauge that shows so little nowhere else.
+A failed read (NaN), or more power than the domain can draw, is counted and bridged by its good neighbours. So is 0 W
+from a gauge whose other readings are never that low.
 """
 
 from collections.abc import Sequence
@@ -14,21 +14,22 @@ from framewatt.energy.windows import UNIFORM, WindowEnergy, flags_of, together
 from framewatt.meters.contract import Channel
 
 _SECOND_DIFFERENCES = 1 / 6
-"""Mean square of a second difference to the variance of what lies between updates: right for power that is new at each
-update, twice the standard deviation for steps and walks, nothing for a steady rise (docs/meters.md, coverage)."""
+"""Factor from the mean square of second differences to the variance of power between updates. It is right for power
+that is independent at each update, gives twice the standard deviation for steps and random walks, and 0 for a steady
+rise (docs/meters.md, coverage)."""
 
 _EDGE_SHARE = 1 / 8
-"""Of the joules that an average moves across an edge (step x span): what is lost where power steps just there, once the
-window is shifted by half the span."""
+"""Share of the joules that averaging moves across an edge (step x span) that is still lost if power steps exactly
+there, once the window is shifted by half the span."""
 
 _UNSEEN_SHARE = 0.07
-"""Of the joules of one averaging span, what an edge may be off by changes that an average does not show."""
+"""Error of an edge from changes that an average hides, as a share of the joules of one averaging span."""
 
 _TILED_SHARE = 0.9
-"""Of an averaging span, what of the time between two readings surely lies in it."""
+"""Share of an averaging span by which it surely covers the time between two readings."""
 
 _NEAR_DIGITS = 10
-"""A gauge that shows less than so many of its last digits somewhere may rightly show none."""
+"""A gauge that somewhere shows less than this many of its last digits may rightly show 0."""
 
 
 def gauge_energies(
@@ -36,8 +37,8 @@ def gauge_energies(
 ) -> list[WindowEnergy]:
     """Energy of every span.
 
-    A gauge whose values are means over a known time is read that much later by half, where the trace goes on so long;
-    where it does not, its uncertainty holds what that would have changed.
+    If a gauge's values are means over a known time, the window is shifted later by half of that time. If the trace ends
+    too early for the shift, the uncertainty includes the change that it would have made.
 
     Args:
         channel: a gauge; a value above its `max_power_w` is a failed read.
@@ -53,7 +54,7 @@ def gauge_energies(
 
 
 class _Readings:
-    """A gauge's trace, looked at once for all its windows."""
+    """A gauge's trace, analysed once for all its windows."""
 
     def __init__(self, channel: Channel, time_ns: Nanoseconds, power_w: Values) -> None:
         self.channel = channel
@@ -65,11 +66,11 @@ class _Readings:
         shown = fresh(self.t_s, value, channel.update_period_s) if len(t) else np.zeros(0, bool)
         self.knots = knots_of(self.t_s, value, channel.update_period_s, shown)
         self.period_s = max(channel.period_s, channel.update_period_s)
-        # Variance of each second of the segment behind a knot, cumulated over time.
+        # Variance per second of the segment after each knot, cumulated over time.
         bends = np.zeros(len(self.knots.value))
         bends[1:-1] = np.diff(self.knots.value, 2)
         width_s = np.diff(self.knots.time_s)
-        # Means that follow one upon the other leave out nothing.
+        # Adjacent averaging spans leave no time unseen.
         unseen_s = np.maximum(width_s - _TILED_SHARE * channel.average_s, 0.0)
         gap = width_s > longest_wait_s(self.period_s)
         variance = _SECOND_DIFFERENCES * unseen_s**2 * (bends[1:] ** 2 + bends[:-1] ** 2) / 2
@@ -78,11 +79,11 @@ class _Readings:
 
     @property
     def _span_s(self) -> float:
-        """Seconds over which a value may be a mean."""
+        """The longest time in seconds over which a value may be a mean."""
         return max(self.channel.average_s, self.channel.average_most_s)
 
     def energy(self, start_ns: int, end_ns: int) -> WindowEnergy:
-        """One window."""
+        """Energy of one window."""
         first, last, failed = self.samples.around(start_ns, end_ns)
         t, value = self.samples.time_ns[first:last], self.samples.value[first:last]
         gap_s, inside, reasons = coverage(t, start_ns, end_ns)
@@ -96,14 +97,14 @@ class _Readings:
             return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
         duration_s = (end_ns - start_ns) * 1e-9
         start_s, end_s = (float(self.samples.seconds(edge)) for edge in (start_ns, end_ns))
-        # A gap counts as far as it lies in the window.
+        # Only the part of a gap inside the window counts.
         widths_s = np.diff(np.clip(self.t_s[first:last], start_s, end_s))
         reasons, flags = judge_gaps(widths_s, duration_s, self.period_s, "between readings")
         if reasons:
             return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
         late_s, unread_j = self.channel.average_s / 2, 0.0
         if end_s + late_s > self.t_s[-1]:
-            # What reading it later would have changed, if power stayed as it was shown at the end.
+            # The change from the shift, if power stayed at the value shown at the window's end.
             unread_j = late_s * float(np.interp(end_s, self.t_s, self.samples.value))
             unread_j -= self._to(min(start_s + late_s, float(self.t_s[-1]))) - self._to(start_s)
             late_s = 0.0
@@ -126,13 +127,13 @@ class _Readings:
         )
 
     def _to(self, second: float) -> float:
-        """Joules from the first sample to an instant within the trace."""
+        """Joules from the first sample to a time within the trace."""
         i = int(np.clip(np.searchsorted(self.t_s, second, side="right") - 1, 0, max(len(self.t_s) - 2, 0)))
         power_w = float(np.interp(second, self.t_s, self.samples.value))
         return float(self.energy_to[i] + (second - self.t_s[i]) * (self.samples.value[i] + power_w) / 2)
 
     def _edges(self, start_s: float, end_s: float, mean_w: float) -> float:
-        """Joules that the edges may be off together: updates that are late, and averages across an edge."""
+        """Combined uncertainty of both edges in joules: late updates, and averaging across an edge."""
         at_start, at_end = np.interp([start_s, end_s], self.t_s, self.samples.value)
         late_j = (at_end - at_start) * self.channel.update_period_s / 2
         span_s = self._span_s
@@ -141,14 +142,14 @@ class _Readings:
         span_s += self.channel.period_s if self.channel.period_s > self.channel.update_period_s else 0.0
         across = together(*(self._step_w(edge, span_s) * span_s * _EDGE_SHARE for edge in (start_s, end_s)))
         unseen_j = _UNSEEN_SHARE * mean_w * span_s
-        # Where the span is not known, the window lies right for some span between none and the longest.
+        # Where the averaging span is unknown, the window's shift is right for some span between 0 and the longest.
         unknown_j = (at_end - at_start) * self.channel.average_most_s / 4
         return float(np.linalg.norm([late_j, across, unseen_j, unknown_j]))
 
     def _step_w(self, edge_s: float, span_s: float) -> float:
-        """How much more power changes across an edge, within one averaging span, than before and after; with its sign.
+        """Signed step of power across an edge, within one averaging span, in excess of the changes before and after.
 
-        A steady rise changes as much in every span, and a window in it loses nothing.
+        A steady rise changes equally in every span, and causes no error.
         """
         at = np.interp(edge_s + span_s * np.array([-1.5, -0.5, 0.5, 1.5]), self.t_s, self.samples.value)
         before, across, after = np.diff(at)
@@ -156,13 +157,13 @@ class _Readings:
 
 
 def _without_nothing(channel: Channel, power_w: Values) -> Values:
-    """Power without the 0 W that stands for a read which failed: nothing that can be metered takes none.
+    """Power with 0 W as NaN where it means a failed read: everything that can be metered draws power.
 
-    A coarse last digit rounds what is little to nothing, and an estimate may be 0. Where all is 0 W, it stays, and says
-    so.
+    Exceptions: a coarse last digit rounds little power to 0, and an estimate may be 0. If every reading is 0 W, they
+    stay, so that the window becomes invalid for that reason.
 
     Args:
-        channel: with its last digit in watts; where it tells none, the least step between two values is taken for it.
+        channel: with its resolution in watts; if that is 0, the smallest step between two values is used.
         power_w: shape (n,), watts.
     """
     power_w = np.asarray(power_w, np.float64)

@@ -1,4 +1,4 @@
-"""Mean and maximum over windows of what is sampled beside power: utilisation, memory, temperature, clocks."""
+"""Mean and maximum over windows of the gauges other than power: utilisation, memory, temperature, clocks."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -17,10 +17,10 @@ def summaries(
     windows: Mapping[str, Sequence[tuple[int, int]]],
     leave_out: Collection[str] = (),
 ) -> dict[str, Summary]:
-    """Means and maxima of the good readings in every window; a gauge without any there is left out.
+    """Means and maxima of the good readings in every window; a gauge without good readings there is left out.
 
     Args:
-        channels: what was sampled.
+        channels: the sampled channels.
         series: times, shape (n,), ascending, and values, shape (n,), NaN where a read failed, of each channel.
         windows: the parts of each window, start and end in nanoseconds. A reading on an edge belongs to both sides.
         leave_out: quantities not to summarise.
@@ -45,7 +45,7 @@ def _of_spans(time_ns: Any, value: Any, spans: Sequence[tuple[int, int]]) -> Any
     """Count, sum and maximum of the readings in each span."""
     starts, ends = np.array(spans, np.int64).reshape(-1, 2).T
     first, after = np.searchsorted(time_ns, starts, side="left"), np.searchsorted(time_ns, ends, side="right")
-    # Every other slice is that between two spans; one more value lets a slice end behind the last reading.
+    # Every other slice is the time between two spans; the extra value lets a slice end after the last reading.
     slices = np.stack([first, after], axis=1).ravel()
     padded = np.append(value, 0.0)
     sums, most = np.add.reduceat(padded, slices)[::2], np.maximum.reduceat(padded, slices)[::2]

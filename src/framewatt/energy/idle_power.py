@@ -1,8 +1,7 @@
-"""How well the power of the idle machine is known while a run goes on (pure).
+"""Uncertainty of the idle machine's power during a run (pure).
 
-What the machine would have drawn without the run differs from the calibrated mean for three reasons: that mean is of a
-finite time, idle power wanders within times of the run's length, and it is another one at a study's end than at its
-begin.
+The power without the run differs from the calibrated mean for three reasons: the mean is over a finite time, idle power
+wanders over times as long as the run, and it drifts between the start and the end of a study.
 """
 
 import itertools
@@ -15,28 +14,28 @@ _FEWEST = 4
 _MOST = 128
 
 _TWICE = {4: 1.59, 8: 1.18, 16: 1.07, 32: 1.02, 64: 1.0, 128: 0.99}
-"""Half of Student's t for 95 %, by how many spans a standard deviation is of, so that twice the product covers as it
-says (JCGM 100:2008, G.3)."""
+"""Half of Student's t for 95 %, by the number of spans that a standard deviation is computed from: scaled by it, twice
+the standard deviation covers 95 % (JCGM 100:2008, G.3)."""
 
 MeanPowers = Callable[[Sequence[tuple[int, int]]], Sequence[float | None]]
 """Mean power of every span (start and end in nanoseconds), None where it is unknown."""
 
 
 def spreads_of(mean_powers: MeanPowers, start_ns: int, end_ns: int, shortest_s: float) -> list[dict[str, Any]]:
-    """How much the mean power of a span differs from that of another one, by how long they are.
+    """Standard deviation of the mean power of spans of idle time, by length of the spans.
 
-    Idle power is correlated with itself: its standard error cannot be had from the number of readings, but from blocks
-    of ever longer times (Flyvbjerg and Petersen 1989, doi:10.1063/1.457480).
+    Idle power is autocorrelated: its standard error follows not from the number of readings, but from blocks of
+    increasing length (Flyvbjerg and Petersen 1989, doi:10.1063/1.457480).
 
     Args:
-        mean_powers: what the meter says.
-        start_ns: of the idle time.
-        end_ns: of the idle time.
-        shortest_s: spans shorter than this tell of the meter and not of the machine; the longest are always taken.
+        mean_powers: gives the mean power of spans by the meter.
+        start_ns: start of the idle time.
+        end_ns: end of the idle time.
+        shortest_s: shorter spans would show the meter's noise, not the machine's; the longest are always taken.
 
     Returns:
-        by length of span, the longest first: `span_s`, `spans` (how many) and `sd_power_w`; none where a power is
-        unknown.
+        by length of span, the longest first: `span_s`, `spans` (how many) and `sd_power_w`; lengths with an unknown
+        power are left out.
     """
     found: list[dict[str, Any]] = []
     spans = _FEWEST
@@ -51,7 +50,7 @@ def spreads_of(mean_powers: MeanPowers, start_ns: int, end_ns: int, shortest_s: 
 
 
 def usual_spread_w(spreads: Sequence[Mapping[str, Any]]) -> float | None:
-    """The standard deviation to show: over eighths of the idle time, over quarters where it is too short for them."""
+    """The standard deviation to report: over eighths of the idle time, or quarters where eighths are too short."""
     return float(spreads[min(1, len(spreads) - 1)]["sd_power_w"]) if spreads else None
 
 
@@ -59,8 +58,8 @@ def idle_uncertainty_w(idle: Mapping[str, Any], duration_s: float) -> float | No
     """Standard uncertainty of the power that an idle machine would have drawn during a run, in watts.
 
     Args:
-        idle: a domain's, see calibration.measure_idle; without `spreads` (from a study file, or of old) its
-            `sd_power_w` stands for both.
+        idle: a domain's idle power, see calibration.measure_idle; without `spreads` (from a study file or an old
+            record) its `sd_power_w` is the result.
         duration_s: of the run.
 
     Returns:
@@ -72,7 +71,7 @@ def idle_uncertainty_w(idle: Mapping[str, Any], duration_s: float) -> float | No
     covering = [
         (spread["span_s"], spread["spans"], spread["sd_power_w"] * _TWICE[spread["spans"]]) for spread in spreads
     ]
-    # A shorter mean spreads more, at most as noise does that is not correlated: where no span is as short as the run.
+    # If no span is as short as the run: a mean over a shorter time spreads more, at most as uncorrelated noise does.
     within = [spread for spread in covering if spread[0] <= duration_s]
     shortest_s, _, shortest_w = covering[-1]
     wandering_w = max(within)[2] if within else shortest_w * (shortest_s / duration_s) ** 0.5
@@ -81,10 +80,10 @@ def idle_uncertainty_w(idle: Mapping[str, Any], duration_s: float) -> float | No
 
 
 def drift_w(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, float]:
-    """Standard uncertainty, by domain in watts, of idle power that changed while a study ran.
+    """Standard uncertainty of idle power from its drift during a study, in watts by domain.
 
-    It may have been anywhere between both, at any time: the root mean square of what lies evenly between nothing and
-    the difference.
+    Idle power may have been anywhere between both values at any time: this is the root mean square of a uniform
+    distribution between 0 and the difference.
 
     Args:
         before: idle.json, or nothing.

@@ -1,7 +1,7 @@
-"""From readings to the instants at which a meter's source changed.
+"""From readings to the times at which a meter's source was updated.
 
-A meter that is read more often than it is refreshed shows each value several times; one that is refreshed more often
-shows a value of some instant since its last update. What is known of energy or power is known at updates: *knots*.
+A meter that is read more often than it is refreshed shows each value several times. One that is refreshed more often
+shows a value from any time within its last update period. Energy or power is known only at updates: *knots*.
 """
 
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from framewatt.energy.coverage import Values
 
 @dataclass(frozen=True)
 class Knots:
-    """What a source showed, at the instants of its updates.
+    """Values of a source at the times of its updates.
 
     Attributes:
         time_s: shape (k,), seconds, ascending.
         value: shape (k,), in the channel's unit.
-        spread_s: shape (k,), width of the span in which each update was, in seconds.
+        spread_s: shape (k,), seconds within which each update happened.
     """
 
     time_s: Values
@@ -30,12 +30,12 @@ class Knots:
 def knots_of(t_s: Values, value: Values, update_period_s: float, kept: NDArray[np.bool_]) -> Knots:
     """Knots of a trace.
 
-    An update was somewhere between the reading that shows it and the one before, and within the last update period of
-    a source that is refreshed more often than it is read; its middle is taken.
+    An update happened between the reading that first shows it and the one before, and, if the source is refreshed more
+    often than it is read, within the last update period. The middle of that span is taken.
 
     Args:
         t_s: shape (n,), seconds of the good readings, ascending; at least one.
-        value: shape (n,), what they showed.
+        value: shape (n,), their values.
         update_period_s: seconds between two updates of the source.
         kept: shape (n,), which readings show an update.
     """
@@ -45,7 +45,7 @@ def knots_of(t_s: Values, value: Values, update_period_s: float, kept: NDArray[n
 
 
 def changed(value: Values) -> NDArray[np.bool_]:
-    """Which readings show another value than the one before; the first one counts.
+    """Which readings differ from the one before; the first one counts as different.
 
     Args:
         value: shape (n,), at least one.
@@ -54,7 +54,7 @@ def changed(value: Values) -> NDArray[np.bool_]:
 
 
 def fresh(t_s: Values, value: Values, update_period_s: float) -> NDArray[np.bool_]:
-    """Which readings of a gauge show an update: those that changed, and those that are no old value before a change.
+    """Which readings of a gauge show an update: changed values, and repeated ones not stale before a change.
 
     Args:
         t_s: shape (n,), seconds, ascending.

@@ -1,8 +1,8 @@
-"""Dies of one package whose counters are one and the same (pure).
+"""Dies of one package that show the same counter (pure).
 
-Some AMD processors list a package once a die, each with the whole package's joules. Where their counters stand alike
-when a meter opens, it leaves all but one out (meters/rapl.py); where they began at different numbers, only their growth
-tells.
+Some AMD processors list a package once per die, each with the whole package's joules. If their counters agree when a
+meter opens, it leaves out all but one (meters/rapl.py); if they started at different values, only their growth shows
+it.
 """
 
 from collections.abc import Sequence
@@ -14,27 +14,28 @@ from framewatt.meters.contract import COUNTER
 from framewatt.meters.trace import Trace
 
 DIE = "-die-"
-"""What stands between the name of a package's domain and the number of one of its dies."""
+"""Separates the name of a package's domain from the number of a die."""
 
 _APART_J = 1.0
-"""Two views of one counter, read one after the other, differ by milliseconds of power."""
+"""Largest difference in growth of two views of one counter: read one after the other, they differ by milliseconds of
+power."""
 
 _APART_SHARE = 1e-3
-"""Of what they gained, by what two real dies have parted at least."""
+"""Share of their growth by which the counters of two real dies differ at least."""
 
 _TOLD_J = 100.0
-"""Once a counter grew by so much, two views of it part by a smaller share."""
+"""From this growth on, two views of one counter differ by a smaller share than two real dies."""
 
 
 def mirrored(trace: Trace, spans: Sequence[tuple[int, int]]) -> dict[int, str]:
-    """The counters that grew as another die's did, reading by reading.
+    """The counters that grew exactly as another die's, reading by reading.
 
     Args:
         trace: raw readings.
         spans: parts of a window, start and end in nanoseconds.
 
     Returns:
-        by number of the channel, the domain whose counter it shows again; the first of alike ones is none.
+        by index of the channel, the domain whose counter it mirrors; the first of equal counters is left out.
     """
     found: dict[int, str] = {}
     dies = [i for i, c in enumerate(trace.channels) if DIE in c.domain and c.kind == COUNTER]
@@ -52,7 +53,7 @@ def mirrored(trace: Trace, spans: Sequence[tuple[int, int]]) -> dict[int, str]:
 
 
 def _alike(trace: Trace, first: int, second: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether two counters of one meter grew by the same, over all readings of a window."""
+    """Whether two counters of one meter grew alike over all readings of a window."""
     (time_ns, one), (other_ns, two) = trace.of(first), trace.of(second)
     if len(time_ns) != len(other_ns):
         return False
@@ -66,6 +67,6 @@ def _alike(trace: Trace, first: int, second: int, spans: Sequence[tuple[int, int
 
 
 def _grown(joules: Values, wrap: float | None) -> Values:
-    """What a counter gained since its first reading, wraps undone."""
+    """Growth of a counter since its first reading, corrected for wraps."""
     steps = np.diff(joules, prepend=joules[0])
     return np.cumsum(np.where(steps < -(wrap or np.inf) / 2, steps + (wrap or 0.0), steps))

@@ -1,4 +1,4 @@
-"""What a GPU did over a window, beside drawing power: how busy, how full and how warm it was."""
+"""A GPU's mean utilisation, memory and temperature over a window."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,15 +9,15 @@ _QUANTITIES = {
     "gpu_memory_used_b": "memory_used_b",
     "gpu_temperature_c": "temperature_c",
 }
-"""Column of a frame -> quantity that meters tell of a GPU."""
+"""Column of a frame -> quantity of a GPU's channels."""
 
 _ADDED = "gpu_memory_used_b"
-"""Of several GPUs, what adds up; all else is their mean."""
+"""The only column that is a sum over several GPUs; all others are means."""
 
 _UNKNOWN = "telemetry_unknown"
 
 TELEMETRY = [*_QUANTITIES, _UNKNOWN]
-"""Columns of a frame: means over the window's readings, and why one of them is missing."""
+"""Columns of a frame: means over the window's readings, and why values are missing."""
 
 
 def telemetry(window: Mapping[str, Any], domain: str | None = None) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def telemetry(window: Mapping[str, Any], domain: str | None = None) -> dict[str,
 
 
 def _together(column: str, gauges: list[Mapping[str, Any]]) -> float | None:
-    """One number for all GPUs; None where some meter did not tell it."""
+    """One number for all GPUs; None where it is missing for any of them."""
     means: list[float] = [found[quantity]["mean"] for found in gauges if (quantity := _QUANTITIES[column]) in found]
     if not gauges or len(means) < len(gauges):
         return None

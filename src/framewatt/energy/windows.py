@@ -1,4 +1,4 @@
-"""Energy of a window of a trace, with its uncertainty: what every kind of channel has in common (pure)."""
+"""Energy of a window with its uncertainty: what counters and gauges have in common (pure)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ UNIFORM = 12**-0.5
 
 @dataclass(frozen=True)
 class WindowEnergy:
-    """What a meter says of a window.
+    """A window's energy as one channel measured it.
 
     Attributes:
         energy_j: joules, or None where the window is invalid.
@@ -24,11 +24,11 @@ class WindowEnergy:
         mean_power_w: watts, or None.
         samples: good samples inside the window, edges included.
         failed_reads: reads inside the window that failed and were bridged.
-        largest_gap_s: longest time between two good samples that touch the window, in seconds.
+        largest_gap_s: longest time between two successive good samples inside or next to the window, in seconds.
         reasons: why the window is invalid; empty where it is valid.
-        flags: what a reader should know although the number stands.
-        systematic_j: the part of `uncertainty_j` that windows of like loads have in common, such as what a slow meter
-            loses where each of them begins, in joules.
+        flags: caveats of a valid number.
+        systematic_j: the part of `uncertainty_j` in joules that is the same for all windows of similar loads, such as
+            the loss of a slow meter at their start.
     """
 
     energy_j: float | None
@@ -45,7 +45,7 @@ class WindowEnergy:
 def combine(parts: Sequence[WindowEnergy], duration_s: float) -> WindowEnergy:
     """One window made of several spans (the epochs of a training).
 
-    Joules add; of their uncertainties, what is by chance adds in quadrature, what is systematic as it is.
+    Energies add up. Random parts of the uncertainties add in quadrature, systematic ones linearly.
 
     Args:
         parts: the spans' results, at least one.
@@ -74,10 +74,10 @@ def combine(parts: Sequence[WindowEnergy], duration_s: float) -> WindowEnergy:
 
 
 def flags_of(channel: Channel, duration_s: float, failed: int) -> tuple[str, ...]:
-    """What to tell of a window that is short for its meter, or has failed reads.
+    """Flags for a window that is short for its meter, or has failed reads.
 
     Args:
-        channel: what was read.
+        channel: the channel that was read.
         duration_s: of the window, seconds.
         failed: reads inside it that failed.
     """
@@ -94,9 +94,9 @@ def flags_of(channel: Channel, duration_s: float, failed: int) -> tuple[str, ...
 
 
 def together(at_start_j: float, at_end_j: float) -> float:
-    """Joules that the two edges of a window are off together, each with its sign.
+    """Combined error of a window's two edges in joules, from their signed errors.
 
-    Where a load begins and ends with the window, both edges err the same way and their errors add; otherwise they are
-    independent.
+    If a load begins and ends with the window, both edges change the energy in the same direction and their errors add
+    up; otherwise they are independent.
     """
     return float(max(np.hypot(at_start_j, at_end_j), abs(at_end_j - at_start_j)))

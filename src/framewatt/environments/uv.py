@@ -1,4 +1,4 @@
-"""The program uv, which makes virtual environments, and the Python that they have."""
+"""The program uv, which makes virtual environments, and their Python version."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from framewatt.base.errors import FramewattError
 PYTHON_VERSION = "3.11"
 
 BUILD_LOCK = Path("envs", "build", "build-requirements.txt")
-"""With hashes: what builds packages that have no wheel, and nothing else may."""
+"""Locked build tools, with hashes; the only ones allowed for building packages without a wheel."""
 
 
 UV_ENVIRONMENT = {"VIRTUAL_ENV": "", "UV_NO_WRAP": "1"}
@@ -18,10 +18,10 @@ UV_ENVIRONMENT = {"VIRTUAL_ENV": "", "UV_NO_WRAP": "1"}
 
 
 def uv_program() -> str:
-    """Path of uv, which lies beside the interpreter that runs the workflow, or on PATH.
+    """Path of uv, beside the interpreter that runs the workflow or on PATH.
 
     Raises:
-        FramewattError: it is not there.
+        FramewattError: uv is not installed.
     """
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if uv is None:

@@ -1,1 +1,1 @@
-"""The machine that is measured: what it is, its lock, its governor, and the processes that run on it."""
+"""The measured machine: its description, lock, CPU governor, and processes."""

@@ -1,8 +1,8 @@
-"""The governor of the processors' clock, set for a while and put back, also after a crash.
+"""Sets the CPU frequency governor for a while and restores it, even after a crash.
 
-A guardian process sets it and waits until its standard input closes, which happens however its parent ends; then it
-writes back what it found. It ignores the signals that stop a run. `python -m framewatt.host.governor NAME` is the
-process.
+A guardian process sets the governor and waits until its standard input closes, which happens however its parent ends.
+Then it restores the previous governor. It ignores the signals that stop a run. The process is `python -m
+framewatt.host.governor NAME`.
 """
 
 import contextlib
@@ -22,12 +22,12 @@ _ANSWER_S = 10.0
 
 @contextlib.contextmanager
 def governor(name: str | None, root: Path = CPUS, keep: Sequence[int] = ()) -> Iterator[None]:
-    """Have this governor inside the block; None leaves it as it is.
+    """Use this governor inside the block; None leaves it unchanged.
 
     Args:
         name: `performance`, or another that the kernel knows.
         root: where the kernel lists its processors.
-        keep: open files that the guardian holds until the machine is as it was: the machine's lock.
+        keep: open files (the machine's lock) that the guardian holds until it has restored the governor.
 
     Raises:
         FramewattError: the kernel shows no governor, or this user may not set it.
@@ -58,7 +58,7 @@ def governor(name: str | None, root: Path = CPUS, keep: Sequence[int] = ()) -> I
 
 
 def main(name: str, root: Path) -> int:
-    """Set the governor of every processor, wait for the end of standard input, write back what was there."""
+    """Set the governor of every processor, wait for the end of standard input, and restore the previous ones."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     files = sorted(root.glob("cpu[0-9]*/cpufreq/scaling_governor"))

@@ -1,4 +1,4 @@
-"""Who holds a lock: written into its file by the holder, read by those who wait."""
+"""Who holds a lock: the holder writes it into the lock's file, and those who wait read it."""
 
 import contextlib
 import json
@@ -16,9 +16,9 @@ class Holder:
     """Who holds a lock.
 
     Attributes:
-        study: what it holds it for.
-        pid: its process.
-        since: when it began, UTC.
+        study: the study that it measures.
+        pid: its process id.
+        since: when it took the lock, UTC.
     """
 
     study: str
@@ -30,7 +30,7 @@ class Holder:
 
 
 def tell(file: int, study: str) -> None:
-    """Write into a lock's file that this process holds it. A full disk takes only that away."""
+    """Write into a lock's file that this process holds it. On a full disk, only this note is lost."""
     told = {"study": study, "pid": os.getpid(), "since_utc": datetime.now(UTC).isoformat(timespec="seconds")}
     line = f"{json.dumps(told)}\n".encode()
     with contextlib.suppress(OSError):
@@ -39,7 +39,7 @@ def tell(file: int, study: str) -> None:
 
 
 def told(file: int) -> Holder | None:
-    """Who holds it, by what it wrote. Anybody may write there, so nothing else of it is believed or shown."""
+    """The holder according to the lock's file, or None. Anybody may write there, so anything unexpected is ignored."""
     try:
         said = json.loads(os.pread(file, _TOLD_B, 0).splitlines()[0])
         study, since = str(said["study"]), datetime.fromisoformat(said["since_utc"]).astimezone(UTC)

@@ -1,12 +1,11 @@
-"""One measurement on a machine at a time, whoever starts it from wherever.
+"""One measurement on a machine at a time, across users, checkouts, containers and Slurm jobs.
 
-The lock of the machine is flock(2) on a file in every folder of FOLDERS to which every user may write. Users,
-checkouts, containers and Slurm jobs see different ones of them (a container its own /run/lock, a job its own /tmp);
-those that share at least one take turns. All take them in this order, so that nobody waits for somebody who waits for
-them.
+The lock of the machine is flock(2) on a file in every folder of FOLDERS to which every user may write. Not everyone
+sees the same folders (a container has its own /run/lock, a job its own /tmp); those that share at least one take turns.
+All lock them in this order, which rules out deadlocks.
 
-The kernel lets go of a lock when the last process that holds it has ended, however it ended. Children get hold of it
-(`Held.files`) where the machine is not as it was before they have ended.
+The kernel releases a lock when the last process that holds it has ended, however it ended. Children inherit it
+(`Held.files`) if the machine is back to normal only after they have ended.
 """
 
 import contextlib
@@ -25,13 +24,13 @@ from framewatt.host.holder import tell, told
 
 FOLDERS = tuple(map(Path, ("/run/lock", "/run/lock/framewatt", "/tmp", "/dev/shm")))  # noqa: S108 # files are checked
 VARIABLE = "FRAMEWATT_LOCK_FOLDER"
-"""For tests: the one folder whose lock counts, instead of the machine's. Records say so."""
+"""For tests: the one folder whose lock counts instead of the machine's. Records say if it was used."""
 
 WAIT_VARIABLE = "FRAMEWATT_WAIT"
-"""`no`: who finds the lock held ends. It reaches jobs by the environment, since it changes nothing that they make."""
+"""`no`: end if the lock is held. Jobs get it through the environment, since it does not affect their results."""
 
 MEASUREMENT, STUDIES = "framewatt-measurement.lock", "framewatt-studies.lock"
-"""Held while something is measured; shared by all studies that measure here, from their start to their end."""
+"""Held while something is measured; shared by all studies that measure on this machine, from start to end."""
 
 _EVERYONE = 0o666
 
@@ -41,9 +40,9 @@ class Held:
     """The lock, held.
 
     Attributes:
-        files: open files that hold it, for a child that is to hold it too.
+        files: open files that hold it, to pass on to children.
         waited_s: seconds waited for others.
-        machine_wide: False where a test's own lock is held in the place of the machine's.
+        machine_wide: False where a test's lock is held instead of the machine's.
     """
 
     files: tuple[int, ...]
@@ -51,20 +50,20 @@ class Held:
     machine_wide: bool
 
     def facts(self) -> dict[str, Any]:
-        """What a record says of it."""
+        """Its entry in records."""
         return {"waited_s": self.waited_s, "machine_wide": self.machine_wide}
 
 
 @contextlib.contextmanager
 def machine_lock(study: str, *, wait: bool = True) -> Iterator[Held]:
-    """Have the machine to oneself; while others measure, one line says for whom this waits.
+    """Hold the machine's lock; if others measure, print one line that says for whom this waits.
 
     Args:
-        study: what is measured; others that wait are told.
+        study: what is measured, shown to others that wait.
         wait: False raises instead of waiting.
 
     Raises:
-        FramewattError: somebody else measures and `wait` is False, or there is no lock to be had.
+        FramewattError: somebody else measures and `wait` is False, or no lock can be taken.
     """
     began = time.monotonic()
     files: list[int] = []
@@ -86,17 +85,17 @@ def may_wait() -> bool:
 
 
 def announce_study(study: str, *, wait: bool) -> tuple[int, ...]:
-    """Say that a study measures on this machine from now on, for as long as this process lives.
+    """Register a study that measures on this machine, for as long as this process lives.
 
     Args:
         study: its name.
-        wait: False where it may do so only if no other does.
+        wait: False raises if another study is registered or measures.
 
     Returns:
         the open files, which hold the lock.
 
     Raises:
-        FramewattError: another measures and `wait` is False, or there is no lock to be had.
+        FramewattError: another study is registered or measures and `wait` is False, or no lock can be taken.
     """
     if not wait:
         with machine_lock(study, wait=False):
@@ -118,7 +117,7 @@ def announce_study(study: str, *, wait: bool) -> tuple[int, ...]:
 
 
 def _paths(name: str) -> list[Path]:
-    """The lock's files, as far as every user may write to their folders."""
+    """The lock's files in folders to which every user may write."""
     if VARIABLE in os.environ:
         return [Path(os.environ[VARIABLE], name)]
     found = [folder / name for folder in FOLDERS if _open_to_all(folder)]
@@ -143,9 +142,9 @@ def _open_to_all(folder: Path) -> bool:
 
 
 def _take(path: Path, files: list[int], study: str, wait: bool, quiet: bool) -> bool:
-    """Lock a file and add it to those held; whether others held it.
+    """Lock a file and add it to `files`; return whether others held it.
 
-    A file that was removed meanwhile locks nobody out: then the one that has its name now is locked.
+    If the file was removed meanwhile, its lock is useless: the file that now has its name is locked instead.
     """
     waited = False
     while (file := _open(path)) is not None:
@@ -160,7 +159,7 @@ def _take(path: Path, files: list[int], study: str, wait: bool, quiet: bool) -> 
             if not (quiet or waited):
                 print(f"waiting for {_holder(file)}: one measurement on a machine at a time", flush=True)
             waited = True
-            # Asleep until the kernel hands it over: who waits does not disturb who measures.
+            # A blocking call, which sleeps in the kernel: waiting must not disturb the measurement.
             fcntl.flock(file, fcntl.LOCK_EX)
         if _is_still(file, path):
             tell(file, study)
@@ -170,11 +169,11 @@ def _take(path: Path, files: list[int], study: str, wait: bool, quiet: bool) -> 
 
 
 def _open(path: Path) -> int | None:
-    """The lock's file, made if it is not there; None in a folder that is read-only, as a container's own are."""
+    """Open the lock's file, creating it if missing; None in a read-only folder, such as a container's own."""
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
     while True:
         try:
-            # Not to be made by the same call: in a sticky folder the kernel may refuse that for another user's file.
+            # First without O_CREAT: in a sticky folder the kernel may refuse O_CREAT for another user's file.
             file = os.open(path, flags)
         except FileNotFoundError:
             mask = os.umask(0)
@@ -221,7 +220,7 @@ def _refusal(file: int) -> FramewattError:
 
 
 def _holder(file: int) -> str:
-    """Who holds the lock, and what of it is left where it was killed."""
+    """Who holds the lock; if that process is gone, also its remaining children that still hold it."""
     holder = told(file)
     if holder is None:
         return "a study that has not said its name"
@@ -232,7 +231,7 @@ def _holder(file: int) -> str:
 
 
 def _holding(inode: int) -> list[int]:
-    """Processes, of those that this user may look into, that hold a lock on a file."""
+    """Processes that hold a lock on a file, among those that this user may inspect."""
     found = set()
     for path in Path("/proc").glob("[0-9]*/fdinfo/*"):
         with contextlib.suppress(OSError):

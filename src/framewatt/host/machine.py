@@ -1,4 +1,4 @@
-"""What machine this is.
+"""Describes this machine: hardware, operating system, fingerprint.
 
 Nothing here names the owner: no host name, user, serial number or address.
 """
@@ -22,8 +22,8 @@ def usable_processors() -> int:
 def describe_machine(root: Path = Path("/")) -> dict[str, Any]:
     """Hardware and operating system, with a fingerprint of this machine in its current boot.
 
-    The fingerprint leaves out what differs between processes of one boot: the operating system of a container image,
-    the processors that a scheduler gives.
+    The fingerprint leaves out facts that differ between processes of one boot: the operating system of a container
+    image, and the processors that a scheduler assigns.
 
     Args:
         root: the file system, or a copy of its /proc and /sys.
@@ -57,7 +57,7 @@ def describe_machine(root: Path = Path("/")) -> dict[str, Any]:
 
 
 def lasting(machine: Mapping[str, Any]) -> dict[str, Any]:
-    """What is the same in every process of one boot of a machine.
+    """The facts that are the same in every process of one boot.
 
     Args:
         machine: see describe_machine.
@@ -66,7 +66,7 @@ def lasting(machine: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text_of(path: Path) -> str:
-    """What a file of the kernel says, or nothing where it does not."""
+    """Text of a kernel file, empty where it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Whether a process ran out of memory, and of which: by what it said last, and by what the kernel counted."""
+"""Whether a process ran out of main or GPU memory: by its output, and by the kernel's count of OOM kills."""
 
 from pathlib import Path
 
@@ -27,26 +27,26 @@ _SAID = {
     # ONNX Runtime, on any device.
     UNNAMED: ("Failed to allocate memory for requested buffer",),
 }
-"""What frameworks say when an allocation failed, by the memory that was short."""
+"""Messages of frameworks about a failed allocation, by the kind of memory."""
 
 _SYSTEM = Path("/")
-"""Where the kernel's files are looked for."""
+"""Root of the kernel's files."""
 
 
 def shortage_told(words: str) -> str | None:
-    """The memory that ran out, by what a process said, or None where it said nothing of the kind.
+    """The kind of memory that ran out according to a process's output, or None.
 
     Args:
-        words: all that it wrote, of any number of lines.
+        words: all its output.
     """
     return next((memory for memory, phrases in _SAID.items() if any(phrase in words for phrase in phrases)), None)
 
 
 def processes_killed_for_memory() -> int | None:
-    """How many processes the kernel has ended for want of memory, here and in what runs below; None where none tells.
+    """OOM kills by the kernel, in this cgroup and its children; None where there is no count.
 
-    It is counted by the control group of this process (version 2, then 1; a container is one), else by the machine
-    since it was started. Source: Linux, Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst, proc(5).
+    The count is that of this process's cgroup (version 2, then 1; a container has its own), else of the machine since
+    its boot. Source: Linux, Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst, proc(5).
     """
     for path in (*_counters_of_group(), _SYSTEM / "proc/vmstat"):
         try:
@@ -60,7 +60,7 @@ def processes_killed_for_memory() -> int | None:
 
 
 def _counters_of_group() -> list[Path]:
-    """The files in which this process's control group would count."""
+    """Candidate files with the OOM kills of this process's cgroup."""
     try:
         groups = [line.split(":", 2) for line in (_SYSTEM / "proc/self/cgroup").read_text().splitlines()]
     except OSError:

@@ -1,4 +1,4 @@
-"""Processes that a child leaves behind: found, though they have left its group, and ended."""
+"""Finds and ends processes that a child leaves behind, even if they have left its process group."""
 
 import contextlib
 import ctypes
@@ -17,14 +17,14 @@ _END_WITHIN_S = 5.0
 
 
 def adopt_orphans() -> None:
-    """From now on, whoever loses its parent below this process becomes its child (Linux, since 3.4)."""
+    """Make this process the subreaper: orphaned descendants become its children (Linux, since 3.4)."""
     _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def ended_with_parent() -> Callable[[], None]:
-    """What a child of this process has to call first, so that the kernel ends it when the thread that started it ends.
+    """A function for a child to call first, so that the kernel kills it when the thread that started it ends.
 
-    It is for subprocess's `preexec_fn`, where no other thread runs beside.
+    It is for subprocess's `preexec_fn`, where no other thread runs.
     """
     parent = os.getpid()
 
@@ -37,11 +37,11 @@ def ended_with_parent() -> Callable[[], None]:
 
 
 def children() -> set[int]:
-    """Process ids of this process's children, those that have ended and were not waited for left out."""
+    """Process ids of this process's children, without zombies."""
     found = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            # Fields after the name, which stands in parentheses and may hold anything: state, parent, … (proc(5)).
+            # Fields after the name, which is in parentheses and may hold any character: state, parent, … (proc(5)).
             state, parent = stat.read_text().rpartition(")")[2].split()[:2]
         except OSError:
             continue
@@ -51,10 +51,10 @@ def children() -> set[int]:
 
 
 def end_orphans(spared: set[int]) -> None:
-    """End every child but these, and the children that come to this process thereby.
+    """Kill all children except `spared`, and the orphans that this process adopts as a result.
 
     Args:
-        spared: process ids.
+        spared: process ids of the children to keep.
     """
     deadline = time.monotonic() + _END_WITHIN_S
     while (strays := children() - spared) and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""A child process that may crash, be killed or hang, and what is said of it afterwards."""
+"""Runs a child process that may crash, be killed or hang, and reports how it ended."""
 
 import os
 import signal
@@ -24,10 +24,10 @@ class Outcome:
     """How a child ended.
 
     Attributes:
-        reason: None where it ended well, else one line that says what happened.
+        reason: None on success, else one line that says what happened.
         started_ns: CLOCK_MONOTONIC just before it was started.
         ended_ns: CLOCK_MONOTONIC just after it had ended.
-        strays: processes that it had left behind, and that were ended.
+        strays: number of processes that it left behind, and that were ended.
     """
 
     reason: str | None
@@ -47,16 +47,17 @@ def supervise(
 ) -> Outcome:
     """Run a command in a process group of its own, its output appended to `log`.
 
-    Whatever it leaves behind when it ends, runs out of time, or this process is told to stop, is ended, also what has
-    left its group. Where this process is killed, the kernel ends the command (not what that has started).
+    When the command ends or times out, or this process is told to stop, all processes that the command started are
+    ended, even those that have left its group. If this process is killed, the kernel kills the command, but not its
+    children.
 
     Args:
         command: the program and its arguments.
         log: file for its standard output and error.
         timeout_s: seconds it may take.
         environment: environment variables set for it on top of this process's.
-        folder: where it starts; None is where this process is.
-        keep: open files that it has, too, and holds until it ends.
+        folder: its working directory; None is this process's own.
+        keep: open files that it inherits and holds until it ends.
 
     Raises:
         KeyboardInterrupt: this process was told to stop (SIGINT, SIGTERM or SIGHUP); the group has been ended.
@@ -93,8 +94,8 @@ def supervise(
             strays = len(children() - others - {process.pid})
             _end_group(process)
             end_orphans(others)
-    # What a program says of a machine is kept with the results, which others will read. It is taken out before the
-    # line is cut to its length.
+    # The output may name secrets of this machine, and is published with the results. Secrets are removed before the
+    # line is cut to length, since half a secret would not be recognised.
     secrets = Secrets.of_this_machine()
     scrub(log, begin, secrets)
     if reason:
@@ -104,14 +105,14 @@ def supervise(
 
 
 def scrub(log: Path, begin: int, secrets: Secrets) -> None:
-    """Take secrets out of what was appended to a log; of more than `_LARGEST_LOG_B`, what is in the middle is left out.
+    """Remove secrets from the new part of a log; beyond `_LARGEST_LOG_B`, its middle is cut out.
 
-    The file stays the same one: others may have it open, to append to it.
+    The file is edited in place, since others may have it open for appending.
 
     Args:
         log: the file.
         begin: where in it the new part begins, bytes.
-        secrets: what is taken out.
+        secrets: the texts to remove.
     """
     with log.open("r+b") as file:
         file.seek(begin)
@@ -119,7 +120,7 @@ def scrub(log: Path, begin: int, secrets: Secrets) -> None:
         size = log.stat().st_size - begin
         if size > _LARGEST_LOG_B:
             file.seek(-(_LARGEST_LOG_B // 2), os.SEEK_END)
-            # Cut between words: of half a token nobody sees what it is.
+            # Cut between words: half a token would not be recognised as a secret.
             first, last = said[: _LARGEST_LOG_B // 2].rpartition(b" ")[0], file.read().partition(b" ")[2]
             said = first + b"\n[framewatt: %d bytes left out]\n" % (size - len(first) - len(last)) + last
         scrubbed = secrets.redact(as_text(said)).encode("utf-8", "surrogateescape")
@@ -130,21 +131,21 @@ def scrub(log: Path, begin: int, secrets: Secrets) -> None:
 
 
 def thread_settings(threads: int) -> dict[str, str]:
-    """Environment variables that hold every math library to `threads`.
+    """Environment variables that limit every math library to `threads`.
 
-    Snakemake sets the same ones from its own count of cores, which is not the study's.
+    They override Snakemake's, which follow its own count of cores, not the study's.
     """
     names = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM", "GOTO")
     return {f"{name}_NUM_THREADS": str(threads) for name in names} | {"TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
 def _describe_exit(code: int, killed_before: int | None, said: str) -> str:
-    """How a child ended that did not end well, and which memory it was short of, if that is told.
+    """How a child failed, and which kind of memory ran out, if known.
 
     Args:
-        code: what it ended with, below 0 for a signal.
-        killed_before: how many processes the kernel had ended for want of memory when the child was started.
-        said: all that the child wrote.
+        code: its exit code, negative for a signal.
+        killed_before: OOM kills before the child was started.
+        said: the child's output.
     """
     short = shortage_told(said)
     ending = f"ended with exit code {code}" if code > 0 else f"killed by {signal.Signals(-code).name}"
@@ -158,7 +159,7 @@ def _describe_exit(code: int, killed_before: int | None, said: str) -> str:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End what is left of the child's process group: politely, then not."""
+    """End the rest of the child's process group: SIGTERM, then SIGKILL."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, sign)
@@ -171,14 +172,14 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _said(log: Path, begin: int) -> str:
-    """All that the child wrote."""
+    """The child's output."""
     with log.open("rb") as file:
         file.seek(begin)
         return file.read().decode(errors="replace")
 
 
 def _last_words(said: str) -> str:
-    """The last line that tells of a shortage of memory, else the last one, which is where Python puts the error."""
+    """The last line about a lack of memory, else the last line, where Python puts the error."""
     lines = [line.strip() for line in said.splitlines()]
     telling = [line for line in lines if shortage_told(line)] or lines
     return next((line[:_LAST_WORDS] for line in reversed(telling) if line), "")

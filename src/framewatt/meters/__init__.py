@@ -1,4 +1,4 @@
-"""Instruments, by name. A new one is a file with a class that keeps the contract, and a line here."""
+"""Meters by name. A new one needs a module with a class that implements the contract, and a line here."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -63,8 +63,8 @@ def availability(names: Iterable[str], options: Mapping[str, Any]) -> dict[str, 
 def select_meters(options: Mapping[str, Any]) -> list[str]:
     """Names of the meters to use on this machine.
 
-    A named meter that is not available is an error, unless the study lets an estimate stand in for it. `auto`
-    takes RAPL and NVML where they are available. The estimate only ever stands in for the CPU's energy.
+    A named meter that is not available is an error, unless the study allows the estimate as a fallback. `auto` takes
+    RAPL and NVML where they are available. The estimate only ever replaces a meter of the CPU's energy.
 
     Args:
         options: the study's `instruments`, with defaults filled in.
@@ -79,12 +79,12 @@ def select_meters(options: Mapping[str, Any]) -> list[str]:
 def chosen_of(
     options: Mapping[str, Any], available: Mapping[str, bool], why: Callable[[str], str] = lambda _: "it was not there"
 ) -> list[str]:
-    """Names of the meters to use where some are available, see `select_meters` (pure).
+    """Names of the meters to use, given which are available; see `select_meters` (pure).
 
     Args:
         options: the study's `instruments`, with defaults filled in.
-        available: whether a meter can be read, by its name.
-        why: why one cannot.
+        available: tells by a meter's name whether it can be read.
+        why: tells by a meter's name why it cannot be read.
 
     Raises:
         FramewattError: a meter is missing and the study names no fallback.

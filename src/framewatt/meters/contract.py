@@ -1,4 +1,4 @@
-"""What a meter is: a set of channels, and readings of them that carry their own times."""
+"""What a meter is: a set of channels, and their readings with timestamps."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ COUNTER = "counter"
 GAUGE = "gauge"
 
 WITNESS = "witness"
-"""The instrument of the channels that a run's witness reads. It is no meter: no study names it, and it says nothing of
+"""Instrument name of the witness's channels. The witness is no meter: no study names it, and it does not measure
 energy."""
 
 Reading = tuple[int, int, float]
@@ -28,19 +28,20 @@ class Channel:
         quantity: name with its unit: `energy_j`, `power_w`, `utilization_percent`, …
         kind: `counter` (cumulative) or `gauge`.
         update_period_s: seconds between two updates of the source.
-        estimated: True where the value is computed from something other than energy or power.
-        resolution: last digit of the source, in the quantity's unit.
-        wrap: value at which a counter starts again from 0, or None.
+        estimated: True where the value is computed from something other than measured energy or power.
+        resolution: smallest step (last digit) of the source, in the quantity's unit.
+        wrap: value at which a counter wraps to 0, or None.
         max_power_w: watts that the domain cannot exceed, or None where unknown.
-        period_s: seconds between two readings as planned; the sampling process fills it in.
-        note: what a reader of this channel's numbers must know, or an empty text; it becomes a flag of every window.
-        average_s: seconds over which each value of a gauge is a mean, where that is known; 0 for an instant.
-        average_most_s: seconds over which it may be one, where that is not known.
-        fit_window_s: seconds of the shortest window for which the meter is fit to 5 %, as it was characterised on this
-            machine; 0 where that is not known.
-        rounds_each: whether each reading of a counter is the one before and a difference that was rounded by itself.
-        late_s: seconds by which what a counter shows may be late, as it was characterised on this machine; 0 where that
-            is not known, or less than windows allow for anyhow.
+        period_s: planned seconds between two readings; the sampling process fills it in.
+        note: a caveat for readers of this channel's numbers, or an empty text; it becomes a flag of every window.
+        average_s: seconds over which each value of a gauge is a mean, where that is known; 0 for an instantaneous
+            value.
+        average_most_s: upper limit of `average_s` where that is unknown.
+        fit_window_s: seconds of the shortest window that the meter measures to 5 %, by its characterisation on this
+            machine; 0 where unknown.
+        rounds_each: whether a counter's readings are sums of differences that were rounded one by one.
+        late_s: seconds by which a counter may lag, by its characterisation on this machine; 0 where unknown, or where
+            the lag is within what windows allow for anyway.
     """
 
     instrument: str
@@ -66,10 +67,10 @@ class Channel:
 
     @classmethod
     def of_dict(cls, content: Any) -> "Channel":
-        """The channel that `to_dict` told of; a trace from elsewhere may tell of anything.
+        """The inverse of `to_dict`, with checks, since a trace from elsewhere may hold anything.
 
         Raises:
-            ValueError: it is none, in words.
+            ValueError: the content describes no channel; the message says why.
         """
         if not isinstance(content, dict) or not set(content) <= set(_KINDS) or not set(_REQUIRED) <= set(content):
             raise ValueError("a channel of other fields than a channel has")
@@ -94,63 +95,64 @@ _KINDS: dict[str, Any] = {
     **dict.fromkeys(("estimated", "rounds_each"), bool),
 }
 _LARGEST = 1e30
-"""Beyond any period, watt or joule; squares of it are still numbers."""
+"""More than any period, power or energy; its square is still finite."""
 
 
 class Meter(Protocol):
-    """An instrument. Made without touching the machine; `open` does that.
+    """An instrument. Constructing it does not touch the machine; `open` does.
 
-    It keeps one of the two contracts below: it is asked on time, or it tells when it has something to say.
+    It implements one of the two protocols below: it is polled at fixed times, or it streams readings of its own.
     """
 
     name: str
     period_s: float
-    """Seconds between two readings: what the study asks for, or the instrument's own pace where that is slower."""
+    """Seconds between two readings: the period that the study asks for, or the instrument's own where that is
+    longer."""
 
     def available(self) -> tuple[bool, str]:
-        """Whether the instrument can be read here, and why (not), with how to mend it."""
+        """Whether the instrument can be read here, and why or why not, with a remedy."""
 
     def open(self) -> list[Channel]:
-        """Get ready to read; the channels that the readings are of.
+        """Get ready to read, and return the channels.
 
         Raises:
-            FramewattError: the instrument is not there after all.
+            FramewattError: the instrument turns out not to be available.
         """
 
 
 @runtime_checkable
 class Polled(Meter, Protocol):
-    """A meter that is asked on time, and answers at once for all its channels together."""
+    """A meter that is polled at fixed times, and returns a value of every channel at once."""
 
     def values(self) -> list[float]:
-        """One value a channel, in the channels' order, NaN where its read failed."""
+        """One value per channel, in the channels' order, NaN where its read failed."""
 
     def close(self) -> None:
-        """Let go of what `open` took."""
+        """Release what `open` acquired."""
 
 
 @runtime_checkable
 class Streamed(Meter, Protocol):
-    """A meter whose readings come when they come, with times of their own."""
+    """A meter that sends readings at its own pace, with their timestamps."""
 
     def stream(self) -> int | None:
-        """A file descriptor that can be read once there are readings; None once there will be no more.
+        """A file descriptor that becomes readable when there are readings; None once there will be no more.
 
-        A meter that nothing wakes, such as a file that grows, has none from the start: it is asked on time.
+        A source that cannot signal new data, such as a growing file, returns None from the start and is polled instead.
         """
 
     def read(self) -> Sequence[Reading]:
         """The readings since the last call, in the order of their times within each channel."""
 
     def end(self) -> Sequence[Reading]:
-        """Let go of what `open` took; the readings that were still under way."""
+        """Release what `open` acquired, and return the readings that were still under way."""
 
 
 def require(meter: Meter) -> None:
-    """Go on only if a meter can be read here; the first line of every `open`.
+    """Raise unless a meter can be read here; the first line of every `open`.
 
     Raises:
-        FramewattError: it cannot, and why.
+        FramewattError: the meter cannot be read; the message says why.
     """
     ready, reason = meter.available()
     if not ready:
@@ -158,7 +160,7 @@ def require(meter: Meter) -> None:
 
 
 def unreadable(path: str | os.PathLike[str]) -> str | None:
-    """Why a file cannot be read, in the system's words, or None where it can. Its content is really read."""
+    """The system's message if a file cannot be read, else None. A byte is read to be sure."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError as error:

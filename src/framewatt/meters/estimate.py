@@ -1,7 +1,7 @@
-"""No instrument at all: joules booked from how busy the processors are. Needs no privileges.
+"""No instrument: an estimate of joules from how busy the processors are. Needs no privileges.
 
-The model is linear between an idle and a busy processor, E = cores * t * idle + busy_time * (busy - idle), which
-is how cloud carbon calculators book shared machines (Cloud Carbon Footprint, methodology, "compute").
+The model is linear between an idle and a busy processor, E = cores * t * idle + busy_time * (busy - idle), as in cloud
+carbon calculators for shared machines (Cloud Carbon Footprint, methodology, "compute").
 It is an estimate and says so in every channel.
 """
 
@@ -17,8 +17,8 @@ class Estimate:
     """A counter of estimated joules for all processors of the machine.
 
     Args:
-        idle_w_per_core: watts booked for an idle processor.
-        busy_w_per_core: watts booked for a busy one.
+        idle_w_per_core: estimated watts of an idle processor.
+        busy_w_per_core: estimated watts of a busy one.
         period_s: seconds between two readings.
         stat: the kernel's processor accounting.
     """
@@ -69,7 +69,7 @@ class Estimate:
         os.close(self._file)
 
     def values(self) -> list[float]:
-        """Joules booked since `open`."""
+        """Estimated joules since `open`."""
         try:
             busy_s = self._busy_s() - self._start[1]
         except (OSError, ValueError, IndexError):

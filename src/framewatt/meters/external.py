@@ -1,7 +1,7 @@
-"""A meter that is no part of this machine: its log, a CSV file that grows while runs are measured.
+"""A meter outside this machine, read from its log: a CSV file that grows while runs are measured.
 
-Its clock is its own. The study states by how many seconds it is behind this machine's clock, and the two are tied once,
-when the meter opens, so that setting a wall clock during a run moves nothing.
+The meter has its own clock. The study states by how many seconds it is behind this machine's clock. The two are aligned
+once, when the meter opens, so that setting a wall clock during a run shifts no reading.
 """
 
 import csv
@@ -22,7 +22,7 @@ _WAIT_STEP_S = 0.05
 
 @dataclass(frozen=True)
 class Log:
-    """Where the readings are.
+    """The log file and its format.
 
     Attributes:
         path: the CSV file, with a header line.
@@ -32,8 +32,8 @@ class Log:
         offset_s: seconds to add to the meter's time to have this machine's.
         period_s: seconds between two lines.
         lag_s: seconds after which a line must be in the file.
-        resolution: last digit of the values, in their unit: a meter that ticks once a watt-hour has 3600 (joules).
-        max_power_w: watts that the meter cannot have seen, or None where nobody says.
+        resolution: last digit of the values, in their unit: a meter that ticks once per watt-hour has 3600 (joules).
+        max_power_w: watts that the metered power cannot exceed, or None where unknown.
     """
 
     path: Path
@@ -48,7 +48,7 @@ class Log:
 
 
 class External:
-    """One channel, `external:wall`, which holds all that the machine draws."""
+    """One channel, `external:wall`: everything that the machine draws."""
 
     name = "external"
 
@@ -79,7 +79,7 @@ class External:
         return True, f"reads {self.log.path}"
 
     def open(self) -> list[Channel]:
-        """Tie the clocks and go to the end of the file."""
+        """Align the clocks and go to the end of the file."""
         require(self)
         self._utc_less_monotonic_ns = time.time_ns() - time.monotonic_ns()
         self._file = self.log.path.open(newline="", encoding="utf-8")
@@ -97,11 +97,11 @@ class External:
         ]
 
     def stream(self) -> int | None:
-        """None: a file tells nobody that it has grown."""
+        """None: a file does not signal that it has grown."""
         return None
 
     def read(self) -> Sequence[Reading]:
-        """The lines since the last call. Those from before the meter opened are read too, and lie before every window.
+        """The lines since the last call, those with times before `open` included; they lie before every window.
 
         Raises:
             FramewattError: a line has no time.
@@ -121,7 +121,7 @@ class External:
         return found
 
     def end(self) -> Sequence[Reading]:
-        """Wait, at most as long as a line may lag, for the line that covers this moment; the last readings."""
+        """Wait up to `lag_s` for the line that covers this moment, and return the last readings."""
         assert self._file is not None
         end_ns = time.monotonic_ns()
         deadline_ns = end_ns + round((self.log.lag_s + self.log.period_s) * 1e9)
@@ -133,7 +133,7 @@ class External:
         return found
 
     def _monotonic_ns(self, text: str) -> int:
-        """CLOCK_MONOTONIC of a time of the meter's clock."""
+        """A time of the meter's clock as CLOCK_MONOTONIC nanoseconds."""
         try:
             instant_ns = utc_ns(text)
         except ValueError as error:

@@ -6,7 +6,7 @@ from framewatt.meters.visible import Gpu
 
 
 def gpus_of(library: Any) -> list[Gpu]:
-    """All GPUs of the machine, with the instances of divided ones.
+    """All GPUs of the machine, with their MIG instances.
 
     Args:
         library: the pynvml module, initialised.
@@ -17,7 +17,7 @@ def gpus_of(library: Any) -> list[Gpu]:
             handle = library.nvmlDeviceGetHandleByIndex(index)
             gpus.append(Gpu(index, library.nvmlDeviceGetUUID(handle), _mig_uuids(library, handle)))
         except library.NVMLError:
-            # One that is forbidden to this user, or lost, counts in the numbers of the others and can be no run's.
+            # A GPU that is lost, or that this user may not open, keeps its index, but no run can use it.
             gpus.append(Gpu(index, uuid="", lost=True))
     return gpus
 

@@ -1,8 +1,8 @@
-"""nvidia-smi as a program beside the run, the instrument of all three papers (every second, or every 10 ms).
+"""nvidia-smi as a program beside the run, the instrument of all three papers (every second or every 10 ms).
 
-Power is what `power.draw` gives: an average over up to a second on some GPUs. Readings are stamped when their line
-comes, since the program's own times are the wall clock's, which may be set while a run goes on. Every value is parsed
-with its unit. Source: nvidia-smi(1), `--query-gpu`, `--format=csv`, `--loop-ms`.
+Power is `power.draw`: an average over up to a second on some GPUs. Readings are timestamped when their line arrives,
+since the program's own timestamps are of the wall clock, which may be set during a run. Every value is parsed with its
+unit. Source: nvidia-smi(1), `--query-gpu`, `--format=csv`, `--loop-ms`.
 """
 
 import math
@@ -28,7 +28,7 @@ FIELDS = {
     "clocks.sm": ("sm_clock_mhz", 1.0),
     "clocks.mem": ("memory_clock_mhz", 1.0),
 }
-"""Field of nvidia-smi -> quantity and its last digit."""
+"""Field of nvidia-smi -> quantity and its resolution."""
 
 UNITS = {"W": 1.0, "mW": 1e-3, "%": 1.0, "MiB": 2.0**20, "KiB": 2.0**10, "GiB": 2.0**30, "MHz": 1.0, "": 1.0}
 """Unit that nvidia-smi writes -> factor to the quantity's unit. Temperatures come without one, in degrees Celsius."""
@@ -43,7 +43,7 @@ class NvidiaSmi:
     """Every visible GPU.
 
     Args:
-        period_s: seconds between two lines a GPU, at least 0.01.
+        period_s: seconds between two lines of each GPU, at least 0.01.
     """
 
     name = "nvidia-smi"
@@ -54,7 +54,7 @@ class NvidiaSmi:
         self._first_channel: dict[int, int] = {}
 
     def available(self) -> tuple[bool, str]:
-        """Whether the program is there, the driver answers and at least one GPU is visible."""
+        """Whether the program is installed, the driver answers and at least one GPU is visible."""
         if shutil.which("nvidia-smi") is None:
             return False, "the program nvidia-smi is not installed (it comes with NVIDIA's driver)"
         try:
@@ -66,7 +66,7 @@ class NvidiaSmi:
         )
 
     def open(self) -> list[Channel]:
-        """Start the program; every visible GPU has all channels, NaN where it does not tell a value."""
+        """Start the program; every visible GPU has all channels, with NaN for values that it does not report."""
         require(self)
         gpus = visible_gpus(_gpus())
         self._lines = Lines(
@@ -102,7 +102,7 @@ class NvidiaSmi:
         return self._lines.stream
 
     def read(self) -> Sequence[Reading]:
-        """The values of the lines that have come."""
+        """The values of the lines that have arrived."""
         assert self._lines is not None
         return self._readings(self._lines.take())
 
@@ -126,7 +126,7 @@ class NvidiaSmi:
 
 
 def parse_value(text: str) -> float:
-    """A value in its quantity's unit, NaN where there is none.
+    """The value of a field in its quantity's unit, NaN where there is none.
 
     Args:
         text: the field as nvidia-smi writes it: `56.10 W`, `1024 MiB`, `80 %`, `[N/A]`, `[GPU is lost]`.
@@ -136,7 +136,7 @@ def parse_value(text: str) -> float:
 
 
 def unit_of(text: str) -> str | None:
-    """The unit behind a number, empty where there is none; None where the text is no number in a unit of nvidia-smi's.
+    """The unit after a number, empty for no unit; None where the text is not a number in a known unit.
 
     Args:
         text: the field as nvidia-smi writes it.
@@ -150,7 +150,7 @@ def _gpus() -> list[Gpu]:
     """All GPUs of the machine, from `nvidia-smi -L`.
 
     Raises:
-        FramewattError: the program says something else.
+        FramewattError: the program prints no list of GPUs.
     """
     try:
         done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=_ANSWER_S, check=False)

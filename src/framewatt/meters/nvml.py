@@ -19,16 +19,16 @@ _UPDATE_PERIOD_S = 0.1
 "Part-time power measurements: nvidia-smi's lack of attention")."""
 
 _FASTEST_S = 0.02
-"""Read more often than it is refreshed, so that a reading tells when the value changed, and no more often than this."""
+"""Shortest polling period. Polling is faster than the refresh, so that readings show when the value changed."""
 
 MOST_W = 2000.0
 """Watts that no GPU exceeds."""
 
 _DIGITS = dict.fromkeys(("energy_j", "power_instant_w", "power_average_w"), 1e-3)
-"""Last digits: NVML tells millijoules and milliwatts, and whole numbers of everything else."""
+"""Resolutions: NVML reports millijoules and milliwatts, and whole numbers of everything else."""
 
 LONGEST_AVERAGE_S = 1.0
-"""Averaged power is a mean over the last second on most GPUs since Ampere, and an instant's on those before (NVML API
+"""Averaged power is a mean over the last second on most GPUs since Ampere, and instantaneous on earlier ones (NVML API
 reference, nvmlDeviceGetPowerUsage)."""
 
 _Read = Callable[[], Sequence[float]]
@@ -39,7 +39,7 @@ class Nvml:
 
     Args:
         period_s: seconds between two readings.
-        library: stands in for the pynvml module.
+        library: a replacement for the pynvml module, for tests.
     """
 
     name = "nvml"
@@ -85,7 +85,7 @@ class Nvml:
         return channels
 
     def values(self) -> list[float]:
-        """One value a channel, NaN where NVML reported an error."""
+        """One value per channel, NaN where NVML reported an error."""
         return [value for read in self._reads for value in read()]
 
     def close(self) -> None:
@@ -126,7 +126,7 @@ def _guarded(library: Any, read: _Read, count: int) -> _Read:
 
 
 def _readers(library: Any, handle: Any) -> list[tuple[tuple[str, ...], _Read]]:
-    """Quantities, and the one call that gives them, of everything that is read from a GPU."""
+    """Everything that is read from a GPU: for each NVML call, the quantities that it gives."""
 
     def instant_power_w() -> float:
         field = library.nvmlDeviceGetFieldValues(handle, [library.NVML_FI_DEV_POWER_INSTANT])[0]

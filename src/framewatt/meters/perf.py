@@ -1,11 +1,11 @@
 """RAPL as `perf stat` reads it, the instrument of Georgiou et al. 2022, in machine-readable form.
 
-They ran `perf stat -a -e power/energy-pkg/,power/energy-ram/` around a whole program. Here it prints intervals (`-I`),
-a socket at a time (`--per-socket`), so that windows inside the program have their energy too. perf takes care of the
-counters' wraps. Source: perf-stat(1), "CSV format" and "JSON format".
+They ran `perf stat -a -e power/energy-pkg/,power/energy-ram/` around a whole program. Here perf prints intervals (`-I`)
+per socket (`--per-socket`), so that windows inside the program have their energy too. perf handles the counters' wraps.
+Source: perf-stat(1), "CSV format" and "JSON format".
 
-In CSV each line's joules are rounded to two decimals: of DRAM that draws 0.04 W nothing is left in lines of 0.1 s. In
-JSON (perf 6.0 and newer) they have six.
+In CSV each line's joules are rounded to two decimals: DRAM that draws 0.04 W reads 0 in lines of 0.1 s. In JSON (perf
+6.0 and newer) they have six.
 """
 
 import json
@@ -32,7 +32,7 @@ _FASTEST_S = 0.01
 _FIRST_LINES_S = 5.0
 _SET_BACK_J = -1e9
 _DIGIT_J = {True: 1e-6, False: 0.01}
-"""Last digit of a line, in JSON and in CSV."""
+"""Resolution of a line in joules, in JSON and in CSV."""
 
 
 class Perf:
@@ -40,8 +40,8 @@ class Perf:
 
     Args:
         period_s: seconds between two lines of perf, at least 0.01.
-        events: where the kernel lists the events.
-        paranoid: what the kernel lets users count.
+        events: folder in which the kernel lists the events.
+        paranoid: the kernel's file that says what users may count.
     """
 
     name = "perf"
@@ -65,7 +65,7 @@ class Perf:
         return True, f"perf stat counts {', '.join(self._present())}"
 
     def open(self) -> list[Channel]:
-        """Start perf and wait for its first interval, which tells the sockets."""
+        """Start perf and wait for its first interval, which shows the sockets."""
         require(self)
         names = ",".join(f"power/{event}/" for event in self._present())
         interval_ms = str(round(self.period_s * 1000))
@@ -101,7 +101,7 @@ class Perf:
         return self._parser.readings(lines, time.monotonic_ns())
 
     def end(self) -> Sequence[Reading]:
-        """End perf; its last, shorter interval."""
+        """End perf, and return its last, shorter interval."""
         assert self._lines is not None
         return self._parser.readings(self._kept + self._lines.stop(), time.monotonic_ns())
 
@@ -134,7 +134,7 @@ class IntervalParser:
         self._last_ns = 0
 
     def learn(self, lines: Sequence[str]) -> bool:
-        """Take the domains of the first interval, once all of it is there; whether it is."""
+        """Take the domains from the first interval if it is complete; whether it is."""
         rows = [row for line in lines if (row := _parse(line))]
         if not rows or rows[-1][0] == rows[0][0]:
             return False
@@ -143,10 +143,10 @@ class IntervalParser:
         return True
 
     def align(self, lines: Sequence[str], now_ns: int) -> None:
-        """Learn from lines that have just come when perf started.
+        """Estimate perf's start time from lines that have just arrived.
 
-        perf counts seconds from its own start on CLOCK_MONOTONIC; a line comes some time after the instant that it
-        tells of, so the earliest start that any line allows is the best guess of it.
+        perf counts seconds from its own start on CLOCK_MONOTONIC. A line arrives some time after the instant that it
+        reports, so the earliest start that any line implies is the best estimate.
         """
         starts_ns = [now_ns - round(row[0] * 1e9) for line in lines if (row := _parse(line))]
         if self._start_ns is not None:
@@ -156,8 +156,8 @@ class IntervalParser:
     def readings(self, lines: Sequence[str], now_ns: int) -> list[Reading]:
         """Readings of the lines, in order.
 
-        An interval that perf could not count sets the counter back, so that a window across it shows a reset and is
-        invalid, and windows on either side stand.
+        An interval that perf could not count sets the counter back. A window across it then shows a reset and is
+        invalid; windows before and after it stay valid.
 
         Args:
             lines: what perf printed since the last call.
@@ -171,7 +171,7 @@ class IntervalParser:
                 continue
             second, domain, joules = row
             assert self._start_ns is not None
-            # A better guess of the start must not set time back.
+            # A better estimate of the start must not make timestamps go back.
             self._last_ns = max(self._start_ns + round(second * 1e9), self._last_ns)
             index = self.domains.index(domain)
             self._joules[index] += _SET_BACK_J if math.isnan(joules) else joules
@@ -180,7 +180,7 @@ class IntervalParser:
 
 
 def _tells_json() -> bool:
-    """Whether this perf can print JSON."""
+    """Whether the installed perf can print JSON."""
     done = subprocess.run(
         ["perf", "stat", "-j", "--", "true"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=10
     )
@@ -188,7 +188,7 @@ def _tells_json() -> bool:
 
 
 def _parse(line: str) -> tuple[float, str, float] | None:
-    """Second, domain and joules of a line of either form; None where it is none, NaN joules where perf did not count.
+    """Second, domain and joules of a CSV or JSON line; None for any other line, NaN joules where perf did not count.
 
     Fields of CSV: time, socket (`S0`), processors in it, value, unit, event, …
     """
@@ -217,7 +217,7 @@ def _parse(line: str) -> tuple[float, str, float] | None:
 
 
 def domain_of(event: str) -> str | None:
-    """The domain that an event counts, over all sockets; None for an event that counts no energy known here.
+    """The domain that an event counts, over all sockets; None for an event that is no known energy counter.
 
     Args:
         event: `power/energy-pkg/`, as perf writes it.

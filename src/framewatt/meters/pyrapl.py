@@ -1,9 +1,9 @@
 """RAPL as pyRAPL reads it, the instrument of Alizadeh and Castor 2024.
 
 pyRAPL gives the joules between `begin` and `end` of a measurement. Here one measurement begins when the meter opens,
-and ends anew at every reading, so that its result grows as a counter does. Its known faults are guarded: it knows
-nothing of wraps and gives a negative number after one, it gives None or -1 for what a machine lacks, and it prints a
-warning when its optional outputs are not installed. None and negative are failed reads, never numbers.
+and `end` is called at every reading, so that its result grows like a counter. Its known faults are handled: it ignores
+wraps and gives a negative number after one, it gives None or -1 for what a machine lacks, and it prints a warning when
+its optional outputs are not installed. None and negative values count as failed reads.
 """
 
 import contextlib
@@ -50,7 +50,7 @@ class PyRapl:
         return True, "pyRAPL is set up"
 
     def open(self) -> list[Channel]:
-        """Begin a measurement; a domain is what its first result has a number for."""
+        """Begin a measurement; the domains are those with a number in its first result."""
         require(self)
         self._begin()
         self._measurement.end()
@@ -78,7 +78,7 @@ class PyRapl:
         ]
 
     def close(self) -> None:
-        """Nothing is left to let go of."""
+        """Nothing to release."""
         self._measurement = None
 
     def values(self) -> list[float]:

@@ -20,15 +20,15 @@ _RESOLUTION_J = 61e-6
 """The usual energy unit, 2^-14 J (Intel SDM volume 3B, MSR_RAPL_POWER_UNIT)."""
 
 MOST_W = 2000.0
-"""Watts that no zone exceeds, for zones whose kernel tells no limit: far above any socket's, so that a gap is found
-fit for a second wrap rather too early than too late."""
+"""Watts that no zone exceeds, for zones without a limit from the kernel. It is far above any socket's power: rather
+suspect a second wrap in too short a gap than miss one."""
 
 _TURBO = 4.0
-"""Times its largest limit, what a zone may draw for an instant: twice was seen to be too little."""
+"""Factor by which a zone may exceed its largest limit for an instant; 2 was seen to be too little."""
 
 _MIRRORED_J = 1.0
-"""Dies of one package whose counters lie no further apart show the same counter twice; read one after the other, two
-views of one counter differ by milliseconds of power, two counters by thousands of joules."""
+"""Dies of one package whose counters differ by no more than this show the same counter twice. Read one after the other,
+two views of one counter differ by milliseconds of power, two counters by thousands of joules."""
 
 
 class Rapl:
@@ -100,10 +100,10 @@ class Rapl:
         return values
 
     def _zones(self) -> list[tuple[Path, str]]:
-        """Folders of the zones and their domains, one entry a domain.
+        """Folders of the zones and their domains, one entry per domain.
 
-        A package is listed by every control type that knows it. Of intel-rapl and intel-rapl-mmio the former counts:
-        the latter is a second view of the same package, for firmware that sets limits.
+        Every control type lists the packages that it knows. Of intel-rapl and intel-rapl-mmio the former is used: the
+        latter is a second view of the same package, for firmware that sets limits.
         """
         found: dict[str, Path] = {}
         for folder in sorted(self.root.glob("*rapl*:*"), key=lambda path: ("-mmio" in path.name, path.name)):
@@ -124,9 +124,9 @@ class Rapl:
 
     @staticmethod
     def _without_mirrors(zones: list[tuple[Path, str]]) -> tuple[list[tuple[Path, str]], dict[str, list[str]]]:
-        """The zones less the dies that show another die's counter, and those left out by the domain that they mirror.
+        """The zones without dies that mirror another die's counter, and the dies left out by the domain they mirror.
 
-        Some AMD processors list a package once a die, each with the whole package's joules.
+        Some AMD processors list a package once per die, each with the whole package's joules.
         """
         kept: list[tuple[Path, str]] = []
         mirrored: dict[str, list[str]] = {}
@@ -145,7 +145,7 @@ class Rapl:
 
 
 def _label(zone: Path) -> str | None:
-    """What a zone calls itself, or None where it does not say."""
+    """A zone's own name, or None where it has none."""
     try:
         return (zone / "name").read_text().strip()
     except OSError:
@@ -157,9 +157,9 @@ def _number(path: Path) -> float:
 
 
 def _limit_w(zone: Path) -> float:
-    """Watts the zone cannot exceed for as short as a reading: a multiple of its limits, where the kernel tells any.
+    """Watts that the zone cannot exceed even within one reading: a multiple of its limits, where the kernel gives any.
 
-    A limit of power holds over its time window; within it a turbo may draw a multiple.
+    A power limit holds over its time window; within that, turbo may draw a multiple.
     """
     limits = [0.0]
     for pattern in ("constraint_*_max_power_uw", "constraint_*_power_limit_uw"):

@@ -1,7 +1,7 @@
-"""A recorded trace as a meter: what was read then is read again, at its own or another pace.
+"""A recorded trace as a meter: its readings are played back at the recorded or another pace.
 
-It lets a study, or a test, run on a machine without power meters; its readings belong to the machine that recorded
-them, so every channel is named as the instrument `replay`.
+It lets a study or a test run on a machine without power meters. The readings belong to the machine that recorded them,
+so every channel's instrument is named `replay`.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ class Replay:
 
     Args:
         path: the trace.
-        speed: recorded seconds that pass in a second; a counter's joules are as recorded, so power scales with it.
+        speed: recorded seconds played per second; a counter's joules stay as recorded, so power scales with the speed.
         period_s: seconds between two readings.
     """
 
@@ -43,14 +43,14 @@ class Replay:
     def open(self) -> list[Channel]:
         """Load the trace and start its clock."""
         require(self)
-        # Only the sampling process that replays needs parquet; the others start faster without it.
+        # Imported here since only a sampling process that replays needs parquet; others start faster without it.
         from framewatt.meters.trace_file import read_trace
 
         trace = read_trace(self.path)
         if not len(trace.monotonic_ns):
             raise FramewattError(f"meter replay: {self.path}: found no readings; allowed: at least one")
         first_ns = int(trace.monotonic_ns.min())
-        # What was witnessed then was another machine's, or another time's, work.
+        # The recorded witness saw the work of another machine or another time.
         for index, channel in enumerate(trace.channels):
             if channel.instrument != WITNESS:
                 time_ns, value = trace.of(index)
@@ -68,11 +68,11 @@ class Replay:
         ]
 
     def close(self) -> None:
-        """Let go of the trace."""
+        """Release the trace."""
         self._series = []
 
     def values(self) -> list[float]:
-        """The last reading of every channel up to now, NaN before its first and after its last."""
+        """The latest recorded reading of every channel at this point, NaN before its first and after its last."""
         now_ns = (time.monotonic_ns() - self._start_ns) * self.speed
         values = []
         for time_ns, value in self._series:

@@ -10,11 +10,11 @@ _STOP_TIMEOUT_S = 5.0
 
 
 class Lines:
-    """A program whose output is taken line by line, without ever waiting for it.
+    """A program whose output is taken line by line, without blocking.
 
     Args:
         command: the program and its arguments.
-        stop_signal: what makes it end and print what is left.
+        stop_signal: the signal on which it prints its remaining output and ends.
     """
 
     def __init__(self, command: Sequence[str], stop_signal: int) -> None:
@@ -63,7 +63,7 @@ class Lines:
         return [line.decode(errors="replace") for line in lines]
 
     def stop(self) -> list[str]:
-        """End the program; the lines that were left."""
+        """End the program, and return its remaining lines."""
         if not self.ended:
             self._process.send_signal(self._stop_signal)
         try:

@@ -1,4 +1,4 @@
-"""Why a GPU held its clock down, out of the bits that NVML gives (pure).
+"""Why a GPU was throttled, decoded from NVML's bits (pure).
 
 Source: NVIDIA Management Library API reference, nvmlClocksEventReasons.
 """
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 THROTTLE_REASONS = "throttle_reasons_bits"
-"""The quantity whose readings are such bits."""
+"""The quantity whose readings are these bits."""
 
 _NAMES = {
     0x4: "software power cap",
@@ -21,7 +21,7 @@ _NAMES = {
 
 
 def throttled_shares(bits: Any) -> dict[str, float]:
-    """Share of readings in which each reason held, for those that held at all.
+    """Share of readings in which each reason was set, for reasons that were set at all.
 
     Args:
         bits: shape (n,), readings.

@@ -14,7 +14,7 @@ class Trace:
     """Raw readings.
 
     Attributes:
-        channels: what `channel` numbers.
+        channels: the channels, to which `channel` is an index.
         monotonic_ns: shape (n,), CLOCK_MONOTONIC of each reading.
         channel: shape (n,), index into `channels`.
         value: shape (n,), in the channel's unit, NaN where the read failed.
@@ -47,7 +47,7 @@ class Trace:
 
 
 def joined(traces: Sequence[Trace]) -> Trace:
-    """One trace of several, whose channels keep their order; those without a channel add nothing.
+    """Several traces as one, channels in their order; traces without channels add nothing.
 
     Args:
         traces: at least one that has a channel.

@@ -22,7 +22,7 @@ _TRACE = {"monotonic_ns": pa.int64(), "instrument": LABEL, "domain": LABEL, "qua
 
 
 def write_trace(path: Path, trace: Trace) -> None:
-    """Write a power trace: one row a reading, a failed read as null; what its channels are goes into the metadata."""
+    """Write a power trace: one row per reading, a failed read as null, and the channels in the metadata."""
     value = np.asarray(trace.value, dtype=np.float64)
 
     def names(field: str) -> pa.Array:
@@ -47,7 +47,7 @@ def read_trace(path: Path) -> Trace:
     """Read a power trace.
 
     Raises:
-        FramewattError: the file is not a trace of framewatt's, or it would grow beyond measure in memory.
+        FramewattError: the file is no framewatt trace, or is too large when decompressed.
     """
     try:
         table = read_columns(path, _TRACE)
@@ -68,7 +68,7 @@ def _channels_of(metadata: Mapping[bytes, bytes] | None) -> tuple[Channel, ...]:
     """The channels that a trace's metadata describe.
 
     Raises:
-        ValueError: they are none, in words.
+        ValueError: the metadata describe no channels; the message says why.
     """
     content = parse_json((metadata or {})[_CHANNELS.encode()].decode())
     if not isinstance(content, list) or len(content) > _MOST_CHANNELS:

@@ -1,4 +1,4 @@
-"""Which GPUs this run may use, as CUDA would say."""
+"""Which GPUs this run may use, by the rules of CUDA."""
 
 import os
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from framewatt.base.errors import FramewattError
 
 GPU_ORDER = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
-"""Set for the measured process: else CUDA numbers unlike GPUs by their speed, and NVML by their place on the bus."""
+"""Set for the measured process: otherwise CUDA numbers unlike GPUs by speed, but NVML by their place on the bus."""
 
 
 @dataclass(frozen=True)
@@ -15,10 +15,10 @@ class Gpu:
     """A GPU of the machine.
 
     Attributes:
-        index: NVML's number of it, which is nvidia-smi's too, and CUDA's in GPU_ORDER.
+        index: its index in NVML and nvidia-smi, and in CUDA with GPU_ORDER.
         uuid: `GPU-…`.
-        mig_uuids: `MIG-…` of the instances that it is divided into; empty where it is whole.
-        lost: whether the driver tells nothing of it.
+        mig_uuids: `MIG-…` of its MIG instances; empty where it is not divided.
+        lost: whether the driver reports nothing about it.
     """
 
     index: int
@@ -28,7 +28,7 @@ class Gpu:
 
     @property
     def note(self) -> str:
-        """What a reader of its energy must know."""
+        """A caveat for readers of its energy."""
         return "the GPU is divided (MIG): its energy is all its instances'" if self.mig_uuids else ""
 
 
@@ -43,7 +43,7 @@ def visible_gpus(gpus: Sequence[Gpu]) -> list[Gpu]:
         gpus: all of the machine.
 
     Raises:
-        FramewattError: it names one of which the driver tells nothing.
+        FramewattError: CUDA_VISIBLE_DEVICES names a GPU about which the driver reports nothing.
     """
     wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
     if wanted is None:

@@ -1,4 +1,4 @@
-"""What about the machine disturbs a measurement, most of it to be mended before a study (design, section 5.9)."""
+"""Checks of the machine for disturbances of measurements; most can be fixed before a study (design, section 5.9)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -22,7 +22,7 @@ TOPICS = (
     "GPU throttling",
     "GPU temperature",
 )
-"""What is looked at, as findings name it."""
+"""Topics of findings."""
 
 
 def check_machine(root: Path = Path("/"), observe_s: float = 0.2, library: Any = None) -> list[dict[str, str]]:
@@ -31,13 +31,13 @@ def check_machine(root: Path = Path("/"), observe_s: float = 0.2, library: Any =
     Args:
         root: the file system, or a copy of its /proc and /sys.
         observe_s: seconds for which the processors are watched for other work.
-        library: stands in for the pynvml module.
+        library: a replacement for the pynvml module, for tests.
     """
     return [asdict(finding) for finding in (*host_findings(root, observe_s), *gpu_findings(library))]
 
 
 def objections(findings: Sequence[dict[str, str]], settings: dict[str, Any]) -> list[str]:
-    """What a strict study does not accept, a line each; nothing where the study is not strict.
+    """Findings that a strict study does not accept, one line each; empty if the study is not strict.
 
     Args:
         findings: see check_machine.

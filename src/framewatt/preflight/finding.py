@@ -1,4 +1,4 @@
-"""What a check of the machine says."""
+"""A finding of the checks of the machine."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ class Finding:
     """Something that disturbs a measurement.
 
     Attributes:
-        topic: what was looked at, one of TOPICS.
+        topic: what was checked, one of TOPICS.
         found: what was found.
         meaning: what that does to a measurement.
-        remedy: how to mend it.
+        remedy: how to fix it.
     """
 
     topic: str
@@ -21,4 +21,4 @@ class Finding:
 
 
 HOT_C = 80
-"""From here on hardware lowers its clock, or soon will."""
+"""Temperature in °C from which hardware throttles, or soon will."""

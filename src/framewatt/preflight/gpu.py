@@ -1,4 +1,4 @@
-"""What about the GPUs disturbs a measurement."""
+"""Checks of the GPUs for anything that disturbs a measurement."""
 
 import os
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ def gpu_findings(library: Any = None) -> Iterator[Finding]:
     """Findings about every NVIDIA GPU that a run may use; none where no driver answers.
 
     Args:
-        library: stands in for the pynvml module.
+        library: a replacement for the pynvml module, for tests.
 
     Raises:
-        FramewattError: CUDA_VISIBLE_DEVICES names one of which the driver tells nothing.
+        FramewattError: CUDA_VISIBLE_DEVICES names a GPU about which the driver reports nothing.
     """
     if library is None:
         try:
@@ -40,7 +40,7 @@ def _gpu(library: Any, index: int) -> Iterator[Finding]:
     handle = library.nvmlDeviceGetHandleByIndex(index)
 
     def told(name: str, *arguments: Any) -> Any:
-        """What a call says, or None where this GPU does not know it."""
+        """Result of an NVML call, or None where this GPU does not support it."""
         try:
             return getattr(library, name)(handle, *arguments)
         except library.NVMLError:

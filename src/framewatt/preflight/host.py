@@ -1,4 +1,4 @@
-"""What about the processors, the power supply and other work disturbs a measurement."""
+"""Checks of processors, power supply and other work for anything that disturbs a measurement."""
 
 import os
 import time
@@ -13,7 +13,7 @@ _BUSY_SHARE = 0.1
 
 
 def host_findings(root: Path, observe_s: float) -> Iterator[Finding]:
-    """Findings about all but GPUs.
+    """Findings about everything but GPUs.
 
     Args:
         root: the file system, or a copy of its /proc and /sys.
@@ -87,7 +87,7 @@ def _load(root: Path, observe_s: float) -> Iterator[Finding]:
 
 
 def busy_s(root: Path) -> float | None:
-    """Processor seconds that anything has worked since the boot, from /proc/stat."""
+    """Processor seconds of all work since the boot, from /proc/stat."""
     fields = text_of(root / "proc/stat").split("\n", 1)[0].split()
     if len(fields) < 8:
         return None

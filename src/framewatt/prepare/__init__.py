@@ -1,1 +1,1 @@
-"""What is made before a run and not measured: weights, exports, their checks."""
+"""Unmeasured preparation before runs: weights, exports, and their checks."""

@@ -1,6 +1,6 @@
 """Preparation steps that run in a framework's environment: training the weights, exporting, checking the export.
 
-A step's record says how it went; a step that fails leaves a record too, so that the rest of the study goes on.
+Each step leaves a record, even if it fails, so that the rest of the study goes on.
 """
 
 import json
@@ -16,14 +16,14 @@ from framewatt.host.supervision import supervise, thread_settings
 
 
 def attempt_of(record: Path, job_sha256: str | None = None) -> int:
-    """Number of the attempt that is due.
+    """Number of the next attempt.
 
-    That of the record, or the next one where the record tells of a failure worth repeating or of invalid energy; the
-    first one of another job than the record's.
+    The record's number, or one more if the record has a failure worth a retry or invalid energy. For another job than
+    the record's it is the first.
 
     Args:
         record: of the last attempt.
-        job_sha256: hash of the job; None asks for the attempts of whatever the record is of.
+        job_sha256: hash of the job; None takes the record's own job.
     """
     try:
         content = read_json(record)
@@ -31,22 +31,22 @@ def attempt_of(record: Path, job_sha256: str | None = None) -> int:
             return 1
         return int(content["attempt"]) + (1 if worth_repeating(content) else 0)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        # Nothing that a record of an attempt could be.
+        # The file cannot be a record of an attempt.
         return 1
 
 
 def worth_repeating(content: Mapping[str, Any]) -> bool:
-    """A failure that is no result, or a run whose energy is invalid."""
+    """Whether a record has a failure that is no result, or a run with invalid energy."""
     failed = content["status"] == "failed" and content.get("repeat", True)
     invalid = content["status"] == "ok" and not content.get("valid", True)
     return bool(failed or invalid)
 
 
 def made_of(job: Mapping[str, Any]) -> dict[str, str | None]:
-    """SHA-256 of what lies there that a step starts from: its data, and the weights or the model, where there are any.
+    """SHA-256 of a step's inputs on disk: its data, and the weights or the model, where there are any.
 
     Args:
-        job: with the paths `data`, beside which lies the record of the data, and perhaps `artefact`.
+        job: with the path `data`, next to which is the data record, and optionally the path `artefact`.
     """
     found = {"data": Path(job["data"]).with_suffix(".json")}
     if job.get("artefact") and Path(job["artefact"]).is_dir():
@@ -71,13 +71,13 @@ def run_stage(
 
     Args:
         module: the module to run.
-        job: its job; `missing` says why it cannot run at all, or None; `attempt`, `job_sha256`, `threads`,
+        job: its job; `missing` is why it cannot run at all, or None; `attempt`, `job_sha256`, `threads`,
             `timeout_s` as named.
         environment: the environment's record.
         folder: where the files end up.
         record_name: name of the record in it.
         log: file for the module's output.
-        repeat_failures: whether a failure of the module is worth another attempt (else it is a result).
+        repeat_failures: whether a failure of the module is worth a retry (else it is a result).
 
     Returns:
         the record.

@@ -1,4 +1,4 @@
-"""Makes the weights that inference and export use: by the study's training, unmeasured, or as the model is built.
+"""Makes the weights for inference and export: by the study's training, unmeasured, or those a model is built with.
 
 A zoo's model is built with random weights from the study's seed or with published ones, a user's own with those that
 its factory gives it.
@@ -26,7 +26,7 @@ RECORD = "train.json"
 
 
 def main(job_path: str) -> None:
-    """Make the weights, save them and write the record: metrics an epoch, facts, hash of the weights."""
+    """Make the weights, save them and write the record: metrics per epoch, facts, hash of the weights."""
     job = read_json(Path(job_path))
     folder = Path(job["folder"])
     data = load_arrays(Path(job["data"]))
@@ -59,25 +59,26 @@ def main(job_path: str) -> None:
 
 
 def keep_downloads(folder: Path) -> None:
-    """Have a framework, which is not imported yet, look for official weights here and download them to here.
+    """Set the folder for a framework's downloads of official weights; call before importing the framework.
 
-    A folder that the user's environment names is left as it is.
+    A folder set in the user's environment takes precedence.
     """
     for variable in ("TORCH_HOME", "KERAS_HOME", "MXNET_HOME"):
         os.environ.setdefault(variable, str(folder / variable.partition("_")[0].lower()))
 
 
 def official_weights(workload: Training) -> dict[str, str] | None:
-    """By what the file of official weights is known that the model has; None where its zoo checks it."""
+    """Identity of the model's file of official weights, see official.trusted; None where the zoo checks it."""
     known_by: dict[str, str] | None = getattr(getattr(workload, "model", None), "official_weights", None)
     return known_by
 
 
 def set_up_own(workload: Training, data: Arrays) -> None:
-    """Set up a user's model, and make sure that it takes what the study says that it takes.
+    """Set up a user's model, and check that it accepts the inputs declared in the study.
 
     Raises:
-        FramewattError: it cannot be made, does not, or gives something else than one tensor with one row per sample.
+        FramewattError: it cannot be built, rejects the inputs, or returns anything but one tensor with one row per
+            sample.
     """
     said = ", ".join(f"{name} {values.shape[1:]} {values.dtype}" for name, values in data.inputs_test.items())
     try:

@@ -1,6 +1,6 @@
-"""The body of the sampling process: `python -m framewatt.sampling REQUEST`.
+"""The entry point of the sampling process: `python -m framewatt.sampling REQUEST`.
 
-It ends when its standard input closes, so that it cannot outlive whoever started it.
+It ends when its standard input closes, so that it cannot outlive the process that started it.
 """
 
 import json
@@ -17,13 +17,13 @@ from framewatt.sampling.opening import open_meters, open_witness
 
 
 def main(request: str) -> int:
-    """Sample until standard input closes; the body of the process.
+    """Sample until standard input closes.
 
     Args:
-        request: JSON with `meters`, `options`, `path`, and `witnessed`: the events of the measured process, or None.
+        request: JSON with `meters`, `options`, `path`, and `witnessed`: the measured process's file of events, or None.
     """
-    # Ctrl-C goes to all processes of a terminal; this one ends when whoever started it has ended its run.
-    # (A handler, since programs that it starts would inherit that a signal is ignored.)
+    # Ctrl-C goes to all processes of a terminal; this one ends when its parent has ended its run. (A handler and not
+    # SIG_IGN, since programs started from here would inherit the latter.)
     signal.signal(signal.SIGINT, lambda *_: None)
     settings = json.loads(request)
     try:
@@ -43,11 +43,11 @@ def main(request: str) -> int:
 
 
 def _say(what: dict[str, Any]) -> None:
-    """A line for whoever started this process. Where that has died, nobody is left to be told, and so it ends."""
+    """Print a line of JSON for the parent process; if the parent has died, this process ends soon, too."""
     try:
         print(json.dumps(what), flush=True)
     except BrokenPipeError:
-        # At exit Python writes what is left once more: to nowhere.
+        # At exit Python flushes its buffer again; send that to /dev/null.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,4 +1,4 @@
-"""A thread of the sampling process in which a slow meter is read, and the others need not wait."""
+"""A thread of the sampling process for a slow meter, so that the others need not wait for it."""
 
 import threading
 import time
@@ -8,11 +8,11 @@ from framewatt.sampling.turns import OnTime
 
 
 class Apart(threading.Thread):
-    """Reads a slow meter at its times, and the others need not wait: a driver's call holds no lock of Python's.
+    """Polls a slow meter in a thread of its own; a driver's call does not hold Python's GIL, so others need not wait.
 
     Args:
-        task: of the meter.
-        started_ns: when all begin.
+        task: reads the meter.
+        started_ns: CLOCK_MONOTONIC at which all meters begin.
     """
 
     def __init__(self, task: OnTime, started_ns: int) -> None:
@@ -34,7 +34,7 @@ class Apart(threading.Thread):
         """Read no more.
 
         Raises:
-            FramewattError, OSError: what ended it before.
+            FramewattError, OSError: the error that ended the thread early.
         """
         self._ended.set()
         self.join()

@@ -1,4 +1,4 @@
-"""Starts, watches and stops the sampling process (sampling.py)."""
+"""Starts, watches and stops the sampling process."""
 
 import json
 import select
@@ -18,7 +18,7 @@ _STOP_TIMEOUT_S = 15.0
 
 _SHORTEST_SETTLE_S = 0.2
 _SETTLE_PERIODS = 2
-"""A program that prints each period may be late by some of one."""
+"""Periods to wait for a last reading: a program that prints every period may be late by part of one."""
 
 
 class Sampler:
@@ -28,7 +28,7 @@ class Sampler:
         meters: names of the meters to read.
         options: the study's `instruments`.
         path: where the process writes its readings.
-        witnessed: where the events of a measured process come to be, for the witness of its windows; None has none.
+        witnessed: the file to which the measured process will write its events; with None there is no witness.
     """
 
     def __init__(
@@ -41,10 +41,10 @@ class Sampler:
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """Start the process and wait until it samples.
+        """Start the process and wait until it is sampling.
 
         Raises:
-            FramewattError: a meter cannot be opened, or the process says nothing in time.
+            FramewattError: a meter cannot be opened, or the process does not answer in time.
         """
         self._process = subprocess.Popen(
             [sys.executable, "-m", "framewatt.sampling", self._request],
@@ -61,7 +61,7 @@ class Sampler:
 
     @property
     def settle_s(self) -> float:
-        """Seconds in which every meter reads once more: a window is known where readings lie on both sides of it."""
+        """Seconds until every meter has read once more, since a window needs readings after its end."""
         periods_s = [channel.period_s for channel in self.channels if channel.instrument != WITNESS]
         return max([_SHORTEST_SETTLE_S, *(_SETTLE_PERIODS * period_s for period_s in periods_s)])
 
@@ -72,7 +72,7 @@ class Sampler:
         return self._process.pid
 
     def stop(self) -> dict[str, Any]:
-        """End the process; how it did (see sampling.py), or `error`: why it did not live to tell."""
+        """End the process; its summary (see loop.py), or `error` if it died or hung."""
         process = self._process
         assert process is not None
         assert process.stdin is not None
@@ -92,7 +92,7 @@ class Sampler:
         return summary or {"error": "the sampling process died or hung"}
 
     def trace(self) -> Trace:
-        """What was sampled, also by a process that died; a reading cut short at the end of a file is left out."""
+        """The readings so far, also of a process that died; an incomplete reading at the end of a file is left out."""
         return read_raw(self.path, self.channels)
 
     def _answer(self, timeout_s: float) -> dict[str, Any] | None:

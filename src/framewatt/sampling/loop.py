@@ -1,4 +1,4 @@
-"""The loop of the sampling process: whose turn it is, until standard input closes."""
+"""The loop of the sampling process: runs whichever reader is due, until standard input closes."""
 
 import gc
 import select
@@ -16,11 +16,11 @@ _LONGEST_WAIT_NS = 10**9
 
 
 def sample(tasks: Sequence[Turns]) -> dict[str, Any]:
-    """Read every meter at its times until standard input closes; then once more, and let go of all.
+    """Read every meter at its times until standard input closes; then once more, and close all.
 
-    The loop runs a hundred times a second beside the measurement: it does no more than it must.
+    The loop runs a hundred times a second beside the measurement, so it does as little as possible.
     """
-    # Nothing here makes cycles, and looking for them would come at a bad time.
+    # No reference cycles are made here, and garbage collection would disturb the schedule.
     gc.disable()
     started_ns, cpu_started_ns = time.monotonic_ns(), time.process_time_ns()
     streams = {stream: task for task in tasks if isinstance(task, WhenReady) and (stream := task.meter.stream())}
@@ -59,7 +59,7 @@ def sample(tasks: Sequence[Turns]) -> dict[str, Any]:
 
 
 def _summary(tasks: Sequence[OnTime], started_ns: int, cpu_started_ns: int) -> dict[str, Any]:
-    """How the sampler did: reads, share of a core, lateness against the schedule in seconds, missed reads."""
+    """Summary of the sampling: reads, share of a core, lateness against the schedule in seconds, missed reads."""
     elapsed_ns = max(time.monotonic_ns() - started_ns, 1)
     lateness_ns = np.concatenate([np.array(task.lateness_ns) for task in tasks] or [np.array([])])
     late_s = np.sort(lateness_ns if len(lateness_ns) else np.zeros(1)) * 1e-9

@@ -1,4 +1,4 @@
-"""Meters and the witness, ready to read, each with its turns and a file of its own."""
+"""Opens the meters and the witness, each with its reader and a file of its own."""
 
 import dataclasses
 import os
@@ -14,14 +14,14 @@ from framewatt.witness.instrument import Witness, witness_channels
 
 
 def open_meters(meters: Sequence[Meter], path: Path) -> tuple[list[Channel], list[Turns]]:
-    """All meters ready to read, each with a file of its own.
+    """Open all meters, each with a reader and a file of its own.
 
     Args:
         meters: not opened yet.
-        path: how the files' names begin.
+        path: common prefix of the files' names.
 
     Returns:
-        the channels of all, in order, and a turn a meter.
+        the channels of all, in order, and one reader per meter.
 
     Raises:
         FramewattError: a meter cannot be opened.
@@ -39,7 +39,7 @@ def open_meters(meters: Sequence[Meter], path: Path) -> tuple[list[Channel], lis
 
 
 def _takes_s(meter: Polled) -> float:
-    """Seconds that a meter takes to answer, at its best."""
+    """Seconds that a meter takes to answer: the fastest of three tries."""
     tries = []
     for _ in range(3):
         began = time.perf_counter()
@@ -49,12 +49,12 @@ def _takes_s(meter: Polled) -> float:
 
 
 def open_witness(events: str, path: Path, first: int, *, gpus: bool) -> tuple[list[Channel], Witnessing]:
-    """The witness of the process that started this one, with its channels.
+    """The witness for the runner, which started this process, with its channels.
 
     Args:
-        events: the file of the measured process's events, which need not be there yet.
-        path: how the names of files begin.
-        first: number of its first channel.
+        events: the file of the measured process's events, which need not exist yet.
+        path: common prefix of the files' names.
+        first: index of the witness's first channel.
         gpus: whether processes on GPUs are counted.
     """
     on_gpus = _gpu_processes() if gpus else None

@@ -1,7 +1,8 @@
-"""Readings as the sampling process writes them down: binary, one file per meter, whole up to the last flush.
+"""Raw readings as the sampling process writes them: binary, one file per meter, complete up to the last flush.
 
-A polled meter's file has one row per reading, time and all values; a streamed one's time, channel and value. The number
-of the first channel, and of channels a row (0 where rows are single readings), stand in the file's name.
+A row of a polled meter's file holds the time and all values; a row of a streamed meter's file holds time, channel and
+value. The file's name holds the index of the first channel and the number of channels per row (0 where rows are single
+readings).
 """
 
 import os
@@ -19,17 +20,17 @@ _READING_DTYPE = np.dtype([("monotonic_ns", "<i8"), ("channel", "<i4"), ("value"
 
 
 class _Raw:
-    """A file that is written to its end."""
+    """A file to which rows are appended."""
 
     def __init__(self, path: Path, first: int, count: int) -> None:
         self._file = _path(path, first, count).open("wb")
 
     def flush(self) -> None:
-        """Hand over what was written to the system."""
+        """Flush to the operating system."""
         self._file.flush()
 
     def close(self) -> None:
-        """Bring what was written to the disk.
+        """Sync to the disk, and close.
 
         Raises:
             OSError: the disk is full.
@@ -40,11 +41,11 @@ class _Raw:
 
 
 class RawRows(_Raw):
-    """Readings of all channels of a meter together.
+    """Rows with one reading of every channel of a meter.
 
     Args:
-        path: common beginning of a run's files.
-        first: number of the meter's first channel.
+        path: common prefix of a run's files.
+        first: index of the meter's first channel.
         count: how many channels it has.
     """
 
@@ -58,7 +59,7 @@ class RawRows(_Raw):
 
 
 class RawReadings(_Raw):
-    """Readings with a time and a channel each.
+    """Rows of single readings with time and channel.
 
     Args:
         path: common beginning of a run's files.
@@ -69,18 +70,18 @@ class RawReadings(_Raw):
         super().__init__(path, first, 0)
 
     def append(self, readings: Sequence[Reading]) -> None:
-        """Write readings; their channels count from the meter's first."""
+        """Write readings, whose channels count from the meter's first."""
         self._file.write(b"".join([_READING.pack(*reading) for reading in readings]))
 
 
 def read_raw(path: Path, channels: tuple[Channel, ...]) -> Trace:
-    """What was written up to now; a reading cut short at the end of a file is left out.
+    """Read what was written so far; an incomplete reading at the end of a file is left out.
 
-    A file system that was stopped in the middle may give back zeros for what it had not yet written: a file ends there,
-    and with the reading before, of which a part may be missing.
+    After a crash, a file system may return zeros for what it had not yet written. The file then counts as ending before
+    the zeros and the last reading before them, which may be incomplete.
 
     Args:
-        path: common beginning of the run's files.
+        path: common prefix of the run's files.
         channels: of all meters.
     """
     times, numbers, values = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0)]
@@ -102,7 +103,7 @@ def read_raw(path: Path, channels: tuple[Channel, ...]) -> Trace:
 
 
 def _written(rows: np.ndarray, size: int) -> int:
-    """How many rows lie before the zeros at the end of a file, if it has any."""
+    """The number of rows to keep of a file that may end in zeros."""
     if not len(rows) or any(rows[-1:].tobytes()):
         return len(rows)
     written = np.flatnonzero(rows.view(np.uint8).reshape(len(rows), size).any(axis=1))

@@ -1,4 +1,4 @@
-"""What the sampling process does when it is the turn of a meter, of the witness, or of its files."""
+"""Readers of the sampling process: each `turn` reads a meter or the witness, or flushes the files."""
 
 import math
 import os
@@ -13,22 +13,22 @@ from framewatt.witness.instrument import WITNESS_PERIOD_S, Witness
 
 _FLUSH_S = 0.5
 _LOOK_NS = 10_000_000
-"""How often the events of the measured process are looked at: so late may the witness be at an edge of a window."""
+"""Period at which the file of events is polled, and so how late the witness may read at an edge of a window."""
 
 _UNKNOWN_PERIODS = 10
-"""A call that took as many periods read at an instant that nobody knows: its values count as failed."""
+"""The read time of a call that took this many periods is unknown: its values count as failed."""
 
 _SLOW_S = 0.001
-"""A meter that takes longer to answer, as drivers of several GPUs do, would keep the others waiting."""
+"""A meter that takes longer to answer, such as drivers of several GPUs, would delay the others."""
 
 
 class OnTime:
-    """Reads a meter at fixed times. A late reading does not shift the later ones; periods slept through are missed.
+    """Polls a meter at fixed times. A late reading does not shift later ones; skipped periods count as missed.
 
     Args:
         meter: opened.
-        file: takes its readings.
-        takes_s: seconds that it takes to answer when nothing holds it up.
+        file: where its readings go.
+        takes_s: seconds that it takes to answer when undisturbed.
     """
 
     def __init__(self, meter: Polled, file: RawRows, takes_s: float = 0.0) -> None:
@@ -36,7 +36,7 @@ class OnTime:
         self.file = file
         self.slow = takes_s > _SLOW_S
         self.due_ns = 0
-        self.lateness_ns = array("q")  # a list would take five times the memory, and runs can last for days
+        self.lateness_ns = array("q")  # a list takes five times the memory, and runs can last for days
         self.missed = 0
         self._period_ns = round(meter.period_s * 1e9)
         self._held_up_ns = max(self._period_ns, round(2 * takes_s * 1e9))
@@ -47,13 +47,13 @@ class OnTime:
         values = self.meter.values()
         after_ns = time.monotonic_ns()
         if after_ns - before_ns > self._held_up_ns:
-            # The process was held up in the middle, and nobody knows on which side of that it read: read again.
+            # The process was delayed, before or after the actual read: read again.
             before_ns = after_ns
             values = self.meter.values()
             after_ns = time.monotonic_ns()
         if after_ns - before_ns >= _UNKNOWN_PERIODS * self._held_up_ns:
             values = [math.nan] * len(values)
-        # The reading happened somewhere between the two stamps; the middle is the best guess.
+        # The read happened between the two timestamps; the middle is the best estimate.
         self.file.append((before_ns + after_ns) // 2, values)
         self.lateness_ns.append(began_ns - self.due_ns)
         self.due_ns += self._period_ns
@@ -63,14 +63,14 @@ class OnTime:
             self.due_ns += behind * self._period_ns
 
     def finish(self) -> None:
-        """Read once more, and let go."""
+        """Read once more, and close."""
         self.file.append(time.monotonic_ns(), self.meter.values())
         self.meter.close()
         self.file.close()
 
 
 class WhenReady:
-    """Takes a meter's readings when its stream has some; on time where it has no stream.
+    """Takes a meter's readings when its stream has some; without a stream, once per period.
 
     Args:
         meter: opened.
@@ -84,26 +84,26 @@ class WhenReady:
         self._period_ns = round(meter.period_s * 1e9)
 
     def turn(self) -> None:
-        """Take what there is."""
+        """Take the readings that have arrived."""
         self.file.append(self.meter.read())
         self.due_ns = time.monotonic_ns() + self._period_ns
 
     def finish(self) -> None:
-        """Take what there is, let go, and take what was under way."""
+        """Take the readings that have arrived, close the meter, and take its last ones."""
         self.file.append(self.meter.read())
         self.file.append(self.meter.end())
         self.file.close()
 
 
 class Witnessing:
-    """Takes a reading of the witness soon after every edge of a window, and now and then between them.
+    """Reads the witness soon after every edge of a window, and every `WITNESS_PERIOD_S` between them.
 
-    The measured process says nothing to this one: it writes its events to a file, whose size is looked at.
+    The measured process does not signal this one: it writes its events to a file, whose size is polled here.
 
     Args:
         witness: what is read.
-        events: the file of the measured process's events, which need not be there yet.
-        file: takes the readings.
+        events: the file of the measured process's events, which need not exist yet.
+        file: where its readings go.
     """
 
     def __init__(self, witness: Witness, events: Path, file: RawRows) -> None:
@@ -114,9 +114,9 @@ class Witnessing:
         self._next_ns = 0
 
     def turn(self) -> None:
-        """Look at the events, and read where there are new ones, or where it is time to."""
+        """Read the witness if the file of events has grown or a reading is due."""
         now_ns = time.monotonic_ns()
-        # On the same grid as meters are read on: else the process would wake twice as often.
+        # On the same time grid as the meters: otherwise the process would wake twice as often.
         self.due_ns += _LOOK_NS * max((now_ns - self.due_ns) // _LOOK_NS + 1, 1)
         try:
             size_b = os.stat(self._events).st_size  # noqa: PTH116 # twice as quick, a hundred times a second
@@ -134,18 +134,18 @@ class Witnessing:
 
 
 Turns = OnTime | WhenReady | Witnessing
-"""All that writes readings."""
+"""Everything that writes readings."""
 
 
 class Flush:
-    """Hands over to the system, now and then, what was written."""
+    """Flushes the files to the operating system twice a second."""
 
     def __init__(self, tasks: Sequence[Turns]) -> None:
         self.due_ns = 0
         self._files = [task.file for task in tasks]
 
     def turn(self) -> None:
-        """Hand it over now."""
+        """Flush now."""
         for file in self._files:
             file.flush()
         self.due_ns = time.monotonic_ns() + round(_FLUSH_S * 1e9)

@@ -23,7 +23,7 @@ class Chosen:
     Attributes:
         option: name of the option.
         level: its level.
-        usual: whether cells have that level that do not name the option.
+        usual: whether cells that do not name the option have this level.
     """
 
     option: str
@@ -60,7 +60,7 @@ class Cell:
 
     @property
     def changed(self) -> dict[str, Level]:
-        """Options, number format included, at another level than the usual one, by name."""
+        """Options that are not at their default level (number format included), by name."""
         precision = {} if self.precision == OPTIONS["precision"].default else {"precision": self.precision}
         return precision | {chosen.option: chosen.level for chosen in self.options if not chosen.usual}
 
@@ -81,7 +81,7 @@ class Cell:
 
     @property
     def export(self) -> str:
-        """Folder of the ONNX file that the cell runs, below results/<study>/export: of the model or its int8 form."""
+        """Folder of the cell's ONNX file below results/<study>/export: of the model, or of its quantised form."""
         return f"{self.model}/{self.precision}" if self.precision in QUANTISED else self.model
 
     def environment(self, device: str) -> str:
@@ -111,7 +111,7 @@ class Cell:
 
 
 def environment_of(engine: str, device: str, provider: str = NATIVE) -> str:
-    """Name of the environment for an engine: `torch`, or `<engine>/<variant>`; an ONNX file is taken in anywhere."""
+    """Name of the environment for an engine: `torch` or `<engine>/<variant>`; ONNX files are imported on the CPU."""
     if engine == "torch":
         return "torch"
     if engine == ONNX:

@@ -15,7 +15,7 @@ COMPARED = ("runtime", "provider")
 """Factors in which the cells of a measured study are compared, unless the study names others."""
 
 FIRST_LEVELS = {"phase": ["train", "infer"]}
-"""Levels that come before others of their factor, wherever levels are in order."""
+"""Levels that sort before all other levels of their factor."""
 
 RESERVED = frozenset(
     """accuracy bimodal bimodality_coefficient block cell counts cpu_stall_share cv_after_blocks_percent
@@ -30,7 +30,7 @@ RESERVED = frozenset(
     samples_processed sd shapiro_p started_utc status steal_share study swapped_b target telemetry_unknown
     throttled throughput_per_s time_per_sample_s valid why_not window""".split()  # noqa: SIM905  # sixty lines of a set are no better to read
 )
-"""Names of other columns, which no factor may have."""
+"""Names that no factor may have, since other columns have them."""
 
 _KNOWN = ("phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision")
 _READING_ORDER = ("phase", "workload", "dataset", "batch_size", "precision")
@@ -49,7 +49,7 @@ class AnyCell(Protocol):
 
 @dataclass(frozen=True)
 class PlainCell:
-    """A cell of whatever factors.
+    """A cell with any set of factors.
 
     Attributes:
         id: its name.
@@ -65,25 +65,25 @@ class PlainCell:
 
 
 def in_order(factors: Iterable[str]) -> list[str]:
-    """Factors with those first that studies have in common, the others as they come."""
+    """Factors sorted: those that every study has first, the others in the order given."""
     found = list(dict.fromkeys(factors))
     return [name for name in _KNOWN if name in found] + [name for name in found if name not in _KNOWN]
 
 
 def reading_order(factors: Iterable[str]) -> list[str]:
-    """Factors as a reader looks cells up: what was done, on what, how; then what is compared and the rest."""
+    """Factors in the order of tables: phase, workload, data set, batch size, precision, then the others as given."""
     found = list(factors)
     return [name for name in _READING_ORDER if name in found] + [name for name in found if name not in _READING_ORDER]
 
 
 def shared(factors: Iterable[str], compared: Iterable[str]) -> list[str]:
-    """Factors in which cells that are compared agree: all but the compared ones, in reading order."""
+    """Factors that are equal within a comparison: all but the compared ones, in reading order."""
     compared = set(compared)
     return [name for name in reading_order(factors) if name not in compared]
 
 
 def natural(level: Any) -> list[tuple[int, float, str]]:
-    """Key by which numbers sort as such, also inside of words: ResNet-50 comes before ResNet-101."""
+    """Sort key for natural order: numbers sort as numbers, also inside words (ResNet-50 before ResNet-101)."""
     if not isinstance(level, str):
         return [(0, float(level), "")]
     return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in re.split(r"(\d+)", level) if part]

@@ -1,8 +1,8 @@
-"""Options: factors that a study may vary and need not, each declared once.
+"""Options: factors that a study may leave out, each declared once.
 
-An option that no entry of a study's `factors` names is no column of its frames, and cells and jobs are as if it did not
-exist. Engines act on levels that are not the default (see workloads.contract.Spec.level), and say in their facts what
-was in force.
+If no entry of a study's `factors` names an option, the option appears in none of the study's frames, cells and jobs.
+Engines act on levels other than the default (see workloads.contract.Spec.level), and their facts state the levels that
+were in force.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from framewatt.study.runtimes import ONNX_RUNTIME
 Level = str | int | float
 
 QUANTISED = ("int8_dynamic", "int8_static")
-"""Number formats that are made of an exported model, by quantising it."""
+"""Number formats made by quantising an exported model."""
 
 
 class Configuration(Protocol):
@@ -34,7 +34,7 @@ class Configuration(Protocol):
 
     @property
     def changed(self) -> Mapping[str, Level]:
-        """Options at another level than the usual one, by name."""
+        """Options that are not at their default level, by name."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Option:
         name: of the factor.
         description: one sentence for the study's schema.
         levels: JSON schema of a level.
-        default: the level of cells that do not name the option; None is what the study says elsewhere.
+        default: level of cells that do not name the option; None where another key of the study sets it.
         refusal: why a cell cannot have a level other than the default on a device, or None where it can.
-        word: stands before a level that says nothing by itself.
+        word: prefix for a level that says nothing by itself, such as a number.
     """
 
     name: str
@@ -201,7 +201,7 @@ ALWAYS = ("precision",)
 
 
 def optional() -> list[Option]:
-    """The options that a study has only where it names them."""
+    """The options that a study has only if it names them."""
     return [option for option in OPTIONS.values() if option.name not in ALWAYS]
 
 
@@ -225,7 +225,7 @@ def _with_properties(entries: Mapping[str, Any], describe: Callable[[Option], di
 
 
 def _as_list(option: Option) -> dict[str, Any]:
-    """An empty list leaves the option to its default level."""
+    """Schema of a list of levels; an empty list leaves the option at its default."""
     default = [option.default] if option.name in ALWAYS else []
     return {
         "description": option.description,

@@ -1,4 +1,4 @@
-"""A user's own models, as a study names them: who makes or holds each, what it takes, and what it is read from."""
+"""A user's own models, as a study declares them: their factory or ONNX file, their inputs, and the files they need."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class OwnModel:
     """One of a study's own models.
 
     Attributes:
-        name: by which the study's factors call it.
+        name: its level of the factor `workload`.
         settings: the study's entry, validated.
         study: name of the study.
         path: the study file.
@@ -33,7 +33,7 @@ class OwnModel:
 
     @property
     def frameworks(self) -> list[str]:
-        """Those that have a factory for it, and `onnx` where there is a file."""
+        """The frameworks that have a factory for the model, and `onnx` where there is an ONNX file."""
         return [*self.settings["factory"], *([ONNX] if self.settings["onnx"] else [])]
 
     @property
@@ -43,12 +43,12 @@ class OwnModel:
 
     @property
     def arrays_name(self) -> str:
-        """Name of the file of those samples, unlike any other's."""
+        """Unique name of the file of those samples."""
         return f"{self.dataset}-{self.study}-{self.name}"
 
     @property
     def definition(self) -> dict[str, Any]:
-        """What makes those samples, as an entry of config/datasets.yaml; `files` without their folders."""
+        """How those samples are made, as an entry of config/datasets.yaml; `files` without their folders."""
         keys = ("inputs", "samples", "layout", "metric")
         given = {"files": {"arrays": Path(self.settings["arrays"]).name}} if self.settings["arrays"] else {}
         return {"module": "own", "seed": self.seed, **{key: self.settings[key] for key in keys}, **given}
@@ -70,7 +70,7 @@ class OwnModel:
         return self._file("onnx", self.settings["onnx"])
 
     def code_files(self) -> list[Path]:
-        """What a factory is read from: every Python file of the folder, and what else the study says that it reads.
+        """Files that a factory needs: every Python file of its folder, and the further files that the study lists.
 
         Links are followed, as Python follows them when it imports.
 
@@ -89,7 +89,7 @@ class OwnModel:
         return self.path.parent / str(self.settings["folder"])
 
     def job(self, framework: str) -> dict[str, str]:
-        """What a process that builds the model in a framework is told of it."""
+        """The job entry for a process that builds the model in a framework."""
         return {"factory": self.settings["factory"][framework], "folder": str(self.folder)}
 
     def _file(self, key: str, name: str, folder: Path | None = None) -> Path:
@@ -128,7 +128,7 @@ def own_models(path: Path, settings: Mapping[str, Any]) -> dict[str, OwnModel]:
 
 
 def _files_below(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path]:
-    """Files of a folder and of those in it, linked ones too, but not of one that lies in itself."""
+    """Files of a folder and its subfolders, links followed, but no folder that contains itself through a link."""
     real = folder.resolve()
     if real in above:
         return

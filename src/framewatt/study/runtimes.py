@@ -1,4 +1,4 @@
-"""The runtimes: whose weights each runs, which library runs them, and what it can do.
+"""The runtimes: which framework's weights each runs, which library executes them, and what it can do.
 
 Adding one is a row here, an engine under workloads/, and an environment under envs/.
 """
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 ONNX_RUNTIME = "onnxruntime"
 ONNX = "onnx"
-"""The framework, and the runtime, of an ONNX file that no framework of the study exported."""
+"""Framework and runtime of an ONNX file that a user brings, and no framework of the study exported."""
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class Runtime:
     """A way to run a model.
 
     Attributes:
-        framework: in which the weights are made, and from which the ONNX file is exported, if one is; `onnx` where a
-            user brings the file.
+        framework: where the weights are made and, if there is one, the ONNX file is exported; `onnx` where a user
+            brings the file.
         engine: the library that executes the model, a folder under workloads/.
         trains: whether it can train.
         has_providers: whether it hands the model to one of several execution providers.

@@ -1,4 +1,4 @@
-"""What a study says of its repetitions (pure): a number of blocks, or a rule when to stop."""
+"""The repetitions that a study asks for (pure): a number of blocks, or a stopping rule."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from framewatt.base.errors import FramewattError
 
 ENERGY, TIME = "energy", "time"
-"""What cells are compared by."""
+"""The quantities by which cells are compared."""
 
 _GROWTH = 1.5
 
@@ -19,9 +19,10 @@ class Rule:
 
     Attributes:
         at_least: blocks before the first look.
-        at_most: blocks after which it stops whatever is known.
+        at_most: blocks after which it stops in any case.
         quantity: ENERGY or TIME, by which cells are compared.
-        width: of an interval that is narrow enough, as a share of the ratio; None where the best is looked for.
+        width: width at which an interval is narrow enough, as a share of the ratio; None where the rule seeks the best
+            cell.
     """
 
     at_least: int
@@ -31,7 +32,7 @@ class Rule:
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """After which blocks it looks: for the best after each; for an interval each time half as many blocks later."""
+        """Blocks after which the rule is checked: each one for the best cell, each time 50 % more for an interval."""
         if self.width is None:
             return tuple(range(self.at_least, self.at_most + 1))
         looks = [self.at_least]
@@ -46,7 +47,7 @@ class Rule:
 
     @property
     def words(self) -> str:
-        """Until when it measures."""
+        """The rule in words."""
         if self.width is None:
             return f"until it is known which choice of every group takes the least {self.quantity}"
         return (
@@ -56,7 +57,7 @@ class Rule:
 
 
 def rule_of(settings: Mapping[str, Any]) -> Rule | None:
-    """The rule of a study's settings; None where they have a number of blocks, or runs are read from files."""
+    """The rule of a study's settings; None for a plain number of blocks, or runs read from files."""
     told = settings.get("repetitions")
     if not isinstance(told, Mapping):
         return None
@@ -65,13 +66,13 @@ def rule_of(settings: Mapping[str, Any]) -> Rule | None:
 
 
 def most_blocks(settings: Mapping[str, Any]) -> int:
-    """How many blocks a study that measures may have."""
+    """The most blocks that a measuring study may have."""
     rule = rule_of(settings)
     return rule.at_most if rule else int(settings["repetitions"])
 
 
 def check_rule(settings: Mapping[str, Any], groups: Iterable[Collection[Any]], path: str) -> None:
-    """Make sure that a rule, if there is one, has something to find out, and room for a look before its end.
+    """Check that a stopping rule, if there is one, has cells to compare and can stop before its last block.
 
     Args:
         settings: the study's, schema-checked.
@@ -79,7 +80,7 @@ def check_rule(settings: Mapping[str, Any], groups: Iterable[Collection[Any]], p
         path: the study file.
 
     Raises:
-        FramewattError: it has not.
+        FramewattError: no two cells are compared, or `at_most` is not above `at_least`.
     """
     rule = rule_of(settings)
     if rule and not any(len(group) > 1 for group in groups):

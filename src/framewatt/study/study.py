@@ -19,7 +19,7 @@ from framewatt.study.runtimes import RUNTIMES
 from framewatt.study.stopping_rule import check_rule, most_blocks
 
 MOST_RUNS = 100_000
-"""Runs of one study: at a minute each, ten weeks."""
+"""Most runs of one study: at a minute each, ten weeks."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Study:
         return []
 
     def runs(self) -> list[Run]:
-        """Every run that there may be, in measured order: blocks one after the other, cells shuffled inside each.
+        """Every possible run, in measured order: blocks one after the other, cells shuffled inside each.
 
         A block's shuffle is seeded by the study's seed and the block's number alone, so that adding a
         repetition leaves the order of earlier blocks as it was.
@@ -162,7 +162,7 @@ def load_study(
 
 
 def _one_name(cell: Cell, other: Cell, where: str) -> FramewattError:
-    """Two cells would lie in one folder: levels that agree to 6 digits, or names that run into each other."""
+    """The error for two cells of the same name: levels that agree to 6 digits, or names that join to the same text."""
     levels = other.to_dict()
     name, level = next((name, level) for name, level in cell.to_dict().items() if levels[name] != level)
     return FramewattError(
@@ -172,7 +172,7 @@ def _one_name(cell: Cell, other: Cell, where: str) -> FramewattError:
 
 
 def _with_own(known: Mapping[str, Iterable[str]], model: OwnModel) -> dict[str, Iterable[str]]:
-    """What exists, and an own model with its data set."""
+    """`known` with an own model and its data set added."""
     own = {"dataset": model.dataset, **{f"workload/{framework}": model.name for framework in model.frameworks}}
     return {**known, **{key: [*known.get(key, []), name] for key, name in own.items()}}
 
@@ -189,7 +189,7 @@ def _check_known(cross: Mapping[str, Any], known: Mapping[str, Iterable[str]], w
 
 
 def _check_count(settings: Mapping[str, Any], usual: Mapping[str, Level], path: str) -> None:
-    """Refuse a study of more runs than anyone measures before its cells are made: ten short lines name a billion."""
+    """Refuse a study of more than MOST_RUNS runs before expanding its cells: ten short lines can name a billion."""
     counts = (
         math.prod(len(cross[name]) for name in FIXED) * math.prod(len(cross[name] or "1") for name in usual)
         for cross in settings["factors"]
@@ -203,7 +203,7 @@ def _check_count(settings: Mapping[str, Any], usual: Mapping[str, Level], path: 
 
 
 def _check_weights(weights: str | Mapping[str, str], zoo_models: Iterable[str], path: str) -> None:
-    """Weights are said of models that the study has, so that a slip of the pen does not leave one to be trained."""
+    """Check that `weights` names models of the study only: after a typo, the model meant would silently be trained."""
     for name in weights if isinstance(weights, Mapping) else ():
         if name not in zoo_models:
             raise FramewattError(
@@ -216,7 +216,7 @@ def _threads(settings: Mapping[str, Any], processors: int) -> int:
 
 
 def _usual_levels(settings: Mapping[str, Any], processors: int) -> dict[str, Level]:
-    """The options that any cross of the study names, and their level in cells that do not."""
+    """The options that any entry of `factors` names, and their level in cells that do not name them."""
     elsewhere = {"threads": _threads(settings, processors), "learning_rate": settings["training"]["learning_rate"]}
     return {
         option.name: elsewhere[option.name] if option.default is None else option.default
@@ -245,7 +245,7 @@ def _expand(cross: Mapping[str, Any], device: str, usual: Mapping[str, Level]) -
 
 
 def _groups(cells: Iterable[Cell], compared: Iterable[str]) -> list[list[Cell]]:
-    """Cells that differ in compared factors alone."""
+    """Groups of cells that differ in compared factors only."""
     found: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in cells:
         levels = cell.to_dict()

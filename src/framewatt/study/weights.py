@@ -1,4 +1,4 @@
-"""Where the weights of inference come from, as a study names it (no side effects)."""
+"""Where a study takes the weights for inference from (no side effects)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,10 +7,10 @@ TRAINED = "trained"
 """From the study's training, unmeasured."""
 
 SEEDED = "seeded"
-"""Random, as a model has them before it is trained."""
+"""Random initial weights, untrained."""
 
 PRETRAINED = "pretrained"
-"""Those that the framework's own zoo offers for the model."""
+"""Those that the framework's own model zoo offers."""
 
 FINE_TUNED = "fine-tuned"
 """From the study's training, unmeasured, that starts at published weights."""
@@ -20,7 +20,8 @@ def weights_of(settings: Mapping[str, Any], workload: str) -> str:
     """Where the weights of a model come from.
 
     Args:
-        settings: of a study; `weights` is one word for all models, or a word a model, and own models say it themselves.
+        settings: of a study; `weights` is one word for all models or one word per model; own models have their own
+            `weights`.
         workload: name of the model.
     """
     own = settings.get("models", {}).get(workload)

@@ -1,1 +1,1 @@
-"""What a model is asked, and how well it answers."""
+"""Tasks: what a model is asked, and metrics of its answers."""

@@ -1,4 +1,4 @@
-"""Accuracy metrics of a classifier (numpy alone, so that they are computed where the model ran)."""
+"""Accuracy metrics of a classifier (numpy only, so that they can be computed where the model ran)."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ def right_answers(
     Args:
         outputs: of the whole test set, one row per sample.
         data: with labels.
-        metrics: what `judge_outputs` gives of them.
+        metrics: the metrics of `judge_outputs`.
     """
     return None if metrics["accuracy"] is None else outputs.argmax(axis=1) == data.y_test
 

@@ -1,1 +1,1 @@
-"""What else a machine did while a run was measured: read at the edges of windows, kept in the trace, judged later."""
+"""Watches what else a machine did during a run: read at the edges of windows, stored in the trace, judged later."""

@@ -1,4 +1,4 @@
-"""What a witness saw of a window, as columns of a frame."""
+"""The witness's findings on a window, as columns of a frame."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,11 +24,11 @@ _NUMBERS = (
 )
 
 WITNESSED = [*_NUMBERS, DISTURBED_BY]
-"""Columns of a frame. `disturbed_by` is joined with "; ": empty where nothing did, missing where that is not known."""
+"""Columns of a frame. `disturbed_by` lists causes joined with "; ": empty if undisturbed, missing if unknown."""
 
 
 def witness_columns(window: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of WITNESSED for a window of a run record; nothing where nothing witnessed it."""
+    """The columns of WITNESSED for a window of a run record; empty where the run had no witness."""
     witness = window.get("witness")
     if witness is None:
         return {}

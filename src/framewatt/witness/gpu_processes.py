@@ -1,4 +1,4 @@
-"""Processes on the GPUs of a run that are not the run's."""
+"""Counts processes on a run's GPUs that do not belong to the run."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ class GpuProcesses:
     Source: NVIDIA Management Library API reference, nvmlDeviceGetComputeRunningProcesses.
 
     Args:
-        library: the pynvml module, or what stands in for it.
+        library: the pynvml module, or a replacement for tests.
     """
 
     def __init__(self, library: Any) -> None:
@@ -25,16 +25,16 @@ class GpuProcesses:
             for gpu in visible_gpus(gpus_of(library)):
                 self._handles[f"gpu:{gpu.index}"] = library.nvmlDeviceGetHandleByIndex(gpu.index)
         except (library.NVMLError, FramewattError):
-            # A meter of GPUs says so, where one is used.
+            # If a GPU meter is used, it reports this error.
             self._handles = {}
 
     @property
     def domains(self) -> list[str]:
-        """The GPUs, in the order of their counts."""
+        """Domains of the GPUs, in the order of their counts."""
         return list(self._handles)
 
     def pids(self) -> list[set[int] | None]:
-        """The processes on each GPU; None where the driver does not tell."""
+        """Process ids on each GPU; None where the driver does not list them."""
         return [self._pids(handle) for handle in self._handles.values()]
 
     def _pids(self, handle: Any) -> set[int] | None:
@@ -45,15 +45,15 @@ class GpuProcesses:
 
 
 def counted(pids: set[int] | None, owns: Callable[[int], bool], lives: Callable[[int], bool]) -> float | None:
-    """How many of some processes are neither the run's nor framewatt's.
+    """How many of the processes belong neither to the run nor to framewatt.
 
     Args:
-        pids: of the processes; None is unknown.
-        owns: whether a process is the run's or framewatt's.
-        lives: whether a process can be seen here.
+        pids: process ids; None is unknown.
+        owns: whether a process belongs to the run or to framewatt.
+        lives: whether a process id exists here.
 
     Returns:
-        None where that is not known, as inside a container that has process ids of its own.
+        None where unknown, as in a container with its own process ids.
     """
     if pids is None:
         return None

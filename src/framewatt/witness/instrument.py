@@ -1,4 +1,4 @@
-"""The witness as an instrument: its channels, and a reading of all of them at an instant."""
+"""The witness as an instrument: its channels, and how all are read at one time."""
 
 import math
 import os
@@ -14,16 +14,16 @@ from framewatt.witness.process_tree import ProcessTree, Work
 from framewatt.witness.usable import processors_allowed, quotas_of
 
 MACHINE, RUN = "machine", "run"
-"""The domains of its channels: what the kernel counts of all, and of the measured processes."""
+"""The domains of its channels: kernel counters of the whole machine, and of the measured processes."""
 
 USABLE, ONLINE = "processors_usable", "processors_online"
-"""The quantities that tell how many processors the run may use, and how many the machine has."""
+"""The quantities for the number of processors that the run may use, and that the machine has."""
 
 OTHER_PROCESSES = "other_processes"
-"""The quantity that tells how many processes of others are on a GPU."""
+"""The quantity for the number of other processes on a GPU."""
 
 JUDGED_HERE = (USABLE, ONLINE, OTHER_PROCESSES)
-"""Gauges of which a window's witness tells more than their mean."""
+"""Gauges that the witness evaluates itself, instead of reporting their mean and maximum."""
 
 _GAUGES = (*JUDGED_HERE, "frequency_hz")
 _LONGEST_NS = 5_000_000
@@ -32,14 +32,14 @@ _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 WITNESS_PERIOD_S = 1.0
-"""Seconds between two readings where no window begins or ends."""
+"""Seconds between two readings away from the edges of windows."""
 
 
 def witness_channels(period_s: float = WITNESS_PERIOD_S, gpus: Sequence[str] = ()) -> list[Channel]:
     """The channels, in the order of a reading's values.
 
     Args:
-        period_s: seconds between two readings where no window begins or ends.
+        period_s: seconds between two readings away from the edges of windows.
         gpus: domains of the GPUs whose processes are counted.
     """
     named = [(MACHINE, field.name) for field in fields(MachineWide)]
@@ -63,10 +63,10 @@ class Witness:
     """Reads the kernel's counters of the machine and of the measured processes.
 
     Args:
-        runner: process id of the runner, whose other child the measured process is.
+        runner: process id of the runner, parent of the measured process and of the sampling process.
         sampler: process id of the sampling process.
         root: the file system, or a copy of its /proc and /sys.
-        gpus: whose processes are counted; None counts none.
+        gpus: counts processes on GPUs; None does not.
     """
 
     def __init__(self, runner: int, sampler: int, root: Path = Path("/"), gpus: GpuProcesses | None = None) -> None:
@@ -77,12 +77,13 @@ class Witness:
         self._quotas = quotas_of(root)
 
     def read(self) -> tuple[int, list[float]]:
-        """CLOCK_MONOTONIC in nanoseconds, and a value a channel, NaN where the kernel does not tell it.
+        """CLOCK_MONOTONIC in nanoseconds, and one value per channel, NaN where the kernel does not report it.
 
-        What processors idled is read before and after what processes worked, and its mean is kept: the difference of
-        both is the work of others, and they should be of one instant. A reading that was held up is taken again.
+        The work of others is the difference between the processors' busy time and the run's own, which should be read
+        at one time. So idle time is read both before and after the processes, and averaged. A delayed reading is
+        repeated.
         """
-        # Before the run's own processes are looked for, so that none of them is taken for another's.
+        # Read before the run's own processes are listed, so that no new one of them counts as another's.
         on_gpus = self._gpus.pids() if self._gpus else []
         for _ in range(_TRIES):
             before_ns = time.monotonic_ns()

@@ -1,7 +1,7 @@
-"""Whether others disturbed a window, by what its witness saw (pure).
+"""Decides from the witness's data whether others disturbed a window (pure).
 
-What a run does to itself is no disturbance: threads of its own that wait for a processor (`cpu` of the kernel's
-pressure stall information, which is kept and not judged), and disks that it reads itself.
+What a run does to itself is no disturbance: its own threads waiting for a processor (`cpu` of the kernel's pressure
+stall information, which is recorded but not judged), and its own disk reads.
 """
 
 import math
@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_OTHERS = 0.02
-"""Share of the usable processors that all others together may take beyond what they take at rest.
+"""Largest share of the usable processors that all others together may take, on top of their share at rest.
 
-What they take at rest (daemons, Snakemake) is in the idle power as well. It counts up to as much again: a machine on
-which others took more than that while idle power was measured was not at rest.
+What others (daemons, Snakemake) take at rest is part of idle power, too. It raises the limit to at most twice: if
+others took more while idle power was measured, the machine was not at rest.
 """
 
 MOST_STOLEN = 0.01
-"""Share of the usable processors that a hypervisor may take."""
+"""Largest share of the usable processors that a hypervisor may take."""
 
 MOST_STALLED = 0.01
-"""Share of a window in which some task may wait for memory, or for a disk."""
+"""Largest share of a window in which some task may wait for memory, or for a disk."""
 
 MOST_MOVED_B_PER_S = 2.0**20
-"""Bytes a second that others may read from disks, and that may be swapped: 1 % of what one slow disk gives."""
+"""Most bytes per second that others may read from disks, and that may be swapped: 1 % of a slow disk's rate."""
 
 DISTURBED = "disturbed: "
-"""How the flag of a run begins that others disturbed."""
+"""Prefix of the flag of a run that others disturbed."""
 
 OTHERS, HYPERVISOR, MEMORY = "other work", "the hypervisor", "a shortage of memory"
 DISKS, READS, SWAPPING = "waits for disks", "others' reading from disks", "swapping"
@@ -39,28 +39,28 @@ _TEXTS = {
     READS: "others read {} MB/s from disks",
     SWAPPING: "{} MB/s were swapped",
 }
-"""What is said of each kind of disturbance, with its number."""
+"""Message for each kind of disturbance, with its number."""
 
 _TICK_S = 0.01
-"""What processor time is counted in (USER_HZ, which is 100 on every machine that has Linux's drivers of power)."""
+"""Unit of the kernel's processor times (USER_HZ, which is 100 on every machine with Linux's power drivers)."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What is judged of a window; None is unknown.
+    """The witness's data of a window; None is unknown.
 
     Attributes:
         duration_s: its length.
-        unsure_s: seconds at its edges of which nobody knows whether what was counted then is inside.
+        unsure_s: seconds between its edges and the readings next to them: counts from then may be inside or outside.
         usable: processors that the run may use.
-        others_cpu_s: processor seconds of all but the run and framewatt itself.
+        others_cpu_s: processor seconds of everything but the run and framewatt itself.
         steal_s: processor seconds that a hypervisor gave to others.
-        stalls_s: by what was waited for (`cpu`, `memory`, `io`), seconds in which some task waited.
+        stalls_s: seconds in which some task waited, by resource (`cpu`, `memory`, `io`).
         disk_read_b: bytes read from disks.
-        run_read_b: those of them that the run read.
+        run_read_b: bytes of them that the run itself read.
         swapped_b: bytes swapped in and out.
         at_rest: processors that others took while idle power was measured.
-        online: processors of the machine, each of which counts whole ticks by itself.
+        online: processors of the machine, each of which counts its time in whole ticks.
     """
 
     duration_s: float
@@ -77,12 +77,12 @@ class Seen:
 
 
 def judge_window(seen: Seen) -> dict[str, Any]:
-    """Shares of a window, and the judgement.
+    """Shares of a window, and whether it was disturbed.
 
     Returns:
         `others_share` and `steal_share` of the usable processors, `cpu_stall_share`, `memory_stall_share` and
-        `io_stall_share` of the time; `disturbed`: what disturbed it, in words, or None where that is not known;
-        `unknown`: why it is not, or None.
+        `io_stall_share` of the time; `disturbed`: causes in words, or None if unknown; `unknown`: why it is unknown, or
+        None.
     """
     of_processors = seen.duration_s * seen.usable if seen.usable else None
     shares = {
@@ -90,7 +90,7 @@ def judge_window(seen: Seen) -> dict[str, Any]:
         "steal_share": _share(seen.steal_s, of_processors),
         **{f"{name}_stall_share": _share(stall_s, seen.duration_s) for name, stall_s in seen.stalls_s.items()},
     }
-    # What was counted at the edges may be of before or after, and processor time is counted in ticks.
+    # Counts near the edges may lie outside the window, and processor time is counted in ticks.
     edges = seen.unsure_s / seen.duration_s
     tick = _digit_s(seen.online) / of_processors if of_processors else 0.0
     most_others = most_of_others(seen.at_rest, seen.usable)
@@ -119,7 +119,7 @@ def judge_window(seen: Seen) -> dict[str, Any]:
 
 
 def most_of_others(at_rest: float | None, usable: float | None) -> float:
-    """Share of the usable processors that others may take, see MOST_OTHERS.
+    """Largest share of the usable processors that others may take, see MOST_OTHERS.
 
     Args:
         at_rest: processors that others took while idle power was measured; None is unknown, and adds nothing.
@@ -129,18 +129,18 @@ def most_of_others(at_rest: float | None, usable: float | None) -> float:
 
 
 def told_of_disturbance(witness: Mapping[str, Any] | None) -> list[str]:
-    """The flags of a run by what was witnessed of its primary window."""
+    """The flags of a run for disturbances of its primary window."""
     return [DISTURBED + cause for cause in (witness or {}).get("disturbed") or []]
 
 
 def told_of_heat(witness: Mapping[str, Any] | None) -> list[str]:
-    """The flag of a run whose processors lowered their clock for heat in its primary window: its own, or others'."""
+    """The flag of a run whose processors throttled from heat in its primary window, through its own load or others'."""
     throttled = (witness or {}).get("throttled")
     return [f"heat lowered the clock of processors {throttled:.0f} times"] if throttled and throttled >= 0.5 else []
 
 
 def told_of_gpus(witness: Mapping[str, Any] | None) -> list[str]:
-    """The flags of a run on whose GPUs others had processes in its primary window: what these did is not known."""
+    """The flags of a run for other processes on its GPUs in its primary window; what these did is unknown."""
     return [
         f"{count:.0f} {'process' if count == 1 else 'processes'} of others on {gpu}"
         for gpu, count in ((witness or {}).get("other_processes") or {}).items()
@@ -149,34 +149,34 @@ def told_of_gpus(witness: Mapping[str, Any] | None) -> list[str]:
 
 
 def _surely(share: float, edges: float, digit: float, most: float) -> float:
-    """The share to hold against a limit: the one found, or where that is not fine enough, the least that it can be.
+    """The share to compare with a limit: the one found or, if that is too uncertain, its lower bound.
 
-    At the edges, at most all of the time that is not known was taken, and lay outside of the window.
+    The lower bound assumes that others were busy all through the unsure time at the edges, outside the window.
 
     Args:
         share: as found, between readings.
-        edges: of the window, what lies between an edge and its reading.
-        digit: of the window, the last digit of what is counted.
+        edges: time between edges and readings, as a share of the window.
+        digit: resolution of the counter, as a share of the window.
         most: the limit.
     """
     return share if edges + digit <= most else share - edges * (1 - share) - digit
 
 
 def _surely_moved_b(moved_b: float, edges: float) -> float:
-    """The bytes to hold against a limit: what was counted at the edges may be of before or after.
+    """The bytes to compare with a limit: their lower bound if the edges are too uncertain.
 
     Args:
         moved_b: as found, between readings.
-        edges: of the window, what lies between an edge and its reading.
+        edges: time between edges and readings, as a share of the window.
     """
     return moved_b if edges <= MOST_OTHERS else moved_b * (1 - min(edges, 1.0))
 
 
 def _digit_s(online: float | None) -> float:
-    """Processor seconds by which the work of a machine may be off, since each processor's idle time is in whole ticks.
+    """Error of a machine's work in processor seconds, since each processor's idle time is counted in whole ticks.
 
-    Of two processors it is a tick; of many it grows with the root of their number (2.5 standard deviations of as many
-    differences of two rounded numbers, so that one quiet window in a hundred is off by more).
+    It is one tick for two processors, and grows with the square root of their number (2.5 standard deviations of as
+    many differences of two rounded numbers, so that one quiet window in a hundred is off by more).
 
     Args:
         online: processors of the machine; None is unknown.
@@ -185,7 +185,7 @@ def _digit_s(online: float | None) -> float:
 
 
 def kind_of(cause: str) -> str:
-    """What kind of disturbance a cause is: its words without its numbers."""
+    """The kind of disturbance of a cause: its text without the number."""
     for kind, text in _TEXTS.items():
         begin, _, end = text.partition("{}")
         if cause.startswith(begin) and cause.endswith(end):
@@ -194,7 +194,7 @@ def kind_of(cause: str) -> str:
 
 
 def _number(value: float) -> str:
-    """Two digits, and never as a power of ten."""
+    """Two significant digits, never in exponential notation."""
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
@@ -203,10 +203,10 @@ def _share(part: float | None, whole: float | None) -> float | None:
 
 
 def _read_by_others_b(seen: Seen) -> float | None:
-    """What others read from disks; where nobody knows what the run read, all of it."""
+    """Bytes that others read from disks; all bytes read if the run's own share is unknown."""
     return None if seen.disk_read_b is None else max(seen.disk_read_b - (seen.run_read_b or 0.0), 0.0)
 
 
 def _reads_most(seen: Seen) -> bool:
-    """Whether a run reads so much itself that whoever waits for disks may be waiting for its own reading."""
+    """Whether a run reads over half of the bytes itself, so that waits for disks may be due to its own reads."""
     return bool(seen.run_read_b and seen.disk_read_b is not None and seen.run_read_b > seen.disk_read_b / 2)

@@ -1,4 +1,4 @@
-"""What the kernel counts of a whole machine; None is what this kernel does not tell, never 0.
+"""Kernel counters of the whole machine; what this kernel does not report is None, never 0.
 
 Sources: Linux, proc(5), Documentation/accounting/psi.rst, admin-guide/iostats.rst, cpu-freq and thermal_throttle in
 Documentation/ABI/testing/sysfs-devices-system-cpu.
@@ -14,7 +14,7 @@ from framewatt.host.machine import text_of
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _PAGE_B = os.sysconf("SC_PAGE_SIZE")
 _SECTOR_B = 512
-"""What /proc/diskstats counts in, whatever the disk's own sectors are."""
+"""Unit of /proc/diskstats, whatever the disk's own sector size."""
 
 _PAGES = re.compile(r"^(pswpin|pswpout|pgmajfault) (\d+)$", re.MULTILINE)
 
@@ -24,21 +24,21 @@ _NO_DISKS = ("loop", "ram", "zram", "dm-", "md", "sr", "fd", "bcache", "drbd", "
 
 @dataclass(frozen=True)
 class MachineWide:
-    """Counters since the boot, but for the last two; None is what this kernel does not tell.
+    """Counters since the boot, except for the last two; None is not reported by this kernel.
 
     Attributes:
-        idle_s: processor seconds in which a processor had nothing to do, or waited for a disk.
+        idle_s: processor seconds idle or waiting for a disk.
         steal_s: processor seconds that a hypervisor gave to others.
-        ticked_s: processor seconds that the kernel's ticks found at work.
+        ticked_s: busy processor seconds as sampled by the kernel's ticks.
         cpu_stall_s: seconds in which some task waited for a processor.
         memory_stall_s: seconds in which some task waited for memory.
         io_stall_s: seconds in which some task waited for a disk.
         swapped_b: bytes swapped in and out.
-        major_faults: page faults that had to read.
+        major_faults: page faults that read from a disk.
         disk_read_b: bytes read from disks.
-        throttled: how often a processor lowered its clock for heat.
-        processors_online: processors that the kernel runs on.
-        frequency_hz: mean clock of the processors, as they are now.
+        throttled: how often a processor throttled from heat.
+        processors_online: processors that are online.
+        frequency_hz: current mean clock of the processors.
     """
 
     idle_s: float | None
@@ -56,7 +56,7 @@ class MachineWide:
 
 
 class Machine:
-    """Reads what the kernel counts of a machine.
+    """Reads the kernel's counters of the machine.
 
     Args:
         root: the file system, or a copy of its /proc and /sys.
@@ -64,13 +64,13 @@ class Machine:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        # Looking for files costs more than reading them, and which there are does not change.
+        # Finding the files costs more than reading them, and the set of files does not change.
         self._clocks = _there(root, "cpu[0-9]*/cpufreq/scaling_cur_freq")
         self._throttles = _there(root, "cpu[0-9]*/thermal_throttle/core_throttle_count")
         self._disks = {path.name.replace("!", "/") for path in _there(root, "*", "sys/block") if not _hidden(path)}
 
     def read(self) -> MachineWide:
-        """What the kernel tells now."""
+        """The counters now."""
         times = processor_times(self._root)
         pages = self._pages()
         swapped = [pages.get(name) for name in ("pswpin", "pswpout")]
@@ -100,12 +100,12 @@ class Machine:
         return None
 
     def _pages(self) -> dict[str, float]:
-        """The counts of /proc/vmstat that are needed, by name."""
+        """The needed counters of /proc/vmstat, by name."""
         found = _PAGES.findall(text_of(self._root / "proc/vmstat"))
         return {name: float(number) for name, number in found}
 
     def _disk_read_b(self) -> float | None:
-        """Bytes read from whole disks: their partitions are counted in them."""
+        """Bytes read from whole disks, which include their partitions."""
         found = None
         for line in text_of(self._root / "proc/diskstats").splitlines():
             fields = line.split()
@@ -120,10 +120,10 @@ class ProcessorTimes:
     """Processor seconds of all processors together since the boot, and how many processors there are.
 
     Attributes:
-        idle_s: had nothing to do, or waited for a disk.
-        steal_s: wanted by this machine, and given to others by a hypervisor.
-        ticked_s: found at work by the kernel's ticks.
-        online: processors.
+        idle_s: idle or waiting for a disk.
+        steal_s: wanted by this machine, but given to others by a hypervisor.
+        ticked_s: busy, as sampled by the kernel's ticks.
+        online: number of processors.
     """
 
     idle_s: float
@@ -140,16 +140,16 @@ class ProcessorTimes:
 def worked_s(whole_s: float, idle_s: float, steal_s: float, ticked_s: float | None) -> float:
     """Processor seconds that a machine worked.
 
-    What is not idle is work: the kernel measures idle time, and only samples the rest at its ticks, so that a process
-    which sleeps through every tick would never have worked. What a hypervisor stole is no work, but while a processor
-    waits to be woken, the kernel books the same time as idle and as stolen (seen: of 0.05 s stolen, all of it; of
-    17 min, a fifth). So with steal the work lies between two bounds, and the ticks say where.
+    Work is the time that is not idle: the kernel measures idle time, but only samples the rest at its ticks, so that a
+    process which sleeps through every tick would never appear. Stolen time is no work either, but while a processor
+    waits to be woken, the kernel counts the same time as idle and as stolen (seen: of 0.05 s stolen, all of it; of 17
+    min, a fifth). So with steal the work lies between two bounds, and the ticks show where.
 
     Args:
-        whole_s: length of the time, times the processors.
-        idle_s: see ProcessorTimes, of that time, as are the others.
-        steal_s: as there.
-        ticked_s: as there; where it is not known, the lower bound is taken.
+        whole_s: elapsed seconds times the number of processors.
+        idle_s: see ProcessorTimes, within the elapsed time.
+        steal_s: likewise.
+        ticked_s: likewise; None takes the lower bound.
     """
     most_s = max(whole_s - idle_s, 0.0)
     least_s = max(most_s - steal_s, 0.0)
@@ -157,7 +157,7 @@ def worked_s(whole_s: float, idle_s: float, steal_s: float, ticked_s: float | No
 
 
 def processor_times(root: Path) -> ProcessorTimes | None:
-    """What /proc/stat tells of the processors; None where it does not.
+    """The processor times of /proc/stat; None where it has none.
 
     Args:
         root: the file system, or a copy of its /proc.
@@ -181,7 +181,7 @@ def processor_times(root: Path) -> ProcessorTimes | None:
 
 
 def _hidden(disk: Path) -> bool:
-    """Whether a disk is a path to one that is listed beside it, as those of NVMe with multipath are: its reads too."""
+    """Whether a disk is only a path to another listed disk (NVMe multipath), whose reads would count twice."""
     return text_of(disk / "hidden").strip() == "1"
 
 

@@ -1,15 +1,15 @@
-"""What a study does with a run that others disturbed (pure)."""
+"""What a study does with a disturbed run (pure)."""
 
 from collections.abc import Mapping
 from typing import Any
 
 FLAG, REPEAT, INVALID = "flag", "repeat", "invalid"
-"""It keeps it with a flag, measures it once more, or does not count it: its `disturbance`."""
+"""Values of a study's `disturbance`: keep the run with a flag, measure it again, or mark it invalid."""
 
 USUAL = REPEAT
-"""What it does where it says nothing."""
+"""The default."""
 
 
 def disturbance_of(job: Mapping[str, Any]) -> str:
-    """What a job, or the settings of a study, say of disturbed runs; a job that does the usual says nothing."""
+    """The policy for disturbed runs of a job or a study's settings; the default if the key is missing."""
     return str(job.get("disturbance", USUAL))

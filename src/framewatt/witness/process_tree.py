@@ -1,7 +1,7 @@
-"""What the measured processes did: all that descend from the runner, also those that have ended.
+"""Counters of the measured processes: all descendants of the runner, including those that have ended.
 
-The runner is the parent of the worker and of the sampling process, and adopts what they leave behind. A process that
-ended and was waited for is counted by its parent. Source: Linux, proc(5).
+The runner is the parent of the worker and of the sampling process, and adopts their orphans. A process that ended and
+was waited for is counted by its parent. Source: Linux, proc(5).
 """
 
 import os
@@ -16,13 +16,13 @@ _TRIES = 3
 
 @dataclass(frozen=True)
 class Work:
-    """What processes did since some time in the past; None is what the kernel does not tell.
+    """Counters of processes since some time in the past; None is not reported by the kernel.
 
     Attributes:
         cpu_s: processor seconds.
-        minor_faults: page faults that memory could serve.
-        major_faults: page faults that had to read.
-        involuntary_switches: how often a thread had to give up its processor.
+        minor_faults: page faults served from memory.
+        major_faults: page faults that read from a disk.
+        involuntary_switches: involuntary context switches of threads.
         read_b: bytes read from disks.
         own_cpu_s: processor seconds of framewatt itself: of the runner and the sampling process with its programs.
     """
@@ -37,7 +37,7 @@ class Work:
 
 @dataclass(frozen=True)
 class _Stat:
-    """What /proc/<pid>/stat tells; `waited_` is of the children that ended and were waited for."""
+    """Content of /proc/<pid>/stat; `waited_` is of children that ended and were waited for."""
 
     parent: int
     started: int
@@ -48,7 +48,7 @@ class _Stat:
 
 
 class ProcessTree:
-    """The processes below a runner. It holds what it saw, so that nothing is lost with a process nobody waits for.
+    """The processes below a runner. Totals never fall when a process ends without being waited for.
 
     Args:
         runner: its process id.
@@ -65,7 +65,7 @@ class ProcessTree:
         self._rising = [_Rising() for _ in fields(Work)]
 
     def read(self) -> Work:
-        """What the tree has done up to now; no number of it is ever below an earlier one."""
+        """The tree's counters up to now; none ever decreases."""
         for _ in range(_TRIES):
             work, whole = self._read()
             if whole:
@@ -74,11 +74,11 @@ class ProcessTree:
         return Work(*(rising.up_to(value, whole=whole) for rising, value in told))
 
     def owns(self, pid: int) -> bool:
-        """Whether a process was the run's or framewatt's at the last reading."""
+        """Whether a process belonged to the run or to framewatt at the last reading."""
         return pid == self._runner or pid in self._own
 
     def lives(self, pid: int) -> bool:
-        """Whether a process is there, also one of another user whom `hidepid` hides; not those of another namespace."""
+        """Whether a process exists in this namespace, even if it is another user's and hidden by `hidepid`."""
         if (self._proc / str(pid)).exists():
             return True
         if self._proc != Path("/proc"):
@@ -92,13 +92,13 @@ class ProcessTree:
         return True
 
     def _read(self) -> tuple[Work, bool]:
-        """The sums over all that is there, and whether nothing ended while it was read."""
+        """Sums over all existing processes, and whether none ended during the reading."""
         runner = self._stat(self._runner)
         if runner is None:
             return Work(None, None, None, None, None, None), False
         self._look_for_new()
         of_run, own_cpu_s, whole = [], runner.cpu_s, True
-        # A parent is read before its children: one that ends in between is in neither, and never in both.
+        # Parents are read before children: a child that ends in between is counted in neither, and never in both.
         for pid in sorted(self._own, key=lambda pid: (self._started[pid], pid)):
             stat = self._stat(pid)
             if stat is None or stat.started != self._started[pid]:
@@ -119,7 +119,7 @@ class ProcessTree:
         ), whole
 
     def _look_for_new(self) -> None:
-        """Find the processes that have come; whose a process is never changes, so each is looked at once."""
+        """Find new processes. Each is classified once, since it never changes whose it is."""
         there = {int(name) for name in _names_in(self._proc) if name.isdecimal()}
         for pid in self._parents.keys() - there:
             self._forget(pid)
@@ -132,7 +132,7 @@ class ProcessTree:
                 self._own[pid] = self._sampler in line
 
     def _line_of(self, pid: int) -> list[int]:
-        """A process and its ancestors up to the runner's child; nothing where it does not descend from the runner."""
+        """A process and its ancestors up to the runner's child; empty if it does not descend from the runner."""
         line = [pid]
         while (parent := self._parents.get(line[-1])) is not None and parent not in line:
             if parent == self._runner:
@@ -145,8 +145,8 @@ class ProcessTree:
             known.pop(pid, None)
 
     def _stat(self, pid: int) -> _Stat | None:
-        """What a process did; None where it is gone."""
-        # The program's name may hold anything, also a bracket.
+        """Counters of a process; None where it is gone."""
+        # The program's name may hold any character, including a bracket.
         told = text_of(self._proc / f"{pid}/stat").rpartition(")")[2].split()
         try:
             numbers = [int(field) for field in told[1:20]]
@@ -163,27 +163,27 @@ class ProcessTree:
             return None
 
     def _switches(self, pid: int) -> float | None:
-        """Involuntary switches of the threads that live."""
+        """Involuntary context switches of the threads that still exist."""
         tasks = self._proc / f"{pid}/task"
         paths = (tasks / thread / "status" for thread in _names_in(tasks))
         return _added([_told(path, "nonvoluntary_ctxt_switches:") for path in paths])
 
 
 class _Rising:
-    """A sum that goes on rising where some of what it adds up is lost.
+    """A sum that never falls, even if some of its terms disappear.
 
-    What is lost shows where the sum falls; as much of it as the rest rose by meanwhile does not.
+    A fall of the raw sum shows what was lost, less what the other terms rose by meanwhile.
     """
 
     def __init__(self) -> None:
         self._last = self._lost = 0.0
 
     def up_to(self, value: float | None, *, whole: bool) -> float | None:
-        """The sum with what was lost.
+        """The sum including lost terms.
 
         Args:
-            value: of what is there now.
-            whole: whether nothing ended while it was read; else what lacks may come back with a parent.
+            value: sum of the terms that exist now.
+            whole: whether no process ended during the reading; otherwise the missing part may reappear in a parent.
         """
         if value is None:
             return None
@@ -194,7 +194,7 @@ class _Rising:
 
 
 def _names_in(folder: Path) -> list[str]:
-    """Names in a folder of the kernel's; none where it has gone."""
+    """Names in a folder of /proc; empty where it is gone."""
     try:
         return os.listdir(folder)  # noqa: PTH208 # several times as quick
     except OSError:
@@ -202,13 +202,13 @@ def _names_in(folder: Path) -> list[str]:
 
 
 def _added(values: list[float | None]) -> float | None:
-    """The sum of what is told of some processes; None where it is told of none."""
+    """Sum of the known values; None where all are unknown."""
     known = [value for value in values if value is not None]
     return sum(known) if known or not values else None
 
 
 def _told(path: Path, name: str) -> float | None:
-    """The number behind a name at the beginning of a line."""
+    """The number on the line that begins with a name; None where there is none."""
     for line in text_of(path).splitlines():
         if line.startswith(name):
             number = line.removeprefix(name).strip()

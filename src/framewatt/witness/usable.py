@@ -1,4 +1,4 @@
-"""How many processors a run may use: those of its affinity, or fewer where its control group has a quota."""
+"""How many processors a run may use: those of its affinity mask, or fewer if its cgroup has a quota."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ _GROUPS = "sys/fs/cgroup"
 
 
 def processors_allowed(quotas: list[float]) -> float:
-    """Processors that this process may use, perhaps not a whole number.
+    """Processors that this process may use; may be fractional.
 
     Args:
         quotas: see quotas_of.
@@ -18,7 +18,7 @@ def processors_allowed(quotas: list[float]) -> float:
 
 
 def quotas_of(root: Path) -> list[float]:
-    """Processors that each control group around this process allows, where it limits them.
+    """CPU quotas, in processors, of this process's cgroup and its ancestors, where they have one.
 
     Source: Linux, Documentation/admin-guide/cgroup-v2.rst (cpu.max), scheduler/sched-bwc.rst (version 1).
 

@@ -1,4 +1,4 @@
-"""What the witness saw of a window: differences of its counters between the window's edges (pure)."""
+"""The witness's data of a window: differences of its counters between the window's edges (pure)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,21 +24,21 @@ COUNTED = {
     (MACHINE, "disk_read_b"): "disk_read_b",
     (MACHINE, "throttled"): "throttled",
 }
-"""Channel -> what its difference is called in a record."""
+"""Channel -> name of its difference in a record."""
 
 _STALLS = ("cpu", "memory", "io")
 
 _TREMBLE_TICKS = 5
-"""By so many last digits a counter may go back, and was not reset: idle time is added up while it goes on."""
+"""A counter may go back by this many ticks without a reset: idle time is summed up while it changes."""
 
 
 def witnessed(
     channels: Sequence[Channel], series: Sequence[tuple[Any, Any]], spans: Spans, at_rest: float | None = None
 ) -> dict[str, Any] | None:
-    """What a window's record says of its witness; None where nothing witnessed the run.
+    """The witness's entry in a window's record; None where the run had no witness.
 
     Args:
-        channels: what was sampled, the witness's among it.
+        channels: the sampled channels, including the witness's.
         series: times, shape (n,), ascending, and values, shape (n,), NaN where a read failed, of each channel.
         spans: the parts of the window, start and end in nanoseconds.
         at_rest: processors that others took while idle power was measured, see others_at_rest.
@@ -65,7 +65,7 @@ def witnessed(
         machine_cpu_s = worked_s(online * duration_s, idle_s, steal_s, told.get((MACHINE, "ticked_s")))
         run_cpu_s, own_cpu_s = rises["run_cpu_s"], rises["own_cpu_s"]
         if run_cpu_s is not None and own_cpu_s is not None:
-            # Counters of whole ticks may say that others worked a tick less than nothing.
+            # With counters of whole ticks, the work of others may come out one tick below 0.
             others_cpu_s = max(machine_cpu_s - run_cpu_s - own_cpu_s, 0.0)
     seen = Seen(
         duration_s=duration_s,
@@ -96,9 +96,9 @@ def witnessed(
 
 
 def others_at_rest(idle: Mapping[str, Any]) -> float | None:
-    """Processors that others took, on average, while idle power was measured; None where that is not known.
+    """Processors that others took, on average, while idle power was measured; None where unknown.
 
-    What is no number of seconds, as a calibration from elsewhere may say, is not known either, and allows for nothing.
+    A value that is no number of seconds, as in a calibration from elsewhere, counts as unknown and raises no limit.
 
     Args:
         idle: the calibration, see calibration.measure_idle.
@@ -116,7 +116,7 @@ def is_seconds(value: Any) -> bool:
 
 
 def _rise(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> float | None:
-    """By how much a counter rose, interpolated at the edges; None where it is not known, or went back."""
+    """Rise of a counter, interpolated at the edges; None where unknown or where the counter went back."""
     good = np.isfinite(value)
     time_ns, value = time_ns[good], value[good]
     total, back = 0.0, -_TREMBLE_TICKS * channel.resolution
@@ -124,28 +124,28 @@ def _rise(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> float | N
         first, last = np.searchsorted(time_ns, start, "right") - 1, np.searchsorted(time_ns, end, "left")
         if first < 0 or last >= len(time_ns) or (np.diff(value[first : last + 1]) < back).any():
             return None
-        # Times since the first reading: nanoseconds since the boot have more digits than a float.
+        # Times are since the first reading: nanoseconds since the boot have more digits than a float.
         at = np.interp(np.array([start, end]) - time_ns[first], time_ns - time_ns[first], value)
         total += float(at[1] - at[0])
     return total
 
 
 def _constant(time_ns: Any, value: Any, spans: Spans) -> float | None:
-    """What is the same at every reading around a window; None where it changed, or is not known."""
+    """A gauge's value if it is the same at every reading around a window; None where it changed or is unknown."""
     around = (time_ns >= _before(time_ns, spans[0][0])) & (time_ns <= _after(time_ns, spans[-1][1]))
     there = value[around]
     return float(there[0]) if len(there) and np.isfinite(there).all() and (there == there[0]).all() else None
 
 
 def _most(time_ns: Any, value: Any, spans: Spans) -> float | None:
-    """The largest reading around a window; None where none is known."""
+    """The largest reading around a window; None where all are unknown."""
     around = (time_ns >= _before(time_ns, spans[0][0])) & (time_ns <= _after(time_ns, spans[-1][1]))
     there = value[around & np.isfinite(value)]
     return float(there.max()) if len(there) else None
 
 
 def _unsure_s(time_ns: Any, spans: Spans) -> float:
-    """Seconds between the edges of a window and the readings next to them, all edges together."""
+    """Total seconds between the edges of a window and the readings next to them."""
     if not len(time_ns):
         return float("inf")
     edges = np.array(spans, np.int64).ravel()

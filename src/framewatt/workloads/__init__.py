@@ -1,6 +1,6 @@
 """Workloads, found by their files: workloads/<engine>/<model>.py, run by workloads/<engine>/engine.py.
 
-Adding a model to a framework is adding one file with a function `build`.
+To add a model to a framework, add one file with a function `build`.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""BERT as a classifier of texts: the dimensions that every framework builds alike.
+"""BERT as a classifier of texts: the dimensions that are the same in every framework.
 
 Source: J. Devlin et al., BERT (2019), for the base model; I. Turc et al., Well-Read Students Learn Better (2019), for
 the tiny one.
@@ -24,7 +24,7 @@ _NAMES = {
     "positions": "max_position_embeddings",
     "types": "type_vocab_size",
 }
-"""What transformers calls a dimension."""
+"""Dimension -> its name in transformers' configuration."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Dimensions:
     Attributes:
         layers: number of transformer layers.
         width: length of a token's vector.
-        heads: attention heads a layer.
+        heads: attention heads per layer.
         hidden: width of the feed-forward network inside a layer.
         vocabulary: number of tokens.
         positions: longest text, in tokens.
@@ -52,13 +52,13 @@ class Dimensions:
     dropout: float = 0.1
 
     def check(self, input_shape: tuple[int, ...]) -> None:
-        """Make sure that the model can read such samples.
+        """Check that the model can read samples of a shape.
 
         Args:
             input_shape: shape of one sample.
 
         Raises:
-            FramewattError: they are no texts, or too long.
+            FramewattError: the samples are no texts, or are too long.
         """
         if len(input_shape) != 1 or input_shape[0] > self.positions:
             raise FramewattError(
@@ -66,13 +66,13 @@ class Dimensions:
             )
 
     def check_published(self, folder: Path) -> None:
-        """Make sure that published weights are of a BERT like this.
+        """Check that published weights belong to a BERT of these dimensions.
 
         Args:
             folder: with their `CONFIGURATION`.
 
         Raises:
-            FramewattError: they are of another one.
+            FramewattError: they belong to another one.
         """
         published = read_json(folder / CONFIGURATION)
         for name, theirs in _NAMES.items():
@@ -84,14 +84,14 @@ class Dimensions:
 
 
 def check_whole(path: Path, missing: Iterable[str]) -> None:
-    """Make sure that published weights lack nothing but a head.
+    """Check that published weights lack nothing but a head.
 
     Args:
         path: their file.
-        missing: names of weights that the model has and the file has not, those of the head not among them.
+        missing: names of the model's weights that the file lacks, without those of the head.
 
     Raises:
-        FramewattError: something is missing, which a framework would leave random.
+        FramewattError: weights are missing, which a framework would leave random.
     """
     if names := sorted(missing):
         raise FramewattError(f"{path}: found no {names[0]} ({len(names)} missing); allowed: all of BERT's body")

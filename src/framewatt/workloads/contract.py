@@ -1,4 +1,4 @@
-"""What a workload is: a model, its data and one way to run it, with the timed part apart from the rest.
+"""What a workload is: a model with its data in one framework, with the timed part separate from the rest.
 
 Only `run` and `synchronize` are called inside a timed window.
 """
@@ -17,10 +17,10 @@ from framewatt.datasets.contract import Arrays
 from framewatt.study.options import OPTIONS, Level
 
 ONNX_FILE = "model.onnx"
-"""In the folder of an exported model."""
+"""File name in the folder of an exported model."""
 
 BODY = ("config.json", "model.safetensors")
-"""Files of published weights that come without a head, as hubs have them: what the model is, and its weights."""
+"""Files of published weights without a head, as on model hubs: the model's configuration, and its weights."""
 
 ADAM = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
 """Adam's constants, as in its paper (Kingma and Ba, 2015), in every framework; the frameworks' own epsilons differ."""
@@ -28,11 +28,11 @@ ADAM = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
 Scores = NDArray[np.float32]
 
 Inputs = tuple[Any, ...]
-"""What a model takes at once: an array for each of the data set's inputs, in their order, as the framework has them."""
+"""One batch: an array of the framework for each of the data set's inputs, in their order."""
 
 
 def example_inputs(data: Arrays, samples: int) -> tuple[NDArray[Any], ...]:
-    """A batch to trace a model or to count its work with: the first test sample, so often."""
+    """A batch for tracing a model or counting its FLOPs: the first test sample, `samples` times."""
     return tuple(np.repeat(values[:1], samples, axis=0) for values in data.inputs_test.values())
 
 
@@ -42,17 +42,17 @@ class Spec:
 
     Attributes:
         model: name of the model, a file in the framework's folder or a key of the study's `models`.
-        batch_size: samples handed over at once.
+        batch_size: samples per batch.
         device: `cpu` or `cuda`.
         provider: ONNX Runtime's execution provider, or `native`.
         threads: threads the framework may use on the CPU.
-        seed: of initial weights and shuffling.
+        seed: seed of initial weights and shuffling.
         artefact: folder with trained weights or an ONNX file; None where the workload trains.
         training: the study's `training` settings.
-        options: levels of options that are not the default ones, by name (see options.OPTIONS).
-        own: of a model that is the user's own and built here, its `factory` and the `folder` of its module; else None.
-        pretrained: whether a zoo's model is built with published weights, in place of random ones.
-        body: folder with published weights of the model without a head, where the zoo has none with one; else None.
+        options: levels of options that are not at their default, by name (see options.OPTIONS).
+        own: for a user's own model, its `factory` and the `folder` of its module; else None.
+        pretrained: whether a zoo's model is built with published weights instead of random ones.
+        body: folder with published weights of the model without a head, if the zoo has none with a head; else None.
     """
 
     model: str
@@ -69,12 +69,12 @@ class Spec:
     body: Path | None = None
 
     def level(self, option: str) -> Any:
-        """Level of an option, as it is by default where nothing else was chosen."""
+        """Level of an option: the chosen one, else its default."""
         return self.options.get(option, OPTIONS[option].default)
 
 
 class Workload(ABC):
-    """A model on a data set. Made without work; `setup` does that."""
+    """A model on a data set. The constructor does no work; `setup` does."""
 
     def __init__(self, spec: Spec, data: Arrays) -> None:
         self.spec = spec
@@ -82,14 +82,14 @@ class Workload(ABC):
 
     @abstractmethod
     def setup(self) -> None:
-        """Build the model, load its weights and move all inputs to where the model reads them."""
+        """Build the model, load its weights and move all inputs to the device."""
 
     @abstractmethod
     def batches(self, epoch: int = 0) -> Iterator[Any]:
-        """Ready batches of one pass over the data: `Inputs` for inference, `(Inputs, labels)` for training.
+        """Batches of one pass over the data: `Inputs` for inference, `(Inputs, labels)` for training.
 
-        Inference passes over the test set in its order; training over the training set, shuffled alike in every
-        framework by `seed` and `epoch`, without the last incomplete batch.
+        Inference goes through the test set in its order. Training goes through the training set, shuffled by `seed` and
+        `epoch` in the same way in every framework, without the last incomplete batch.
         """
 
     @abstractmethod
@@ -97,13 +97,13 @@ class Workload(ABC):
         """One step over a batch.
 
         Returns:
-            Inference: the scores on the host, shape (batch, classes), or whatever tensor a user's model gives, with a
-            row a sample. Training: the loss, in any form that `loss_of` understands.
+            Inference: the scores on the host, shape (batch, classes); for a user's model any tensor with one row per
+            sample. Training: the loss, in any form that `loss_of` understands.
         """
 
     @abstractmethod
     def synchronize(self) -> None:
-        """Wait until everything handed to the device is done."""
+        """Wait until all work queued on the device is done."""
 
     @abstractmethod
     def evaluate(self) -> Scores:
@@ -113,24 +113,24 @@ class Workload(ABC):
     def facts(self) -> dict[str, Any]:
         """Parameters, FLOPs of one sample's forward pass, input shape, library versions, and options `in_force`.
 
-        The options are as the framework itself tells them, not as the study asked for them.
+        The options are read back from the framework, not copied from the study.
         """
 
     def close(self) -> None:  # noqa: B027  # most frameworks have nothing to let go of
-        """Let go of what `setup` took."""
+        """Release what `setup` acquired."""
 
 
 class Inference(Workload):
-    """A trained model that scores the test set."""
+    """Inference: a trained model that scores the test set."""
 
     def compile(self) -> None:
-        """Run a batch of every size, for compilers that work at the first one; a last batch may be smaller."""
+        """Run one batch of each size (the last may be smaller), since compilers work at the first batch of a size."""
         for batch in {len(batch[0]): batch for batch in self.batches()}.values():
             self.run(batch)
         self.synchronize()
 
     def warm_up(self, batches: int) -> None:
-        """Run some batches, starting over where the data are short, and wait for them."""
+        """Run some warm-up batches, repeating the data if there are too few, and wait for them."""
         ready = list(self.batches())
         for index in range(batches):
             self.run(ready[index % len(ready)])
@@ -142,11 +142,11 @@ class Inference(Workload):
 
 
 class Training(Workload):
-    """A model that learns from random weights."""
+    """Training: a model that learns from its initial weights."""
 
     @abstractmethod
     def loss_of(self, step: Any) -> float:
-        """The mean loss of a step, from what `run` gave."""
+        """The mean loss of a step, from the result of `run`."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
@@ -159,7 +159,7 @@ class Training(Workload):
             shape (batch,), indices into the training set.
 
         Raises:
-            FramewattError: there is nothing to train on.
+            FramewattError: the training set is empty.
         """
         count = len(self.data.x_train)
         if not count:

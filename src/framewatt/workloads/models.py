@@ -1,4 +1,4 @@
-"""Models by name: a zoo's from its file workloads/<framework>/<model>.py, a user's from the study's factory."""
+"""Builds models by name: a zoo's from workloads/<framework>/<model>.py, a user's from the study's factory."""
 
 import importlib
 import sys
@@ -12,18 +12,18 @@ from framewatt.workloads.contract import Spec
 IMAGENET_CLASSES = 1000
 
 _WITH_BODY = ("bert_base", "bert_tiny")
-"""The models that can start at published weights without a head."""
+"""The models that can start from published weights without a head."""
 
 
 def build_model(framework: str, kind: type, spec: Spec, classes: int, input_shape: tuple[int, ...]) -> Any:
-    """The model that a workload is about, with the weights that its maker gives it.
+    """Build the model of a workload, with the initial weights from its zoo or factory.
 
     Args:
-        framework: the framework that it is of.
+        framework: the model's framework.
         kind: class of the framework's models.
-        spec: with the model's name, and `own` where it is the user's.
-        classes: number of classes that a zoo's model is to tell.
-        input_shape: shape of a sample that it takes, in the framework's layout.
+        spec: holds the model's name, and `own` for a user's model.
+        classes: number of classes of a zoo's model.
+        input_shape: shape of one sample, in the framework's layout.
 
     Raises:
         FramewattError: the user's factory is not there, raises, or returns something else than a model; a zoo has no
@@ -36,7 +36,7 @@ def build_model(framework: str, kind: type, spec: Spec, classes: int, input_shap
 
 
 def _official(zoo: ModuleType, spec: Spec, classes: int, input_shape: tuple[int, ...]) -> Any:
-    """A zoo's model with its official weights, or with those of its body and a new head."""
+    """A zoo's model with its official weights, or with published weights without a head and a new head."""
     model = spec.model
     if spec.body is not None:
         if not hasattr(zoo, "with_body"):
@@ -64,9 +64,9 @@ def _official(zoo: ModuleType, spec: Spec, classes: int, input_shape: tuple[int,
 
 
 def _made(factory: str, folder: Path, kind: type) -> Any:
-    """What a user's factory returns, found in their folder and nowhere else."""
+    """The model that a user's factory returns; the factory is looked for in the user's folder only."""
     module_name, _, name = factory.partition(":")
-    # Behind everything else, so that a user's file cannot stand in for a framework's.
+    # At the end of the path, so that a user's file cannot shadow a framework's.
     sys.path.append(str(folder.resolve()))
     try:
         module = importlib.import_module(module_name)
@@ -88,7 +88,7 @@ def _made(factory: str, folder: Path, kind: type) -> Any:
 
 
 def told(error: BaseException) -> str:
-    """An error in one line, as Python ends a traceback; some frameworks go on for pages."""
+    """An error in one line, as at the end of a traceback; messages of some frameworks fill pages."""
     words = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     return f"{type(error).__name__}: {words[:200]}"
 

@@ -1,4 +1,4 @@
-"""Files of official weights: known by their whole SHA-256, or by the one that they had when first used here."""
+"""Checks files of official weights by their full SHA-256, or by the one that they had when first used here."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,22 +12,22 @@ KNOWN = {
     "resnet101-63fe2227.pth": "63fe2227b86e8f1f2063f43a75c84d195911b6a0eace650907dd3dc62dd49a0a",
     "resnet152-394f9c45.pth": "394f9c45966e3651a89bbb78a48410a6755854ce4a5ab64927cf1c7247f85e58",
 }
-"""torchvision publishes eight digits alone. The whole hashes begin with these, and two to nine public projects that use
-the files agree on them; they were not taken from a file here."""
+"""torchvision publishes only eight digits. The full hashes begin with these and are taken from public projects that use
+the files; two to nine projects agree on each. They were not computed from a file here."""
 
 LEARNT = "sha256-at-first-use.json"
-"""Beside the files: what was learnt of others."""
+"""File beside the weights with the hashes learnt at first use."""
 
 PUBLISHED, FIRST, AGAIN = "known", "learnt now", "as learnt"
 
 
 def trusted(path: Path, prefix: str, known: Mapping[str, str] = KNOWN) -> dict[str, str]:
-    """What a file of official weights is known by; it is learnt, and told, where nothing is known yet.
+    """Check a file of official weights by its SHA-256; a hash that is not known yet is learnt, and said so.
 
     Args:
         path: the file.
         prefix: first digits of its SHA-256, as its zoo publishes them.
-        known: whole hashes, by the file's name.
+        known: full hashes, by the file's name.
 
     Returns:
         `file`, `sha256`, and `sha256_is`: known, learnt now, or as learnt.

@@ -1,6 +1,6 @@
-"""What a model is made of, in the same words for every framework: models of one name differ from zoo to zoo.
+"""Structure of a model, in the same terms for every framework: models of one name differ from zoo to zoo.
 
-Every framework's engine walks the built model; nothing here is taken from a paper or a zoo's page.
+Every framework's engine inspects the built model; nothing here is taken from a paper or a zoo's page.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ class Convolution:
     Attributes:
         kernel: (height, width).
         stride: (vertical, horizontal).
-        padding: as the framework says it: pixels, `same`, or what an earlier layer added.
+        padding: as the framework gives it: pixels, `same`, or the padding of an earlier layer.
         biased: whether it has a bias.
     """
 
@@ -27,23 +27,23 @@ class Convolution:
 
     @property
     def wide(self) -> bool:
-        """Whether it sees more than one pixel, so that padding matters."""
+        """Whether its kernel is larger than one pixel, so that padding matters."""
         return max(self.kernel) > 1
 
     @property
     def strided(self) -> bool:
-        """Whether it leaves out pixels."""
+        """Whether its stride is larger than 1."""
         return max(self.stride) > 1
 
 
 def structure_of(
     convolutions: Iterable[Convolution], epsilons: Iterable[float], activations: Iterable[str]
 ) -> dict[str, Any]:
-    """Facts by which models of one name differ.
+    """The facts in which models of one name differ.
 
     Args:
         convolutions: all of them.
-        epsilons: of every normalisation, as the framework added it to a variance.
+        epsilons: of every normalisation, as the framework adds it to the variance.
         activations: name of every activation, as the framework calls it.
 
     Returns:

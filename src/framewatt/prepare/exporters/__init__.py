@@ -1,1 +1,1 @@
-"""Exporters: one file a framework turns trained weights into model.onnx; check.py judges the result."""
+"""Exporters: one module per framework exports trained weights to model.onnx; check.py checks the result."""

@@ -1,4 +1,4 @@
-"""Is an exported model what its source was? The checker's word, whether ONNX Runtime takes it, and its scores.
+"""Checks an exported model against its source: by the ONNX checker, loading in ONNX Runtime, and its scores.
 
 `python -m framewatt.prepare.exporters.check <job.json>` runs inside an ONNX Runtime environment.
 """
@@ -29,12 +29,12 @@ def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
     Args:
         spec: with `artefact`, the exporter's folder.
         data: the arrays whose test set is scored.
-        tolerance: largest absolute difference of scores at which the two count as equal; where all scores are below 1,
-            as a share of the largest; None where they need not be, as those of a quantised model.
+        tolerance: largest absolute difference at which scores count as equal, relative to the largest score if all are
+            below 1; None where they need not be equal, as for a quantised model.
 
     Returns:
         `status` (`ok`, `deviates`, or `invalid` where the checker or the runtime rejects the file), `reason`,
-        `checker`, `opset`, `samples`, `flops` (of a sample), `weights_among_inputs` (which ONNX Runtime cannot take for
+        `checker`, `opset`, `samples`, `flops` (of a sample), `weights_among_inputs` (which ONNX Runtime cannot treat as
         constants), `integer_nodes` (how many, by kind), `largest_score` (of the source, in absolute terms),
         `max_abs_difference` (None where there is no source), `equal_predictions_share` (None where outputs are no
         scores of classes), `metrics`, `metrics_unknown`, `source_metrics`.
@@ -67,7 +67,7 @@ def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
 
 
 def _against_source(scores: Scores, path: Path, data: Arrays, tolerance: float | None) -> dict[str, Any]:
-    """How far scores are from those that their source gave, where there was one."""
+    """Deviation of the scores from those of the source, where there is one."""
     if not path.exists():
         return {"status": "ok", "reason": _NO_SOURCE, "max_abs_difference": None}
     reference = np.load(path, allow_pickle=False)
@@ -86,7 +86,7 @@ def _against_source(scores: Scores, path: Path, data: Arrays, tolerance: float |
         return {**found, "status": "deviates", "reason": "scores are no numbers"}
     if tolerance is None:
         return {**found, "status": "ok", "reason": None}
-    # Random weights may give scores near nothing, which any absolute tolerance would let pass.
+    # Random weights may give scores near 0, which would pass any absolute tolerance.
     allowed = tolerance * min(1.0, found["largest_score"])
     if difference > allowed:
         return {**found, "status": "deviates", "reason": f"scores differ by up to {difference:.3g}, over {allowed:.3g}"}
@@ -103,20 +103,20 @@ def main(job_path: str) -> None:
 
 
 def _files_beside(model: onnx.ModelProto) -> str:
-    """Other files that hold weights of a model, in one line."""
+    """Names of external files with weights of a model, in one line."""
     external = (tensor for tensor in model.graph.initializer if tensor.data_location == onnx.TensorProto.EXTERNAL)
     where = (entry.value for tensor in external for entry in tensor.external_data if entry.key == "location")
     return ", ".join(sorted({Path(name).name for name in where}))
 
 
 def _fixed_batch(model: onnx.ModelProto) -> int:
-    """Samples that a file takes at once; 0 where it takes any number."""
+    """Fixed batch size of a model; 0 where it takes any."""
     dimensions = model.graph.input[0].type.tensor_type.shape.dim
     return int(dimensions[0].dim_value) if dimensions else 0
 
 
 def _work(path: Path, workload: OnnxRuntimeInference) -> dict[str, Any]:
-    """Operations of a sample; that they cannot be counted says nothing against the export."""
+    """Operations of a sample; failing to count them is no fault of the export."""
     sample = workload.feed(tuple(values[:1] for values in next(workload.batches())))
     try:
         return {"flops": count_flops(path, sample)}

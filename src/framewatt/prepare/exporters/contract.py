@@ -1,4 +1,4 @@
-"""What an exporter leaves: the ONNX file, the scores its source gave on the test set, and a record."""
+"""What an exporter writes: the ONNX file, the source's scores on the test set, and a record."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ def export(job_path: str, framework: str, write_onnx: Callable[[Inference, Path]
     Args:
         job_path: the job: `data`, `folder` and the workload's fields (see workloads.contract.spec_of).
         framework: the framework that trained the weights.
-        write_onnx: writes the model to a path and returns what is worth recording (exporter, opset).
+        write_onnx: writes the model to a path and returns facts for the record (exporter, opset).
     """
     job = read_json(Path(job_path))
     folder = Path(job["folder"])

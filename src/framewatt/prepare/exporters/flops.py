@@ -1,4 +1,4 @@
-"""Floating-point operations of an exported model: one way to count for every framework, of which some have none."""
+"""Counts floating-point operations of an exported model: the same way for every framework, as some cannot count."""
 
 import math
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ Shape = tuple[int, ...]
 def count_flops(path: Path, sample: Mapping[str, Any]) -> int:
     """Operations of the products in a forward pass: two for each multiplication with its addition.
 
-    Convolutions and matrix products are counted; what goes on between them (normalisation, activations) is not, as is
-    the custom. Shapes come from a run, since some graphs do not tell them.
+    Convolutions and matrix products are counted; operations between them (normalisation, activations) are not, as
+    usual. Shapes come from a run, since some graphs do not contain them.
 
     Args:
         path: the ONNX file.
@@ -31,7 +31,7 @@ def count_flops(path: Path, sample: Mapping[str, Any]) -> int:
 
 
 def _shapes_in_a_run(model: onnx.ModelProto, names: set[str], sample: Mapping[str, Any]) -> dict[str, Shape]:
-    """Shapes of values inside of a graph, as they come out of a run of it as it is written."""
+    """Shapes of values inside a graph, from a run of the graph without optimisation."""
     del model.graph.output[:]
     wanted = sorted(names)
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in wanted)

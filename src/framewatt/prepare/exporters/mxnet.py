@@ -14,7 +14,7 @@ from framewatt.prepare.exporters.contract import export
 from framewatt.workloads.contract import Inference
 
 _OPSET = 13
-"""The newest operators that mxnet.onnx has translations to."""
+"""The newest opset that mxnet.onnx can translate to."""
 
 
 def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
@@ -38,7 +38,7 @@ def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
 
 @contextmanager
 def _own_opset() -> Iterator[None]:
-    """Lets mxnet.onnx say which operators it wrote; it claims, and checks for, the newest that onnx knows."""
+    """Make mxnet.onnx declare the opset that it writes; by itself it declares, and checks for, onnx's newest."""
     checked_for = checker.DEFAULT_CONTEXT.opset_imports
     checker.DEFAULT_CONTEXT.opset_imports = {"": _OPSET}
     try:

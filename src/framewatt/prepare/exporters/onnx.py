@@ -1,4 +1,4 @@
-"""A user's ONNX file in the place of an export: taken in as it is, for check.py to judge."""
+"""A user's ONNX file instead of an export: copied unchanged, for check.py to check."""
 
 import shutil
 import sys

@@ -32,11 +32,11 @@ def quantise(spec: Spec, data: Arrays, path: Path) -> dict[str, Any]:
 
     Args:
         spec: with `artefact`, the folder of the export, and the number format wanted.
-        data: whose samples calibrate the ranges of activations, where those are static.
+        data: the samples that calibrate the ranges of activations in static quantisation.
         path: the file to write.
 
     Returns:
-        what is worth recording: `exporter`, and `calibration`, None where there is none.
+        facts for the record: `exporter`, and `calibration`, None where there is none.
     """
     assert spec.artefact is not None
     with TemporaryDirectory() as folder:
@@ -46,7 +46,7 @@ def quantise(spec: Spec, data: Arrays, path: Path) -> dict[str, Any]:
             quantize_dynamic(prepared, path, weight_type=QuantType.QUInt8)
             return {"exporter": f"quantize_dynamic, onnxruntime {ort.__version__}", "calibration": None}
         samples, part = calibration_samples(data, spec.seed)
-        # Unsigned activations with signed weights are what x86 has instructions for; both signed take twice the time.
+        # x86 has instructions for unsigned activations with signed weights; if both are signed it takes twice the time.
         calibration = Calibration(spec, samples)
         quantize_static(prepared, path, calibration, per_channel=True, activation_type=QuantType.QUInt8)
     drawn = {"samples": len(samples.y_test), "of": part}
@@ -54,9 +54,9 @@ def quantise(spec: Spec, data: Arrays, path: Path) -> dict[str, Any]:
 
 
 def prepare(source: Path, folder: Path) -> Path:
-    """The model with what runs as one fused, so that it is quantised as one, and with shapes written down anew."""
+    """The model with operators fused, so that they are quantised as one, and with shapes inferred anew."""
     model = onnx.load(source)
-    # Fusing transposes weights, and shapes that an exporter had written down for them would be wrong.
+    # Fusing transposes weights, so shapes that the exporter had stored for them would be wrong.
     del model.graph.value_info[:]
     onnx.save(model, folder / "without_shapes.onnx")
     quant_pre_process(folder / "without_shapes.onnx", folder / "prepared.onnx", skip_symbolic_shape=True)
@@ -64,7 +64,7 @@ def prepare(source: Path, folder: Path) -> Path:
 
 
 def calibration_samples(data: Arrays, seed: int) -> tuple[Arrays, str]:
-    """Samples drawn from the training set, or from the test set where there is no other; as a test set, and which."""
+    """Samples from the training set, or from the test set if that is empty; as a test set, and which was used."""
     training = len(data.y_train) > 0
     inputs, labels = (data.inputs_train, data.y_train) if training else (data.inputs_test, data.y_test)
     drawn = np.random.default_rng(seed).permutation(len(labels))[:CALIBRATION_SAMPLES]
@@ -79,7 +79,7 @@ def calibration_samples(data: Arrays, seed: int) -> tuple[Arrays, str]:
 
 
 class Calibration(CalibrationDataReader):
-    """Hands samples to the calibration, as the graph takes them."""
+    """Feeds samples to the calibration in the form that the graph takes."""
 
     def __init__(self, spec: Spec, samples: Arrays) -> None:
         workload = make_inference(replace(spec, batch_size=_AT_ONCE), samples)
@@ -106,7 +106,7 @@ def main(job_path: str) -> None:
     if (source / REFERENCE).exists():
         shutil.copyfile(source / REFERENCE, folder / REFERENCE)
     else:
-        # A file that was given has no source but itself.
+        # A user's ONNX file has no source but itself.
         np.save(folder / REFERENCE, _scores(spec, data), allow_pickle=False)
     record = {
         **read_json(source / RECORD),

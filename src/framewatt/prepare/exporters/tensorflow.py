@@ -24,16 +24,16 @@ def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
 
 @contextmanager
 def _weights_copied_once() -> Iterator[None]:
-    """Lets tf2onnx copy weights only where they have changed: BERT-base needs 9 GB of memory so, and 21 GB otherwise.
+    """Make tf2onnx copy only changed weights: BERT-base then needs 9 GB of memory instead of 21 GB.
 
-    It writes all constants into their protobufs after each of its passes, and protobuf keeps what was there before; and
-    it copies the whole graph before each optimiser, against its failing.
+    By itself, tf2onnx writes all constants into their protobufs after each pass, and protobuf keeps the old ones; it
+    also copies the whole graph before each optimiser, in case that fails.
     """
     written: dict[Node, tuple[Any, ...]] = {}
     write = Node.update_proto
 
     def update_proto(node: Node, external_tensor_storage: Any = None) -> None:
-        # The attribute itself is kept, so that no other one comes to have its identity.
+        # The attribute itself is kept, so that no new object can get the same id.
         state = (node.get_attr("value"), tuple(node.output)) if node.is_const() else None
         before = written.get(node)
         if state and before and state[0] is before[0] and state[1] == before[1]:

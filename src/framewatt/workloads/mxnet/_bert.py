@@ -1,6 +1,6 @@
 """BERT as GluonNLP ships it, with a head for classes on its pooled output.
 
-GluonNLP's own function for it wants a vocabulary, or downloads one; its classes want the number of tokens alone.
+GluonNLP's own function needs a vocabulary, or downloads one; its classes need only the number of tokens.
 """
 
 from pathlib import Path
@@ -15,20 +15,20 @@ from framewatt.workloads.bert import WEIGHTS, Dimensions, check_whole
 
 
 class _Scores(HybridBlock):
-    """Takes the mask of all tokens, where GluonNLP takes their number in each text."""
+    """Takes an attention mask, where GluonNLP takes the number of tokens in each text."""
 
     def __init__(self, classifier: BERTClassifier) -> None:
         super().__init__()
         self.classifier = classifier
 
     def hybrid_forward(self, F: Any, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:  # noqa: N803  # Gluon calls it F
-        """Scores of texts whose padding, if any, stands at their end."""
+        """Scores of texts, whose padding, if any, is at their end."""
         lengths = F.sum(F.cast(attention_mask, dtype="float32"), axis=1)
         return self.classifier(input_ids, token_type_ids, lengths)
 
 
 def build_bert(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...]) -> HybridBlock:
-    """A BERT of some dimensions, its weights not yet initialised, without the heads of its pre-training.
+    """A BERT of given dimensions, its weights not yet initialised, without the heads of its pre-training.
 
     Raises:
         FramewattError: samples are no texts, or too long.
@@ -55,9 +55,9 @@ def build_bert(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...
 
 
 def bert_with_body(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...], folder: Path) -> HybridBlock:
-    """A BERT of some dimensions with published weights, and a random head.
+    """A BERT of given dimensions with published weights, and a random head.
 
-    GluonNLP has a file of the same weights, whose tokens are in another order than those of BERT's vocabulary.
+    GluonNLP's own file of the same weights is not used, since its tokens are not in the order of BERT's vocabulary.
 
     Raises:
         FramewattError: samples are no texts, or too long; the weights are of another BERT.
@@ -65,7 +65,7 @@ def bert_with_body(dimensions: Dimensions, classes: int, input_shape: tuple[int,
     dimensions.check_published(folder)
     model = build_bert(dimensions, classes, input_shape)
     model.initialize(mx.init.Xavier())
-    # Older files call scale and shift of a normalisation gamma and beta, as Gluon does.
+    # Older files call a normalisation's scale and shift gamma and beta, as Gluon does.
     published = {}
     for name, values in load_file(folder / WEIGHTS).items():
         as_before = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
@@ -78,7 +78,7 @@ def bert_with_body(dimensions: Dimensions, classes: int, input_shape: tuple[int,
 
 
 def _published_names(bert: BERTModel) -> dict[str, Parameter]:
-    """Every parameter of the body, by its name in transformers, where dense layers lie as they do in Gluon."""
+    """Every parameter of the body, by its name in transformers; dense layers have the same layout as in Gluon."""
     blocks: dict[str, Any] = {"embeddings.LayerNorm": bert.encoder.layer_norm, "pooler.dense": bert.pooler}
     found = {
         "embeddings.word_embeddings.weight": bert.word_embed[0].weight,

@@ -1,4 +1,4 @@
-"""What a Gluon block is made of."""
+"""Structure of a Gluon block."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from mxnet.gluon import HybridBlock, nn
 from framewatt.workloads.structure import Convolution, structure_of
 
 _ACTIVATIONS = ("RELU6", "GELU")
-"""Activations that Gluon's zoos define for themselves."""
+"""Activations that Gluon's zoos define as classes of their own."""
 
 
 def structure(model: HybridBlock) -> dict[str, Any]:
-    """Facts of the model (see `structure_of`); Gluon keeps what a block was made with in private fields alone."""
+    """Facts of the model (see `structure_of`); Gluon keeps a block's settings in private fields only."""
     blocks: list[Any] = []
     model.apply(blocks.append)
     made_with = [block._kwargs for block in blocks if isinstance(block, nn.Conv2D)]

@@ -18,7 +18,7 @@ WEIGHTS = "weights.params"
 
 
 def optimizer_of(spec: Spec) -> tuple[str, dict[str, Any]]:
-    """Name and settings of the optimizer that the study wants."""
+    """Name and settings of the study's optimizer."""
     rate = {"learning_rate": spec.training["learning_rate"]}
     if spec.level("optimizer") == "adam":
         return "adam", rate | {"beta1": ADAM["beta_1"], "beta2": ADAM["beta_2"], "epsilon": ADAM["epsilon"]}
@@ -58,7 +58,7 @@ class _MxnetModel:
         }
 
     def in_force(self) -> dict[str, Any]:
-        # MXNet has no word for its threads but the one that it reads when it is loaded.
+        # MXNet's only setting for threads is an environment variable, which it reads when loaded.
         return {"threads": int(os.environ["OMP_NUM_THREADS"]) if "OMP_NUM_THREADS" in os.environ else None}
 
 
@@ -101,7 +101,7 @@ class MxnetTraining(_MxnetModel, Training):
         self._copy = gluon.SymbolBlock(self.model(*inputs), inputs)
         self._copy.initialize(ctx=self.context)
         self._copied = self._copy.collect_params()
-        if len(self.data.y_train):  # MXNet has no arrays of nothing
+        if len(self.data.y_train):  # MXNet has no empty arrays
             self._inputs = self.arrays(self.data.inputs_train.values())
             self._labels = mx.nd.array(self.data.y_train, ctx=self.context)
 
@@ -112,7 +112,7 @@ class MxnetTraining(_MxnetModel, Training):
             yield tuple(values.take(chosen) for values in self._inputs), self._labels.take(chosen)
 
     def run(self, batch: tuple[Inputs, mx.nd.NDArray]) -> mx.nd.NDArray:
-        """One step, handed to MXNet's engine; the loss of each sample stays on the device."""
+        """One step, queued in MXNet's engine; the loss of each sample stays on the device."""
         inputs, labels = batch
         with autograd.record():
             loss = self._loss(self.model(*inputs), labels)
@@ -127,8 +127,9 @@ class MxnetTraining(_MxnetModel, Training):
     def evaluate(self) -> Scores:
         """Class scores of the test set; outside `autograd.record` the model is in evaluation mode.
 
-        On a CPU oneDNN lays weights out anew for inference and leaves them so; the next step would undo that inside its
-        window and take 1.4 times as long (ResNet-50, batch 16, one core). So a copy of the model is evaluated there.
+        On a CPU, oneDNN changes the layout of the weights for inference. The next training step would change it back
+        inside its window and take 1.4 times as long (ResNet-50, batch 16, one core). So a copy of the model is
+        evaluated there.
         """
         model = self.model if self.spec.device == "cuda" else self._up_to_date_copy()
         inputs = self.data.inputs_test.values()
@@ -136,7 +137,7 @@ class MxnetTraining(_MxnetModel, Training):
         return np.concatenate([model(*part).asnumpy() for part in parts])
 
     def _up_to_date_copy(self) -> gluon.SymbolBlock:
-        """The copy, with the weights of now."""
+        """The copy, with the current weights."""
         for parameter in self.model.collect_params().values():
             self._copied[parameter.name].set_data(parameter.data())
         return self._copy
@@ -146,7 +147,7 @@ class MxnetTraining(_MxnetModel, Training):
         self.model.save_parameters(str(folder / WEIGHTS))
 
     def in_force(self) -> dict[str, Any]:
-        """Options as MXNet has them, the optimizer's among them."""
+        """Options as set in MXNet, including the optimizer's."""
         optimizer = self._trainer.optimizer
         return super().in_force() | {
             "optimizer": type(optimizer).__name__,

@@ -1,4 +1,4 @@
-"""Inference of an exported model in ONNX Runtime; any model, since the file is the model."""
+"""Inference of any exported model in ONNX Runtime: the ONNX file holds the model."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _TYPES = {
     "tensor(uint8)": np.uint8,
     "tensor(bool)": np.bool_,
 }
-"""Input types of models; keras-hub's take int32 tokens."""
+"""Input types of models; keras-hub's models take int32 tokens."""
 
 
 class OnnxRuntimeInference(Inference):
@@ -33,10 +33,10 @@ class OnnxRuntimeInference(Inference):
     """
 
     def setup(self) -> None:
-        """Open a session on the wanted provider.
+        """Open a session on the provider of the spec.
 
         Raises:
-            RuntimeError: the provider is not there, or ONNX Runtime put another one in its place.
+            RuntimeError: the provider is not available, or ONNX Runtime replaced it by another.
         """
         assert self.spec.artefact is not None
         self.path = self.spec.artefact / ONNX_FILE
@@ -71,10 +71,10 @@ class OnnxRuntimeInference(Inference):
         return np.ascontiguousarray(values, dtype)
 
     def _check_batch(self, shape: Any) -> None:
-        """Make sure that a model takes batches of the wanted size.
+        """Check that the model takes batches of the wanted size.
 
         Raises:
-            RuntimeError: it takes another number at once, or the last batch would be a smaller one.
+            RuntimeError: it has another fixed batch size, or the last batch would be smaller.
         """
         size, samples = (shape[0] if shape else None), len(self.data.x_test)
         if isinstance(size, int) and size != self.spec.batch_size:
@@ -92,14 +92,14 @@ class OnnxRuntimeInference(Inference):
         return self.session.run(None, self.feed(batch))[0]  # type: ignore[no-any-return]  # not installed where mypy runs
 
     def feed(self, batch: Inputs) -> dict[str, Any]:
-        """A batch by the names that the graph has for its inputs."""
+        """A batch by the graph's input names."""
         return dict(zip(self._names, batch, strict=True))
 
     def synchronize(self) -> None:
         """Nothing to wait for: `run` returns when the outputs are on the host."""
 
     def facts(self) -> dict[str, Any]:
-        """What the exported file says of the model."""
+        """Facts from the exported file."""
         import onnx
 
         model = onnx.load(self.path)
@@ -120,7 +120,7 @@ class OnnxRuntimeInference(Inference):
         }
 
     def _placement(self) -> dict[str, dict[str, int]] | None:
-        """Where nodes ran, looked up where ONNX Runtime did not vouch for all of them."""
+        """Nodes by provider, from a profile; None if ONNX Runtime guarantees that all are on the wanted one."""
         if self._all_nodes_on_provider:
             return None
         return nodes_by_provider(self.spec, self.path, self.feed(tuple(values[:1] for values in self.inputs)))
@@ -134,14 +134,14 @@ class OnnxRuntimeInference(Inference):
 
 
 def _fits(declared: list[Any], shape: tuple[int, ...]) -> bool:
-    """Whether a sample's shape is one that a graph declares, whose free sizes are names or nothing."""
+    """Whether a sample's shape fits one that a graph declares; free dimensions there are names or None."""
     return len(declared) == len(shape) and all(
         not isinstance(size, int) or size == there for size, there in zip(declared, shape, strict=True)
     )
 
 
 def integer_nodes(model: Any) -> dict[str, int]:
-    """How many nodes of a graph change from or to integers, or compute in them, by kind; none where it is in fp32."""
+    """Number of nodes of a graph that convert from or to integers, or compute in them, by kind; empty for fp32."""
     kinds = Counter(node.op_type for node in model.graph.node)
     return {kind: count for kind, count in sorted(kinds.items()) if "Integer" in kind or "Linear" in kind}
 

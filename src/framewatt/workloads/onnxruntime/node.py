@@ -1,4 +1,4 @@
-"""Inference of an exported model from Node.js, which does all that is timed (client.js); Python waits meanwhile."""
+"""Inference of an exported model from Node.js, which runs all timed code (client.js) while Python waits."""
 
 import json
 import subprocess
@@ -25,13 +25,13 @@ NODE, MODULES = Path(sys.prefix) / "bin" / "node", Path(sys.prefix) / "node_modu
 
 @dataclass(frozen=True)
 class Timed:
-    """What Node.js found.
+    """Results from Node.js.
 
     Attributes:
-        scores: of the whole test set, shape (n, classes) or as the model gives them, float32.
+        scores: outputs for the whole test set, shape (n, classes) or the model's own, float32.
         stamps_ns: CLOCK_MONOTONIC at the start of the window and after each batch.
         samples: samples processed in the window.
-        facts: of the workload, as OnnxRuntimeInference tells them, with Node.js as the client.
+        facts: facts of the workload as in OnnxRuntimeInference, with Node.js as the client.
     """
 
     scores: Scores
@@ -45,7 +45,7 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
 
     Args:
         spec: the workload's part of the job.
-        data: whose test set is scored.
+        data: the arrays whose test set is scored.
         window: `warm_up_batches` and `minimum_s`.
         events: the file of events, to which Node.js appends.
 
@@ -67,7 +67,7 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
             "events": str(events),
             **{key: str(folder / key) for key in ("scores", "stamps", "result")},
         }
-        # Nothing of Python's own session is left when the windows begin.
+        # Python's own session is gone when the windows begin.
         del workload
         (folder / "task.json").write_text(json.dumps(task))
         run_client(folder / "task.json")
@@ -76,7 +76,7 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
         stamps = np.fromfile(folder / "stamps", "<i8")
     in_force = {
         "client": f"node {found['libraries']['node']}",
-        # ONNX Runtime for Node.js does not tell what its session has.
+        # ONNX Runtime for Node.js does not report a session's settings.
         "threads": f"{spec.threads} asked for",
         "graph_optimization": f"{spec.level('graph_optimization')} asked for",
         "integer_nodes": facts["in_force"]["integer_nodes"],
@@ -106,7 +106,7 @@ def run_client(task: Path) -> None:
     """Run client.js on a task.
 
     Raises:
-        RuntimeError: it fails, with what it said.
+        RuntimeError: it fails; the message holds its output.
     """
     done = subprocess.run(
         [NODE, PROGRAM, task],

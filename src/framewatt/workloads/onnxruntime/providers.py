@@ -1,4 +1,4 @@
-"""ONNX Runtime's execution providers: what they are called, how a session is put on one, and which nodes it took."""
+"""ONNX Runtime's execution providers: their names, how a session is opened on one, and which nodes it runs."""
 
 import json
 import tempfile
@@ -25,24 +25,24 @@ GRAPH_OPTIMIZATION = {
     "extended": ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
     "all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
 }
-"""Level of the option `graph_optimization` -> ONNX Runtime's."""
+"""Level of the option `graph_optimization` -> ONNX Runtime's value."""
 
 _NEEDS = {
     "cuda": "a GPU with a driver for CUDA 13",
     "tensorrt": "a GPU, and NVIDIA's TensorRT libraries (libnvinfer) where the loader finds them",
 }
-"""What ONNX Runtime lacks where its build has a provider and it does not start, beside what it logged."""
+"""Likely missing requirement if a provider is in the build but does not start; its log says more."""
 
 
 def open_session(spec: Spec, path: Path) -> tuple[ort.InferenceSession, bool]:
-    """A session on the wanted provider, and whether it took every node of the model.
+    """A session on the wanted provider, and whether that runs every node of the model.
 
     Args:
         spec: the provider, the threads it may use, and how far it may rewrite the graph.
         path: the exported model.
 
     Raises:
-        RuntimeError: the provider is not there, or ONNX Runtime put another one in its place.
+        RuntimeError: the provider is not available, or ONNX Runtime replaced it by another.
     """
     provider = PROVIDERS[spec.provider]
     if provider not in ort.get_available_providers():
@@ -61,9 +61,9 @@ def open_session(spec: Spec, path: Path) -> tuple[ort.InferenceSession, bool]:
 
 
 def nodes_by_provider(spec: Spec, path: Path, feed: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """Where nodes ran, as ONNX Runtime's own profile of one inference tells: provider -> kind of node -> how many.
+    """Where nodes ran, by ONNX Runtime's profile of one inference: provider -> kind of node -> how many.
 
-    What a provider compiles into one (OpenVINO, TensorRT) counts as one node of a kind of its own.
+    Nodes that a provider fuses by compiling (OpenVINO, TensorRT) count as one node of a separate kind.
 
     Args:
         spec: the provider, and the threads it may use.
@@ -86,10 +86,10 @@ def nodes_by_provider(spec: Spec, path: Path, feed: Mapping[str, Any]) -> dict[s
 
 
 def _strict_if_possible(spec: Spec, path: Path) -> tuple[ort.InferenceSession, bool]:
-    """A session that has no node outside the provider, else one that may have some, which the record then lists.
+    """A session with all nodes on the provider; if impossible, one with others, which the record then lists.
 
-    ONNX Runtime says by no exception of its own that a strict session is not to be had; what else is wrong with a model
-    or a provider is raised again by the second try.
+    ONNX Runtime has no specific exception for an impossible strict session; other errors of the model or the provider
+    are raised again by the second try.
     """
     if spec.provider != "cpu":
         options = _options(spec)
@@ -112,25 +112,25 @@ def _options(spec: Spec) -> ort.SessionOptions:
 
 
 def _wanted(spec: Spec, path: Path, *, strict: bool) -> list[tuple[str, dict[str, str]]]:
-    """The provider with its settings; where TensorRT leaves nodes over, NVIDIA has CUDA take them."""
+    """The provider with its settings; CUDA runs the nodes that TensorRT does not take, as NVIDIA recommends."""
     wanted = [(PROVIDERS[spec.provider], _settings(spec, path))]
     return wanted + ([(PROVIDERS["cuda"], {})] if spec.provider == "tensorrt" and not strict else [])
 
 
 def _settings(spec: Spec, path: Path) -> dict[str, str]:
-    """What a provider is told."""
+    """Settings of a provider."""
     if spec.provider == "openvino":
-        # Without a word OpenVINO may compute in bfloat16 where the processor can.
+        # By default OpenVINO may compute in bfloat16 if the processor can.
         return {"device_type": "CPU", "num_of_threads": str(spec.threads), "precision": "FP32"}
     if spec.provider == "tensorrt":
-        # Without a word TensorRT would build anew for the last, smaller batch, inside the timed window.
+        # By default TensorRT would rebuild its engine for the last, smaller batch, inside the timed window.
         least, most = _shapes(path, 1), _shapes(path, spec.batch_size)
         return {"trt_profile_min_shapes": least, "trt_profile_opt_shapes": most, "trt_profile_max_shapes": most}
     return {}
 
 
 def _shapes(path: Path, batch: int) -> str:
-    """Shapes of a graph's inputs, as TensorRT's profiles want them: `images:64x3x224x224`."""
+    """Shapes of a graph's inputs in the form of TensorRT's profiles: `images:64x3x224x224`."""
     import onnx
 
     graph = onnx.load(path, load_external_data=False).graph

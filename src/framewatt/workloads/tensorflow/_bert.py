@@ -12,7 +12,7 @@ _NAMES = {"input_ids": "token_ids", "attention_mask": "padding_mask", "token_typ
 
 
 def build_bert(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...]) -> keras.Model:
-    """A BERT of some dimensions, with random weights and without a softmax.
+    """A BERT of given dimensions, with random weights and without a softmax.
 
     Raises:
         FramewattError: samples are no texts, or too long.
@@ -32,7 +32,7 @@ def build_bert(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...
 
 
 def bert_with_body(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...], folder: Path) -> keras.Model:
-    """A BERT of some dimensions with published weights, which KerasHub converts, and a random head.
+    """A BERT of given dimensions with published weights, which KerasHub converts, and a random head.
 
     Raises:
         FramewattError: samples are no texts, or too long; the weights are of another BERT.

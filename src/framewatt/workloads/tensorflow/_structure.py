@@ -1,4 +1,4 @@
-"""What a Keras model is made of."""
+"""Structure of a Keras model."""
 
 import itertools
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _CONVOLUTIONS = (keras.layers.Conv2D, keras.layers.DepthwiseConv2D)
 
 def structure(model: keras.Model) -> dict[str, Any]:
     """Facts of the model (see `structure_of`)."""
-    # Keras tells the layers inside of a layer by this function alone.
+    # Only this function of Keras lists the layers inside a layer.
     layers = list(model._flatten_layers())
     return structure_of(
         _convolutions(layers),
@@ -33,7 +33,7 @@ def _convolutions(layers: list[Any]) -> Iterator[Convolution]:
 
 
 def _activation(layer: Any) -> str | None:
-    """An activation's name: of a layer that is one, or of a function that a layer applies."""
+    """Name of a layer's activation: the layer itself, or a function that it applies."""
     if isinstance(layer, keras.layers.ReLU):
         return "ReLU" if layer.max_value is None else f"ReLU{layer.max_value:g}"
     name = getattr(getattr(layer, "activation", None), "__name__", None)

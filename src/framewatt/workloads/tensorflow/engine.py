@@ -24,12 +24,12 @@ def channels_last(values: Any) -> Any:
 
 
 def packed(inputs: Inputs) -> Any:
-    """Inputs as a Keras model takes them: one alone, or several in a list."""
+    """Inputs as a Keras model takes them: a single one as it is, several in a list."""
     return inputs[0] if len(inputs) == 1 else list(inputs)
 
 
 def optimizer_of(spec: Spec) -> keras.optimizers.Optimizer:
-    """The optimizer that the study wants, at its learning rate; in fp16 with scaled losses."""
+    """The study's optimizer at its learning rate; with loss scaling in fp16."""
     rate = spec.training["learning_rate"]
     optimizer = (
         keras.optimizers.Adam(rate, **ADAM)
@@ -60,7 +60,7 @@ class _TensorFlowModel:
         self.input_shape = tuple(example[0].shape[1:])
         self.model = build_model("tensorflow", keras.Model, self.spec, self.data.classes, self.input_shape)
         if not self.model.built:
-            # A call would fix the batch at the example's.
+            # Calling the model would fix the batch size to the example's.
             shapes = [(None, *values.shape[1:]) for values in example]
             self.model.build(shapes if len(shapes) > 1 else shapes[0])
         signature = [tf.TensorSpec((None, *values.shape[1:]), values.dtype) for values in example]
@@ -168,7 +168,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         self.model.save_weights(folder / WEIGHTS)
 
     def in_force(self) -> dict[str, Any]:
-        """Options as Keras has them, the optimizer's among them."""
+        """Options as set in Keras, including the optimizer's."""
         inner = getattr(self._optimizer, "inner_optimizer", self._optimizer)
         rate = float(inner.learning_rate)
         return super().in_force() | {"optimizer": type(inner).__name__, "learning_rate": rate}

@@ -10,14 +10,14 @@ from framewatt.workloads.bert import WEIGHTS, Dimensions, check_whole
 
 
 class _Scores(BertForSequenceClassification):
-    """Gives scores alone, where transformers gives a structure around them."""
+    """Returns only the scores, where transformers returns a structure."""
 
     def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
         return super().forward(input_ids, attention_mask, token_type_ids).logits
 
 
 def build_bert(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...]) -> torch.nn.Module:
-    """A BERT of some dimensions, with random weights.
+    """A BERT of given dimensions, with random weights.
 
     Raises:
         FramewattError: samples are no texts, or too long.
@@ -40,7 +40,7 @@ def build_bert(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...
 
 
 def bert_with_body(dimensions: Dimensions, classes: int, input_shape: tuple[int, ...], folder: Path) -> torch.nn.Module:
-    """A BERT of some dimensions with published weights, and a random head.
+    """A BERT of given dimensions with published weights, and a random head.
 
     Raises:
         FramewattError: samples are no texts, or too long; the weights are of another BERT.

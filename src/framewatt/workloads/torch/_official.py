@@ -1,6 +1,6 @@
-"""Weights that torchvision offers, checked by their whole hash whenever they are used.
+"""Official weights of torchvision, checked by their full hash at every use.
 
-torch itself checks a file only as it downloads it, and by default unpickles whatever stands in it.
+torch itself checks a file only when downloading it, and by default unpickles any content.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a torch module is made of."""
+"""Structure of a torch module."""
 
 from typing import Any
 

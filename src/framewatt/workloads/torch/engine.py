@@ -122,7 +122,7 @@ class TorchInference(_TorchModel, Inference):
 
 
 class TorchTraining(_TorchModel, Training):
-    """Learns with stochastic gradient descent or Adam; half precision is mixed, and in fp16 losses are scaled."""
+    """Learns with stochastic gradient descent or Adam; mixed precision for half formats, with loss scaling in fp16."""
 
     mixed = True
 
@@ -172,7 +172,7 @@ class TorchTraining(_TorchModel, Training):
         torch.save(self.model.state_dict(), folder / WEIGHTS)
 
     def in_force(self) -> dict[str, Any]:
-        """Options as torch has them, the optimizer's among them."""
+        """Options as set in torch, including the optimizer's."""
         rate = self._optimizer.param_groups[0]["lr"]
         return super().in_force() | {"optimizer": type(self._optimizer).__name__, "learning_rate": rate}
 
