@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 TOLERANCE_S = 0.5
-"""Largest difference that comes from reading two clocks one after the other on a busy machine; a leap second is more."""
+"""Largest difference that reading two clocks in turn may cause on a busy machine; a leap second is more."""
 
 _TRIES = 5
 

@@ -9,7 +9,7 @@ from framewatt.base.files import read_json
 
 
 def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetition: int) -> str:
-    """Run k of N in the planned order, what runs now, and the time left, estimated from finished runs of the same cells.
+    """Run k of N in the planned order, the current run, and the time left as estimated from finished runs of its cells.
 
     Where later runs already have records (this run is repeated, or all runs are), only Snakemake knows which of them
     it will keep, so no time is given.
