@@ -37,7 +37,7 @@ class Sources:
     replay_trace: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The form in a plan, without what is None or empty."""
+        """The form in a plan, without what is None."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
