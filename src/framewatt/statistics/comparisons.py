@@ -181,7 +181,7 @@ def _effects(a: Values, b: Values, confidence: float, paired: bool) -> dict[str,
 def _direction(
     row: Mapping[str, Any], a: Values, b: Values, settings: Mapping[str, Any], flags: list[str]
 ) -> dict[str, Any]:
-    """Direction of the test's own estimate (`towards_b`: positive where B costs more); flags estimates that disagree."""
+    """Direction of the test's own estimate (`towards_b`: positive where B costs more); flags those that disagree."""
     ways = {
         "geometric mean ratio": math.log(row["ratio"]) if row["ratio"] else 0.0,
         "ratio of means": row["mean_b"] - row["mean_a"],

@@ -1,4 +1,4 @@
-"""What to deploy: the inference cells (choices) of a workload and data set, which are equally accurate and which best."""
+"""What to deploy: of the inference cells of a workload and data set, which are equally accurate, and which are best."""
 
 from collections.abc import Mapping
 from typing import Any
