@@ -28,10 +28,10 @@ class BestSet:
     known: npt.NDArray[np.bool_]
 
     def at_least(self) -> Floats:
-        """How many times as much as the cheapest cell each cell outside the set takes at least: shape (..., cells).
+        """Lower bound of the ratio of each cell outside the set to the cheapest cell: shape (..., cells).
 
-        Whichever cell of the set is the cheapest: the least of the lower ends over those. At least 1, as the set says;
-        NaN inside the set.
+        It holds whichever cell of the set is the cheapest, as the smallest of the lower ends over those. At least 1,
+        since the set excludes the cell; NaN inside the set.
         """
         low, _ = self.pairs.within(self.level)
         over_set = np.where(self.inside[..., None, :], low, np.inf)

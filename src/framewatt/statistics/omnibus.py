@@ -83,7 +83,7 @@ def _group(values: dict[str, "pd.Series[float]"], settings: Mapping[str, Any]) -
 
 
 def _blocks(values: dict[str, "pd.Series[float]"], correction: str) -> list[dict[str, Any]]:
-    """Friedman, then Nemenyi. Nemenyi's p is already corrected over all pairs of the group, so `correction` is unused."""
+    """Friedman, then Nemenyi. Nemenyi's p is already corrected over all pairs of the group; `correction` is unused."""
     every = pd.DataFrame(values)
     whole = every.dropna()
     dropped = [str(block) for block in every.index.difference(whole.index)]

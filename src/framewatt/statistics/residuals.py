@@ -76,8 +76,9 @@ def outlying(left: pd.DataFrame) -> pd.DataFrame:
 def scatter_percent(values: pd.DataFrame, *, paired: bool) -> "pd.Series[float]":
     """Coefficient of variation of each cell's runs after block effects, in percent.
 
-    Standard deviation of logarithms about the cell's mean and the blocks' medians over cells (with two cells: means, so
-    that both get the same), with n - 1 degrees of freedom, corrected for the cell's own share in the block effect.
+    Standard deviation of logarithms about the cell's mean and the blocks' medians over cells (with fewer than
+    FEWEST_CELLS cells: means, so that two cells get the same), with n - 1 degrees of freedom, corrected for the cell's
+    own share in the block effect.
 
     Args:
         values: one row per block, one column per cell, of the whole study.
