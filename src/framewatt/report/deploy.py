@@ -1,4 +1,4 @@
-"""What should I deploy? In words, per workload and data set: equal accuracy, the best by objective, the Pareto front."""
+"""What should I deploy? In words, by workload and data set: equal accuracy, best by objective, the Pareto front."""
 
 import math
 from collections.abc import Mapping, Sequence
