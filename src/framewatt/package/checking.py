@@ -1,4 +1,4 @@
-"""Verifies and rebuilds an untrusted package in a process with limits; whatever it holds, the outcome is lines of text."""
+"""Verifies and rebuilds an untrusted package in a process with limits; the outcome is always lines of text."""
 
 from pathlib import Path
 

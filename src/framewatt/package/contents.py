@@ -1,4 +1,4 @@
-"""Which files belong into the package of a study: all results from raw traces to the report, and the code behind them."""
+"""Which files belong into the package of a study: results from raw traces to the report, and the code behind them."""
 
 import itertools
 import json
@@ -91,7 +91,7 @@ def project_files(root: Path, study: Path, name: str, environments: Iterable[str
 
 
 def source_files(study: Study | FileStudy) -> dict[str, Path]:
-    """The logs that a study's runs were read from, by name in the package; empty unless the study allows publishing them.
+    """The logs that a study's runs were read from, by name in the package; empty unless the study allows it.
 
     Logs of runs that the study leaves out are included, so that readers can judge that choice.
 
@@ -106,7 +106,7 @@ def source_files(study: Study | FileStudy) -> dict[str, Path]:
 
 
 def own_model_texts(study: Study | FileStudy) -> dict[str, str]:
-    """Names, hashes and sizes of the files of a study's own models, by name in the package, without the files themselves.
+    """Names, hashes and sizes of the files of a study's own models, by name in the package; not the files themselves.
 
     Args:
         study: measured, or of files.

@@ -10,7 +10,7 @@ from pathlib import Path
 _LOCAL = struct.Struct("<4s22xHH")
 _LOCAL_MARK = b"PK\x03\x04"
 _ENTRY_B, _END_B, _LARGE_END_B = 46, 22, 76
-"""Bytes of an entry in the central directory, without its name; of the end record; of the zip64 end record and locator."""
+"""Bytes of a central directory entry without its name; of the end record; of the zip64 end record and locator."""
 
 _MOST_ENTRIES, _LARGE_B = (1 << 16) - 1, (1 << 31) - 1
 """Limits above which a zip needs the larger fields of zip64."""

@@ -130,7 +130,7 @@ class Answered:
         return f"less than {percent_below(apart - 1)} apart" if apart < 2 else f"up to {significant(apart)} times apart"
 
     def _others(self) -> str:
-        """Lower bound of what the cells outside the set cost; without one, only that some cell costs no more than they."""
+        """Lower bound of what the cells outside the set cost; without one, only that some cell costs no more."""
         outside = [cell for cell in self.ratios if cell not in self.best]
         if not outside:
             return ""
