@@ -20,7 +20,7 @@ from framewatt.meters import availability
 from framewatt.preflight import check_machine
 
 OF_A_MACHINE = ("rapl", "perf", "pyrapl", "nvml", "nvidia-smi")
-"""Meters of a machine; not logs and recorded traces, which belong to a study, nor the estimate, which measures nothing."""
+"""Meters of a machine. Logs and recorded traces belong to a study instead, and the estimate measures nothing."""
 
 OPTIONS: dict[str, Any] = {"period_s": 0.01, "perf_period_s": 0.1, "nvidia_smi_period_s": 0.1}
 """A study's defaults, except for nvidia-smi, whose default period of a second would hide its lag."""

@@ -44,7 +44,7 @@ class Presence:
         tell(self.file, study)
 
     def instead_of_snakemakes_error(self) -> None:
-        """Replace Snakemake's error on a held lock by one line with the command; its own has eight lines and no command."""
+        """Replace Snakemake's error on a held lock, of eight lines without a command, by one line with the command."""
         snakemake.exceptions.LockException = self._end
 
     def _end(self) -> Never:
