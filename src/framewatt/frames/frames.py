@@ -252,7 +252,7 @@ def _parts(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _without_dies(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The domains without dies of a package that is metered as a whole; without the whole if only its dies are valid."""
+    """The domains without dies of a package that is metered as a whole; without the whole if only its dies count."""
     dropped: set[str] = set()
     for whole in domains:
         dies = [d for d in domains if d["domain"].startswith(f"{whole['domain']}{DIE}")]

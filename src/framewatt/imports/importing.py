@@ -89,7 +89,7 @@ def import_run(study: FileStudy, run: FileRun, code: Mapping[str, Any]) -> Impor
 
 
 def _missing(study: FileStudy, run: FileRun) -> str:
-    """Reason that names the missing files of a run."""
+    """Why files of a run are missing: there is no such file, or a pattern assigns the file to another run."""
     assert study.root is not None
     there = [path for path in run.missing if (study.root / path).is_file()]
     gone = [path for path in run.missing if path not in there]

@@ -122,7 +122,7 @@ def _gpu_trace(found: Columns, layout: Layout, options: Options, gpu: int, *, al
 
 
 def period_of(time_ns: NDArray[np.int64], options: Options) -> float:
-    """Seconds between two readings of a GPU: stated by the study, else the usual interval of its readings."""
+    """Seconds between two readings of a GPU: stated by the study, else the median interval of its readings."""
     return options.interval_s or (float(np.median(np.diff(time_ns))) * 1e-9 if len(time_ns) > 1 else 1.0)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 LARGEST_NUMBER = 9999
-"""Largest number that is taken as that of a repetition; larger ones are dates or times, of which only the order counts."""
+"""Largest number that is taken as a repetition's; larger ones are dates or times, of which only the order counts."""
 
 ANY = "*"
 """Placeholder in a path for a repetition whose text is unknown."""

@@ -64,7 +64,7 @@ def _quickly(text: Text) -> NDArray[np.float64] | None:
 
 
 def _line_by_line(text: Text) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """The values of any file, NaN for a failed reading; raises an error that names a malformed line."""
+    """The values of any file, NaN for a failed reading, and flags; raises an error that names a malformed line."""
     values: list[float] = []
     unit: str | None = None
     for number, line in text.lines():
