@@ -26,7 +26,7 @@ _MOST_ACROSS = 3
 
 @style.styled
 def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """One point per cell: mean joules over mean seconds, colour for accuracy, marker for its label, size for batch size.
+    """One point per cell: mean joules over mean seconds, colour for accuracy, marker for label, size for batch size.
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn, every run as a dot of its own.

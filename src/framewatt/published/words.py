@@ -22,7 +22,7 @@ def lead(frames: dict[str, pd.DataFrame]) -> str:
 
 
 def summary(frame: pd.DataFrame) -> list[str]:
-    """One summary per study of its verdicts."""
+    """Sentences that sum up the verdicts of one study."""
     sentences = [f"{len(frame)} numbers: {_counted(frame)}."]
     cut = frame["note"].fillna("").str.contains(CUT_OFF, regex=False).sum()
     if cut:
