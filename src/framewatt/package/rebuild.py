@@ -114,7 +114,7 @@ def _lay_out(root: Path, data: Path, results: Path, work: Path) -> None:
     for folder in sorted(results.iterdir()):
         if folder.name not in DERIVED:
             shutil.copytree(folder, work / "results" / results.name / folder.name)
-    # Environments are not made here; their records are enough.
+    # Records of environments of every mode go to `locked`, the mode of the rebuild; no environment is made.
     for record in data.glob("resources/environments/*/**/environment.json"):
         environment = record.parent.relative_to(data / "resources" / "environments").parts[1:]
         place = work.joinpath("resources", "environments", "locked", *environment)

@@ -69,7 +69,7 @@ def signed_by(archive: Path, signers: Path | None) -> str:
 
     Args:
         archive: the zip file.
-        signers: the file of allowed signers, one line each: name and public key; None accepts any key.
+        signers: the file of allowed signers, one line each: name and public key; None accepts any key, or no signature.
 
     Raises:
         FramewattError: the signature does not match this package; or signers were given, and there is no signature, or
