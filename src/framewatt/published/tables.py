@@ -10,7 +10,7 @@ from framewatt.published.verdicts import counts
 from framewatt.tables.table import MISSING, Table, significant, text, to_markdown
 
 LARGEST_SHOWN = 500
-"""Largest table of verdicts that is shown in full, in rows; of a longer one, reproduced rows are in the CSV file only."""
+"""Largest table of verdicts that is shown in full, in rows; of a longer one, reproduced rows are only in the CSV."""
 
 _DIGITS = 6
 _HEADINGS = {
