@@ -16,7 +16,7 @@ ENVIRONMENTS = Path("resources/environments")
 
 
 def main() -> None:
-    """Measure while nothing else runs; `--after` is the plan whose runs lie behind, empty before them."""
+    """Measure while nothing else runs; `--after` is the plan once its runs are done, empty before them."""
     args = arguments(__doc__, "job", "instruments", "after", "record")
     job, meters = args.job, read_json(args.instruments)["meters"]
     study = args.record.parents[1].name

@@ -11,7 +11,7 @@ from framewatt.stopping.record import why
 
 
 def main() -> None:
-    """Look, and say what is seen."""
+    """Look at the results, and print whether the study goes on."""
     plan = read_json(Path(snakemake.input.plan))
     records = planned_runs(snakemake.input.plan, snakemake.input.records).values()
     path = path_of(planned_cells(plan), plan["settings"], records)

@@ -25,7 +25,7 @@ from framewatt.runs.records import record_paths
 
 
 def tell_left_out(results: Path) -> None:
-    """Note in the chain of the records which of them the package leaves out, since the study does not name them."""
+    """Note in the chain which records the package leaves out, since the study no longer has their runs."""
     path = results / "measure" / CHAIN
     if path.is_file():
         with Chain(path) as chain:
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def made_now(results: Path) -> list[Path]:
-    """What the study has as it is now, of what an earlier form of it may have left in its results."""
+    """Files and folders that the present study has, without obsolete ones that stayed in its results."""
     records, exports = record_paths(snakemake.input.records), list(map(Path, snakemake.input.exports))
     folders = [*(path.parent for path in records), *map(Path, snakemake.input.models), *exports]
     exported = [folder.with_name("onnx") for folder in exports]
@@ -67,7 +67,7 @@ def made_now(results: Path) -> list[Path]:
 
 
 def authors() -> list[str]:
-    """The folder of what the authors' raw results give, if there is one."""
+    """The folder of verdicts from the authors' raw results, if there is one."""
     folder = snakemake.input.authors
     return [folder] if isinstance(folder, str) else list(folder)
 

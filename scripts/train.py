@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def outcome(record: Mapping[str, Any]) -> str:
-    """How good the weights are, as far as anyone knows."""
+    """Accuracy of the weights in words, where known."""
     if not record["epochs"]:
         return record["weights"]
     accuracy = record["epochs"][-1]["metrics"]["accuracy"]

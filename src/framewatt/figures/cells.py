@@ -11,15 +11,15 @@ from framewatt.frames.factor_words import label, remarks
 from framewatt.frames.headline import PER_RUN, Headline
 
 LABEL = "label"
-"""Column that tells a cell from those that it is compared with, see `labelled`."""
+"""Column with the label that distinguishes a cell in its group, see `labelled`."""
 
 
 def headline_rows(runs: pd.DataFrame, head: Headline) -> pd.DataFrame:
-    """Totals that count and have energy and time, with both under the headline's names.
+    """Totals that count and have energy and time, in columns with the headline's names.
 
     Args:
         runs: the runs frame.
-        head: of a sample or of a run.
+        head: per sample or per run.
     """
     if head == PER_RUN:
         return notes.usable(runs, head.quantities)
@@ -45,11 +45,11 @@ def _levels(rows: pd.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def panels(rows: pd.DataFrame, factors: Sequence[str]) -> list[tuple[dict[str, Any], pd.DataFrame]]:
-    """Levels of some factors and the rows that have them, sorted as a reader looks them up; all rows where none.
+    """Levels of some factors and their rows, in readers' order; a single panel where there are no factors.
 
     Args:
         rows: runs or epochs, at least one.
-        factors: whose levels get panels of their own.
+        factors: factors whose levels get a panel each.
     """
     if not factors:
         return [({}, rows)]

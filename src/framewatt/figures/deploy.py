@@ -22,12 +22,12 @@ _MOST_ACROSS = 3
 
 @style.styled
 def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """One panel per workload and data set: mean joules over 95th percentile of latency; on the front in a thick ring.
+    """One panel per workload and data set: mean joules over 95th percentile of latency; Pareto front in thick rings.
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); every inference run is a dot of its own.
         choices: the frame of framewatt.statistics.judge_choices.
-        compared: the factors in which cells are compared, by which markers tell them apart.
+        compared: the factors in which cells are compared; markers show their levels.
     """
     known = choices.dropna(subset=[_ENERGY, _LATENCY])
     if known.empty:

@@ -1,4 +1,4 @@
-"""Energy of a sample against accuracy, a point a cell: what a right answer costs."""
+"""Energy per sample against accuracy, one point per cell."""
 
 from collections.abc import Sequence
 

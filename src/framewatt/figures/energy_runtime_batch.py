@@ -1,4 +1,4 @@
-"""Energy of every runtime at every batch size, each repetition shown; or of whatever factor a study compares."""
+"""Energy by runtime and batch size, or by the study's compared factors, with each repetition shown."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Energy against time, of a sample or of a run: after Georgiou et al. 2022, figure 1."""
+"""Energy against time, per sample or per run: after Georgiou et al. 2022, figure 1."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _MOST_ACROSS = 3
 
 @style.styled
 def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """A point a cell: mean joules over mean seconds, colour for accuracy, marker for its label, size for batch size.
+    """One point per cell: mean joules over mean seconds, colour for accuracy, marker for label, size for batch size.
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn, every run as a dot of its own.
@@ -61,7 +61,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
 
 @dataclass(frozen=True)
 class Scales:
-    """What colour, size and marker say.
+    """Scales of colour, size and marker.
 
     Attributes:
         colours: of accuracies, None where there is none.

@@ -22,7 +22,7 @@ _DASHES = ("-", "--", ":", "-.")
 
 @style.styled
 def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """A row of panels a model and data set: accuracy and joules over epochs, repetitions thin, their mean thick.
+    """One row of panels per model and data set: accuracy and joules over epochs, repetitions thin, their mean thick.
 
     Args:
         epochs: the epochs frame (framewatt.frames.frames.epochs_columns); totals are drawn.

@@ -1,4 +1,4 @@
-"""What every figure says beside its data: its title, that energy is estimated, what was left out."""
+"""Texts of every figure: its title, whether energy is estimated, and what was left out."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -41,14 +41,14 @@ def left_out(runs: pd.DataFrame) -> str:
 
 
 def disturbed(runs: pd.DataFrame) -> pd.Series:
-    """Whether each row is of a run that others disturbed; frames from before there was a witness say nothing of it."""
+    """Whether each row is of a disturbed run; False for frames that are older than the witness."""
     if DISTURBED_BY not in runs:
         return pd.Series(data=False, index=runs.index)
     return runs[DISTURBED_BY].map(lambda by: isinstance(by, str) and by != "").astype(bool)
 
 
 def disturbed_words(runs: pd.DataFrame) -> str:
-    """How many of the runs that are drawn others disturbed, in words; empty where none was."""
+    """How many of the drawn runs were disturbed, in words; empty where none were."""
     drawn = usable(runs, [])
     count = int(disturbed(drawn).sum())
     return f"Disturbed by others: {count} of {len(drawn)} runs" if count else ""

@@ -1,4 +1,4 @@
-"""Power over time of one run a runtime, with its windows shaded."""
+"""Power over time of one run per runtime, with its windows shaded."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -157,7 +157,7 @@ def _panel(axes: Axes, run: TracedRun, colours: Mapping[tuple[str, str], str], c
         if quantity == COUNTER_QUANTITY:
             time_ns, power_w = counter_power(time_ns, power_w)
         if len(power_w) == 1:
-            # A counter of two readings tells the mean alone.
+            # A counter with two readings gives only the mean.
             axes.axhline(power_w[0], color=paint, lw=0.9, ls="--", label="_power")
         axes.plot((time_ns - origin_ns) * 1e-9, power_w, color=paint, lw=0.9, label="_power")
         top = max([top, *power_w[np.isfinite(power_w)]])
@@ -185,7 +185,7 @@ def _shade(axes: Axes, windows: Mapping[str, Any], origin_ns: int) -> None:
 
 
 def _spans(windows: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
-    """(window, start, end) of what is drawn: not the whole process, nor a window that others make up."""
+    """(window, start, end) of the drawn windows, without the whole process and windows that consist of others."""
     by_epochs = any(_kind(name) == "epoch" for name in windows)
     for name, window in windows.items():
         if _kind(name) in _SHADES and not (name == "steady" and by_epochs):

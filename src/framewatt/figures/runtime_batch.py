@@ -1,4 +1,4 @@
-"""A quantity of every runtime at every batch size, each repetition shown; or of whatever factor a study compares."""
+"""A quantity by runtime and batch size, or by the study's compared factors, with each repetition shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Block by block, what a study that stops when it knows enough knew: ratios to the best, and how sure it was."""
+"""Ratios to the best and their evidence after each block, for a study with a stopping rule."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ from framewatt.study.factors import COMPARED
 
 TITLE = "What was known after each block"
 _SHIFT = 0.12
-"""Blocks by which the intervals of two choices stand apart."""
+"""Horizontal shift between the intervals of two cells, in blocks."""
 
 
 @style.styled
@@ -25,13 +25,13 @@ def draw(
     estimated: bool,
     compared: Sequence[str] = COMPARED,
 ) -> Figure:
-    """A row of panels a group: the ratio of every choice to the best with its interval; evidence, or the width.
+    """One row of panels per group: the ratio of every cell to the best with its interval; evidence, or the width.
 
     Args:
         path: framewatt.stopping.record.COLUMNS.
         cells: levels of every cell, by its name.
-        width: the share to which ratios are to be known; None where the best is looked for.
-        estimated: whether energy is what is compared, and an estimate.
+        width: target precision of the ratios, as a share; None for the rule that looks for the best.
+        estimated: whether the compared quantity is energy, and estimated.
         compared: the factors in which cells are compared.
     """
     rows = path.dropna(subset=["ratio"])

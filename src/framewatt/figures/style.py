@@ -47,7 +47,7 @@ RC: dict[str, Any] = {
 }
 
 ESTIMATE_COLOUR = "#b3261e"
-"""Of the words that say that energy is estimated."""
+"""Colour of the note that energy is estimated."""
 
 NOTE_COLOUR = "#555555"
 
@@ -82,7 +82,7 @@ _MARKERS = {
 }
 
 _ALSO = {"pytorch": "torch"}
-"""Other names of what has a colour of its own."""
+"""Aliases of labels with a fixed colour."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def styled(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """A look for every label, in reading order: runtimes have theirs, other labels take what is left, by name."""
+    """A look for every label, in reading order: runtimes have fixed looks, other labels get the rest, by name."""
     ordered = sorted(set(labels), key=_label_order)
     names = {label: _name(label) for label in ordered}
     heads = {label: name.split("/")[0] for label, name in names.items()}

@@ -1,4 +1,4 @@
-"""Time of every runtime at every batch size, each repetition shown; or of whatever factor a study compares."""
+"""Time by runtime and batch size, or by the study's compared factors, with each repetition shown."""
 
 from collections.abc import Sequence
 

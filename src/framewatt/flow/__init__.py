@@ -1,1 +1,1 @@
-"""What the Snakefile asks for: set-up, the folder and its owner, targets, image servers."""
+"""Helpers of the Snakefile: set-up, the results folder and its owner, targets, image servers."""

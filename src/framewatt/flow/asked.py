@@ -1,4 +1,4 @@
-"""What Snakemake was asked for, known while its rules are read."""
+"""Targets and options of the present Snakemake call, available while its rules are read."""
 
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 def settings_of(workflow: Any) -> "DAGSettings | None":
     """Targets, forced and allowed rules of this call; None where Snakemake only lists or checks its rules.
 
-    Snakemake hands them to the workflow once its rules are read; until then whoever has them read holds them, which is
-    a caller of this function.
+    Snakemake gives them to the workflow only after its rules are read. Until then a calling frame on the stack holds
+    them.
 
     Args:
         workflow: Snakemake's.

@@ -20,22 +20,22 @@ from framewatt.meters import availability
 from framewatt.preflight import check_machine
 
 OF_A_MACHINE = ("rapl", "perf", "pyrapl", "nvml", "nvidia-smi")
-"""Meters that a machine has by itself: logs and recorded traces belong to a study, and an estimate measures nothing."""
+"""Meters of a machine. Logs and recorded traces belong to a study instead, and the estimate measures nothing."""
 
 OPTIONS: dict[str, Any] = {"period_s": 0.01, "perf_period_s": 0.1, "nvidia_smi_period_s": 0.1}
-"""As a study's defaults, but for nvidia-smi, whose second between two readings would show nothing of its lag."""
+"""A study's defaults, except for nvidia-smi, whose default period of a second would hide its lag."""
 
 _DISTURBING = ("load", "GPU processes", "GPU throttling", "CPU temperature", "GPU temperature")
-"""What was found just before the loads, and makes their steps others than they were to be."""
+"""Preflight findings that would distort the steps of load."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How long to look.
+    """Duration of a characterisation.
 
     Attributes:
-        repeats: how often each load.
-        step_s: seconds of a stretch, about.
+        repeats: repetitions of each load.
+        step_s: approximate seconds of each step.
     """
 
     repeats: int
@@ -43,7 +43,7 @@ class Extent:
 
 
 SHORT = Extent(3, 3.5)
-"""Under two minutes with a GPU's load, frameworks' start aside."""
+"""Under two minutes with a GPU's load, without the start of frameworks."""
 
 LONG = Extent(4, 8.0)
 """Under five minutes."""
@@ -52,16 +52,16 @@ LONG = Extent(4, 8.0)
 def characterise_here(
     folder: Path, extent: Extent, gpu_pythons: Sequence[str] = (), begin_ns: int | None = None
 ) -> int:
-    """Characterise what meters there are, tell of it, and leave a record and a picture; the exit code.
+    """Characterise the available meters, print the result, and write a record and a figure; returns the exit code.
 
     Args:
         folder: takes `characterisation.json` and `steps.{svg,png}`.
-        extent: how long to look.
+        extent: duration.
         gpu_pythons: interpreters that may have PyTorch, best first; this one and `python3` are tried too.
-        begin_ns: CLOCK_MONOTONIC of the first stretch, for those who play hardware; soon, where it is None.
+        begin_ns: CLOCK_MONOTONIC of the first step, for tests with simulated hardware; None starts soon.
 
     Raises:
-        FramewattError: a meter that was there cannot be read after all.
+        FramewattError: an available meter cannot be read.
     """
     known = availability(OF_A_MACHINE, OPTIONS)
     for name, (ready, reason) in known.items():
@@ -92,7 +92,7 @@ def characterise_here(
 
 
 def _draw(found: Characterisation, folder: Path) -> str:
-    """Draw the steps where this interpreter can; what came of it, in words."""
+    """Draw the steps if this interpreter has matplotlib; returns the outcome in words."""
     paths = [folder / f"steps.{suffix}" for suffix in ("svg", "png")]
     try:
         from framewatt.figures.meter_steps import draw

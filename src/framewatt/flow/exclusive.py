@@ -1,9 +1,9 @@
-"""Nothing runs beside a measurement: what Snakemake must be told for that."""
+"""Ensures that Snakemake runs nothing beside a measurement."""
 
 from framewatt.base.errors import FramewattError
 
 NODE = 1000
-"""Of the resource `node`, what a machine has and what a rule that measures claims; all other rules claim 1."""
+"""Amount of the resource `node` on a machine, all of which a rule that measures claims; all other rules claim 1."""
 
 
 def check_node(limit: object) -> None:
@@ -13,7 +13,7 @@ def check_node(limit: object) -> None:
         limit: of the resource `node`, as Snakemake has it: a number, or in later versions an object that holds one.
 
     Raises:
-        FramewattError: the limit of `node` is another than what one measurement claims.
+        FramewattError: the limit of `node` differs from what one measurement claims.
     """
     found = getattr(limit, "value", limit)
     if found != NODE:

@@ -1,4 +1,4 @@
-"""Snakemakes that work in one folder: told apart from those that were killed there, whose remains are swept."""
+"""Detects whether another Snakemake works in the folder or was killed there, and removes temporary files it left."""
 
 import fcntl
 import os
@@ -16,18 +16,18 @@ from framewatt.base.files import PARTIAL
 from framewatt.host.holder import tell, told
 
 FILE = "framewatt.lock"
-"""In Snakemake's folder; every Snakemake that works beside it shares a lock on it until it ends, however it ends."""
+"""Lock file in Snakemake's folder; every running Snakemake holds a shared lock on it until its process ends."""
 
 
 _OURS = re.compile(r"\..+\.\d+\.partial")
 
 
 class Presence:
-    """That this Snakemake is at work here.
+    """The mark that this Snakemake is running here.
 
     Args:
         folder: Snakemake's own, `.snakemake`.
-        command: what removes Snakemake's lock here.
+        command: the command that removes Snakemake's lock here.
 
     Attributes:
         file: open, with the shared lock; it ends with this process.
@@ -40,18 +40,18 @@ class Presence:
         fcntl.flock(self.file, fcntl.LOCK_SH)
 
     def tell(self, study: str) -> None:
-        """Say what this Snakemake makes, for another that finds its lock."""
+        """Write the study's name into the lock file, for another Snakemake that finds the lock."""
         tell(self.file, study)
 
     def instead_of_snakemakes_error(self) -> None:
-        """Have Snakemake end with this line where its lock is held; its own takes eight, and knows no command."""
+        """Replace Snakemake's error on a held lock, of eight lines without a command, by one line with the command."""
         snakemake.exceptions.LockException = self._end
 
     def _end(self) -> Never:
         sys.exit(f"framewatt: {self.why_locked()}")
 
     def why_locked(self) -> str:
-        """Why Snakemake's lock is held here: by another that works, or by one that was killed."""
+        """Why Snakemake's lock is held here: by another one that is running, or by one that was killed."""
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -68,11 +68,11 @@ class Presence:
 
 
 def unlock_command(program: str, config: Mapping[str, Any], here: Path) -> str:
-    """What removes Snakemake's lock, given as this Snakemake was started.
+    """The command that removes Snakemake's lock, in the form in which this Snakemake was started.
 
     Args:
-        program: Snakemake's, as it was called.
-        config: what `--config` said.
+        program: path of Snakemake, as it was called.
+        config: the values of `--config`.
         here: the folder in which it runs.
     """
     path = Path(os.path.abspath(program))  # noqa: PTH100 # a link into the virtual environment stays one
@@ -82,17 +82,17 @@ def unlock_command(program: str, config: Mapping[str, Any], here: Path) -> str:
 
 
 def sweep(results: Path) -> list[Path]:
-    """Remove what was being written below a folder when its writer was killed; what is being written now stays.
+    """Remove partial files below a folder whose writers were killed; those of running writers stay.
 
     Returns:
-        what was removed.
+        the removed files.
     """
     swept = []
     for path in sorted(path for path in results.rglob(PARTIAL) if _OURS.fullmatch(path.name)):
         try:
             file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         except OSError:
-            continue  # it has got its name meanwhile, or is none of ours
+            continue  # it has been renamed to its final name meanwhile, or is not ours
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if path.is_dir():
@@ -101,7 +101,7 @@ def sweep(results: Path) -> list[Path]:
                 path.unlink()
             swept.append(path)
         except OSError:
-            continue  # its writer holds it, or it has gone
+            continue  # its writer still runs, or it is gone
         finally:
             os.close(file)
     return swept

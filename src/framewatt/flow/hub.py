@@ -1,4 +1,4 @@
-"""Whether the hub of a base image answers, asked before an image is built on it."""
+"""Checks that the registry of a base image is reachable before an image is built on it."""
 
 import re
 from collections.abc import Sequence
@@ -14,22 +14,22 @@ _ELSEWHERE = re.compile(r"^\s*(\[\[registry|location|mirror|prefix)", re.MULTILI
 
 
 def check_hub(base: str, settings: Sequence[Path] = _SETTINGS) -> None:
-    """Make sure that somebody answers at the hub of a base image.
+    """Make sure that the registry of a base image is reachable.
 
-    Whatever the answer is will do: Apptainer asks better. A machine whose settings send it elsewhere is not asked.
+    Any answer will do, since Apptainer makes the proper request. The check is skipped where a mirror is configured.
 
     Args:
         base: `container_base` of the configuration.
-        settings: files in which Apptainer looks for mirrors of hubs.
+        settings: files in which Apptainer looks for mirrors of registries.
 
     Raises:
-        FramewattError: nobody does.
+        FramewattError: it does not answer.
     """
     if base == BOOTSTRAP or base.endswith(".sif"):
         return
     if any(_ELSEWHERE.search(path.read_text(errors="replace")) for path in settings if path.is_file()):
         return
-    # Not at the top: every start of the workflow would wait for it.
+    # Not imported at the top, since it would delay every start of the workflow.
     import requests
 
     first, slash, _ = base.partition("/")

@@ -8,7 +8,7 @@ from framewatt.base.files import write_text
 from framewatt.base.validation import load_yaml
 
 _MARK = Path("plan", ".study_file")
-"""Below results/<study>: the file that it was planned from. It is hidden, as no path of a machine is packed."""
+"""File below results/<study> with the path of the study file. Hidden, so that packages hold no path of this machine."""
 
 
 def mark_owner(results: Path, path: Path) -> None:
@@ -16,7 +16,7 @@ def mark_owner(results: Path, path: Path) -> None:
 
     Args:
         results: results/<study>, below the working directory.
-        path: the study file; noted as it is named from the working directory, so that a moved project stays its owner.
+        path: the study file; noted relative to the working directory, so that it still holds where a project is moved.
     """
     here, found = Path.cwd(), path.resolve()
     write_text(results / _MARK, f"{found.relative_to(here) if found.is_relative_to(here) else found}\n")
@@ -29,11 +29,11 @@ def check_owner(path: Path, study: str, results: Path, studies: Path) -> None:
         path: the study file.
         study: the name that it gives itself.
         results: results/<study>.
-        studies: the folder of study files. The one that is called as its study comes before others there.
+        studies: the folder of study files. A file named like its study takes precedence there.
 
     Raises:
-        FramewattError: the results were planned from another file, which is there and has the name too, or another one
-            among the study files has it.
+        FramewattError: the results were planned from another file that still exists with this study's name, or another
+            file in `studies` has the name.
     """
     owns = _planned_from(results) or studies / f"{study}.yaml"
     if path.resolve() == owns.resolve():
@@ -63,7 +63,7 @@ def _among(studies: Path, study: str) -> Iterator[Path]:
 
 
 def _name_in(path: Path) -> object:
-    """What a study file calls itself; None where it cannot be read, which is told when it is used."""
+    """The name in a study file; None where it cannot be read, which is reported when it is used."""
     try:
         return load_yaml(path).get("study")
     except FramewattError:

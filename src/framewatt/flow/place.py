@@ -1,4 +1,4 @@
-"""Folders in whose names something stands that a tool below framewatt would read as its own."""
+"""Checks folder names for characters that tools like Snakemake, Apptainer or a shell would interpret."""
 
 import shlex
 import sys
@@ -9,16 +9,16 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.schema import unseen
 
 _NEVER = ":{}"
-"""A colon divides PATH; braces are Snakemake's wildcards, also in the paths of its own files."""
+"""A colon separates entries of PATH; braces are Snakemake's wildcards, also in the paths of its own files."""
 
 _IN_CONTAINERS = "'\\,"
-"""A comma divides Apptainer's list of folders; the others change how Snakemake quotes a folder for a shell."""
+"""A comma separates Apptainer's list of folders; the others change how Snakemake quotes a folder for a shell."""
 
 _DIVIDES_BINDS = ":,"
 
 
 def check_places(root: Path, containers: bool) -> None:
-    """Refuse to work where a tool would take a folder for another, or for a command.
+    """Refuse folder names that a tool would read as another path, or as a command.
 
     Args:
         root: the project's folder.
@@ -26,7 +26,7 @@ def check_places(root: Path, containers: bool) -> None:
 
     Raises:
         FramewattError: the name of the project's folder, of the working directory, or of the environment that runs the
-            workflow holds a character that cannot be.
+            workflow holds such a character.
     """
     forbidden = _NEVER + (_IN_CONTAINERS if containers else "")
     for folder in (root, Path.cwd(), Path(sys.prefix)):
@@ -39,13 +39,13 @@ def check_places(root: Path, containers: bool) -> None:
 
 
 def binds_of(folders: Iterable[str | Path]) -> str:
-    """Arguments by which Apptainer lets a user's folders be seen inside, at the same path.
+    """Apptainer's arguments that mount a user's folders in the container, at the same paths.
 
     Args:
-        folders: they; empty names are none.
+        folders: the folders; empty names are ignored.
 
     Raises:
-        FramewattError: Apptainer would take one for several, or to be seen elsewhere.
+        FramewattError: Apptainer would read one name as several folders, or mount it at another path.
     """
     paths = [str(Path(folder).resolve()) for folder in folders if folder]
     for path in paths:

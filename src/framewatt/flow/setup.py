@@ -1,4 +1,4 @@
-"""Configuration of this machine plus the study it names, checked and put together for the workflow."""
+"""Loads and checks the configuration of this machine and the study it names."""
 
 import os
 import shlex
@@ -27,12 +27,12 @@ STUDIES, RESULTS = Path("config/studies"), Path("results")
 
 @dataclass(frozen=True)
 class Setup:
-    """What the configuration names, on this machine.
+    """The study and data sets of a configuration, on this machine.
 
     Attributes:
-        study: the study that it is about.
-        studies: that one, and every study of files whose root the configuration gives, by name.
-        datasets: data sets that exist.
+        study: the study that the configuration names.
+        studies: by name, that study and every study of files whose root the configuration gives.
+        datasets: the defined data sets.
     """
 
     study: AnyStudy
@@ -60,7 +60,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     if is_file_study(content):
         study = load_file_study(path, content, schema, config, RESULTS)
         if study.root is not None:
-            # What the study asked for lacks is told now; one beside it may be there for its profiles alone.
+            # Missing files of the named study are reported now; another study may be used for its profiles only.
             study.runs()
     else:
         known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
@@ -75,13 +75,13 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
 
 
 def without_roots(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration without where files of studies and data sets lie, which is nobody's business."""
+    """The configuration without the paths of studies' files and data sets, which are private."""
     private = ("published_", "data_")
     return {key: "<folder>" if key.startswith(private) and value else value for key, value in config.items()}
 
 
 def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but: Path) -> dict[str, AnyStudy]:
-    """The studies in config/studies whose files the configuration says where they are, but for one that is loaded."""
+    """The studies in config/studies whose root the configuration gives, except the one that is already loaded."""
     roots = [key for key in schema["properties"]["files"]["properties"]["root_config"]["enum"] if config.get(key)]
     found: dict[str, AnyStudy] = {}
     for path in sorted(set(STUDIES.glob("*.yaml")) - {but}) if roots else []:
@@ -96,8 +96,8 @@ def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but
 def share_interpreter(root: Path) -> None:
     """Let every job find this interpreter as `python`, and this checkout's library.
 
-    It works whether or not the virtual environment is activated. Snakemake writes the interpreter's path into a shell
-    line as it is; where a shell would read it as something else, the line has its name.
+    It works whether or not the virtual environment is activated. Snakemake puts the interpreter's path unquoted into a
+    shell line; where a shell would misread the path, the line gets the interpreter's name instead.
 
     Args:
         root: the project's folder.
@@ -118,10 +118,10 @@ def study_path(name: str) -> Path:
 
 
 def resolve_device(wanted: str) -> str:
-    """`cpu` or `cuda`; `auto` asks the NVIDIA driver. Anything else is left for the study's schema to refuse.
+    """`cpu` or `cuda`; `auto` asks the NVIDIA driver. The study's schema refuses anything else.
 
-    That there is a GPU where the study names `cuda` is looked at before anything is measured (see require_device); a
-    study can be planned, and a package rebuilt, without one.
+    Whether there is a GPU for `cuda` is checked only before measuring (see require_device), so that a study can be
+    planned, and a package rebuilt, without one.
     """
     if wanted == "auto":
         return "cuda" if Nvml().available()[0] else "cpu"
@@ -129,7 +129,7 @@ def resolve_device(wanted: str) -> str:
 
 
 def require_device(device: str) -> None:
-    """Make sure that the device is there.
+    """Make sure that the device is available.
 
     Raises:
         FramewattError: it is `cuda`, and no GPU is visible.

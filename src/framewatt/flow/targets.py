@@ -1,4 +1,4 @@
-"""Figures and tables that a user asks for by their paths: what is misspelt is told with what there is (pure)."""
+"""Checks figures and tables that a user requests by path; a misspelt one is reported with the valid names (pure)."""
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,13 +10,13 @@ from framewatt.base.errors import FramewattError
 
 @dataclass(frozen=True)
 class Kind:
-    """What can be made in a folder of results.
+    """The files that can be made in a folder of results.
 
     Attributes:
-        word: what one of them is called.
-        names: of the files, without what follows the dot.
+        word: what a single one is called.
+        names: names of the files, without suffix.
         suffixes: each with its dot.
-        others: beginnings of further names, which are not known before they are made.
+        others: prefixes of further names, which are only known once they are made.
     """
 
     word: str
@@ -26,14 +26,14 @@ class Kind:
 
 
 def check_targets(targets: Iterable[str], made: Mapping[str, Mapping[str, Kind]]) -> None:
-    """Make sure that figures and tables that are asked for can be made.
+    """Make sure that requested figures and tables can be made.
 
     Args:
-        targets: what Snakemake was asked for: rules, paths.
-        made: by study, what its folders `figures` and `tables` can have.
+        targets: Snakemake's targets: rules, paths.
+        made: by study, the files that its folders `figures` and `tables` can have.
 
     Raises:
-        FramewattError: a path is misspelt; it is told with the names that there are.
+        FramewattError: a path is misspelt; the line lists the valid names.
     """
     for target in targets:
         match PurePath(target).parts:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from framewatt.study.factors import FIRST_LEVELS, natural
 
 if TYPE_CHECKING:
-    # The figures' captions are read where pandas is not, and sooner without it.
+    # Not imported at run time: figures' captions are read where pandas is not installed, and faster without it.
     import pandas as pd
 
 _AFTER_FACTORS = ("device", "quantity", "target")
-"""What follows the factors in the frames of runs and epochs, in that of cells, and in that of targets."""
+"""First column after the factors: in the frames of runs and epochs, in that of cells, and in that of targets."""
 
 
 def factors_of(frame: "pd.DataFrame") -> list[str]:
@@ -21,7 +21,7 @@ def factors_of(frame: "pd.DataFrame") -> list[str]:
 
 
 def rank(factor: str, levels: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Keys by which the levels of a factor sort: training before inference, else numbers, also inside of words."""
+    """Sort keys of the levels of a factor: training before inference, else numeric order, also of numbers in words."""
     first = FIRST_LEVELS.get(factor, [])
     place = {level: number for number, level in enumerate(first)}
     ordered = sorted(levels.unique(), key=lambda level: (place.get(level, len(first)), natural(level)))
@@ -29,7 +29,7 @@ def rank(factor: str, levels: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def sorted_by(frame: "pd.DataFrame", factors: Sequence[str]) -> "pd.DataFrame":
-    """Rows in order of the levels of some columns, as a reader looks them up."""
+    """Rows sorted by the levels of some columns, in readers' order."""
     if not factors:
         return frame.reset_index(drop=True)
     return frame.sort_values(

@@ -21,9 +21,9 @@ def title(factor: str) -> str:
 
 
 def label(levels: Mapping[str, Any], compared: Iterable[str]) -> str:
-    """What tells a cell from those that it is compared with: `torch`, `torch2onnx/openvino`, `torch/threads 2`.
+    """The levels that distinguish a cell in its group: `torch`, `torch2onnx/openvino`, `torch/threads 2`.
 
-    Options at their default go without saying, unless nothing else would be said.
+    Options at their default are left out, unless the label would be empty.
 
     Args:
         levels: a level of every factor, by name.
@@ -51,7 +51,7 @@ def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:
 
 
 def remarks(levels: Mapping[str, Any]) -> list[str]:
-    """Levels in words; not phase and batch size, which titles have in front, nor fp32, which goes without saying."""
+    """Levels in words, without phase and batch size, which titles begin with, and without fp32, the default."""
     silent = {("precision", OPTIONS["precision"].default)}
     return [
         _text(name, level)
@@ -61,5 +61,5 @@ def remarks(levels: Mapping[str, Any]) -> list[str]:
 
 
 def _text(factor: str, level: Any) -> str:
-    """A level as readers see it; that of an option has a word before it where it says nothing by itself."""
+    """A level in words; that of an option is preceded by a word where it is unclear by itself."""
     return OPTIONS[factor].text(level) if factor in OPTIONS else str(level)

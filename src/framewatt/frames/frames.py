@@ -58,7 +58,7 @@ _RUNS = [
     *TELEMETRY,
     *WITNESSED,
 ]
-"""Columns of the runs frame behind study, cell and the factors.
+"""Columns of the runs frame after study, cell and the factors.
 
 `window` is the run's primary window and `duration_s` its length; `domain` is `total` or a meter's domain, `parts`
 what a total sums; `status` is ok or failed, `valid` says whether the energy counts, `reasons` and `flags` are
@@ -85,20 +85,20 @@ _EPOCHS = [
     *WITNESSED,
     "flops_per_sample",
 ]
-"""Columns of the epochs frame behind study, cell and the factors: one row per epoch of a training run and domain.
+"""Columns of the epochs frame after study, cell and the factors: one row per epoch of a training run and domain.
 
 `flops_per_sample` is the framework's own count of a forward pass, missing where it has none.
 """
 
 _INSIDE = ("cpu:core", "cpu:uncore")
-"""How the names of domains begin that lie inside a package and are never added to it."""
+"""Prefixes of domains that lie inside a package and are never added to it."""
 
 _WHOLES = ("external:", "cpu:psys")
-"""How the names of domains begin that hold others, the largest first; they are never added to what they hold."""
+"""Prefixes of domains that include others, the largest first; they are never added to those."""
 
 
 _DRIFT_SINCE = 3
-"""Schema version of the first records whose frames know of a drift; packages of older ones are as they were made."""
+"""First schema version whose frames include idle drift; packages of older records must rebuild as they were made."""
 
 
 def runs_frame(
@@ -138,7 +138,7 @@ def epochs_columns(factors: Iterable[str]) -> list[str]:
 
 
 def _with_drift(record: Mapping[str, Any], idle_drift_w: Mapping[str, float]) -> Mapping[str, Any]:
-    """A record whose net energies are as uncertain as idle power was over the whole study."""
+    """A record whose net energies get the uncertainty of idle power's drift over the whole study."""
     if not idle_drift_w or record["schema_version"] < _DRIFT_SINCE:
         return record
 
@@ -156,9 +156,9 @@ def _with_drift(record: Mapping[str, Any], idle_drift_w: Mapping[str, float]) ->
 
 
 def _frame(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
-    """Rows as a frame. Column by column it is several times as quick to make as row by row."""
+    """Rows as a frame, built by column, which is several times as fast as by row."""
     frame = pd.DataFrame({name: [row.get(name) for row in rows] for name in columns}, columns=columns)
-    # Columns of nothing have a type all the same, by which frames are joined.
+    # Empty columns need a type, too, since frames are joined by them.
     return frame if rows else frame.astype(dict.fromkeys(_HEAD, "str"))
 
 
@@ -201,7 +201,7 @@ def _run_rows(record: Mapping[str, Any], step: str | None) -> list[dict[str, Any
         per_sample = None
         if energy["energy_gross_j"] is not None and record["samples_processed"]:
             per_sample = energy["energy_gross_j"] / record["samples_processed"]
-        # A run that does not count as a whole takes its domains' energies with it; its reasons name each domain's.
+        # Where a run is invalid as a whole, so is each domain's energy; the run's reasons name the domains.
         judged = {"valid": record["valid"] and energy["valid"], "reasons": head["reasons"], "flags": head["flags"]}
         rows.append(head | energy | judged | {"energy_per_sample_j": per_sample} | _telemetry(window, energy))
     return rows
@@ -228,14 +228,14 @@ def _epoch_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _telemetry(window: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """What GPUs did, on the rows that are about them."""
+    """Telemetry of GPUs, for rows of a GPU or of a total."""
     if row["domain"] == TOTAL:
         return telemetry(window)
     return telemetry(window, row["domain"]) if row["domain"].startswith("gpu:") else {}
 
 
 def _domains(domains: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A row's worth of every domain, and of their total."""
+    """The columns of each domain, and of their total."""
     each: list[dict[str, Any]] = [{"domain": name, "parts": name, **energy} for name, energy in sorted(domains.items())]
     return [_total(each), *each]
 
@@ -247,12 +247,12 @@ def _parts(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if any(d["domain"].startswith("cpu:") for d in apart):
         return apart
     wall, psys = ([d for d in measured if d["domain"].startswith(whole)] for whole in _WHOLES)
-    # A card has lines of its own, which psys does not see.
+    # A graphics card has its own power supply lines, which psys does not measure.
     return wall[:1] or psys[:1] + apart or domains
 
 
 def _without_dies(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The domains less the dies of a package that is there as a whole; less the whole where only its dies count."""
+    """The domains without dies of a package that is metered as a whole; without the whole if only its dies count."""
     dropped: set[str] = set()
     for whole in domains:
         dies = [d for d in domains if d["domain"].startswith(f"{whole['domain']}{DIE}")]

@@ -1,4 +1,4 @@
-"""What cells are compared by: energy and time of a sample, or of a run where the samples are unknown."""
+"""The quantities that cells are compared by: energy and time per sample, or per run where samples are unknown."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Headline:
     Attributes:
         energy: column of joules.
         time: column of seconds.
-        per: what they are of, in a word.
+        per: their unit of work: `sample` or `run`.
     """
 
     energy: str
@@ -26,14 +26,14 @@ class Headline:
 
 
 PER_SAMPLE = Headline("energy_per_sample_j", "time_per_sample_s", "sample")
-"""An inference window spans at least one pass and a minimum time, so its joules and seconds grow with the window; those
-of a sample do not."""
+"""The default. An inference window spans at least one pass and a minimum time, so its joules and seconds depend on the
+length of the window; those per sample do not."""
 
 PER_RUN = Headline("energy_gross_j", "duration_s", "run")
 
 
 def headline_of_runs(runs: pd.DataFrame) -> Headline:
-    """The headline of a runs frame: of a run only where runs are known and the samples of none are."""
+    """The headline of a runs frame: per run only if there are runs and none has a number of samples."""
     ok = runs[runs["status"] == "ok"]
     return PER_RUN if len(ok) and ok["samples_processed"].isna().all() else PER_SAMPLE
 

@@ -1,1 +1,1 @@
-"""Logs that other tools left, one file per format."""
+"""Readers of other tools' logs, one module per format."""

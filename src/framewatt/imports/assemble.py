@@ -1,4 +1,4 @@
-"""The logs of one run on one clock: a trace, and the windows that it is cut into."""
+"""Merges the logs of one run on one clock into a trace and its windows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from framewatt.meters.trace import Trace, joined
 STEADY, PROCESS = "steady", "process"
 
 LARGEST_STRETCH = 0.05
-"""Share by which the pace of readings without a clock may differ from the stated one before they are not believed."""
+"""Largest relative deviation of the real sampling interval from the stated one, for readings without a clock."""
 
 _WORTH_TELLING = 0.01
 
@@ -24,14 +24,14 @@ FROM_THE_LOG = "epoch 1 begins with the log, so that setting up is in it"
 
 @dataclass(frozen=True)
 class Assembled:
-    """A run.
+    """A run, merged from its logs.
 
     Attributes:
         trace: the readings of all logs, nanoseconds since the run began.
-        end_ns: when it ended.
-        epochs: those of the log that tells of any, ends as above.
-        origin_ns: nanoseconds since 1970 of its beginning, None where no log has a clock.
-        flags: of all logs, and of their putting together.
+        end_ns: end of the run, on the same clock.
+        epochs: from the log that has epochs, with ends on the same clock.
+        origin_ns: beginning of the run in nanoseconds since 1970, None where no log has a clock.
+        flags: of all logs, and of merging them.
     """
 
     trace: Trace
@@ -62,18 +62,18 @@ class Assembled:
 
 
 def assemble(logs: Sequence[Log]) -> Assembled:
-    """Put the logs of a run together.
+    """Merge the logs of a run.
 
-    The run is as long as a log says that it took; where none does, it is what all logs span by good readings. Readings
-    that share no clock with the log that sets the run's length are spread over it where they fit it to within
-    LARGEST_STRETCH and two intervals: they were taken from its beginning to its end, at a pace that was not quite the
-    stated one. Others stay where they are, and do not cover the run.
+    The run has the duration that a log states; without one, it is the span that valid readings of all logs cover.
+    Readings that share no clock with the log that sets the duration are stretched to it if they fit to within
+    LARGEST_STRETCH and two intervals: they are taken to cover the whole run, at an interval slightly off the stated
+    one. Others keep their times, and do not cover the run.
 
     Args:
         logs: at least one.
 
     Raises:
-        FramewattError: no log has two good readings, or logs do not overlap.
+        FramewattError: no log has two valid readings, or logs do not overlap.
     """
     known = [(log, extent) for log in logs if (extent := _extent(log))]
     dated = any(log.dated for log, _ in known)
@@ -103,7 +103,7 @@ def _span(known: Sequence[tuple[Log, tuple[int, int]]]) -> tuple[int, int]:
     """When a run began, on the clock of its logs (0 where they have none), and how long it took.
 
     Args:
-        known: logs that tell of power or energy, and from when until when.
+        known: logs with power or energy, each with its extent.
     """
     stated = [(log, extent) for log, extent in known if log.duration_s]
     with_clock = [extent for log, extent in stated or known if log.dated] or [e for log, e in known if log.dated]
@@ -115,7 +115,7 @@ def _span(known: Sequence[tuple[Log, tuple[int, int]]]) -> tuple[int, int]:
 
 
 def _extent(log: Log) -> tuple[int, int] | None:
-    """From when until when every domain of a log has good readings of energy or power; None where it tells of none."""
+    """Interval in which every domain of a log has valid readings of energy or power; None where there is none."""
     firsts, lasts = [], []
     for index in energy_channels(log.trace.channels).values():
         time_ns, value = log.trace.of(index)
@@ -127,7 +127,7 @@ def _extent(log: Log) -> tuple[int, int] | None:
 
 
 def _failed_at_edges(log: Log) -> list[str]:
-    """Readings that failed before the first or after the last good one of their channel, which no window holds."""
+    """Flags of failed readings before the first or after the last valid one of their channel, outside any window."""
     flags = []
     for domain, index in energy_channels(log.trace.channels).items():
         good = np.flatnonzero(np.isfinite(log.trace.of(index)[1]))
@@ -143,7 +143,7 @@ def _moved(log: Log, begin_ns: int) -> Trace:
 
 
 def _spread(trace: Trace, end_ns: int) -> tuple[Trace, list[str]]:
-    """Readings from the run's beginning to its end, if they fit it, and what to tell of that."""
+    """Stretch readings to the run's duration, if they fit it; also returns flags."""
     last_ns = int(trace.monotonic_ns.max(initial=0))
     if not last_ns:
         return trace, []

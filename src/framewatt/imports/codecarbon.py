@@ -1,8 +1,8 @@
 """codecarbon's emissions.csv: kilowatt-hours of processor, memory and GPU over a run, one row per tracker.
 
-The file does not tell which of them codecarbon measured and which it computed from a nominal power; memory it always
-computes. Only the domains that the study says were measured are taken as such. Source: codecarbon's documentation,
-"Output".
+The file does not say which of them codecarbon measured and which it computed from a nominal power; memory is always
+computed. Only the domains that the study declares as measured are taken as measured. Source: codecarbon's
+documentation, "Output".
 """
 
 import csv
@@ -23,14 +23,14 @@ _J_PER_KWH = 3.6e6
 DOMAINS = {"cpu_energy": "cpu:package", "gpu_energy": "gpu:all", "ram_energy": "cpu:dram"}
 _MEASURED_AS = {"cpu_energy": "cpu", "gpu_energy": "gpu", "ram_energy": "ram"}
 _UPDATE_PERIOD_S = 15.0
-"""Seconds between two looks at the power; codecarbon's own default."""
+"""Sampling period in seconds: codecarbon's default."""
 
 
 def read(path: Path, options: Options) -> Log:
-    """Joules of every domain that has any, and seconds.
+    """Joules of every domain that is not 0, and seconds.
 
     Raises:
-        FramewattError: the file has no row, or more than one, lacks a column, or a number in it is none.
+        FramewattError: the file has no row, or more than one, lacks a column, or has a malformed number.
     """
     text = read_text(path)
     number, row = _only_row(text, options)

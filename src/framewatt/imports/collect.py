@@ -1,4 +1,4 @@
-"""Which files belong to which run: paths below a root become cells, repetitions, and what is missing."""
+"""Finds the files of each run: paths below a root become cells, repetitions, and missing files."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -29,13 +29,13 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class FileRun:
-    """A run that files tell of.
+    """A run that is read from files.
 
     Attributes:
         cell: its configuration.
         repetition: its number in the cell, from 1.
-        files: what is there.
-        missing: paths of files that should be there.
+        files: the existing files.
+        missing: paths of files that should exist.
     """
 
     cell: PlainCell
@@ -61,8 +61,8 @@ def collect(settings: Mapping[str, Any], root: Path, where: str) -> list[FileRun
         where: the study file, for errors.
 
     Raises:
-        FramewattError: a pattern is none or matches nothing, two files have the same fields, two kinds read one file
-            alike, patterns differ in their factors, or two cells have one name.
+        FramewattError: a pattern is invalid or matches nothing, two files have the same fields, two kinds read one file
+            in the same way, patterns differ in their factors, or two cells have one name.
     """
     kinds = kinds_of(settings, where)
     factors = factors_of(kinds, where)
@@ -85,7 +85,7 @@ def collect(settings: Mapping[str, Any], root: Path, where: str) -> list[FileRun
 
 
 def _refuse_second_reading(read: dict[tuple[str, str, str], int], kind: Kind, path: str, where: str) -> None:
-    """Two kinds that read one file in one way would count it twice."""
+    """Refuse two kinds that read one file in the same way, which would count it twice."""
     way = (path, kind.entry["reader"], kind.entry["domain"])
     first = read.setdefault(way, kind.number)
     if first != kind.number:
@@ -111,7 +111,7 @@ def _add(
 
 
 def _with_numbers(cells: Mapping[Levels, _Found]) -> dict[Levels, _Found]:
-    """The cells with levels as numbers wherever all levels of a factor are whole numbers."""
+    """The cells, with numeric levels for factors whose levels are all whole numbers."""
     if not cells:
         return {}
     texts = list(zip(*([str(level) for _, level in levels] for levels in cells), strict=True))
@@ -145,7 +145,7 @@ def _slug(text: str) -> str:
 def _runs(
     cell: PlainCell, found: _Found, kinds: Sequence[Kind], written: Mapping[int, Writing], expected: int | None
 ) -> list[FileRun]:
-    """The runs of a cell: every repetition that a file tells of, those between, and those that the study expects."""
+    """The runs of a cell: every repetition that has a file, gaps between them, and those that the study expects."""
     levels = cell.to_dict()
     able = {kind.number: texts for kind in kinds if (texts := kind.texts(levels, found.fields)) is not None}
     numbers = numbering(list(found.files), from_zero=any(written[number].from_zero for number in able))

@@ -1,4 +1,4 @@
-"""What a reader of logs is: a file that another tool left becomes readings, the time it spans, and epochs."""
+"""Interface of log readers: another tool's file becomes readings, a duration, and epochs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
 
 NO_READINGS = Trace((), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))
-"""The trace of a file that tells of no power, such as one of epochs."""
+"""The trace of a file without power readings, such as one of epochs."""
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """The end of a pass over the data, and how well the model did then.
+    """The end of an epoch, with the model's metrics at that time.
 
     Attributes:
         end_ns: nanoseconds, on the clock of the file.
@@ -29,15 +29,15 @@ class Epoch:
 
 @dataclass(frozen=True)
 class Log:
-    """What a file says.
+    """The content of a log file.
 
     Attributes:
         trace: its readings; times are nanoseconds since 1970 where `dated`, else since the run began.
         dated: whether the file has a clock. A clock without a zone is taken as UTC.
         duration_s: how long the run took, where the file says so.
-        paced: whether times are but the study's interval times the number of the reading.
+        paced: whether times are only computed: the study's interval times the number of the reading.
         epochs: in order.
-        flags: what a reader should know of the file although its numbers stand.
+        flags: warnings about the file, whose numbers are valid.
     """
 
     trace: Trace
@@ -54,9 +54,9 @@ class Options:
 
     Attributes:
         columns: name of what is read -> its column in the file, by name, or by number (from 1) where it has no header.
-        interval_s: seconds between two readings, which a file without a clock must be read by; None is unknown.
-        domain: what is metered, where the file does not say.
-        measured: domains that the tool measured and did not estimate, where the file does not say.
+        interval_s: seconds between two readings, required for a file without a clock; None where unknown.
+        domain: the metered domain, where the file does not say.
+        measured: domains that the tool measured rather than estimated, where the file does not say.
         drop_head: lines to leave out at the beginning, after the header.
         drop_tail: lines to leave out at the end.
     """

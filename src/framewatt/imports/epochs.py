@@ -1,4 +1,4 @@
-"""A CSV file that a training left: one row per epoch, when it ended and how well the model did then."""
+"""Reads a training's CSV file with one row per epoch: when it ended, and the model's metrics."""
 
 import csv
 from pathlib import Path
@@ -19,7 +19,7 @@ def read(path: Path, options: Options) -> Log:
     The columns are `end` (by name `timestamp` unless the study says otherwise) and any of METRICS.
 
     Raises:
-        FramewattError: a row is not whole, a cell is no number or time, or an epoch ends before the one above it.
+        FramewattError: a row is incomplete, a cell is no number or time, or an epoch ends before the previous one.
     """
     text = read_text(path)
     number, header = next(text.lines())

@@ -1,4 +1,4 @@
-"""A study whose runs are read from files that other tools left (`source: files`), instead of measured."""
+"""A study whose runs are read from other tools' files (`source: files`) instead of measured."""
 
 import copy
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from framewatt.study.factors import RESERVED, PlainCell, natural
 from framewatt.study.statistical_tests import WELCH
 
 FILES = "files"
-"""What `source` is in such a study."""
+"""Value of `source` in such a study."""
 
 _KEYS = (
     "study",
@@ -29,7 +29,7 @@ _KEYS = (
     "statistics",
     "archive",
 )
-"""What such a study may say: nothing about measuring."""
+"""Keys that such a study may have: none about measuring."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class FileStudy:
 
     Attributes:
         path: the study file.
-        settings: what it says, with defaults filled in.
-        root: the folder of the files; None where they are not here, as beside an unpacked package.
-        found: its runs, cell by cell; none where `root` is None or holds no such file.
-        left_out: runs that are not among them, since the study leaves them out.
+        settings: its content, with defaults filled in.
+        root: the folder of the files; None where it is not available, as beside an unpacked package.
+        found: its runs, cell by cell; empty where `root` is None or holds no such file.
+        left_out: runs that the study leaves out, which are not in `found`.
     """
 
     path: Path
@@ -82,7 +82,7 @@ class FileStudy:
         """Every run, repetition by repetition.
 
         Raises:
-            FramewattError: the files are not here.
+            FramewattError: the files are not available.
         """
         if self.root is None:
             raise FramewattError(f"{self.path}: files.root: {_how_to_name(None, self.settings['files'])}")
@@ -115,8 +115,8 @@ def is_file_study(content: Mapping[str, Any]) -> bool:
 def schema_of_files(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The part of the study schema that holds for studies of files.
 
-    Logs of other tools are not known to be blocks, so that runs are independent unless the study says otherwise, and
-    what is compared has no default.
+    Other tools' logs do not say whether runs are in blocks, so runs are independent unless the study says otherwise.
+    The compared factors have no default.
     """
     own = copy.deepcopy(dict(schema))
     own["required"] = ["study", "title", "source", "files", "statistics"]
@@ -130,14 +130,14 @@ def schema_of_files(schema: Mapping[str, Any]) -> dict[str, Any]:
 def load_file_study(
     path: Path, content: Mapping[str, Any], schema: Mapping[str, Any], config: Mapping[str, Any], results: Path
 ) -> FileStudy:
-    """Check a study of files and find them.
+    """Check a study of files and find its files.
 
     Args:
         path: the study file.
-        content: what it says.
+        content: its content.
         schema: of all study files.
         config: the configuration, which may name the root.
-        results: the folder of all results; a study that has some there can go without its files.
+        results: the folder of all results; a study that already has results there does not need its files.
 
     Raises:
         FramewattError: one line that names file, key, found and allowed.

@@ -29,16 +29,16 @@ _UNKNOWN = {
     "machine": "the logs do not say",
     "sampler": "framewatt did not sample",
 }
-"""What no record of an imported run knows, and why."""
+"""Fields that are unknown in every record of an imported run, and why."""
 
 _NO_CLOCK = "the logs have no clock"
 
 
 def unknown_of(*, clock: bool) -> dict[str, str]:
-    """What the record of an imported run does not know, and why.
+    """Fields that are unknown in the record of an imported run, and why.
 
     Args:
-        clock: whether its logs have one, or the run failed.
+        clock: whether its logs have a clock, or the run failed.
     """
     return dict(_UNKNOWN) | ({} if clock else {"clock": _NO_CLOCK, "position": f"{_NO_CLOCK}; by repetition"})
 
@@ -65,10 +65,10 @@ class Imported:
 
 
 def import_run(study: FileStudy, run: FileRun, code: Mapping[str, Any]) -> Imported:
-    """Read the files of a run; one that cannot be read leaves a failed run with the reason.
+    """Read the files of a run; if one cannot be read, the result is a failed run with the reason.
 
     Args:
-        study: whose root is here.
+        study: the run's study, with its root available.
         run: one of its runs.
         code: identity of the code that reads.
     """
@@ -89,7 +89,7 @@ def import_run(study: FileStudy, run: FileRun, code: Mapping[str, Any]) -> Impor
 
 
 def _missing(study: FileStudy, run: FileRun) -> str:
-    """Which files of a run are missing; one that is there is not said to be none."""
+    """Why files of a run are missing: there is no such file, or a pattern assigns the file to another run."""
     assert study.root is not None
     there = [path for path in run.missing if (study.root / path).is_file()]
     gone = [path for path in run.missing if path not in there]
@@ -185,12 +185,12 @@ def import_runs(study: FileStudy, code: Mapping[str, Any]) -> list[Imported]:
     """All runs of a study, in the order in which they ran where all have a clock, else by repetition.
 
     Args:
-        study: whose root is here.
+        study: with its root available.
         code: identity of the code that reads.
     """
     runs = [import_run(study, run, code) for run in study.runs()]
     if all(run.record["clock"]["utc"] for run in runs if run.record["status"] == OK):
-        # Runs that failed have no time; they keep their places behind the others.
+        # Failed runs have no time; they come last, in their order.
         runs.sort(key=lambda run: run.record["clock"]["utc"] or "9999")
     for position, run in enumerate(runs, 1):
         run.record["position"] = position

@@ -1,4 +1,4 @@
-"""Kinds of files that tell of a run, and which runs have one: a kind has the cells that its own pattern can name."""
+"""Kinds of log files, and which runs have one: a kind applies to the cells that its pattern can name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ class Kind:
     """An entry of `files.logs`.
 
     Attributes:
-        number: its place there.
+        number: its index there.
         pattern: of its paths.
-        entry: what it says.
+        entry: its content.
         names: the study's `files.levels`: factor -> text in a path -> level.
         repetition: the field that numbers repetitions.
     """
@@ -34,7 +34,7 @@ class Kind:
         return [name for name in self.pattern.fields if name != self.repetition]
 
     def level(self, factor: str, text: Any) -> str:
-        """What the study calls a text of a path, or a constant."""
+        """The level that the study assigns to a text in a path, or the constant level of the factor."""
         return str(self.names.get(factor, {}).get(str(text), text))
 
     def texts(self, levels: Mapping[str, Any], seen: Mapping[str, str]) -> dict[str, str] | None:
@@ -42,7 +42,7 @@ class Kind:
 
         Args:
             levels: of the cell.
-            seen: texts in a path of the cell, of whatever kind.
+            seen: texts in a path of the cell, of any kind.
         """
         if any(self.level(name, constant) != str(levels[name]) for name, constant in self.entry["constants"].items()):
             return None
@@ -66,7 +66,7 @@ def kinds_of(settings: Mapping[str, Any], where: str) -> list[Kind]:
         where: the study file, for errors.
 
     Raises:
-        FramewattError: a pattern is none, or does not number repetitions, or a constant is a field too.
+        FramewattError: a pattern is invalid or has no field for repetitions, or a constant factor is also a field.
     """
     repetition = settings["repetition"]
     kinds = []
@@ -88,7 +88,7 @@ def factors_of(kinds: Sequence[Kind], where: str) -> list[str]:
     """The factors of the study, which all of its kinds share.
 
     Raises:
-        FramewattError: they do not, or there is none.
+        FramewattError: the kinds differ in their factors, or there are none.
     """
     sets = [[*kind.entry["constants"], *kind.fields] for kind in kinds]
     for number, found in enumerate(sets):
@@ -105,17 +105,17 @@ def factors_of(kinds: Sequence[Kind], where: str) -> list[str]:
 def wanted(
     able: Sequence[tuple[Kind, Mapping[str, str]]], numbers: Numbering, number: int, written: Mapping[int, Writing]
 ) -> dict[int, str]:
-    """The path that a run has of each kind that can name it.
+    """The expected path of a run for each kind that can name it.
 
     Args:
         able: the kinds that can name its cell, with the texts of its factors.
-        numbers: of the repetitions of its cell.
-        number: its own.
+        numbers: numbering of the repetitions of its cell.
+        number: the run's repetition.
         written: how each kind writes repetitions.
 
     Returns:
-        number of the kind -> path. A kind whose expression does not take the repetition does not have the run, unless
-        none takes it.
+        number of the kind -> path. A kind whose expression does not match the repetition is left out, unless none
+        matches.
     """
     paths, fitting = {}, set()
     for kind, texts in able:

@@ -10,11 +10,11 @@ from framewatt.imports.collect import FileRun
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A run that is not read.
+    """A run that the study leaves out.
 
     Attributes:
-        run: with the files that it has.
-        reason: the study's; where several rules leave it out, all of theirs.
+        run: with its existing files.
+        reason: from the study; where several rules apply, all of theirs.
     """
 
     run: FileRun
@@ -24,15 +24,15 @@ class LeftOut:
 def leave_out(
     runs: Sequence[FileRun], rules: Sequence[Mapping[str, Any]], where: str
 ) -> tuple[list[FileRun], list[LeftOut]]:
-    """Divide runs into those that are read and those that the rules leave out, both in order.
+    """Split runs into those that are read and those that the rules leave out, both in order.
 
     Args:
-        runs: all that were found.
+        runs: all runs that were found.
         rules: the study's `files.leave_out`, with defaults filled in.
         where: the study file, for errors.
 
     Raises:
-        FramewattError: a rule, or a level or repetition that it names, is no run's; or no run is left.
+        FramewattError: a rule, or a level or repetition in it, matches no run; or no run is left.
     """
     reasons: dict[int, list[str]] = {}
     for number, rule in enumerate(rules):
@@ -47,7 +47,7 @@ def leave_out(
 
 
 def _left_out_by(rule: Mapping[str, Any], runs: Sequence[FileRun], key: str) -> list[int]:
-    """Places of the runs that a rule leaves out."""
+    """Indices of the runs that a rule leaves out."""
     wanted = {factor: _texts(levels) for factor, levels in rule["where"].items()}
     factors = list(runs[0].cell.to_dict()) if runs else []
     for factor, levels in wanted.items():

@@ -1,4 +1,4 @@
-"""What `nvidia-smi --query-gpu=… --format=csv` wrote: units in the header or in the cells, or bare numbers."""
+"""Reads output of `nvidia-smi --query-gpu=… --format=csv`: units in the header or in the cells, or bare numbers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ def read(path: Path, options: Options) -> Log:
 
     Raises:
         FramewattError: a line has too few or too many fields, a value has no unit or another than its column, a time
-            is before the one above it, or there is no power.
+            is before the previous one, or there is no power.
     """
     layout, text = layout_of(read_text(path), options)
     text = text.dropped(options)
@@ -38,7 +38,7 @@ def read(path: Path, options: Options) -> Log:
 
 
 def _quickly(text: Text, layout: Layout) -> Columns | None:
-    """The columns of a file in which every line is whole and every column has one unit; None for any other."""
+    """Fast path: the columns of a file with complete lines and one unit per column; None for any other file."""
     cells = [cell.strip() for cell in text.data.split(b"\n", 1)[0].decode("utf-8", "replace").split(",")]
     if text.last is not None or len(cells) != layout.columns:
         return None
@@ -61,11 +61,11 @@ def _quickly(text: Text, layout: Layout) -> Columns | None:
 
 
 def _bare_cells(text: Text, suffixes: Sequence[str]) -> list[list[bytes]] | None:
-    """The cells of every column without their units; None where a line has other cells than the first.
+    """The cells of every column without their units; None where a line has another layout than the first.
 
     Args:
         text: lines below the header.
-        suffixes: unit behind the number in every cell of the first line, empty where there is none.
+        suffixes: unit after the number in every cell of the first line, empty where there is none.
     """
     data, rows, width = text.data, text.data.count(b"\n"), len(suffixes)
     for suffix in {suffix for suffix in suffixes if suffix}:
@@ -85,7 +85,7 @@ def _numbers(cells: Sequence[bytes]) -> NDArray[np.float64]:
     """Cells as numbers.
 
     Raises:
-        ArrowInvalid: one is none.
+        ArrowInvalid: a cell is no number.
     """
     found: NDArray[np.float64] = pa.array(cells, pa.string()).cast(pa.float64()).to_numpy()
     return found
@@ -95,14 +95,14 @@ def _times(cells: Sequence[bytes]) -> NDArray[np.int64]:
     """Nanoseconds since 1970 of cells that are dates and times without a zone.
 
     Raises:
-        ArrowInvalid: one is no such time.
+        ArrowInvalid: a cell has another format.
     """
     found: NDArray[np.int64] = pa.array(cells, pa.string()).cast(pa.timestamp("ns")).to_numpy().view(np.int64)
     return found
 
 
 def _steps_back(time_ns: NDArray[np.int64] | None, gpu: NDArray[np.int64]) -> bool:
-    """Whether some reading of a GPU is dated before the one above it."""
+    """Whether some reading of a GPU has an earlier timestamp than its previous one."""
     return time_ns is not None and any((np.diff(time_ns[gpu == one]) < 0).any() for one in np.unique(gpu))
 
 
@@ -122,7 +122,7 @@ def _gpu_trace(found: Columns, layout: Layout, options: Options, gpu: int, *, al
 
 
 def period_of(time_ns: NDArray[np.int64], options: Options) -> float:
-    """Seconds between two readings of a GPU: what the study states, else what most of its readings are apart."""
+    """Seconds between two readings of a GPU: stated by the study, else the median interval of its readings."""
     return options.interval_s or (float(np.median(np.diff(time_ns))) * 1e-9 if len(time_ns) > 1 else 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Which column of a log of nvidia-smi holds what, in which unit."""
+"""The columns of a log of nvidia-smi and their units."""
 
 from dataclasses import dataclass
 
@@ -20,10 +20,10 @@ _USUAL_UNITS = {"power.draw": "W", "power.draw.instant": "W", "power.draw.averag
 
 @dataclass(frozen=True)
 class Layout:
-    """Which column holds what.
+    """Fields and units of the columns.
 
     Attributes:
-        columns: how many there are.
+        columns: number of columns.
         place: field -> number of its column, from 0.
         unit: field -> the unit that the header names, or the study's column mapping leaves to the cells (None).
     """
@@ -40,7 +40,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of a file: times (None where there is no clock), GPU of each row, and a row of values a field."""
+    """Columns of a file: times (None where there is no clock), GPU of each row, and one row of values per field."""
 
     time_ns: NDArray[np.int64] | None
     gpu: NDArray[np.int64]
@@ -49,7 +49,7 @@ class Columns:
 
 
 def layout_of(text: Text, options: Options) -> tuple[Layout, Text]:
-    """What the columns are, from the header and the study, and the lines below the header."""
+    """The layout from the header and the study, and the lines below the header."""
     number, header = next(text.lines())
     names = [name.strip() for name in header.split(",")]
     bare = [name.split(" [")[0] for name in names]
@@ -75,5 +75,5 @@ def layout_of(text: Text, options: Options) -> tuple[Layout, Text]:
 
 
 def factor(field: str, unit: str | None) -> float:
-    """From a number in a cell to the quantity's unit."""
+    """Conversion factor from the unit of a cell to the quantity's unit."""
     return UNITS.get(unit or _USUAL_UNITS.get(field, ""), 1.0)

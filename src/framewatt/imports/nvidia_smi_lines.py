@@ -1,4 +1,4 @@
-"""A log of nvidia-smi line by line: whatever is wrong with one is named."""
+"""Reads a log of nvidia-smi line by line (slow path), so that errors name the line."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from framewatt.meters.nvidia_smi import unit_of
 
 
 def line_by_line(text: Text, layout: Layout) -> Columns:
-    """The columns of any file, NaN for readings that failed, or what is wrong with which line."""
+    """The columns of any file, NaN for failed readings; raises an error that names a malformed line."""
     times: list[int] = []
     gpus: list[int] = []
     values: list[list[float]] = []

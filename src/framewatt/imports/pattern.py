@@ -19,11 +19,11 @@ class Pattern:
     """A pattern of paths below a root.
 
     Attributes:
-        text: as the study has it.
+        text: as in the study.
         fields: names of its fields, in order.
-        regex: matches a whole path, a group a field.
-        expressions: by field, what its text has to match.
-        glob: finds all candidates.
+        regex: matches a whole path, with one group per field.
+        expressions: by field, the regular expression that its text must match.
+        glob: glob pattern that finds all candidates.
     """
 
     text: str
@@ -36,8 +36,8 @@ class Pattern:
         """Path below the root, and text of every field, of every file that fits, in order of paths.
 
         Raises:
-            FramewattError: a path holds a character that nobody sees, which would get into names of levels, or a brace,
-                which is Snakemake's.
+            FramewattError: a path holds an invisible character, which would get into names of levels, or a brace, which
+                is a wildcard of Snakemake.
         """
         for path in sorted(root.glob(self.glob)):
             inside = path.relative_to(root).as_posix()
@@ -60,12 +60,12 @@ def parse_pattern(text: str, where: str) -> Pattern:
     """Parse a pattern.
 
     Args:
-        text: the pattern; a field matches anything within one part of a path, or what follows its comma (a regular
-            expression).
+        text: the pattern; a field matches anything within one part of a path, or the regular expression after its
+            comma.
         where: file and key, for errors.
 
     Raises:
-        FramewattError: a field comes twice or is none, or the path leads out of the root.
+        FramewattError: a field occurs twice or is invalid, or the path leads out of the root.
     """
     names = [field[1] for field in _FIELD.finditer(text)]
     twice = [name for name in names if names.count(name) > 1]
@@ -90,7 +90,7 @@ def parse_pattern(text: str, where: str) -> Pattern:
 
 
 def _alone(expression: str) -> "re.Pattern[str]":
-    """The expression of a field by itself; one that refers to another field takes anything here."""
+    """The expression of a single field; one that refers to another field matches anything here."""
     try:
         return re.compile(expression)
     except re.error:
@@ -98,5 +98,5 @@ def _alone(expression: str) -> "re.Pattern[str]":
 
 
 def _literal(text: str) -> str:
-    """The regular expression of text between fields, in which only a star means more than itself."""
+    """The regular expression of text between fields, in which only a star is special."""
     return "[^/]*".join(re.escape(part) for part in text.split("*"))

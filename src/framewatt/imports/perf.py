@@ -1,6 +1,6 @@
-"""The text that `perf stat` prints: joules a domain over a whole run, and the time that it took.
+"""Reads the output of `perf stat`: joules per domain over a whole run, and its duration.
 
-A total is a counter with two readings: nothing at the start, all of it at the end. Source: perf-stat(1).
+A total becomes a counter with two readings: 0 at the start, the total at the end. Source: perf-stat(1).
 """
 
 import math
@@ -18,7 +18,7 @@ from framewatt.meters.perf import domain_of
 from framewatt.meters.trace import Trace
 
 DOMAIN = re.compile(r"cpu:(package|dram)(-\d+)?")
-"""What is counted: over all sockets, or on one."""
+"""Valid domains: over all sockets, or of one."""
 
 _JOULES = re.compile(r"^(?:S(\d+)\s+\d+\s+)?(\S+|<[^>]*>)\s+Joules\s+(\S+)")
 _NOT_COUNTED = re.compile(r"^(?:S(\d+)\s+\d+\s+)?(<[^>]*>)\s+(?:Joules\s+)?(\S+)")
@@ -32,7 +32,7 @@ def read(path: Path, options: Options) -> Log:
     """Joules of every domain, and seconds.
 
     Raises:
-        FramewattError: a line with joules or seconds holds no number, or there is none of either.
+        FramewattError: a line with joules or seconds holds no number, or joules or seconds are missing.
     """
     text = read_text(path).dropped(options)
     joules, elapsed_s = _totals(text)
@@ -60,7 +60,7 @@ def channel_of(domain: str, elapsed_s: float) -> Channel:
         COUNTER,
         _UPDATE_PERIOD_S,
         resolution=_RESOLUTION_J,
-        # One reading at either end is all that was planned.
+        # One reading at either end is complete, so the period is the whole run.
         period_s=elapsed_s,
     )
 

@@ -1,4 +1,4 @@
-"""The readers by the names that study files give them."""
+"""The log readers, by their names in study files."""
 
 from framewatt.imports import codecarbon, epochs, nvidia_smi, perf, watts
 from framewatt.imports.contract import Reader

@@ -1,18 +1,18 @@
-"""How the repetitions of a cell are numbered, by what stands for them in paths."""
+"""Numbers the repetitions of a cell from their texts in paths."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 LARGEST_NUMBER = 9999
-"""Largest text that is the number of a repetition; what is larger is a date or a time, and only its order tells."""
+"""Largest number that is taken as a repetition's; larger ones are dates or times, of which only the order counts."""
 
 ANY = "*"
-"""What stands in a path for a repetition whose text nothing tells."""
+"""Placeholder in a path for a repetition whose text is unknown."""
 
 
 def key(text: str) -> str:
-    """What a repetition is known by: `01` is `1`, and what is no number stays as it is."""
+    """Normalised text of a repetition: `01` becomes `1`; text that is no number is kept."""
     return str(int(text)) if re.fullmatch("[0-9]+", text) else text
 
 
@@ -22,7 +22,7 @@ class Writing:
 
     Attributes:
         from_zero: whether the first is 0.
-        width: digits to which they are filled up with zeros.
+        width: number of digits, with leading zeros.
     """
 
     from_zero: bool = False
@@ -46,7 +46,7 @@ class Numbering:
 
     Attributes:
         numbers: key -> number, from 1.
-        shift: what a number is more than its key; None where keys are no numbers.
+        shift: number minus key; None where keys are no numbers.
     """
 
     numbers: Mapping[str, int]
@@ -61,10 +61,10 @@ class Numbering:
 
 
 def numbering(keys: Sequence[str], *, from_zero: bool) -> Numbering:
-    """Number the repetitions of a cell: as their keys say where those are small numbers, else in order.
+    """Number the repetitions of a cell: by their keys where those are small numbers, else in order.
 
     Args:
-        keys: of the repetitions that files tell of.
+        keys: of the repetitions that have files.
         from_zero: whether the files of the cell count from 0.
     """
     whole = all(re.fullmatch("[0-9]+", text) for text in keys)

@@ -1,4 +1,4 @@
-"""The lines of a log, numbered, so that what is wrong with one can be named."""
+"""The numbered lines of a log, for errors that name the line."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from framewatt.imports.contract import Options
 
 @dataclass(frozen=True)
 class Text:
-    """Lines of a file from one on.
+    """The lines of a file from some line on.
 
     Attributes:
         path: the file.
-        data: its bytes from there on.
+        data: its bytes from that line on.
         first: number of the first line, from 1.
     """
 
@@ -30,7 +30,7 @@ class Text:
 
     @property
     def last(self) -> int | None:
-        """Number of the last line if it does not end, so that it may be cut short; None if it ends."""
+        """Number of the last line if it lacks a newline, so that it may be truncated; else None."""
         return None if self.data.endswith(b"\n") else self.first + self.data.count(b"\n")
 
     def from_line(self, number: int) -> "Text":
@@ -49,7 +49,7 @@ class Text:
         return Text(self.path, b"".join(kept), self.first + options.drop_head)
 
     def wrong(self, line: int, found: str, allowed: str) -> FramewattError:
-        """The error of a line: its file, its number, what is there and what may be."""
+        """The error of a line: its file, its number, what was found and what is allowed."""
         return FramewattError(f"{self.path}: line {line}: found {found}; allowed: {allowed}")
 
 

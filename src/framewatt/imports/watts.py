@@ -1,6 +1,6 @@
-"""Plain watts, a reading a line: `37.51 W`, or a bare number. The file has no clock; the study states the interval.
+"""Plain watts, one reading per line: `37.51 W`, or a bare number. The file has no clock; the study states the interval.
 
-So did Georgiou et al. 2022 keep what `nvidia-smi --query-gpu=power.draw --loop=1` said.
+Georgiou et al. 2022 kept the output of `nvidia-smi --query-gpu=power.draw --loop=1` in this form.
 """
 
 import math
@@ -23,10 +23,10 @@ _ALLOWED = "a number, alone or with W or mW as on the lines before, or [N/A]"
 
 
 def read(path: Path, options: Options) -> Log:
-    """Watts at an interval.
+    """Read watts at the study's interval.
 
     Raises:
-        FramewattError: a line is no power, its unit is another than on the first, or the study states no interval.
+        FramewattError: a line is no power, its unit differs from the first line's, or the study states no interval.
     """
     if options.interval_s is None:
         raise FramewattError(f"{path}: has no clock; state the seconds between two lines as interval_s")
@@ -48,7 +48,7 @@ def channel_of(options: Options, interval_s: float) -> Channel:
 
 
 def _quickly(text: Text) -> NDArray[np.float64] | None:
-    """The values of a file in which every line is a number with one and the same unit; None for any other."""
+    """Fast path: the values of a file in which every line is a number with the same unit; None for any other file."""
     data = text.data
     unit = next((u for u in _POWERS if u and data.split(b"\n", 1)[0].rstrip().endswith(f" {u}".encode())), "")
     lines = data.count(b"\n")
@@ -64,7 +64,7 @@ def _quickly(text: Text) -> NDArray[np.float64] | None:
 
 
 def _line_by_line(text: Text) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """The values of any file, NaN for a reading that failed, or what is wrong with which line."""
+    """The values of any file, NaN for a failed reading, and flags; raises an error that names a malformed line."""
     values: list[float] = []
     unit: str | None = None
     for number, line in text.lines():

@@ -1,1 +1,1 @@
-"""The package of a study: what belongs into it, writing, verifying, rebuilding and depositing it."""
+"""The package of a study: selecting its files, writing, verifying, rebuilding and depositing it."""

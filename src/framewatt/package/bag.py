@@ -1,6 +1,6 @@
 """A BagIt bag as one zip, the same bytes for the same content (RFC 8493, sha256).
 
-Entries stand in order of name, with one fixed date and one compression level. The bag's one folder is named as the zip.
+Entries are sorted by name, with one fixed date and compression level. The bag's single folder has the name of the zip.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
 INFO, MANIFEST, TAG_MANIFEST = "bag-info.txt", "manifest-sha256.txt", "tagmanifest-sha256.txt"
 
 LABELS = ("Bag-Software-Agent", "Bagging-Date", "External-Description", "External-Identifier", "Payload-Oxum")
-"""What bag-info.txt of a package says, in this order."""
+"""Labels in bag-info.txt of a package, in this order."""
 
 
 def write_bag(path: Path, payload: Mapping[str, bytes | Path], info: Mapping[str, str]) -> int:
@@ -26,10 +26,10 @@ def write_bag(path: Path, payload: Mapping[str, bytes | Path], info: Mapping[str
     Args:
         path: the zip file.
         payload: content, or the file that holds it, by name below `data/`.
-        info: what bag-info.txt says of the bag, by label.
+        info: the entries of bag-info.txt, by label.
 
     Returns:
-        how many files the payload has.
+        number of files in the payload.
     """
     hashes = {f"data/{name}": _sha256(content) for name, content in payload.items()}
     size = sum(len(content) if isinstance(content, bytes) else content.stat().st_size for content in payload.values())

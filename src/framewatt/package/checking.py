@@ -1,14 +1,14 @@
-"""Verifying and rebuilding a package within limits: whatever anyone put into it ends in lines."""
+"""Verifies and rebuilds an untrusted package in a process with limits; the outcome is always lines of text."""
 
 from pathlib import Path
 
 from framewatt.package.confined import Limits, confined
 
 _WORK = "framewatt.package.verify"
-"""Where the work is; only the process of its own loads what it needs."""
+"""Module that does the work; only the child process imports it."""
 
 REBUILDING_TAKES = 20
-"""How much longer than checking it may take to make all that is derived again."""
+"""Time limit of rebuilding, as a multiple of that of checking."""
 
 
 def check(archive: Path, scratch: Path, limits: Limits, rebuild: bool) -> dict[str, list[str]]:
@@ -17,14 +17,14 @@ def check(archive: Path, scratch: Path, limits: Limits, rebuild: bool) -> dict[s
     Args:
         archive: the zip file.
         scratch: an empty folder, which the caller removes.
-        limits: of the process; making what is derived again may take REBUILDING_TAKES as long.
-        rebuild: whether to do so, where nothing else is wrong.
+        limits: of the process; rebuilding may take REBUILDING_TAKES times as long.
+        rebuild: whether to rebuild the derived files too, if nothing else is wrong.
 
     Returns:
-        `problems`, the last of which sums them up, and `said`: what is proven where there are none.
+        `problems`, the last of which sums them up, and `said`: what is proven if there are no problems.
 
     Raises:
-        FramewattError: it cannot be checked within the limits, or is none.
+        FramewattError: it cannot be checked within the limits, or is no package.
     """
     given = {"archive": str(archive), "scratch": str(scratch), "disk_b": limits.disk_b}
     told: dict[str, list[str]] = confined(f"{_WORK}:verified", given, limits, str(archive))
@@ -40,10 +40,10 @@ def made_again(archive: Path, target: Path, limits: Limits) -> list[str]:
     Args:
         archive: the zip file.
         target: an empty folder, see rebuild.rebuild.
-        limits: of checking; rebuilding may take REBUILDING_TAKES as long.
+        limits: of checking; rebuilding may take REBUILDING_TAKES times as long.
 
     Returns:
-        a line for each file that is not what the package holds.
+        one line for each file that differs from the package's.
 
     Raises:
         FramewattError: it cannot be rebuilt, or not within the limits.

@@ -1,4 +1,4 @@
-"""How a package wants to be cited: CITATION.cff and .zenodo.json, from the study file."""
+"""Citation metadata of a package: CITATION.cff and .zenodo.json, from the study file."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ _NOBODY = "Authors not named in the study file"
 
 
 def authors_of(settings: Mapping[str, Any]) -> Sequence[str]:
-    """The names in the study's `archive.authors`, or a sentence that there are none.
+    """The names in the study's `archive.authors`, or one placeholder where there are none.
 
     Args:
         settings: the study's, with defaults filled in.

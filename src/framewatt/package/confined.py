@@ -1,7 +1,7 @@
-"""Work on content from anyone, in a process that may take only so much time, memory and disk, and may end as it likes.
+"""Runs a function on untrusted content in a child process with limits of time, memory and disk.
 
-Whatever becomes of that process, the caller gets its answer or one line. Numbers that fit this machine do not count:
-the libraries are held to one thread, so that their stacks leave the same memory on 2 and on 64 processors.
+However the child ends, the caller gets its result or a one-line error. Libraries are limited to one thread, so that
+thread stacks take the same memory on 2 and on 64 processors.
 """
 
 import argparse
@@ -26,14 +26,14 @@ _ON_THE_CLOCK = 2
 _LARGEST_ANSWER_B = 2**24
 _LAST_B = 20_000
 _TOO_LARGE = 75
-"""What the process ends with where its memory did not suffice (any number that nothing else ends with)."""
+"""Exit status where memory ran out (any number that nothing else uses)."""
 
 _ALONE = {
     **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")},
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "MALLOC_ARENA_MAX": "1",
 }
-"""Each further thread, arena and pool would reserve memory that it does not use."""
+"""Environment of the child: further threads, arenas and pools would reserve memory that they do not use."""
 
 
 _LIBRARY = Path(__file__).parents[2]
@@ -41,10 +41,10 @@ _LIBRARY = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Limits:
-    """What the work may take.
+    """Limits of the child process.
 
     Attributes:
-        seconds: of processor time; on a machine that has other things to do, twice as many on the clock.
+        seconds: of processor time; the limit of wall-clock time is twice as long, for busy machines.
         memory_b: bytes of memory, libraries included.
         disk_b: bytes of any file that it writes.
     """
@@ -55,7 +55,7 @@ class Limits:
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Let a script's caller widen them."""
+        """Add options by which a script's caller can raise the limits."""
         for name, most, what in (
             ("seconds", cls.seconds, "seconds of processor time that checking may take"),
             ("memory-gb", cls.memory_b / 2**30, "GiB of memory that it may take"),
@@ -65,7 +65,7 @@ class Limits:
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> "Limits":
-        """Those that a script was called with, see add_arguments."""
+        """The limits that a script was called with, see add_arguments."""
         return cls(args.seconds, int(args.memory_gb * 2**30), int(args.disk_gb * 2**30))
 
 
@@ -80,10 +80,10 @@ def confined(function: str, arguments: Mapping[str, Any], limits: Limits, what: 
     """Call a function in a process of its own.
 
     Args:
-        function: `module:name`; it takes and returns what JSON can hold.
+        function: `module:name`; arguments and result must be JSON values.
         arguments: its arguments, by name.
         limits: of the process.
-        what: what is worked on, the head of every error.
+        what: name of the content, the prefix of every error.
 
     Returns:
         what the function returned.
@@ -95,7 +95,7 @@ def confined(function: str, arguments: Mapping[str, Any], limits: Limits, what: 
         answer, said = folder / "answer.json", folder / "said.txt"
         command = [sys.executable, "-P", "-m", "framewatt.package.confined", function, str(answer)]
         limits_told = [limits.seconds, limits.memory_b, limits.disk_b]
-        # What it starts is waited for too: nothing may write into a folder that is being removed.
+        # The child's own children are waited for too: nothing may write into a folder that is being removed.
         adopt_orphans()
         others = children()
         process = None
@@ -109,7 +109,7 @@ def confined(function: str, arguments: Mapping[str, Any], limits: Limits, what: 
                         stderr=output,
                         start_new_session=True,
                         preexec_fn=ended_with_parent(),  # noqa: PLW1509 # it only calls the kernel
-                        # What it leaves in a folder for passing things goes with this one.
+                        # Its temporary files are deleted with this folder.
                         env={**os.environ, **_ALONE, "PYTHONPATH": _path(), "TMPDIR": str(folder)},
                     )
                 code: int | None = process.wait(timeout=_ON_THE_CLOCK * limits.seconds)
@@ -124,13 +124,13 @@ def confined(function: str, arguments: Mapping[str, Any], limits: Limits, what: 
 
 
 def _path() -> str:
-    """Where the process finds its modules: in this checkout first."""
+    """PYTHONPATH of the process: this checkout first."""
     given = os.environ.get("PYTHONPATH")
     return os.pathsep.join([str(_LIBRARY), *([given] if given else [])])
 
 
 def _end(process: subprocess.Popen[bytes] | None, spared: set[int]) -> None:
-    """End the process and all that it has started, also what came to this process thereby."""
+    """Kill the process and all of its descendants, also those that this process has adopted."""
     if process is not None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -148,7 +148,7 @@ def _answered(answer: Path, what: str) -> Any:
 
 
 def _ending(code: int | None, last: str, limits: Limits) -> str:
-    """Why there is no answer, in words."""
+    """Why the process gave no result, in words."""
     if code in (None, -signal.SIGXCPU):
         return f"found content that takes more than {limits.seconds:g} s; {_allowed('TIME_S')}"
     if code == _TOO_LARGE or any(word in last for word in ("bad_alloc", "MemoryError", "emory allocation")):
@@ -172,22 +172,22 @@ def _last_line(said: Path) -> str:
 
 
 def _most_mapped_b() -> int:
-    """The largest address space that this process has had, in bytes, which is what the bound is of."""
+    """Peak address space of this process in bytes, which is what the memory limit applies to."""
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     return 1024 * int(status.partition("VmPeak:")[2].split()[0])
 
 
 def _main(function: str, answer: str, limits: str, arguments: str) -> None:
-    """The process itself: limits first, and only then what reads."""
+    """Main function of the child process: sets the limits before it imports the module that reads the content."""
     seconds, memory_b, disk_b = json.loads(limits)
     for kind, soft, hard in (
         (resource.RLIMIT_AS, memory_b, memory_b),
-        # At the hard limit of time the kernel sends SIGKILL, which would not tell what was too much.
+        # At the hard CPU limit the kernel sends SIGKILL, which would not tell which limit was reached.
         (resource.RLIMIT_CPU, int(seconds) + 1, int(seconds) + 3),
         (resource.RLIMIT_FSIZE, disk_b, disk_b),
         (resource.RLIMIT_CORE, 0, 0),
     ):
-        # A limit that the user has already, as on a cluster, may not be raised.
+        # An existing hard limit of the user, as on a cluster, cannot be raised.
         given = resource.getrlimit(kind)[1]
         most = hard if given == resource.RLIM_INFINITY else min(hard, given)
         resource.setrlimit(kind, (min(soft, most), most))
@@ -197,10 +197,10 @@ def _main(function: str, answer: str, limits: str, arguments: str) -> None:
     except FramewattError as error:
         content = {"error": str(error)}
     except (MemoryError, ImportError):
-        # A library of this checkout's that cannot be mapped, since the memory does not suffice for it.
+        # A library could not be mapped for lack of memory.
         os._exit(_TOO_LARGE)
     except SystemError:
-        # So CPython tells of an allocation that failed where nobody looked; of other mistakes too, far from the bound.
+        # CPython raises this where a failed allocation went unchecked, and for other bugs, far from the memory limit.
         if _most_mapped_b() < memory_b / 2:
             raise
         os._exit(_TOO_LARGE)

@@ -1,4 +1,4 @@
-"""Which files belong into the package of a study: raw traces and records up to the report, and what made them."""
+"""Which files belong into the package of a study: results from raw traces to the report, and the code behind them."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ from framewatt.study.own_models import OwnModel
 from framewatt.study.study import Study
 
 _LEFT_OUT = ("weights.pt", "weights.weights.h5", "weights.params", "model.onnx", "model.onnx.data", "reference.npy")
-"""Large things that the workflow makes again from what is in the package; their hashes are in the records."""
+"""Large files that the workflow can make again from the package; their hashes are in the records."""
 
 _PROJECT = (
     "workflow/Snakefile",
@@ -39,10 +39,10 @@ _PROJECT = (
 
 
 _REGROWN = ("measure", "stopping", "train", "export", "figures", "replication", "authors")
-"""Folders of a results tree in which a study that changed leaves behind what it no longer has."""
+"""Folders of a results tree in which obsolete files stay behind when a study changes."""
 
 _LAST = "complete.txt"
-"""Says how the last call of the workflow ended; whether it is there says nothing about the results."""
+"""File that says how the last call of the workflow ended; its presence says nothing about the results."""
 
 
 def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, Path]:
@@ -50,9 +50,8 @@ def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, 
 
     Args:
         results: results/<study>.
-        made: files and folders that the study has as it is now. Below `measure`, `stopping`, `train`, `export`,
-            `figures`, `replication` and `authors` no other is taken; a figure is named by any of its files. None: all
-            is taken.
+        made: files and folders that the present study has. Below `measure`, `stopping`, `train`, `export`, `figures`,
+            `replication` and `authors` only these are taken; a figure is named by any of its files. None takes all.
     """
     now = None if made is None else {_stem(path.relative_to(results)) for path in made}
     chosen = {}
@@ -80,7 +79,7 @@ def project_files(root: Path, study: Path, name: str, environments: Iterable[str
 
     Args:
         root: the project's folder.
-        study: the study file, wherever it lies.
+        study: the study file, at any path.
         name: the study's, under which its file is in the package.
         environments: names of the environments that the study used.
     """
@@ -92,9 +91,9 @@ def project_files(root: Path, study: Path, name: str, environments: Iterable[str
 
 
 def source_files(study: Study | FileStudy) -> dict[str, Path]:
-    """The logs that a study's runs were read from, by name in the package; none unless the study says that they may.
+    """The logs that a study's runs were read from, by name in the package; empty unless the study allows it.
 
-    Those of runs that it leaves out are among them, so that readers can judge the choice.
+    Logs of runs that the study leaves out are included, so that readers can judge that choice.
 
     Args:
         study: measured, or of files.
@@ -107,7 +106,7 @@ def source_files(study: Study | FileStudy) -> dict[str, Path]:
 
 
 def own_model_texts(study: Study | FileStudy) -> dict[str, str]:
-    """What a study's own models were made of, by name in the package: names, hashes and sizes of files, not the files.
+    """Names, hashes and sizes of the files of a study's own models, by name in the package; not the files themselves.
 
     Args:
         study: measured, or of files.
@@ -135,7 +134,7 @@ def environment_texts(records: Iterable[Path], secrets: Secrets) -> dict[str, st
 
     Args:
         records: paths of environment.json, relative to the project's folder.
-        secrets: what is taken out.
+        secrets: texts to redact.
     """
     texts = {path.as_posix(): path.read_text(encoding="utf-8") for path in records}
     knowing = replace(secrets, told=secrets.told | versions_in(text.encode() for text in texts.values()))
@@ -143,7 +142,7 @@ def environment_texts(records: Iterable[Path], secrets: Secrets) -> dict[str, st
 
 
 def changes(root: Path) -> str | None:
-    """How the code differs from what was committed, as a diff; None where it does not, or nothing is known of it.
+    """Uncommitted changes of the code, as a diff; None where there are none, or where that is unknown.
 
     Args:
         root: the project's folder.

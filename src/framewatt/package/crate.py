@@ -1,4 +1,4 @@
-"""The package as a Research Object Crate: every run an action with its inputs, outputs, software and hardware.
+"""The package as a Research Object Crate: every run is an action with its inputs, outputs, software and hardware.
 
 RO-Crate 1.1 with the profiles Workflow RO-Crate 1.0 and Workflow Run Crate 0.5 (https://w3id.org/ro/wfrun/workflow).
 """
@@ -40,7 +40,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Description:
-    """What the package is.
+    """Title, licence and authors of the package.
 
     Attributes:
         name: its title.
@@ -61,9 +61,9 @@ def crate_metadata(names: Iterable[str], records: Sequence[Mapping[str, Any]], a
     """Content of ro-crate-metadata.json, the same for the same records.
 
     Args:
-        names: every file of the package, but this one.
+        names: every file of the package except this one.
         records: run records, schema-checked, in measured order.
-        about: what the package is.
+        about: title, licence and authors of the package.
     """
     crate = ROCrate(version="1.1")
     files = {}
@@ -181,14 +181,14 @@ def _imported_run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str,
 
 
 def span_utc(records: Iterable[Mapping[str, Any]]) -> tuple[str | None, str | None]:
-    """When the first run began and when the last ended; None where no run has a time of day."""
+    """When the first run began and when the last ended; None where no run has a UTC timestamp."""
     windows = [record["windows"]["process"] for record in records if "process" in record["windows"]]
     starts, ends = ([w[edge] for w in windows if w[edge]] for edge in ("start_utc", "end_utc"))
     return min(starts, default=None), max(ends, default=None)
 
 
 def _add(crate: ROCrate, entity_id: str, kind: str, /, **properties: Any) -> Any:
-    """An entity of the crate; one that is there already is returned as it is."""
+    """Add an entity to the crate; an existing one is returned unchanged."""
     known = crate.dereference(entity_id)
     if known is not None:
         return known

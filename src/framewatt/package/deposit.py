@@ -1,8 +1,8 @@
 """Uploads a package to Zenodo, into a draft that its owner publishes by hand.
 
-The REST interface is Zenodo's deposit API (https://developers.zenodo.org). What is under way is noted beside the
-package, and in the draft by the package's hash, so that a broken upload goes on where it was: in the same draft, also
-where the server made it and could not say so, and without the file that is there already.
+The REST interface is Zenodo's deposit API (https://developers.zenodo.org). The draft's number is noted beside the
+package, and the package's hash in the draft, so that a broken upload resumes: in the same draft, even where the
+connection broke before the server could confirm it, and without a file that is already uploaded.
 """
 
 import json
@@ -23,14 +23,14 @@ _DRAFTS = "/api/deposit/depositions"
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft as the server tells of it.
+    """A draft as the server describes it.
 
     Attributes:
-        number: its name on the server.
-        bucket: path under which its files go.
-        page: where it is published by hand.
-        files: checksum (MD5, hexadecimal) of each file that is there, by name.
-        published: whether it is a draft no more.
+        number: its id on the server.
+        bucket: path to upload its files to.
+        page: address where it is published by hand.
+        files: checksum (MD5, hexadecimal) of each uploaded file, by name.
+        published: whether it is already published.
     """
 
     number: str
@@ -45,7 +45,7 @@ class Deposit:
 
     Args:
         package: verified.
-        server: who takes it.
+        server: where to upload it.
     """
 
     def __init__(self, package: Package, server: Server) -> None:
@@ -54,7 +54,7 @@ class Deposit:
         self.note = package.path.with_name(f"{package.path.name}.deposit.json")
 
     def upload(self) -> str:
-        """Make the draft, or find the one that was begun, and bring the package and its metadata there.
+        """Create the draft, or find an earlier one, and upload the package and its metadata.
 
         Returns:
             the page on which the draft is published by hand.
@@ -78,7 +78,7 @@ class Deposit:
         return self.server.cut(draft.page)
 
     def _draft(self) -> Draft:
-        """The draft that was begun before, here or from a copy of this package; else a new one."""
+        """The draft of an earlier upload, from here or from a copy of this package; else a new one."""
         draft = self._noted() or self._marked()
         if draft is None:
             try:
@@ -89,7 +89,7 @@ class Deposit:
         return draft
 
     def _noted(self) -> Draft | None:
-        """The draft that the note beside the package names, if it is still there."""
+        """The draft that the note beside the package names, if it still exists."""
         number = self._notes().get(self.server.address)
         draft = self._asked_for(number)
         if draft and draft.published:
@@ -100,7 +100,7 @@ class Deposit:
         return draft
 
     def _marked(self) -> Draft | None:
-        """The draft that says that it is for this very package."""
+        """The draft whose metadata name this package's hash, if any."""
         listed = self.server.ask("GET", f"{_DRAFTS}?size=100&sort=mostrecent")
         if not isinstance(listed, list):
             raise FramewattError(f"deposit: found no list of drafts on {self.server.address}; allowed: one")
@@ -114,7 +114,7 @@ class Deposit:
         return None
 
     def _marked_by_now(self, error: FramewattError) -> Draft:
-        """The draft that was made while the connection broke; its server may take a while to list it."""
+        """The draft that the server made although the connection broke; the server may take a while to list it."""
         for attempt in range(1, self.server.attempts + 1):
             time.sleep(self.server.pause_s * attempt)
             if draft := self._marked():
@@ -131,10 +131,10 @@ class Deposit:
         return None if said is None else self._draft_of(said)
 
     def _draft_of(self, said: Any) -> Draft:
-        """An answer as a draft.
+        """Parse an answer as a draft.
 
         Raises:
-            FramewattError: it is none, or points to another server.
+            FramewattError: it is no draft, or points to another server.
         """
         number = _number_of(said)
         links = said.get("links") if isinstance(said, dict) else None
@@ -154,7 +154,7 @@ class Deposit:
         )
 
     def _metadata(self) -> dict[str, Any]:
-        """The metadata as the interface takes it."""
+        """The metadata in the form of the interface."""
         told = {key: value for key, value in self.package.metadata.items() if value not in (None, [], "")}
         notes = " ".join(filter(None, [str(told.get("notes", "")), self.package.mark]))
         return {**told, "notes": notes, "prereserve_doi": True}
@@ -174,7 +174,7 @@ class Deposit:
 
 
 def _number_of(said: Any) -> str | None:
-    """The name of a draft, if it is one that may stand in a path."""
+    """The id of a draft, if it is safe in a path; else None."""
     number = said.get("id") if isinstance(said, Mapping) else None
     text = str(number) if isinstance(number, int | str) and not isinstance(number, bool) else ""
     return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}", text) else None

@@ -1,4 +1,4 @@
-"""Where deposits may go, and with which token: https, and only hosts that are named."""
+"""Which servers may get deposits, and with which token: https, and only hosts on a list."""
 
 import ipaddress
 import re
@@ -11,23 +11,23 @@ from framewatt.base.privacy import Secrets
 SANDBOX = "https://sandbox.zenodo.org"
 ZENODO = "https://zenodo.org"
 TOKENS = {SANDBOX: "ZENODO_SANDBOX_TOKEN", ZENODO: "ZENODO_TOKEN"}
-"""The variable of the environment that holds the token of each server."""
+"""The environment variable with the token of each server."""
 
 OTHERS_TOKEN = "DEPOSIT_TOKEN"  # noqa: S105  # a name
-"""The variable of servers that are allowed by name."""
+"""The environment variable with the token of servers that the user allows by name."""
 
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\]")
 
 
 def address_of(server: str, allowed: Collection[str] = ()) -> str:
-    """The address of a server that may get a token: https, and a host of Zenodo's or one that is allowed by name.
+    """The checked address of a server that may get a token: https, and a host of Zenodo's or one that the user allows.
 
     Args:
         server: as the user gave it.
-        allowed: further hosts, `host` or `host:port`; one of this machine itself may be asked by http.
+        allowed: further hosts, `host` or `host:port`; one on this machine may use http.
 
     Raises:
-        FramewattError: it may not.
+        FramewattError: the server may not get a token.
     """
     shown = repr(Secrets({}).redact(server))
     parts = split(server)
@@ -49,10 +49,10 @@ def address_of(server: str, allowed: Collection[str] = ()) -> str:
 
 
 def clean_token(text: str | None, variable: str) -> str:
-    """A token without the blanks and line ends around it.
+    """A token without surrounding whitespace.
 
     Raises:
-        FramewattError: there is none, or something is in it that no token has.
+        FramewattError: there is no token, or it holds a character that no token has.
     """
     token = (text or "").strip()
     if not token:
@@ -66,7 +66,7 @@ def clean_token(text: str | None, variable: str) -> str:
 
 
 def split(address: str) -> SplitResult | None:
-    """The parts of an address; None where there is anything in it that readers of addresses differ about."""
+    """The parts of an address; None where it holds anything that URL parsers interpret differently."""
     if re.search(r"[^\x21-\x7e]|\\", address):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The package that is deposited: verified as `make verify` does, and known by its checksums."""
+"""The package to deposit: verified as by `make verify`, and identified by its checksums."""
 
 import hashlib
 import json
@@ -23,9 +23,9 @@ class Package:
 
     Attributes:
         path: the zip file.
-        md5: the checksum that Zenodo tells of its files; against more than accidents there is the other.
-        sha256: by which its draft is known.
-        metadata: what its .zenodo.json says.
+        md5: the checksum that Zenodo reports for files; it detects accidents only, not tampering, unlike SHA-256.
+        sha256: identifies its draft.
+        metadata: content of its .zenodo.json.
     """
 
     path: Path
@@ -35,12 +35,12 @@ class Package:
 
     @property
     def mark(self) -> str:
-        """What a draft says of the package that it is for."""
+        """Text in a draft that identifies its package."""
         return f"framewatt package, SHA-256 {self.sha256}"
 
 
 def verified(path: Path, limits: Limits | None = None) -> Package:
-    """A package, once `make verify` finds nothing wrong with it; its checksums are those of before.
+    """Verify a package as `make verify` does; its checksums are taken before, so that later changes show.
 
     Raises:
         FramewattError: it is no package, or something in it is wrong.
@@ -63,10 +63,10 @@ def verified(path: Path, limits: Limits | None = None) -> Package:
 
 
 def metadata_of(package: Path) -> dict[str, Any]:
-    """What the package's .zenodo.json says, which becomes the draft's metadata.
+    """Content of the package's .zenodo.json, which becomes the draft's metadata.
 
     Raises:
-        FramewattError: it is no package.
+        FramewattError: the file is no package.
     """
     try:
         with zipfile.ZipFile(package) as archive:

@@ -1,4 +1,4 @@
-"""A server that takes deposits: the token goes to it alone, and answers of any form are one line."""
+"""Client of a deposit server: sends the token to that server only, and reduces any error answer to one line."""
 
 import json
 import os
@@ -28,7 +28,7 @@ _BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError, HTTPExceptio
 
 
 class UnknownOutcomeError(FramewattError):
-    """The server may have done what it was asked, or not."""
+    """It is unknown whether the server carried out the request."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Server:
     Attributes:
         address: see address_of.
         token: see clean_token.
-        variable: where the token is from.
-        pause_s: seconds before a request is tried again, more with each attempt.
-        attempts: how often.
+        variable: environment variable that the token comes from.
+        pause_s: seconds before a retry, more with each attempt.
+        attempts: largest number of attempts.
     """
 
     address: str
@@ -58,21 +58,21 @@ class Server:
         *,
         once: bool = False,
     ) -> Any:
-        """The answer to a request, asked anew where the connection breaks or the server is out of order.
+        """Send a request, with retries where the connection breaks or the server fails.
 
         Args:
             method: GET, PUT or POST.
-            path: on the server, from / on.
+            path: absolute path on the server.
             content: sent as JSON.
             file: sent as it is.
-            once: ask no second time where the first may have been heard.
+            once: do not retry where the server may have received the first request.
 
         Returns:
-            what the answer says; None where there is nothing under that path.
+            the parsed answer; None where the path does not exist.
 
         Raises:
-            UnknownOutcomeError: with `once`, where it is not known what the server did.
-            FramewattError: the server refuses, or answers in a form that none has.
+            UnknownOutcomeError: with `once`, where it is unknown whether the server carried out the request.
+            FramewattError: the server refuses, or its answer is malformed.
         """
         problem = ""
         for attempt in range(1, self.attempts + 1):
@@ -95,10 +95,10 @@ class Server:
         )
 
     def own_path(self, address: object, what: str) -> str:
-        """The path of an address that an answer names, if it is on this very server.
+        """The path of an address in an answer, if it is on the same server.
 
         Raises:
-            FramewattError: it is elsewhere, where the token must not go.
+            FramewattError: it is on another server, which must not get the token.
         """
         parts = split(address) if isinstance(address, str) else None
         own = urlsplit(self.address)
@@ -110,7 +110,7 @@ class Server:
         return quote(parts.path, safe="/%~")
 
     def cut(self, said: object) -> str:
-        """What a server said, short, on one line, and without the token, however it is written."""
+        """A server's message, shortened to one line, with the token removed in any encoding."""
         text = " ".join("".join(c if c.isprintable() else " " for c in str(said)[: 10 * _LONGEST_MESSAGE]).split())
         text = Secrets({self.token: f"<secret: {self.variable}>"}).redact(text)
         pieces = (self.token[at : at + _ECHOED].lower() for at in range(len(self.token) - _ECHOED + 1))
@@ -127,12 +127,12 @@ class Server:
 
     def _exchange(self, method: str, path: str, body: Mapping[str, Any]) -> tuple[int, bytes]:
         with requests.Session() as session:
-            # Else ~/.netrc would be read, and its password sent in the place of the token.
+            # Otherwise requests would read ~/.netrc, and send its password instead of the token.
             session.trust_env = False
             session.headers.update({"Authorization": f"Bearer {self.token}", "Accept-Encoding": "identity"})
             session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE") or True
             if self.address.startswith("https:"):
-                # Through a proxy https is a tunnel: it does not see the token.
+                # A proxy only tunnels https, so it does not see the token.
                 session.proxies = dict(requests.utils.get_environ_proxies(self.address))
             address = self.address + path
             with session.request(
@@ -159,7 +159,7 @@ class Server:
         return said
 
     def _message(self, said: Any) -> str:
-        """What an answer gives for a reason, with the fields that it names."""
+        """The reason in an error answer, with the fields that it names."""
         told = said if isinstance(said, dict) else {}
         errors = told.get("errors")
         fields = [e for e in errors if isinstance(e, dict)] if isinstance(errors, list) else []
@@ -175,10 +175,10 @@ def _parsed(body: bytes) -> Any:
 
 
 def _within(seconds: float, exchange: Callable[[], tuple[int, bytes]]) -> tuple[int, bytes]:
-    """What an exchange gives, if it does so in time; a server that sends a byte now and then would never end.
+    """Run an exchange with an overall time limit, since a server that sends a byte now and then would never time out.
 
     Raises:
-        TimeoutError: it did not; its thread is left behind, and ends with this process.
+        TimeoutError: the limit is over; the exchange's thread is left behind, and ends with this process.
     """
     given: list[tuple[int, bytes]] = []
     raised: list[Exception] = []
@@ -186,7 +186,7 @@ def _within(seconds: float, exchange: Callable[[], tuple[int, bytes]]) -> tuple[
     def work() -> None:
         try:
             given.append(exchange())
-        except Exception as error:  # raised again where it can be caught
+        except Exception as error:  # raised again in the caller's thread
             raised.append(error)
 
     thread = threading.Thread(target=work, daemon=True)

@@ -1,4 +1,4 @@
-"""Whether anything in a package names its owner: which file, where in it, and what kind of thing."""
+"""Finds personal data of the owner in a package: file, place in it, and kind of secret."""
 
 import json
 import re
@@ -17,11 +17,11 @@ _LOCKS = ("requirements.txt", "environment.json")
 
 
 def secrets_in(secrets: Secrets, payload: Mapping[str, bytes | Path]) -> Iterator[str]:
-    """A line for each kind of secret in each file, with where it is first; never the secret itself.
+    """One line for each kind of secret in each file, with its first place; never the secret itself.
 
     Args:
         secrets: what to look for.
-        payload: content of every file, or where it lies, by its name in the package.
+        payload: content of every file, or its path, by its name in the package.
     """
     told = secrets.told | versions_in(_content(entry) for name, entry in payload.items() if name.endswith(_LOCKS))
     secrets = replace(secrets, told=told)
@@ -30,7 +30,7 @@ def secrets_in(secrets: Secrets, payload: Mapping[str, bytes | Path]) -> Iterato
         found: dict[str, str] = {}
         try:
             for place, kind in _found(secrets, _content(entry)):
-                # What is found as it is need not be said again where it is written otherwise.
+                # A secret found in plain text is not reported again in another encoding.
                 if kind.split(" in ")[0] not in found:
                     found.setdefault(kind, place)
         except UnreadableError as error:
@@ -39,7 +39,7 @@ def secrets_in(secrets: Secrets, payload: Mapping[str, bytes | Path]) -> Iterato
 
 
 def told_by(settings: Mapping[str, Any]) -> set[str]:
-    """What a study tells of its owner on purpose: the words of its authors, title and description, and `harmless`.
+    """Words that a study publishes on purpose: those of its authors, title and description, and `harmless`.
 
     Args:
         settings: the study's, with defaults filled in.
@@ -50,7 +50,7 @@ def told_by(settings: Mapping[str, Any]) -> set[str]:
 
 
 def versions_in(locks: Iterable[bytes]) -> frozenset[str]:
-    """Versions of four numbers, which look like addresses (that of cuDNN), of locks and of what environments hold."""
+    """Versions of four numbers in locks and environment records, which look like IP addresses (cuDNN has one)."""
     return frozenset(version for lock in locks for version in _versions(lock))
 
 

@@ -1,4 +1,4 @@
-"""All that can be read in a file, whatever it is packed in: columns, streams, chunks, members, and plain text."""
+"""Extracts every text in a file from any container format: columns, streams, chunks, members, and plain text."""
 
 import base64
 import bz2
@@ -20,7 +20,7 @@ from pypdf.generic import IndirectObject, StreamObject
 from framewatt.base.encoded import as_text
 
 Part = tuple[str, str]
-"""Where in a file it stands (empty: the file itself), and a text."""
+"""Place in a file (empty: the file itself), and a text."""
 
 _LARGEST_B = 1 << 30
 _DEPTH = 3
@@ -31,14 +31,14 @@ _EMBEDDED = re.compile(r"base64,\s*([A-Za-z0-9+/=\s]{40,})")
 
 
 class UnreadableError(Exception):
-    """A file of a kind that is looked into, and that cannot be."""
+    """A file of a supported format that cannot be unpacked."""
 
 
 def parts_of(content: bytes, depth: int = _DEPTH) -> Iterator[Part]:
     """Every text in a file's content.
 
     Raises:
-        UnreadableError: it is damaged, encrypted or too large for what it says it is.
+        UnreadableError: it is damaged, encrypted or unpacks to more than it declares.
     """
     read = next((reader for magic, reader in _READERS if content.startswith(magic)), None)
     if read is None:
@@ -51,12 +51,12 @@ def parts_of(content: bytes, depth: int = _DEPTH) -> Iterator[Part]:
     except UnreadableError:
         raise
     except Exception as error:
-        # What libraries raise of damaged files is of every kind.
+        # Libraries raise all kinds of exceptions on damaged files.
         raise UnreadableError(f"{type(error).__name__}") from error
 
 
 def is_packed(content: bytes) -> bool:
-    """Whether what it holds cannot be read off its bytes as they are."""
+    """Whether the content is in a packed format, so that its texts are not plain in its bytes."""
     return content.startswith(tuple(magic for magic, _ in _READERS)) or bool(_NO_TEXT.search(content))
 
 
@@ -78,7 +78,7 @@ def _plain(content: bytes, depth: int) -> Iterator[Part]:
 
 
 def _embedded(match: re.Match[str], depth: int) -> Iterator[Part]:
-    """What is embedded in a page or a drawing as base64."""
+    """Texts of content that is embedded in a page or a drawing as base64."""
     line = match.string.count("\n", 0, match.start()) + 1
     run = re.sub(r"[\s=]", "", match[1])
     content = base64.b64decode(run[: len(run) // 4 * 4])
@@ -103,14 +103,14 @@ def _parquet(content: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _column(name: str, column: Any, row: int) -> Iterator[tuple[str, str]]:
-    """Its distinct texts."""
+    """The distinct texts of a column."""
     simple = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     values = pc.unique(column).to_pylist() if simple else column.to_pylist()
     yield f"column {name}, rows from {row + 1}", "\n".join(dict.fromkeys(_texts_in(values)))
 
 
 def _texts_in(value: Any) -> Iterator[str]:
-    """The texts in lists and mappings, one within the other."""
+    """The texts in nested lists and mappings."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, bytes):
@@ -140,7 +140,7 @@ def _pdf(content: bytes) -> Iterator[tuple[str, str | bytes]]:
 
 def _image(content: bytes) -> Iterator[tuple[str, str | bytes]]:
     with Image.open(io.BytesIO(content)) as image:
-        image.load()  # what stands behind the pixels is read with them
+        image.load()  # also reads text chunks that come after the pixels
         for key, value in [*image.info.items(), *image.getexif().items()]:
             if isinstance(value, str | bytes):
                 yield f"chunk {key}", f"{key}\n{value}" if isinstance(value, str) else value
@@ -165,7 +165,7 @@ def _zip(content: bytes) -> Iterator[tuple[str, str | bytes]]:
 
 
 def _within(file: Any) -> bytes:
-    """All of it, unless that is more than is sane."""
+    """Read a file to its end, within a size limit."""
     content: bytes = file.read(_LARGEST_B + 1)
     if len(content) > _LARGEST_B:
         raise UnreadableError(f"it unpacks to more than {_LARGEST_B} bytes")

@@ -21,7 +21,7 @@ from framewatt.package.unpack import LARGEST_B, unpack
 from framewatt.package.verification.earlier import as_read_then
 
 DERIVED = ("stopping", "aggregate", "statistics", "tables", "replication", "figures", "report")
-"""Folders of a results tree that follow from the others."""
+"""Folders of a results tree that are derived from the others."""
 
 RULES = (
     *(*DERIVED[:-1], "stopping_figure", "training_figures", "write_report"),
@@ -36,7 +36,7 @@ _CODE = (
 _SNAKEFILE = "workflow/rebuild.smk"
 _DATASETS = "config/datasets.yaml"
 _NOT_COMPARED = ("complete.txt", "callgraph*")
-"""Names of files, as patterns. Graphviz draws call graphs; another version of it draws them otherwise."""
+"""Patterns of file names. Call graphs are not compared since versions of Graphviz draw them differently."""
 
 
 def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B) -> list[str]:
@@ -44,12 +44,12 @@ def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B)
 
     Args:
         package: the zip file.
-        target: an empty folder; `package/` and `rebuilt/` will be in it.
+        target: an empty folder, for `package/` and `rebuilt/`.
         root: the checkout whose code rebuilds.
         largest_b: bytes that the package may unpack to.
 
     Returns:
-        a line for each derived file that is not byte for byte what the package holds; none where all are.
+        one line for each derived file that is not byte-identical to the package's.
 
     Raises:
         FramewattError: the package is refused, or cannot be rebuilt.
@@ -82,7 +82,7 @@ def compared_in(results: Path) -> list[Path]:
 
 
 def not_compared_in(results: Path) -> list[str]:
-    """Names, below a study's results, of derived files that are not."""
+    """Names, below a study's results, of derived files that are not compared."""
     return [path.relative_to(results).as_posix() for path in _derived_in(results) if _is_left_out(path)]
 
 
@@ -95,12 +95,12 @@ def _is_left_out(path: Path) -> bool:
 
 
 def differences(archive: str, target: str) -> list[str]:
-    """Rebuild a package with this checkout's code, by arguments that JSON can hold; see rebuild."""
+    """`rebuild` with this checkout's code, and arguments that are JSON values."""
     return rebuild(Path(archive), Path(target), ROOT)
 
 
 def _lay_out(root: Path, data: Path, results: Path, work: Path) -> None:
-    """A project folder with this checkout's code and the package's raw results."""
+    """Set up a project folder with this checkout's code and the package's raw results."""
     for name in _CODE:
         source, place = root / name, work / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -108,13 +108,13 @@ def _lay_out(root: Path, data: Path, results: Path, work: Path) -> None:
             shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(source, place)
-    # A study may be of data sets that only its own checkout knows; what they are is no code.
+    # A study may use data sets that only its own checkout defines; definitions are data, not code.
     if (data / _DATASETS).is_file():
         shutil.copy2(data / _DATASETS, work / _DATASETS)
     for folder in sorted(results.iterdir()):
         if folder.name not in DERIVED:
             shutil.copytree(folder, work / "results" / results.name / folder.name)
-    # Whatever the environments were, here they are but records.
+    # Records of environments of every mode go to `locked`, the mode of the rebuild; no environment is made.
     for record in data.glob("resources/environments/*/**/environment.json"):
         environment = record.parent.relative_to(data / "resources" / "environments").parts[1:]
         place = work.joinpath("resources", "environments", "locked", *environment)
@@ -123,7 +123,7 @@ def _lay_out(root: Path, data: Path, results: Path, work: Path) -> None:
 
 
 def _write_study(data: Path, work: Path, study: str, plan: Mapping[str, Any]) -> None:
-    """The study file as it was read where it was measured: with its threads, by which cells are named, and its test."""
+    """Write the study file with the settings of the measuring machine: threads, which cell names hold, and the test."""
     name = f"config/studies/{study}.yaml"
     path = work / name
     path.parent.mkdir()
@@ -154,7 +154,7 @@ def _run(work: Path, study: str, device: str, targets: list[str]) -> None:
 
 
 def _why(said: str) -> str:
-    """The line of Snakemake's output that says why it failed: the workflow's own word, else that of an exception."""
+    """The line of Snakemake's output that says why it failed: the workflow's own error, else an exception."""
     lines = [line.strip() for line in said.splitlines()]
     own = [line.removeprefix("framewatt: ") for line in lines if line.startswith("framewatt: ")]
     raised = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]

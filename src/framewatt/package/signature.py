@@ -1,7 +1,7 @@
-"""Signatures of packages by ssh-keygen: who vouches for a package, and that it is the one that they signed.
+"""Signs packages and checks signatures with ssh-keygen.
 
-A detached signature lies beside the zip file. The key never comes near framewatt: ssh-keygen reads it, and asks for its
-passphrase. https://man.openbsd.org/ssh-keygen#Y has the format of the file of allowed signers.
+The detached signature is a file beside the zip file. framewatt never reads the key: ssh-keygen does, and asks for its
+passphrase. The format of the file of allowed signers: https://man.openbsd.org/ssh-keygen#Y.
 """
 
 import shutil
@@ -15,7 +15,7 @@ from framewatt.base.files import write_text
 
 SUFFIX = ".sig"
 NAMESPACE = "framewatt"
-"""What a signature is for: one that was given to a mail or to a commit does not vouch for a package."""
+"""Namespace of signatures: a signature of a mail or a commit is not valid for a package."""
 
 _LARGEST_B = 100_000
 _TIMEOUT_S = 60
@@ -39,7 +39,7 @@ def sign(archive: Path, key: Path) -> Path:
             raise FramewattError(f"sign: {path}: found no file; allowed: {kind}")
     signature = archive.with_name(archive.name + SUFFIX)
     with scratch_folder() as folder:
-        # ssh-keygen writes beside what it signs, and asks before it replaces: here it does neither to the real ones.
+        # ssh-keygen writes beside the file that it signs, and asks before it overwrites; a scratch folder avoids both.
         there = folder / archive.name
         there.symlink_to(archive.resolve())
         done = subprocess.run(
@@ -69,11 +69,11 @@ def signed_by(archive: Path, signers: Path | None) -> str:
 
     Args:
         archive: the zip file.
-        signers: the file of allowed signers, a line each: who, and their public key; None where nobody is known.
+        signers: the file of allowed signers, one line each: name and public key; None accepts any key, or no signature.
 
     Raises:
-        FramewattError: the signature is not of this package; or signers were named, and it is of none of them, or
-            there is none.
+        FramewattError: the signature does not match this package; or signers were given, and there is no signature, or
+            none of theirs.
     """
     signature = archive.with_name(archive.name + SUFFIX)
     if signers is not None and not signers.is_file():
@@ -99,7 +99,7 @@ def signed_by(archive: Path, signers: Path | None) -> str:
 
 
 def _ask(archive: Path, *words: str | Path) -> str | None:
-    """What ssh-keygen says of a package that it reads as its input; None where it says no."""
+    """Output of ssh-keygen with the package as its input; None where it rejects the signature."""
     with archive.open("rb") as content:
         done = subprocess.run(
             [_ssh_keygen(), "-Y", *words],
@@ -115,10 +115,10 @@ def _ask(archive: Path, *words: str | Path) -> str | None:
 
 
 def _ssh_keygen() -> str:
-    """The program.
+    """Path of ssh-keygen.
 
     Raises:
-        FramewattError: it is not there.
+        FramewattError: it is not installed.
     """
     found = shutil.which("ssh-keygen")
     if found is None:
@@ -127,7 +127,7 @@ def _ssh_keygen() -> str:
 
 
 def _key_in(told: str) -> str:
-    """Kind and fingerprint of the key, at the end of what ssh-keygen says."""
+    """Type and fingerprint of the key, from the end of ssh-keygen's output."""
     return told.rpartition(" signature with ")[2]
 
 

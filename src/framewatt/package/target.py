@@ -1,4 +1,4 @@
-"""The folder in which a package is made again: whether it can be, told before anything is checked."""
+"""The target folder of a rebuild, checked before the package is."""
 
 import contextlib
 import tempfile
@@ -8,15 +8,15 @@ from pathlib import Path
 from framewatt.base.errors import FramewattError
 
 PARTS = ("package", "rebuilt")
-"""What a rebuilt package leaves there."""
+"""Subfolders that a rebuild makes in the target."""
 
 
 @contextlib.contextmanager
 def empty_folder(target: Path) -> Iterator[None]:
-    """Make sure that a folder is there, is empty and can be written; where it is left empty, it goes again.
+    """Make sure that a folder exists, is empty and writable; it is removed at the end if it is still empty.
 
     Raises:
-        FramewattError: it holds files, or cannot be written, or cannot be made.
+        FramewattError: it holds files, is not writable, or cannot be made.
     """
     allowed = "allowed: an empty folder, or a new one, where you may write (TARGET=…)"
     there = target.is_dir()
@@ -42,5 +42,5 @@ def empty_folder(target: Path) -> Iterator[None]:
 
 def _remove(target: Path, there: bool) -> None:
     if not there:
-        with contextlib.suppress(OSError):  # it holds what was made
+        with contextlib.suppress(OSError):  # not empty: it holds the rebuilt files
             target.rmdir()

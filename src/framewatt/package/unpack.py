@@ -1,4 +1,4 @@
-"""Unpacks a package that may come from anyone: what is not plainly a folder of files is refused, and not written."""
+"""Unpacks an untrusted package: anything but plain files in one folder is refused before it is written."""
 
 import errno
 import shutil
@@ -31,22 +31,22 @@ _SUFFIXES = {
     ),
     *(".smk", ".txt", ".jsonl", ".j2", ".rst", ".toml", ".cff", ".def", ".diff", ""),
 }
-"""Kinds of files that a package holds; none of them is ever executed or unpickled from there."""
+"""Allowed types of files in a package; none of them is ever executed or unpickled."""
 
 LARGEST_B = 2 * 2**30
 """Bytes that a package may take on the disk."""
 
 MOST_ENTRIES = 200_000
-"""Files in a package: a study of 10,000 runs has 40,000."""
+"""Largest number of files in a package: a study of 10,000 runs has 40,000."""
 
 _BLOCK_B = 4096
-"""What a file takes on the disk at the least; a package of a million empty files is large."""
+"""Least disk space of a file, so that a million empty files count as large."""
 
 _PACKED_BY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Ways of packing; the others allow a few bytes to ask for gigabytes of memory."""
+"""Allowed compression methods; with the others a few bytes can demand gigabytes of memory."""
 
 _HEADER_B = 30
-"""Bytes of an entry's own header, before its name."""
+"""Bytes of an entry's local header, before its name."""
 
 _LARGEST_RATIO = 200
 _RATIO_FROM_B = 2**20
@@ -56,14 +56,14 @@ _UNREADABLE = (
     *(OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError),
     *(ValueError, struct.error, IndexError, OverflowError),
 )
-"""What zipfile raises: for a damaged file and its streams, for a way of packing that it does not know, for an encrypted
-entry (RuntimeError), for names that are not UTF-8 (ValueError) and for fields that point nowhere."""
+"""Exceptions of zipfile: for a damaged file and its streams, an unknown compression method, an encrypted entry
+(RuntimeError), names that are not UTF-8 (ValueError) and offsets beyond the file."""
 
 _UNWRITABLE = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM),
     *(errno.EEXIST, errno.ENOTDIR, errno.ENOENT),
 }
-"""Errors of the folder that is unpacked to, which say nothing of the package: it was read before."""
+"""Errors of the target folder, not of the package."""
 
 
 def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
@@ -71,7 +71,7 @@ def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
 
     Args:
         package: the zip file.
-        target: an empty folder, or one that is not there yet.
+        target: an empty folder, or one that does not exist yet.
         largest_b: bytes that it may unpack to.
 
     Returns:
@@ -79,8 +79,8 @@ def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
 
     Raises:
         FramewattError: it is no file, or no zip, or an entry leaves its folder, is a link, is there twice, is of a
-            kind that no package holds, or unpacks to more than it says or than is sane. Nothing is left in the target
-            then.
+            type that no package holds, or unpacks to more than it declares or than the limit. Nothing is left in the
+            target then.
     """
     if target.exists() and any(target.iterdir()):
         raise FramewattError(f"{target}: found files in it; allowed: an empty folder")
@@ -115,7 +115,7 @@ def _unwritable(target: Path, error: OSError) -> FramewattError:
 
 
 def _judge(package: Path, entries: list[zipfile.ZipInfo], largest_b: int) -> list[str]:
-    """The folder that everything lies in, as a list of one; an entry that does not belong into a package raises."""
+    """The names of the top folder, a list of one; raises for an entry that does not belong into a package."""
     if not entries:
         raise FramewattError(f"{package}: found an empty zip file; allowed: a package")
     if len(entries) > MOST_ENTRIES:
@@ -140,7 +140,7 @@ def _judge(package: Path, entries: list[zipfile.ZipInfo], largest_b: int) -> lis
 
 
 def _check_places(package: Path, entries: list[zipfile.ZipInfo]) -> None:
-    """Refuse entries that share bytes of the zip file, as those do that grow to more than it could hold."""
+    """Refuse entries that overlap in the zip file, as in a zip bomb."""
     size_b, free_from = package.stat().st_size, 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         end = entry.header_offset + _HEADER_B + len(entry.orig_filename) + entry.compress_size

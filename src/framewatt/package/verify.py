@@ -1,4 +1,4 @@
-"""Whether a package is whole and tells the truth about itself: everything that follows from the rest is recounted."""
+"""Verifies a package: it is complete, and everything that can be recomputed from its raw files agrees with it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,13 +65,13 @@ CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
     "how the study ended": complete.problems,
     "crate and citation": crate.problems,
 }
-"""What is recounted once the manifests are checked, in the order in which it is told."""
+"""Checks that run after those of the manifests, in the order of their report."""
 
 UNFORESEEN = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
-"""What a check may raise where a file has the right name and holds something of another form than framewatt writes."""
+"""Exceptions of a check where a file has the right name but another structure than framewatt writes."""
 
 _MOST_LINES = 200
-"""Problems that are shown; a package of a million wrong files is no better told by a million lines."""
+"""Largest number of problems that are printed; of more, only the number is."""
 
 MANIFESTS, OPENING = "manifests", "study file"
 
@@ -83,7 +83,7 @@ def verified(archive: str, scratch: str, disk_b: int) -> dict[str, list[str]]:
 
 
 def rebuilt(archive: str, scratch: str) -> dict[str, list[str]]:
-    """Make what is derived in a verified package again, in this process; see checking.check."""
+    """Rebuild the derived files of a verified package and compare them, in this process; see checking.check."""
     (folder,) = (Path(scratch) / "verified").iterdir()
     package = open_package(folder)
     results = package.results.relative_to(package.data).as_posix()
@@ -92,7 +92,7 @@ def rebuilt(archive: str, scratch: str) -> dict[str, list[str]]:
 
 
 def findings_of(folder: Path) -> Iterator[tuple[str, str]]:
-    """What is wrong with an unpacked package, a line each, with the check that found it; nothing where all is well.
+    """Problems of an unpacked package: name of the check and one line each; empty where there are none.
 
     Args:
         folder: where it was unpacked to, see unpack.
@@ -113,7 +113,7 @@ def findings_of(folder: Path) -> Iterator[tuple[str, str]]:
         try:
             yield from ((name, line) for line in check(package))
         except FramewattError as error:
-            # A check that cannot be made is a fault of the package; the others are made.
+            # A check that cannot run is reported as a problem of the package; the others still run.
             yield name, str(error)
         except UNFORESEEN as error:
             yield name, _unforeseen(name, error)
@@ -125,7 +125,7 @@ def problems_of(folder: Path) -> Iterator[str]:
 
 
 def _unforeseen(name: str, error: Exception) -> str:
-    """A line on what could not be checked; a fault of the package like any other."""
+    """The line of a check that could not run, which is a problem of the package."""
     what = f"{type(error).__name__}: {str(error)[:200]}"
     return f"{name}: cannot be checked, since a file is not as framewatt writes it ({what})"
 

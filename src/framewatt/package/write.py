@@ -1,4 +1,4 @@
-"""Writes the package of a study: a bag, a crate, and nothing that names its owner."""
+"""Writes the package of a study: a bag with a crate, without personal data of its owner."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,13 +31,13 @@ def write_package(
         texts: further entries by name, as text.
         records: run records, schema-checked, in measured order.
         settings: the study's, with defaults filled in.
-        secrets: what must not be in it.
+        secrets: texts that must not be in it.
 
     Returns:
-        how many files it holds.
+        number of files in it.
 
     Raises:
-        FramewattError: something in it names its owner; nothing is written then.
+        FramewattError: some file names its owner; nothing is written then.
     """
     released = (span_utc(records)[1] or "1980-01-01")[:10]
     payload: dict[str, bytes | Path] = {**files, **{name: text.encode() for name, text in texts.items()}}
@@ -61,7 +61,7 @@ def write_package(
 
 
 def description_of(settings: Mapping[str, Any], version: str) -> Description:
-    """What the package of a study is.
+    """Title, licence and authors of a study's package.
 
     Args:
         settings: the study's, with defaults filled in.

@@ -1,6 +1,6 @@
-"""A zip that has entries, one after the other, their list, and nothing else: no byte that no check reads.
+"""Checks that a zip holds entries and their central directory and nothing else, so that no byte escapes the checks.
 
-It is the form in which `bag.write_bag` writes: no text, extra field or gap before, between or behind entries.
+It is the form that `bag.write_bag` writes: no comment, extra field or gap before, between or after entries.
 """
 
 import struct
@@ -10,24 +10,24 @@ from pathlib import Path
 _LOCAL = struct.Struct("<4s22xHH")
 _LOCAL_MARK = b"PK\x03\x04"
 _ENTRY_B, _END_B, _LARGE_END_B = 46, 22, 76
-"""Bytes of an entry in the list, without its name; of the end of the list; of what comes before it in a large file."""
+"""Bytes of a central directory entry without its name; of the end record; of the zip64 end record and locator."""
 
 _MOST_ENTRIES, _LARGE_B = (1 << 16) - 1, (1 << 31) - 1
-"""Beyond these a zip says its numbers in more bytes (zip64)."""
+"""Limits above which a zip needs the larger fields of zip64."""
 
 _LARGE_EXTRA_B = 20
-"""Bytes that an entry which may grow beyond _LARGE_B says its sizes in, before its content."""
+"""Bytes of the zip64 sizes before the content of an entry that may grow beyond _LARGE_B."""
 
 
 def problem_of_form(package: Path, archive: zipfile.ZipFile) -> str | None:
-    """What such a file has that no package has, in words; None where it has nothing.
+    """Deviation of a zip from the form of packages, in words; None where there is none.
 
     Args:
         package: the file.
         archive: the same, open.
 
     Raises:
-        struct.error: it ends within an entry.
+        struct.error: the file ends within an entry.
     """
     entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
     if archive.comment or any(entry.comment or entry.extra for entry in entries):

@@ -1,1 +1,1 @@
-"""What a study is to measure, what of it is there and still holds, and what is due."""
+"""What a study has to measure, which results exist and are still valid, and what is due."""

@@ -1,4 +1,4 @@
-"""Of how many blocks a study is known to consist, by what lies there, and after which it is still to look."""
+"""How many blocks a study is known to have, by its records, and after which blocks its stopping rule still looks."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,31 +17,31 @@ class Blocks:
     """The blocks of a study.
 
     Attributes:
-        known: how many there are at least; where there is no look to come, how many there are.
-        looks: after which blocks the study is still to look, in their order; the last one ends it in any case.
+        known: the least number of blocks; the exact number where no look is to come.
+        looks: blocks after which the stopping rule still looks, ascending; the last one ends the study in any case.
     """
 
     known: int = 0
     looks: tuple[int, ...] = ()
 
     def within(self, runs: Mapping[str, T], last: Sequence[int]) -> dict[str, T]:
-        """Of runs by `<cell>/<repetition>`, those up to a block.
+        """Keep only the runs up to a block.
 
         Args:
-            runs: by name.
-            last: that block; empty: the last that is known.
+            runs: by `<cell>/<repetition>`.
+            last: that block; where empty, the last known one.
         """
         most = last[0] if last else self.known
         return {name: value for name, value in runs.items() if int(name.rpartition("/")[2]) <= most}
 
 
 def blocks_of(study: Study, results: Path, undone: Collection[str]) -> Blocks:
-    """Of how many blocks a study consists, where all runs of them are there and count or are final.
+    """The blocks of a study, judged by the whole blocks whose runs are all done.
 
     Args:
         study: one that measures.
         results: results/<study>.
-        undone: `<cell>/<repetition>` of runs that are to be made, or made again.
+        undone: `<cell>/<repetition>` of runs that are missing or to be repeated.
     """
     rule = rule_of(study.settings)
     if rule is None:
@@ -51,7 +51,7 @@ def blocks_of(study: Study, results: Path, undone: Collection[str]) -> Blocks:
 
 
 def blocks_there(study: Study, results: Path) -> Blocks:
-    """Of how many blocks a study consists that is not measured any further, as in a package; none is still to come."""
+    """The blocks of a study that is not measured any further, as in a package; no look is to come."""
     rule = rule_of(study.settings)
     if rule is None:
         return Blocks(most_blocks(study.settings))
@@ -63,17 +63,17 @@ def blocks_there(study: Study, results: Path) -> Blocks:
 
 
 def _after(study: Study, results: Path, rule: Rule, whole: int) -> Blocks:
-    """What the records of so many whole blocks decide."""
+    """Apply the stopping rule to the records of the first `whole` blocks."""
     if whole < rule.at_least:
         return Blocks(0, rule.looks)
-    # What looks has to load pandas, for which studies of a fixed number of blocks do not wait.
+    # Imported here since it loads pandas, which studies with a fixed number of blocks do not need.
     from framewatt.stopping.path import path_of
 
     cells = list(study.cells)
     try:
         path = path_of(cells, study.settings, _records(cells, results, whole))
     except (OSError, ValueError, KeyError, TypeError):
-        # A record that cannot be read is told by the rule that looks.
+        # A record that cannot be read is reported by the rule `look`.
         return Blocks(0, rule.looks)
     if path.stopped:
         return Blocks(len(path.steps))
@@ -86,7 +86,7 @@ def _records(cells: Sequence[Any], results: Path, blocks: int) -> list[dict[str,
 
 
 def plan_until(plan: Mapping[str, Any], stopping: str | None) -> dict[str, Any]:
-    """A plan with the runs of those blocks alone after which its study stopped.
+    """The plan, cut to the blocks up to the one after which the study stopped.
 
     Args:
         plan: plan.json.

@@ -1,8 +1,8 @@
-"""What a study has still to make, and why: what is not there, what failed, and what other settings made.
+"""What a study still has to make, and why: artefacts that are missing, failed, or were made with other settings.
 
-Snakemake's own triggers (times of files, parameters of the last call) do not decide over what was measured or trained:
-they are lost with a copy, and whatever is made again hides them from all that follows it. What is due is decided here,
-by content: an artefact carries the hash of the job that the study now gives, or it is made again.
+Snakemake's own triggers (file times, parameters of the last call) do not decide whether to measure or train again:
+they are lost when a folder is copied, and once a step is made again, its later steps no longer see the change. What is
+due is decided here, by content: an artefact that does not carry the hash of the study's present job is made again.
 """
 
 import json
@@ -36,14 +36,14 @@ RULES = (
     "measure",
     "look",
 )
-"""The rules that make nothing but what is due; a job of theirs that Snakemake has in its graph always runs."""
+"""The rules whose jobs are in Snakemake's graph only if they are due; such a job always runs."""
 
 _ASKED = "asked for"
 
 _Start = Mapping[str, str | None]
 
 Asked = Callable[[str, str], bool]
-"""Whether the user asked to make something again, by its rule and its path below results/<study>."""
+"""Whether the user forced an artefact to be made again, by its rule and its path below results/<study>."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Due:
             None where it is not due.
         weights: by model.
         exports, checks: by model or `<model>/<precision>`.
-        runs: by `<cell>/<repetition>`; where it is not known yet how many blocks there will be, of all that there may.
-        blocks: how many there are, or after which of them the study is still to look.
+        runs: by `<cell>/<repetition>`; while the number of blocks is open, of all blocks that there may be.
+        blocks: how many there are, or after which of them the stopping rule still looks.
     """
 
     plan: str | None = None
@@ -70,7 +70,7 @@ class Due:
     blocks: Blocks = field(default_factory=Blocks)
 
     def sentence(self, planned: int) -> str | None:
-        """How many of the planned runs are due, and why; None where none is.
+        """How many of the planned runs are due, and why; None where none are.
 
         Args:
             planned: how many runs there may be.
@@ -89,14 +89,14 @@ class Due:
 
 
 def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources: Path, asked: Asked) -> Due:
-    """What a study that measures has to make.
+    """Find what is due in a study that measures.
 
     Args:
-        hashes: of everything as the study is now.
+        hashes: of all jobs, for the present study file.
         plan: its plan.
         results: results/<study>.
         resources: the folder of data and environments.
-        asked: what the user asked to make again.
+        asked: what the user forced to be made again.
     """
     known = Runs(hashes, results, resources)
     models = jobs.trained_models_of(hashes.study)
@@ -105,7 +105,7 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
     def stages(
         made: Mapping[str, str], rules: tuple[str, str], folder: str, record: str, start: Callable[[str], _Start]
     ) -> dict[str, str]:
-        """Of a kind of step: by a model's name, or `<model>/<precision>`, which the second rule makes."""
+        """What is due of one kind of step, by model or `<model>/<precision>`; the second rule makes the latter."""
         found = {}
         for name, sha256 in made.items():
             path = folder.format(name)
@@ -161,12 +161,12 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
 
 
 def plan_is_due(plan: Mapping[str, Any], results: Path) -> bool:
-    """Whether the plan of a study is not the one that lies in its results."""
+    """Whether the plan of a study differs from the one in its results."""
     return bool(content_of(results / "plan" / "plan.json") != json.loads(json.dumps(plan)))
 
 
 def idle_after_sha256(idle_sha256: str, results: Path, plan: Mapping[str, Any]) -> str:
-    """Of the idle power after the runs: how it is read, and which runs lie before it.
+    """Hash of the idle power after the runs: of how it is read, and of the runs before it.
 
     Args:
         idle_sha256: see JobHashes.idle.
@@ -178,5 +178,5 @@ def idle_after_sha256(idle_sha256: str, results: Path, plan: Mapping[str, Any]) 
 
 
 def one_of(names: Iterable[str]) -> str:
-    """A regular expression that matches these names and nothing else; nothing at all where there is none."""
+    """A regular expression that matches exactly these names; where there are none, it matches nothing."""
     return "|".join(map(re.escape, names)) or "(?!)"

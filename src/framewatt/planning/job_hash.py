@@ -1,6 +1,6 @@
-"""The hash of a job, by which an artefact is known.
+"""The hash of a job, which identifies the artefact that the job makes.
 
-A run in the image of a framework needs it, where nothing is that only the workflow needs (see the imports).
+It is also computed inside a framework's image, so this module imports nothing that only the workflow has.
 """
 
 import hashlib
@@ -11,16 +11,16 @@ from typing import Any
 from framewatt.preflight import TOPICS
 
 _NO_PART = ("attempt", "timeout_s")
-"""What of a job leaves its result as it is: a run that ended in time is the same under any limit."""
+"""Fields of a job that do not change its result: a run that ended in time is the same under any time limit."""
 
 
 def _found_as(topic: str) -> int:
-    """Place of a topic among what preflight looks at."""
+    """Position of a topic in preflight's order."""
     return TOPICS.index(topic) if topic in TOPICS else len(TOPICS)
 
 
 def _plain(value: Any) -> Any:
-    """A value in the one form that stands for all that are equal to it: 10.0 is 10."""
+    """The canonical form of a value, the same for equal values: 10.0 becomes 10."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -32,14 +32,14 @@ def job_sha256(job: Mapping[str, Any], **start: Any) -> str:
     """SHA-256 of a job and of what it starts from, as hexadecimal text.
 
     Args:
-        job: see jobs.py; the number of the attempt, the time limit and the place of an own model's folder are no part.
-        start: hashes of what the job starts from, and what else decides its result.
+        job: see jobs.py; number of the attempt, time limit and path of an own model's folder are left out of the hash.
+        start: hashes of what the job starts from, and anything else that determines its result.
     """
     counted = {name: value for name, value in job.items() if name not in _NO_PART}
     if "own" in job:
         counted["own"] = {**job["own"], "folder": None}
     if "preflight" in job:
-        # What is accepted is a set: in whichever order it is named, it counts in that in which it is found.
+        # Accepted findings are a set: they are hashed in preflight's order, whatever order the study names them in.
         counted["preflight"] = {**job["preflight"], "accept": sorted(job["preflight"]["accept"], key=_found_as)}
     canonical = json.dumps(
         _plain({"job": counted, "start": start}), sort_keys=True, separators=(",", ":"), allow_nan=False
@@ -48,6 +48,6 @@ def job_sha256(job: Mapping[str, Any], **start: Any) -> str:
 
 
 def idle_domains_sha256(idle: Mapping[str, Any]) -> str:
-    """SHA-256 of what of a calibration a run's numbers hold: idle power by domain, and what others did."""
+    """SHA-256 of the parts of a calibration that a run's numbers depend on: idle power by domain, and the witness."""
     witness = {"witness": idle["witness"]} if idle.get("witness") else {}
     return job_sha256({"domains": idle.get("domains"), **witness})

@@ -1,7 +1,7 @@
-"""The hash of all that makes an artefact of a study what it is (no side effects).
+"""The hashes that identify the artefacts of a study (no side effects).
 
-An artefact carries the hash of its job and of what the job starts from. Where it is not the hash that the study file
-now gives, the artefact is another study's: it is made again, and no frame holds it.
+An artefact carries the hash of its job and of what the job starts from. Where that differs from the hash that the study
+file gives now, the artefact belongs to another study: it is made again, and no frame holds it.
 """
 
 from collections.abc import Mapping
@@ -18,12 +18,12 @@ from framewatt.study.study import Study
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
 
 _NO_TRAINING: dict[str, Any] = {"training": None, "batch_size": None}
-"""What of a job says nothing of weights that are not trained."""
+"""Fields of a job that do not matter for weights that are not trained."""
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What jobs name and do not hold, as hashes.
+    """Hashes of the files and environments that jobs refer to by name.
 
     Attributes:
         environments: by name of the environment, what it is made from: `mode` and, of the host's, `packages_sha256`, of
@@ -37,17 +37,17 @@ class Sources:
     replay_trace: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As a plan has them; what there is not is absent."""
+        """The form in a plan, without what is None."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
 class JobHashes:
-    """SHA-256 of everything that a study has made, by what makes it.
+    """SHA-256 of each artefact's job and inputs, by artefact.
 
     Attributes:
         study: a study that measures.
-        datasets: what its data sets are made of.
+        datasets: definitions of its data sets.
         sources: hashes of environments and of the user's files.
     """
 
@@ -67,7 +67,7 @@ class JobHashes:
 
     @property
     def _replayed(self) -> dict[str, str]:
-        """What the meters read, where that is a file."""
+        """Hash of the trace that the meters replay, if any."""
         return {"replay_trace": self.sources.replay_trace} if self.sources.replay_trace else {}
 
     @cached_property
@@ -98,7 +98,7 @@ class JobHashes:
 
     @cached_property
     def checks(self) -> dict[str, str]:
-        """Of the checks of those."""
+        """Of the checks of exports, by the same names."""
         plain = {
             name: self._check(cell, self.exports[name]) for name, cell in jobs.exported_models_of(self.study).items()
         }
@@ -120,7 +120,7 @@ class JobHashes:
         elif cell.phase == "infer":
             start = {"weights": self.weights[cell.model]}
         job = jobs.measure_job(self.study, cell, repetition, 1)
-        # Levels that are as without their options are no part: another option of the study leaves the run what it is.
+        # Default levels of options are left out of the hash, so that a new option keeps finished runs valid.
         job["cell"] = {name: job["cell"][name] for name in FIXED}
         return job_sha256(
             job, **start, idle=self.idle, **self._common(cell, cell.environment(self.study.device), cell.engine)
@@ -145,14 +145,14 @@ class JobHashes:
         return job_sha256(job, **start, **self._common(cell, environment, engine))
 
     def _common(self, cell: Cell, environment: str, engine: str) -> dict[str, Any]:
-        """What every step of a model starts from: data, an environment and, of an own model, its files."""
+        """Inputs common to every step of a model: data, an environment and, of an own model, its files."""
         definition = self.datasets.definitions[self.datasets.arrays_of(cell.dataset, cell.framework, cell.workload)]
         body = self.datasets.body_of(cell.workload) if self._fine_tuned(cell) else None
         named = [*definition.get("sources", {}).values(), *([body] if body else [])]
         own = self.sources.own.get(cell.workload)
         built = own and engine in self.study.own[cell.workload].settings["factory"]
         return {
-            # A user's file of arrays counts by what is in it, see `arrays`.
+            # A user's file of arrays is hashed by content, see `arrays`.
             "data": {key: value for key, value in definition.items() if key != "files"},
             "sources": {name: self.datasets.sources[name] for name in named},
             "environment": self.sources.environments[environment],

@@ -1,4 +1,4 @@
-"""Hashes of what a study's jobs start from and do not hold: locks, and the files of the user's own models."""
+"""Hashes of what a study's jobs refer to by name: locks, and the files of the user's own models."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ from framewatt.study.study import Study
 
 
 def host_packages(mode: str, python: str) -> str | None:
-    """Hash of the packages that the host's interpreter has now; None where the environments are others.
+    """Hash of the packages that the host's interpreter has now; None unless the mode is `host`.
 
     Args:
         mode: `locked`, `host` or `container`.
@@ -22,7 +22,7 @@ def host_packages(mode: str, python: str) -> str | None:
 
 
 def sources_of(study: Study, mode: str, root: Path, packages: str | None = None) -> Sources:
-    """Read them.
+    """Hash the locks and files.
 
     Args:
         study: a study that measures.
@@ -31,7 +31,7 @@ def sources_of(study: Study, mode: str, root: Path, packages: str | None = None)
         packages: of a host's interpreter, see host_packages.
 
     Raises:
-        FramewattError: a file of an own model is not there.
+        FramewattError: a file of an own model is missing.
     """
     environments: dict[str, dict[str, str | None]] = {name: {"mode": mode} for name in environments_of(study)}
     for name, about in environments.items():

@@ -1,7 +1,6 @@
-"""What the workflow hands to its scripts: plain dictionaries, made from the study alone (pure).
+"""The jobs that the workflow passes to its scripts: plain dictionaries, made from the study alone (pure).
 
-A job is a rule's parameter: whatever is in it makes Snakemake run the rule again when it changes, and nothing else
-should be in it.
+A job is a rule's parameter: a change of any field makes Snakemake run the rule again, so a job holds only what should.
 """
 
 from collections.abc import Iterable
@@ -22,7 +21,7 @@ _TRAINING_TIMEOUT_S = 24 * 3600
 _EXPORT_TIMEOUT_S = 3600
 
 STEP_S = 2
-"""Seconds of a known load, about, where a study does not say."""
+"""Default of the approximate seconds of each known load."""
 
 
 def models_of(study: AnyStudy) -> dict[str, Cell]:
@@ -31,7 +30,7 @@ def models_of(study: AnyStudy) -> dict[str, Cell]:
 
 
 def trained_models_of(study: AnyStudy) -> dict[str, Cell]:
-    """One cell for every model whose weights a framework makes: all but ONNX files that are given."""
+    """One cell for every model whose weights a framework makes: all but ONNX files that the user supplies."""
     return {name: cell for name, cell in models_of(study).items() if cell.framework != ONNX}
 
 
@@ -61,13 +60,13 @@ def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
 
 
 def _training(study: Study) -> dict[str, Any]:
-    """The study's training but for its optimizer, which is an option, and its batch size, which a job says itself."""
+    """The study's training settings without the optimizer (an option) and the batch size (a field of the job)."""
     left_out = ("optimizer", "batch_size")
     return {key: value for key, value in study.settings["training"].items() if key not in left_out}
 
 
 def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
-    """What an engine must know of an own model that it builds; nothing else is in the job of any other."""
+    """Fields that an engine needs to build an own model; empty for any other model."""
     own = study.own.get(cell.workload)
     return {"own": own.job(engine)} if own and engine in own.settings["factory"] else {}
 
@@ -109,17 +108,17 @@ def quantise_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict
 
 
 def check_quantised_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
-    """Check of the quantised file, whose scores are near its source's and need not agree."""
+    """Check of the quantised file, whose scores may deviate from its source's."""
     return check_job(study, cell, attempt) | {"options": {"precision": precision}, "tolerance": None}
 
 
 def instruments_job(study: Study) -> dict[str, Any]:
-    """Which meters there are, and what disturbs a measurement."""
+    """Finding the available meters, and what disturbs a measurement."""
     return {name: study.settings[name] for name in ("instruments", "preflight")} | {"device": study.device}
 
 
 def idle_job(study: Study) -> dict[str, Any]:
-    """Idle power of the machine, and how it is read."""
+    """Calibration: idle power of the machine, and how it is read."""
     settings = study.settings
     step_s = settings["calibration"].get("step_s", STEP_S)
     return {
@@ -127,7 +126,7 @@ def idle_job(study: Study) -> dict[str, Any]:
         "idle_s": settings["calibration"]["idle_s"],
         "set_governor": settings["preflight"]["set_governor"],
         "device": study.device,
-        # Absent where it is as ever, so that a calibration from before there was a choice stays as it is.
+        # The default is left out, so that calibrations older than this setting stay valid.
         **({} if step_s == STEP_S else {"step_s": step_s}),
     }
 
@@ -154,14 +153,14 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
         "attempt": attempt,
         "device": study.device,
         "threads": threads,
-        # Every repetition trains from other weights, alike in no two blocks and the same again in a rerun.
+        # Every repetition trains from other initial weights, which a rerun reproduces.
         "seed": settings["seed"] + repetition,
         "instruments": settings["instruments"],
         "cool_down": settings["cool_down"],
         "preflight": settings["preflight"],
         "timeout_s": settings["timeout_s"],
         **phase,
-        # Absent where nothing is out of the ordinary, so that a new option leaves finished runs as they are.
+        # Left out where all options are at their defaults, so that a new option keeps finished runs valid.
         **({"options": options} if options else {}),
         **({"disturbance": settings["disturbance"]} if settings["disturbance"] != USUAL else {}),
         **_own(study, cell, cell.engine),

@@ -10,13 +10,13 @@ from framewatt.study.cell import run_name
 
 @dataclass(frozen=True)
 class Missing:
-    """What a study lacks.
+    """The planned runs and environments that a study lacks.
 
     Attributes:
         planned: number of planned runs.
-        runs: by `<cell>/<repetition>` of every planned run that does not count, why.
-        refused: those of them without which the study must not end well.
-        environments: by name of every environment that is not there, why.
+        runs: reason by `<cell>/<repetition>`, for every planned run that does not count.
+        refused: those of them without which the study must not succeed.
+        environments: reason by name, for every environment that is missing.
         imported: whether the runs are read from files.
     """
 
@@ -28,7 +28,7 @@ class Missing:
 
     @property
     def lines(self) -> list[str]:
-        """Everything that is missing, a line each."""
+        """Everything that is missing, one line each."""
         runs = [f"{name.replace('/', ', repetition ')}: {reason}" for name, reason in self.runs.items()]
         return [*(f"environment {name}: {reason}" for name, reason in self.environments.items()), *runs]
 
@@ -39,7 +39,7 @@ class Missing:
 
     @property
     def error(self) -> str | None:
-        """One line where the study must not end well, with how to mend it; None where it may."""
+        """One line where the study must fail, with how to fix it; None where it may succeed."""
         if not self.refused and not self.environments:
             return None
         if self.imported:
@@ -61,13 +61,13 @@ def missing_of(
     environments: Iterable[Mapping[str, Any]],
     due: Mapping[str, str],
 ) -> Missing:
-    """What a study lacks.
+    """Find what a study lacks.
 
     Args:
         plan: the study's plan.
-        records: all run records that there are, schema-checked.
+        records: all existing run records, schema-checked.
         environments: records of the environments that the study needs.
-        due: by `<cell>/<repetition>`, why a run is to be made again although it has a record.
+        due: reason by `<cell>/<repetition>`, for runs that are to be repeated although they have a record.
     """
     found = {run_name({"cell": r["cell_id"], "repetition": r["repetition"]}): r for r in records}
     planned = [run_name(entry) for entry in plan["order"]]
@@ -89,5 +89,5 @@ def _why(record: Mapping[str, Any] | None, due: str | None) -> str | None:
 
 
 def _acceptable(record: Mapping[str, Any] | None) -> bool:
-    """Whether no further try would give the run: it had nothing to run, or was read from files."""
+    """Whether a retry could not help: the run had nothing to run, or was read from files."""
     return record is not None and (record["status"] == UNAVAILABLE or record.get("source") == "files")

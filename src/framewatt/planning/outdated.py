@@ -1,4 +1,4 @@
-"""What lies there and is not what the configuration says now, where Snakemake looks at times of files alone."""
+"""Files that do not match the present configuration, which Snakemake does not notice: it compares file times only."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from framewatt.planning.staleness import content_of
 
 
 def outdated_sources(hashes: JobHashes, resources: Path) -> list[str]:
-    """Records of data and environments that a study uses and that were made by another definition, lock or host.
+    """Records of the study's data and environments that were made with another definition, lock or host.
 
     Args:
         hashes: of the study.
@@ -36,7 +36,7 @@ def outdated_sources(hashes: JobHashes, resources: Path) -> list[str]:
 
 
 def imports_are_due(study: FileStudy, results: Path) -> bool:
-    """Whether the logs of a study of files are not those of which its records tell, or a record is not there.
+    """Whether the logs of a study of files differ from those that its records name, or a record is missing.
 
     Args:
         study: with its files.

@@ -17,10 +17,10 @@ from framewatt.study.study import Run, Study
 
 
 def plan_of(study: FileStudy | JobHashes) -> dict[str, Any]:
-    """What will be measured or read, in which order, what is left out and why, and what the tests can show.
+    """Make the plan of a study.
 
     Args:
-        study: a study of files; or the hashes of one that measures, which know it.
+        study: a study of files; or the hashes of one that measures, which hold the study.
     """
     if isinstance(study, JobHashes):
         return _plan(study.study, _measured(study))
@@ -46,7 +46,7 @@ def _plan(study: Study | FileStudy, how: dict[str, Any]) -> dict[str, Any]:
 
 
 def _measured(hashes: JobHashes) -> dict[str, Any]:
-    """`sources` are the hashes of files that the study names, of which those of the runs' jobs are made."""
+    """Fields of a study that measures; `sources` are hashes of its files, which enter the hashes of the runs' jobs."""
     study = hashes.study
     return {
         "source": "measure",
@@ -64,7 +64,7 @@ def _measured(hashes: JobHashes) -> dict[str, Any]:
 
 
 def _stopping(study: Study) -> dict[str, Any]:
-    """When the study looks, and what it may expect; nothing where it has a fixed number of blocks."""
+    """When the stopping rule looks, and the expected number of blocks; empty where that number is fixed."""
     rule = rule_of(study.settings)
     if rule is None:
         return {}
@@ -74,7 +74,7 @@ def _stopping(study: Study) -> dict[str, Any]:
 
 
 def _imported(study: FileStudy) -> dict[str, Any]:
-    """`repetitions` is how many runs the cell with the most has."""
+    """Fields of a study of files; `repetitions` is the largest number of runs of any cell."""
     runs = study.runs()
     return {
         "source": "files",
@@ -94,7 +94,7 @@ def _entry(run: Run | FileRun) -> dict[str, Any]:
 
 
 def planned_cells(plan: Mapping[str, Any]) -> list[PlainCell]:
-    """The cells of a plan that was written, also those without runs."""
+    """The cells of a written plan, including those without runs."""
     return [
         PlainCell(cell["id"], tuple((name, level) for name, level in cell.items() if name != "id"))
         for cell in plan["cells"]

@@ -1,4 +1,4 @@
-"""The records of a study's runs, held to its plan: no number comes from a run that the plan did not ask for."""
+"""The records of a study's runs, checked against its plan: no number comes from a run that was not planned."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,9 +13,9 @@ from framewatt.study.cell import run_name
 def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> dict[Path, dict[str, Any]]:
     """The records of a study by their paths, each of a planned run and of the job that was planned for it.
 
-    The levels of a record's cell are the plan's: a study that came to name a further option has a level of it in every
-    cell, and its earlier runs count on. A plan and records from before jobs had hashes (schema 1) are held to each
-    other by cell and repetition alone.
+    The levels of a record's cell are taken from the plan: where a study gained an option, every cell has a level of it,
+    and earlier runs still count. A plan and records from before jobs had hashes (schema 1) are matched by cell and
+    repetition alone.
 
     Args:
         plan_path: the study's plan.

@@ -1,4 +1,4 @@
-"""Why something that a study has made does not count any more, in a few words, or None where it does."""
+"""Why an artefact of a study is no longer valid, in a few words, or None where it still is."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -26,8 +26,8 @@ def of_stage(record: Path, sha256: str, start: Mapping[str, str | None]) -> str 
 
     Args:
         record: of the step that makes them.
-        sha256: the hash of its job, as the study is now.
-        start: SHA-256 of what lies there that it would start from, see stage.made_of; None where it is not there.
+        sha256: the hash of its job, for the present study file.
+        start: SHA-256 of its present inputs, see stage.made_of; None for an input that is missing.
     """
     found = content_of(record)
     if found is None:
@@ -49,10 +49,10 @@ def of_idle(record: Path, sha256: str) -> str | None:
 
 
 class Runs:
-    """Why runs are due: by their records, and by what lies there that they say they started from.
+    """Why runs are due: by their records, and by whether their inputs still are those that the records name.
 
     Args:
-        hashes: of everything as the study is now.
+        hashes: of all jobs, for the present study file.
         results: results/<study>.
         resources: the folder of data and environments.
     """
@@ -65,11 +65,11 @@ class Runs:
         self._idle = {idle_domains_sha256(self._content(path)) for path in (results / "calibrate").glob("idle*.json")}
 
     def start_of(self, cell: Cell, *made: str) -> dict[str, str | None]:
-        """SHA-256 of what lies there that a step of a cell's model starts from.
+        """SHA-256 of the present inputs of a step of a cell's model.
 
         Args:
             cell: the cell.
-            made: `weights`, or `model` and the export's name.
+            made: which input: `weights`, or `model` and the export's name.
         """
         start = {"data": self._data(cell)}
         if made and made[0] == "weights":
@@ -91,7 +91,7 @@ class Runs:
             folder: of its record and trace.
             cell_id: its cell.
             planned_sha256: the hash of its job, as the plan has it.
-            exports: names of those that are made again.
+            exports: names of the exports that are made again.
         """
         record = content_of(folder / "run.json")
         if record is None or not all((folder / name).is_file() for name in ("power.parquet", "events.parquet")):
@@ -109,7 +109,7 @@ class Runs:
             return "with a record that cannot be read"
 
     def _changed(self, cell: Cell, planned_sha256: str, record: Mapping[str, Any]) -> str | None:
-        """What a run was made with that is not so now."""
+        """What has changed since the run was made; None where nothing has."""
         identity, said = record["identity"], record["identity"]["environment"]
         name = cell.environment(self._hashes.study.device)
         mode = str(self._hashes.sources.environments[name]["mode"])
@@ -129,7 +129,7 @@ class Runs:
         return next((f"measured {what}" for what, (now, then) in there.items() if now and now != then), None)
 
     def _of_threads(self, cell: Cell, record: Mapping[str, Any]) -> str | None:
-        """Why a run is due that is due for nothing but the processors that it could use; None where it is for more."""
+        """Reason where a run is due only since the processors that it can use have changed; else None."""
         settings = self._hashes.study.settings
         then, now = record.get("threads"), self._hashes.study.threads
         named = any(chosen.option == "threads" for chosen in cell.options)
@@ -143,7 +143,7 @@ class Runs:
         return f"measured with {then} threads, where this machine gives {now} (threads: {then} in the study keeps them)"
 
     def _artefact(self, cell: Cell) -> str | None:
-        """SHA-256 of the weights or the ONNX file that a run of the cell would start from, where they are there."""
+        """SHA-256 of the weights or the ONNX file that a run of the cell would start from; None where missing."""
         if cell.engine == ONNX_RUNTIME:
             return self._content(self._results / "export" / cell.export / "check" / CHECK_RECORD).get("model_sha256")
         if cell.phase == "infer":
@@ -154,14 +154,14 @@ class Runs:
         return self._content(self._resources.joinpath(*path))
 
     def _content(self, path: Path) -> dict[str, Any]:
-        """A record that many runs name, read once."""
+        """Read a record that many runs refer to, cached."""
         if path not in self._read:
             self._read[path] = content_of(path)
         return self._read[path] or {}
 
 
 def content_of(path: Path) -> dict[str, Any] | None:
-    """A JSON object, or None where there is none that can be read."""
+    """Read a JSON object; None where the file is missing or unreadable."""
     try:
         content = read_json(path)
     except (OSError, ValueError):

@@ -7,7 +7,7 @@ _LEVELS = ("workload", "batch_size")
 
 
 def shows_training(study: Study | FileStudy) -> bool:
-    """Whether a study trains several models, or one at several batch sizes; of files, whether they tell of epochs."""
+    """Whether a study trains several models, or one at several batch sizes; of files, whether they hold epochs."""
     if isinstance(study, FileStudy):
         return any(log["reader"] == "epochs" for log in study.settings["files"]["logs"])
     trained = [cell.to_dict() for cell in study.cells if cell.phase == "train"]

@@ -19,14 +19,14 @@ _COLUMNS = ["framework", "phase", "file", "function", "through", "api_name", "wh
 
 @dataclass(frozen=True)
 class Rule:
-    r"""One line of the table. A pattern has to fit the whole text; a pattern that is missing fits every text.
+    r"""One line of the table. A pattern must match the whole text; a missing pattern matches every text.
 
     Attributes:
         framework: pattern of the framework's name, in upper or lower case.
         phase: pattern of the phase.
         function: pattern of `file:function`.
-        through: pattern of `file:function` of a function that called it, directly or by way of others.
-        api_name: what it is called; `\1` stands for a group of `function`.
+        through: pattern of `file:function` of a direct or indirect caller.
+        api_name: the name; `\1` stands for a group of `function`.
     """
 
     framework: re.Pattern[str] | None
@@ -70,7 +70,7 @@ def api_names(
     fitting = [rule for rule in rules if _fits(rule.framework, framework) and _fits(rule.phase, phase)]
     if not fitting:
         return [None] * len(functions)
-    # Nearly all functions have no rule, and one look tells.
+    # Most functions match no rule; one combined pattern sorts them out quickly.
     any_of_them = re.compile("|".join(f"(?:{rule.function.pattern})" for rule in fitting))
     keys = (functions["file"] + ":" + functions["function"]).tolist()
     callers = _Callers(calls, keys)
@@ -83,7 +83,7 @@ def api_names(
 
 
 class _Callers:
-    """Who called whom in a profile, asked upwards.
+    """Callers of each function in a profile.
 
     Args:
         calls: Profile.calls.
@@ -95,7 +95,7 @@ class _Callers:
         self._direct = calls.groupby("callee_rank")["caller_rank"].agg(list).to_dict()
 
     def any(self, rank: int, wanted: re.Pattern[str]) -> bool:
-        """Whether a function that fits lies on a way of calls to the function of that rank."""
+        """Whether some direct or indirect caller of the function of that rank matches."""
         seen: set[int] = set()
         ahead = list(self._direct.get(rank, []))
         while ahead:

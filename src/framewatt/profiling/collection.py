@@ -1,4 +1,4 @@
-"""The dumps of a folder: what ran, told by the names of the files, and how reading each of them went."""
+"""Reads the dumps of a folder: what ran, by the file names, and the status of reading each of them."""
 
 import csv
 import re
@@ -17,7 +17,7 @@ FIELDS = ("workload", "framework", "phase")
 _FILE_NAME = re.compile(r"(?P<workload>.+)_(?P<framework>[^_]+)_(?P<phase>[^_]+)\.prof")
 
 OK, REFUSED, FAILED = "ok", "refused", "failed"
-"""How reading a dump went: refused is one that may not be opened, failed one that cannot be read."""
+"""Status of a dump: `refused` may not be opened, `failed` cannot be read."""
 
 PROFILES_COLUMNS = ["file", "profile", *FIELDS, "status", "reason", "sha256", "written_by", "functions", "total_time_s"]
 """Columns of the record of a collection: one row per file.
@@ -29,7 +29,7 @@ Python that wrote the dump, `total_time_s` the run's length.
 
 @dataclass(frozen=True)
 class Names:
-    """What the words in a file's name mean.
+    """Meaning of the words in a file's name.
 
     Attributes:
         levels: field -> word in a file's name -> level.
@@ -66,7 +66,7 @@ def read_names(path: Path) -> Names:
 
 
 def read_profiles(files: Iterable[Path], names: Names, trust: Trust) -> tuple[list[ProfiledRun], pd.DataFrame]:
-    """Read what can be read, and say of every file how that went.
+    """Read the dumps, and record the status of every file.
 
     Args:
         files: dumps named `<workload>_<framework>_<phase>.prof`.
@@ -88,7 +88,7 @@ def read_profiles(files: Iterable[Path], names: Names, trust: Trust) -> tuple[li
         except FramewattError as error:
             if isinstance(error, UnknownDumpError):
                 row |= {"status": REFUSED, "sha256": error.sha256}
-            # A record travels; where the file lay on this machine does not.
+            # The record is published, so it must not hold the file's path on this machine.
             rows.append(row | {"reason": str(error).replace(str(file), file.name)})
             continue
         runs.append(ProfiledRun(**levels, profile=profile))
@@ -118,7 +118,7 @@ def summary(record: pd.DataFrame) -> list[str]:
 
 
 def _words(file: Path) -> dict[str, str]:
-    """What a file's name says of each field; nothing where it is no name of a dump."""
+    """Word of each field in a file's name; empty where it is no name of a dump."""
     found = _FILE_NAME.fullmatch(file.name)
     return found.groupdict() if found else {}
 
@@ -138,7 +138,7 @@ def _levels(file: Path, names: Names) -> dict[str, str]:
 
 
 def _refuse_second(file: Path, files: Iterable[Path], names: Names) -> None:
-    """Two dumps of one run: which of them counts is not for a program to say."""
+    """Refuse two dumps of one run, since a program cannot decide which one counts."""
     known = {other: {f: names.levels[f].get(word) for f, word in _words(other).items()} for other in files}
     others = [other.name for other in known if other != file and known[other] == known[file]]
     if others:

@@ -1,7 +1,7 @@
 """A cProfile dump as two frames: the functions of a profiled run, and who called whom.
 
-Dumps are marshal data, which can harm whoever opens them. One is opened only if its checksum is known or the user
-says so, and then by another process (unmarshal.py), from which nothing comes but checked numbers and names.
+Dumps are marshal data, which is unsafe to load. A dump is opened only if its checksum is known or the user allows it,
+and then by another process (unmarshal.py), which returns only checked numbers and names.
 """
 
 import csv
@@ -35,7 +35,7 @@ class Trust:
 
     Attributes:
         checksums: SHA-256 of known dumps.
-        every: open any dump; the user's word, or an own run's dump.
+        every: open any dump: the user allowed it, or the dump is of an own run.
     """
 
     checksums: frozenset[str] = frozenset()
@@ -52,7 +52,7 @@ class Profile:
             what it calls. Built-in functions have the file `~` and line 0.
         calls: CALL_COLUMNS, one row per caller and callee, times as spent in the callee on behalf of the caller.
         sha256: of the dump.
-        python: version of the Python that wrote the dump, as its paths tell; None where they do not.
+        python: version of the Python that wrote the dump, from paths in it; None where unknown.
     """
 
     functions: pd.DataFrame
@@ -131,10 +131,10 @@ def _python(content: bytes) -> str | None:
 
 
 def _unmarshal(path: Path, content: bytes, python: str | None) -> dict[str, Any]:
-    """What the other process makes of a dump."""
+    """Load a dump in the other process."""
     command = [sys.executable, "-I", "-S", str(_UNMARSHAL)]
     try:
-        # Processor time is limited over there; the clock here is for a process that waits for ever.
+        # The child limits its own CPU time; this timeout is for a child that hangs.
         done = subprocess.run(command, input=content, capture_output=True, check=False, timeout=10 * CPU_S)
         answer: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
         problem = answer.get("problem") or (f"data on which Python ends with {done.returncode}" if not answer else None)

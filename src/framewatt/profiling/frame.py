@@ -10,7 +10,7 @@ from framewatt.profiling.api_names import Rule, api_names
 from framewatt.profiling.dump import CALL_COLUMNS, FUNCTION_COLUMNS, Profile
 
 RUN_COLUMNS = ["study", "workload", "framework", "phase"]
-"""Which run a row of these frames is of."""
+"""Columns that identify the run of a row."""
 
 PROFILED_COLUMNS = [*RUN_COLUMNS, *FUNCTION_COLUMNS, "share_percent"]
 """Columns of the profiled functions: what Profile.functions has, and the own time's share of the run's total time."""
@@ -90,7 +90,7 @@ def of_run(frame: pd.DataFrame, workload: str, framework: str, phase: str) -> pd
 
 
 def profiled_as(functions: pd.DataFrame) -> pd.Series:
-    """What a profile calls each function: built-in ones by their own description, others by where they are."""
+    """Each function's name in the profile: the description of a built-in one, else its place in the code."""
     where = functions["file"] + ":" + functions["line"].astype("str") + " " + functions["function"]
     return functions["function"].where(functions["file"] == "~", where)
 

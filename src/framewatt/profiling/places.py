@@ -1,4 +1,4 @@
-"""Where a profiled function lies, without the folders of the machine that it ran on."""
+"""Short names of the files of profiled functions, without private folders of the machine."""
 
 import re
 from collections import defaultdict
@@ -15,8 +15,8 @@ def short_names(files: Iterable[str]) -> dict[str, str]:
     """A short name for every file, different ones for different files.
 
     A file of an installed package or of the standard library is named from the package on (`torch/nn/functional.py`),
-    any other by as many of its last folders as tell it from the others (`train.py`, `models/resnet.py`). What is no
-    file (`~` for built-in functions, `<string>`) keeps its name.
+    any other by as many of its last folders as make it unique (`train.py`, `models/resnet.py`). Names that are no files
+    (`~` for built-in functions, `<string>`) are kept.
 
     Args:
         files: names as cProfile writes them.
@@ -53,7 +53,7 @@ def _shortest_ends(files: list[str]) -> dict[str, str]:
 
 
 def _numbered(names: dict[str, str]) -> dict[str, str]:
-    """The same names; what two files would share is numbered from the second on."""
+    """The same names; duplicates are numbered from the second on."""
     seen: defaultdict[str, int] = defaultdict(int)
     numbered = {}
     for file, name in names.items():

@@ -15,7 +15,7 @@ from typing import Any
 MEMORY_BYTES = 1 << 30
 CPU_S = 60
 LARGEST_BYTES = 1 << 26
-"""Of a dump, and of the JSON that it becomes; the dumps of whole trainings have 1 % of it."""
+"""Size limit of a dump and of its JSON; dumps of whole trainings have 1 % of it."""
 
 _LARGEST_COUNT = 1 << 53
 _LONGEST_NAME = 4096

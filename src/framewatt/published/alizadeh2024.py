@@ -1,4 +1,4 @@
-"""alizadeh2024: no raw data is public, so its printed tables are held against each other and against its sentences."""
+"""alizadeh2024: no raw data is public, so its printed tables are compared with each other and with its sentences."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the raw results show beyond the papers: which tables there are, and what is said of them."""
+"""Findings in the raw results beyond the papers: captions of the tables, and sentences on them."""
 
 from collections.abc import Callable, Mapping
 

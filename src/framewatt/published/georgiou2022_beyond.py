@@ -28,7 +28,7 @@ def p_value_variants(raw: pd.DataFrame, resources: Path) -> pd.DataFrame:
 
 
 def outside_of_runs(raw: pd.DataFrame, resources: Path) -> pd.DataFrame:
-    """Printed means that lie outside the range of the runs they are to be the mean of."""
+    """Printed means that lie outside the range of the runs that they are meant to average."""
     rows = []
     for phase in PHASES:
         for printed in read_printed_table(resources, phase).to_dict("records"):

@@ -1,4 +1,4 @@
-"""Table 4 of georgiou2022: Spearman's rho of energy and run time, and over which numbers it was taken."""
+"""Table 4 of georgiou2022: Spearman's rho of energy and run time, and which numbers reproduce it."""
 
 from collections.abc import Iterator
 from pathlib import Path

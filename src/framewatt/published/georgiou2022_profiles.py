@@ -46,7 +46,7 @@ _JUDGED = "judged by the authors from documentation and source code; a profile d
 
 @dataclass(frozen=True)
 class PublishedFunction:
-    """What a function of the published tables is.
+    """A function of the published tables.
 
     Attributes:
         api_name: as framewatt writes it.

@@ -1,4 +1,4 @@
-"""How georgiou2022's ten runs of everything lie: interval, drift, outliers, bimodality."""
+"""Spread of georgiou2022's ten runs per case: interval, drift, outliers, bimodality."""
 
 from typing import Any
 

@@ -49,7 +49,7 @@ def two_ways(epochs: pd.DataFrame) -> pd.DataFrame:
 
 
 def repetitions(epochs: pd.DataFrame) -> pd.DataFrame:
-    """How far the two runs of a combination are apart, one row per combination of levels."""
+    """Difference of the two runs of a combination, one row per combination of levels."""
     sums = epochs.groupby([*FACTORS, "repetition"])[["energy_integrated", "total_time"]].sum(min_count=1)
     wide = sums.unstack("repetition")
     frame = pd.DataFrame(index=wide.index)
@@ -62,7 +62,7 @@ def repetitions(epochs: pd.DataFrame) -> pd.DataFrame:
 
 
 def extremes(runs: Iterable[TracedRun]) -> pd.DataFrame:
-    """Largest readings and what lies behind the last epoch, one row per framework.
+    """Largest readings, and mean seconds of readings after the last epoch, one row per framework.
 
     Returns:
         Columns framework, runs, largest_power_w, largest_memory_mib, mean_seconds_behind_last_epoch.

@@ -36,7 +36,7 @@ _ROUNDED_FIRST = ["precision", "recall", "f1"]
 """Metrics that the authors' numbers fit only where each run's value is rounded before the runs are averaged."""
 
 _NOISE = 1e-9
-"""What floating-point arithmetic may add to a mean: a mean that lies on a tie may be rounded up or down."""
+"""Floating-point error of a mean: a mean that is this close to a rounding tie may be rounded up or down."""
 
 _MIB = 2.0**20
 

@@ -17,7 +17,7 @@ def authors_tables(folder: Path) -> list[Path]:
         folder: that holds `experiments`.
 
     Raises:
-        FramewattError: there is none; the line names every place that was looked at.
+        FramewattError: there is none; the line names every place that was searched.
     """
     places = [folder / place / AUTHORS_TABLES for place in PLACES]
     by_content: dict[str, Path] = {}

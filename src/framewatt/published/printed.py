@@ -18,7 +18,7 @@ OF_ROUNDED = "within the rounding of the printed numbers that it follows from"
 
 _PRINTED = re.compile(r"(?P<sign>[<>~]?)\s*(?P<number>[-+]?[\d.]+(?:e[-+]?\d+)?)", re.IGNORECASE)
 _SLACK = 1e-9
-"""Share of a number by which floating-point arithmetic may miss it."""
+"""Relative floating-point error of a number."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Answer:
     """What a recount gives.
 
     Attributes:
-        value: the number, or a word where words are compared; None where it cannot be had, with the reason in `note`.
-        note: what a reader should know of it.
-        low: least value that the rounding of what it follows from allows; None where that rounding does not matter.
+        value: the number, or a word where words are compared; None where it is unknown, with the reason in `note`.
+        note: remark for the reader.
+        low: smallest value that the rounding of its inputs allows; None where that rounding does not matter.
         high: the largest such value.
-        out_of: of how many, where the value is a count of those that are as claimed.
+        out_of: total number of cases, where the value counts the cases that are as claimed.
     """
 
     value: float | str | None

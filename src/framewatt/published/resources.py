@@ -17,7 +17,7 @@ it, `arguments` its arguments as `name=value; name=value`."""
 
 
 class NotGivenError(Exception):
-    """What a recount needs and has not, in words."""
+    """An input of a recount is missing; the message names it."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from framewatt.published.verdicts import counts
 from framewatt.tables.table import MISSING, Table, significant, text, to_markdown
 
 LARGEST_SHOWN = 500
-"""Rows of a published table beyond which those that are reproduced are left to the CSV file."""
+"""Largest table of verdicts that is shown in full, in rows; of a longer one, reproduced rows are only in the CSV."""
 
 _DIGITS = 6
 _HEADINGS = {
@@ -58,7 +58,7 @@ def verdicts_table(study: str, verdicts: pd.DataFrame) -> Table:
 
 
 def deviating_table(study: str, verdicts: pd.DataFrame) -> Table:
-    """The numbers for which the recount gives another; how is told in the table of all."""
+    """The numbers that the recount does not reproduce; the table of all verdicts says how each was recounted."""
     table = verdicts_table(study, verdicts[verdicts["verdict"] == DEVIATES])
     shown = table.shown.drop(columns=["Verdict", "How"])
     caption = f"{study}: where the recount gives another number"

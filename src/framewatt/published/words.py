@@ -1,4 +1,4 @@
-"""What came out, in words, with every number taken from the tables."""
+"""Summary of the verdicts in words, with every number taken from the tables."""
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ def lead(frames: dict[str, pd.DataFrame]) -> str:
 
 
 def summary(frame: pd.DataFrame) -> list[str]:
-    """What every study's verdicts come to."""
+    """Sentences that sum up the verdicts of one study."""
     sentences = [f"{len(frame)} numbers: {_counted(frame)}."]
     cut = frame["note"].fillna("").str.contains(CUT_OFF, regex=False).sum()
     if cut:

@@ -1,11 +1,11 @@
-"""Own runs beside the paper that a study measures anew: its tables, and a verdict for each of its claims."""
+"""Own runs beside the paper that a study replicates: its tables, and a verdict for each of its claims."""
 
 import importlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    # The workflow asks for names of tables where pandas is not loaded, and sooner without it.
+    # Not imported at run time: the workflow needs only names of tables, and starts faster without pandas.
     from framewatt.replication.contract import Measured
     from framewatt.tables.table import Table
 

@@ -1,6 +1,6 @@
-"""alizadeh2024 measured anew: its Tables 1 to 3 beside the own ones, and what became of its claims.
+"""Replication of alizadeh2024: its Tables 1 to 3 beside own ones, and the verdicts on its claims.
 
-The paper took idle power off CPU and GPU; so do these tables.
+The paper subtracted idle power from CPU and GPU; so do these tables.
 """
 
 from collections.abc import Mapping
@@ -78,7 +78,7 @@ def table3(measured: Measured) -> Table:
 
 
 def claims_of_runs(measured: Measured) -> Table:
-    """What becomes of the claims of the abstract and the concluding remarks, and of the correlations."""
+    """Verdicts on the claims of the abstract and the concluding remarks, and on the correlations."""
     return claims_table(PAPER, findings(measured))
 
 

@@ -1,4 +1,4 @@
-"""What becomes of alizadeh2024's claims, recounted from own runs by the functions that recount them from its tables."""
+"""Verdicts on alizadeh2024's claims: own runs go through the functions that recount the claims from its tables."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ _ALPHA = 0.05
 
 
 def findings(measured: Measured) -> Iterator[Finding]:
-    """A finding a claim of those sections."""
+    """One finding per claim of the sections in _SECTIONS."""
     own = own_cells(measured.runs)
     tables, stands_in = _tables_of(own)
     for claim in read_claims(measured.resources / "alizadeh2024_claims.csv"):

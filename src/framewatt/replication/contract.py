@@ -1,4 +1,4 @@
-"""What a paper's replication is made of, and what comes of one of its claims."""
+"""Input of a paper's replication, and the finding on one of its claims."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields

@@ -1,4 +1,4 @@
-"""itu2023 measured anew: what became of the claims of its report, beside what its authors' own files give.
+"""Replication of itu2023: verdicts on the claims of its report, beside the numbers from its authors' files.
 
 Claims are recounted by the functions that recount them from the authors' files, over PyTorch and TensorFlow, the two
 frameworks of the report.
@@ -40,7 +40,7 @@ _OF_POWER = (claims.first_epoch_lower.__name__,)
 
 
 def claims_of_runs(measured: Measured) -> Table:
-    """What becomes of the claims of results, summary and concluding remarks."""
+    """Verdicts on the claims of results, summary and concluding remarks."""
     return claims_table(PAPER, findings(measured))
 
 
@@ -67,7 +67,7 @@ def three_ways(measured: Measured) -> Table:
 
 
 def findings(measured: Measured) -> Iterator[Finding]:
-    """A finding a claim."""
+    """One finding per claim."""
     own = own_epochs(measured)
     for claim in read_claims(measured.resources / f"{PAPER}_claims.csv"):
         if claim.where != _METHOD:

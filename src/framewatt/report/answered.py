@@ -1,4 +1,4 @@
-"""The answers of a study as sentences: what costs least, by how much, and whether that is known."""
+"""The answers of a study as sentences: which cell costs least, by how much, and whether that is known."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -26,24 +26,24 @@ from framewatt.study.statistical_tests import is_paired
 from framewatt.tables.columns import ESTIMATED
 
 _MOST_NAMES = 4
-"""Cells that one sentence names; of more, it says how many there are."""
+"""Largest number of cells that a sentence names; of more, it gives the number."""
 
 
 _MOST_TIMES = 100
-"""A bound of how far cells are apart that is wider than this says nothing."""
+"""Largest ratio that is printed as a bound; a wider one says nothing."""
 
 
 @dataclass(frozen=True)
 class Answered:
-    """The answer of a group for one quantity, with what it takes to tell it.
+    """The answer of a group for one quantity, with what its sentences need.
 
     Attributes:
         group: its cells.
-        row: of the answers (ANSWERS_COLUMNS).
-        what: what is spent, in a word: `energy`.
-        per: what it is of: `sample`.
-        confidence: of the intervals, all of the group together.
-        paired: whether runs are blocks.
+        row: its row of the answers frame (ANSWERS_COLUMNS).
+        what: the quantity as a word: `energy`.
+        per: its unit of work: `sample`.
+        confidence: simultaneous confidence of all intervals of the group.
+        paired: whether runs are in blocks.
     """
 
     group: Group
@@ -55,12 +55,12 @@ class Answered:
 
     @property
     def best(self) -> list[str]:
-        """Names of the cells of which one costs least."""
+        """Names of the cells in the confidence set of the cheapest."""
         return _cells(self.row["best"])
 
     @property
     def without(self) -> list[str]:
-        """Names of the group's cells of which no run counts."""
+        """Names of the group's cells without a run that counts."""
         return _cells(self.row["without"])
 
     @property
@@ -75,19 +75,19 @@ class Answered:
 
     @property
     def ratios(self) -> dict[str, dict[str, float | None]]:
-        """Of each other cell, see framewatt.statistics.answers."""
+        """Ratios by other cell, see framewatt.statistics.answers."""
         return dict(json.loads(self.row["ratios"]))
 
     @property
     def sentence(self) -> str:
-        """The answer, and nothing stronger."""
+        """The answer, worded no stronger than the confidence set allows."""
         if not self.compared:
             return self._alone()
         return self._settled() if self.settled else self._open()
 
     @property
     def remark(self) -> str:
-        """Which cells of the group are not compared, as a sentence behind others; empty where all are."""
+        """Which cells of the group are not compared, as a sentence that follows others; empty where all are."""
         without = [self._label(cell) for cell in self.without]
         return f" Not compared, since none of its runs counts: {', '.join(without)}." if without else ""
 
@@ -106,7 +106,7 @@ class Answered:
         )
 
     def _interval(self) -> str:
-        """By how much less, at the least and at the most."""
+        """By how much the reference costs less: ends of the interval."""
         low, high = self.row["ratio_low"], self.row["ratio_high"]
         if not known(low, high):
             return "no interval: the ratio is the same in every block"
@@ -130,7 +130,7 @@ class Answered:
         return f"less than {percent_below(apart - 1)} apart" if apart < 2 else f"up to {significant(apart)} times apart"
 
     def _others(self) -> str:
-        """What the cells outside of the set cost at least; where no such bound is known, what the set itself says."""
+        """Lower bound of what the cells outside the set cost; without one, only that some cell costs no more."""
         outside = [cell for cell in self.ratios if cell not in self.best]
         if not outside:
             return ""
@@ -155,7 +155,7 @@ class Answered:
         return self.group.labels.get(cell, cell)
 
     def in_full(self, unit: str, means: Mapping[str, Mapping[str, Any]]) -> str:
-        """The answer with what the least takes and the ratio of each other cell to it.
+        """The answer with the mean of the reference and the ratio of each other cell to it.
 
         Args:
             unit: of the quantity.
@@ -183,7 +183,7 @@ def answered(material: Material, quantity: str, what: str) -> Iterator[Answered]
     Args:
         material: of the study.
         quantity: a column.
-        what: what is spent, in a word.
+        what: the quantity as a word.
     """
     rows = material.answers[material.answers["quantity"] == quantity].to_dict("records")
     by_group = {row["group"] if isinstance(row["group"], str) else "": row for row in rows}
@@ -196,7 +196,7 @@ def answered(material: Material, quantity: str, what: str) -> Iterator[Answered]
 
 
 def disturbed_of(material: Material, one: Answered) -> str:
-    """How many of the runs that an answer rests on were disturbed, as a sentence; empty where none was."""
+    """How many of the runs behind an answer were disturbed, as a sentence; empty where none were."""
     nearest = one.row["next"] if isinstance(one.row["next"], str) else ""
     return disturbed.of_cells(material, {*one.best, nearest})
 

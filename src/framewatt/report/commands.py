@@ -1,4 +1,4 @@
-"""The commands that a report prints, by which its study is made again."""
+"""The commands that a report prints for reproducing its study."""
 
 import shlex
 from collections.abc import Mapping
@@ -6,13 +6,13 @@ from typing import Any
 
 
 def commands_of(plan: Mapping[str, Any], commit: str | None) -> list[str]:
-    """Command lines for a clone of the code in which the study file lies in config/studies, one after the other.
+    """Command lines, in order, for a clone of the code with the study file in config/studies.
 
-    Targets stand before `--config`, which takes everything behind it for a setting.
+    Targets come before `--config`, which takes everything after it as a setting.
 
     Args:
         plan: the study's.
-        commit: what made the records; None where they do not agree.
+        commit: the commit that made the records; None where they name different ones.
     """
     settings = plan["settings"]
     config = [shlex.quote(f"study={plan['study']}")]

@@ -1,4 +1,4 @@
-"""What should I deploy? In words, a task at a time: equal accuracy, the best in each objective, the Pareto front."""
+"""What should I deploy? In words, by workload and data set: equal accuracy, best by objective, the Pareto front."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 
 
 def recommendations(material: Material) -> list[tuple[str, list[str]]]:
-    """A heading and its sentences for every workload and data set that inference runs of the study count for."""
+    """A heading and its sentences for every workload and data set with inference runs that count."""
     choices = with_costs(material.choices, material.plan["settings"].get("costs", {}))
     choices = choices[choices["n"] > 0]
     if choices.empty:
@@ -42,7 +42,7 @@ def recommendations(material: Material) -> list[tuple[str, list[str]]]:
 
 
 def _names(choices: pd.DataFrame, compared: Sequence[str]) -> dict[str, str]:
-    """Names of choices by cell, as long as it takes to tell them apart: `torch2onnx/cpu batch 32`."""
+    """Names of choices by cell, only as long as needed to be distinct: `torch2onnx/cpu batch 32`."""
     others = [name for name in factors_of(choices) if name not in (*compared, *_TASK, "phase")]
     varied = [name for name in others if choices[name].nunique() > 1]
     return {
@@ -83,7 +83,7 @@ def _how_equal(row: Row) -> str:
 
 
 def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
-    """The choices that may be the best of an objective, and what the others take; nothing stronger than the set."""
+    """The choices that may be the best in an objective, and the others' ratios; no stronger than the set allows."""
     words, unit, quantity = _BEST[objective]
     judged = [row for row in rows if isinstance(row[f"{objective}_verdict"], str)]
     inside = [row for row in judged if row[f"{objective}_verdict"] in (BEST, NOT_APART)]
@@ -117,7 +117,7 @@ def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
 
 
 def _takes(rows: Sequence[Row], names: Mapping[str, str]) -> str:
-    """What many inferences of the choice of least energy take, and of the choice of most."""
+    """Energy of many inferences with the choice of least energy, and with that of most."""
     counted = sorted((row for row in rows if known(row["kwh"])), key=lambda row: row["kwh"])
     if not counted:
         return ""
@@ -138,7 +138,7 @@ def _amounts(row: Row) -> str:
 
 
 def _front(rows: Sequence[Row], names: Mapping[str, str]) -> str:
-    """The front; it is of means, which runs may not tell apart."""
+    """The Pareto front; it is one of means, whose differences may not be significant."""
     front = [names[row["cell"]] for row in rows if _true(row["on_front"])]
     accuracy = " and accuracy" if all(known(row["accuracy"]) for row in rows) else ""
     return f"On the Pareto front of mean energy, latency{accuracy}: {', '.join(front)}." if front else ""

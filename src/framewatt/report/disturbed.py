@@ -1,4 +1,4 @@
-"""Which runs others disturbed, and by what."""
+"""Which runs were disturbed, and by what."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,28 +11,28 @@ from framewatt.runs.verdict import counts
 from framewatt.witness.judgement import DISTURBED, kind_of
 
 REPEATED = "repeated, since the first try was disturbed: "
-"""How the flag of a run begins that was measured once more."""
+"""Beginning of the flag of a run that was repeated."""
 
 
 def causes_of(record: Mapping[str, Any]) -> list[str]:
-    """What disturbed the primary window of a run, in words; nothing where nothing did, or nobody knows."""
+    """What disturbed the primary window of a run, in words; empty where nothing did, or it is unknown."""
     return list(_witness_of(record).get("disturbed") or [])
 
 
 def told_apart(flag: str) -> bool:
-    """Whether a flag of a run is told here, and not among the others."""
+    """Whether a flag of a run is reported in this section, and not with the other flags."""
     return flag.startswith((DISTURBED, REPEATED))
 
 
 def of_cells(material: Material, cells: set[str]) -> str:
-    """How many of the runs of some cells that count were disturbed, as a sentence; empty where none was."""
+    """How many runs that count of these cells were disturbed, as a sentence; empty where none were."""
     counted = [record for record in _counted(material) if record["cell_id"] in cells]
     disturbed = sum(bool(causes_of(record)) for record in counted)
     return f"Others disturbed {disturbed} of their {plural(len(counted), 'run')}." if disturbed else ""
 
 
 def in_all(material: Material) -> str:
-    """How many of all runs that count were disturbed, and by what, as a sentence; empty where none was."""
+    """How many of all runs that count were disturbed, and by what, as a sentence; empty where none were."""
     counted = _counted(material)
     disturbed = [causes for record in counted if (causes := causes_of(record))]
     if not disturbed:
@@ -43,7 +43,7 @@ def in_all(material: Material) -> str:
 
 
 def sentences(material: Material) -> list[str]:
-    """What the witnesses of all runs say; nothing of a study in which none had one."""
+    """Summary of the witnesses of all runs; empty for a study without any."""
     counted = _counted(material)
     witnessed = [record for record in counted if _witness_of(record)]
     if not witnessed:

@@ -25,7 +25,7 @@ _WEIGHTS = {
 _OPTIMIZERS = {"sgd": "SGD", "adam": "Adam"}
 
 _DRIFT_SPREADS = 3.0
-"""Combined standard deviations by which idle power may change before the report says so."""
+"""Threshold, in combined standard deviations, above which the report mentions a change of idle power."""
 
 
 def measured(material: Material) -> Facts:
@@ -92,7 +92,7 @@ def _rest(cool_down: Mapping[str, Any]) -> str:
 
 
 def _crosses(material: Material) -> list[str]:
-    """Cells that differ in compared factors alone, a phrase each."""
+    """The crosses of compared factors, one phrase each."""
     groups: dict[str, list[str]] = {}
     for cell in material.plan["cells"]:
         levels = {name: level for name, level in cell.items() if name != "id"}
@@ -102,7 +102,7 @@ def _crosses(material: Material) -> list[str]:
 
 
 def machines(material: Material) -> list[Facts]:
-    """The machines that measured, each once whatever its boot; more than one is worth a reader's frown."""
+    """The machines that measured, each once however often it booted; the reader should know if there are several."""
     found: dict[str, Facts] = {}
     for record in material.records:
         if not record["machine"]:
@@ -116,7 +116,7 @@ def machines(material: Material) -> list[Facts]:
 
 
 def instruments(material: Material) -> Table:
-    """One row per domain: what read it, how often, what it read at rest."""
+    """One row per domain: its meter, sampling period, and idle power."""
     seen: dict[tuple[str, str, str, bool], None] = {}
     for record in material.records:
         for window in record["windows"].values():
@@ -136,7 +136,7 @@ def instruments(material: Material) -> Table:
 
 
 def sampling(material: Material) -> Facts:
-    """How the sampler did and how long the machine was watched at rest."""
+    """Performance of the sampler, and how long idle power was measured."""
     if material.imported:
         return how_sampled(material)
     summaries = [record["sampler"] for record in material.records if record["sampler"]]
@@ -163,7 +163,7 @@ def sampling(material: Material) -> Facts:
 
 
 def _idle_disturbed(material: Material) -> list[str]:
-    """What others did while idle power was measured."""
+    """What other processes did while idle power was measured."""
     calibrations = {"before the runs": material.idle, "after them": material.idle_after}
     return [
         f"{when}, {cause}"
@@ -173,7 +173,7 @@ def _idle_disturbed(material: Material) -> list[str]:
 
 
 def _idle_drift(material: Material) -> list[str]:
-    """Domains whose idle power after the runs lies further from that before than both spreads explain."""
+    """Domains whose idle power changed between before and after the runs by more than both spreads explain."""
     found = []
     for domain, before in material.idle.get("domains", {}).items():
         after = material.idle_after.get("domains", {}).get(domain, {})
@@ -187,7 +187,7 @@ def _idle_drift(material: Material) -> list[str]:
 
 
 def identity(material: Material) -> Facts:
-    """Hashes of what made the numbers; where runs rightly differ, how many values there are."""
+    """Hashes of code, data, weights and the like; where runs may rightly differ, the number of values."""
     values: dict[str, set[str]] = {}
     for record in material.records:
         identity = {name: value for name, value in record["identity"].items() if not isinstance(value, Mapping)}

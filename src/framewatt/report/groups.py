@@ -1,4 +1,4 @@
-"""Groups of comparable cells, by the names that readers know them by."""
+"""Groups of comparable cells, with names for readers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ class Group:
     """Cells that agree in all factors but the compared ones.
 
     Attributes:
-        levels: those that they share, by factor.
-        labels: what tells each cell from the others, by its name.
+        levels: the shared levels, by factor.
+        labels: the levels that distinguish each cell, by cell name.
     """
 
     levels: Mapping[str, Any]
@@ -38,7 +38,7 @@ class Group:
 
 
 def groups_of(material: Material) -> dict[str, Group]:
-    """The plan's groups by the name that the statistics give them, training first, in order of levels."""
+    """The plan's groups by their name in the statistics, training first, in order of levels."""
     cells = planned_cells(material.plan)
     named = {name: _group(members, material.compared) for name, members in groups(cells, material.compared).items()}
     return dict(sorted(named.items(), key=lambda item: [_place(*level) for level in item[1].levels.items()]))

@@ -1,4 +1,4 @@
-"""The report's first paragraph: the study's answer, with what it holds for."""
+"""The report's first paragraph: the study's answer and its scope."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from framewatt.report.material import Material
 from framewatt.report.numbers import listed, plural
 
 _MOST_GROUPS = 3
-"""Groups that the paragraph answers one by one; of more, it counts."""
+"""Largest number of groups that the paragraph answers one by one; of more, it gives counts."""
 
 
 def head(material: Material) -> str:
@@ -26,7 +26,7 @@ def head(material: Material) -> str:
 
 
 def _scope(material: Material) -> str:
-    """What the answer holds for, and no more."""
+    """What the answer holds for."""
     if material.imported:
         return "In the runs that were read"
     machines = len(facts.machines(material))

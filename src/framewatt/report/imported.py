@@ -1,4 +1,4 @@
-"""What a study of files says of itself: its logs instead of windows, machines and samplers."""
+"""Facts of a study of files: its logs instead of windows, machines and samplers."""
 
 from collections import Counter
 from typing import Any
@@ -30,7 +30,7 @@ def files_read(material: Material) -> Facts:
 
 
 def how_sampled(material: Material) -> Facts:
-    """What is known of the sampling: only what the logs tell."""
+    """Facts of the sampling, as far as the logs tell."""
     parts = material.totals["parts"].dropna().unique()
     facts = [("Energy is", "; in other runs ".join(f"that of {part}" for part in parts))] if len(parts) else []
     baseline = material.plan["settings"]["files"]["baseline"]

@@ -1,4 +1,4 @@
-"""What a report is made of."""
+"""Input of a report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from framewatt.tables import Table
 
 @dataclass(frozen=True)
 class Material:
-    """Everything that a study left behind, loaded.
+    """All results of a study, loaded.
 
     Attributes:
         plan: plan.json: study, title, description, device, repetitions, seed, order, cells, excluded, unsupported,
@@ -35,11 +35,11 @@ class Material:
         drift: of the whole study (framewatt.statistics.drift.DRIFT_COLUMNS).
         omnibus: tests of whole groups (OMNIBUS_COLUMNS), where the study asks for tests of ranks.
         trends: energy along batch size and work (TRENDS_COLUMNS).
-        to_accuracy: what it cost to be as good as asked (framewatt.statistics.to_accuracy).
+        to_accuracy: cost of reaching the target accuracies (framewatt.statistics.to_accuracy).
         choices: what to deploy (framewatt.statistics.deploy.deploy_columns).
         stopping: stopping.json; empty where the study has a fixed number of blocks.
-        repetitions_changed: how they were, once results were there (framewatt.stopping.history).
-        replication: tables beside those of the paper that the study measures anew.
+        repetitions_changed: changes of the repetitions after results existed (framewatt.stopping.history).
+        replication: tables of own numbers beside those of the paper that the study replicates.
     """
 
     plan: Mapping[str, Any]
@@ -71,7 +71,7 @@ class Material:
 
     @property
     def estimate(self) -> str:
-        """That the energies that count are estimated, or partly so, in words; empty where they are measured."""
+        """A phrase where energies that count are estimated, wholly or partly; empty where all are measured."""
         return estimate_words(self.totals.loc[self.totals["status"].eq("ok"), "estimated"])
 
     @property
@@ -81,7 +81,7 @@ class Material:
 
     @property
     def imported(self) -> bool:
-        """Whether the runs were read from files that other tools left."""
+        """Whether the runs were read from log files of other tools."""
         return self.plan.get("source") == "files"
 
     @property
@@ -91,21 +91,21 @@ class Material:
 
     @property
     def headline(self) -> Headline:
-        """What cells are compared by."""
+        """The quantities by which cells are compared."""
         return headline_of_runs(self.totals)
 
     @property
     def counted(self) -> int:
-        """Runs that are ok and whose energy is valid."""
+        """Number of runs that are ok and whose energy is valid."""
         return int(counts(self.totals).sum())
 
     @property
     def cells_that_do_not_count(self) -> list[str]:
-        """Planned cells of which no run counts, by name: all failed, are invalid or missing, or are left out."""
+        """Names of planned cells without a run that counts: all failed, are invalid or missing, or are left out."""
         known = set(self.totals.loc[counts(self.totals), "cell"])
         return [cell["id"] for cell in self.plan["cells"] if cell["id"] not in known]
 
     @property
     def alpha(self) -> float:
-        """The study's level of significance."""
+        """The study's significance level."""
         return float(self.plan["settings"]["statistics"]["alpha"])

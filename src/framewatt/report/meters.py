@@ -1,4 +1,4 @@
-"""What the meters of the study show on this machine, as they were characterised before the runs."""
+"""Characterisation of the study's meters on this machine, from before the runs."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers formatted for readers."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ def known(*values: float | None) -> bool:
 
 
 def significant(value: float | None, digits: int = 3) -> str:
-    """A number to so many significant digits, without an exponent where it is easily read so."""
+    """A number to `digits` significant digits, without an exponent unless it is very large or small."""
     if value is None or not math.isfinite(value):
         return UNKNOWN
     if value == 0:
@@ -80,10 +80,10 @@ def _percent(share: float, rounded: Callable[[float], int], digits: int) -> str:
     value = 100 * share
     if value == 0:
         return "0 %"
-    # Of 99.7 % the digits that tell are those of what is missing from 100.
+    # Close to 100 %, the significant digits are those of the difference to 100.
     telling = min(abs(value), abs(100 - value)) if 99 <= value < 100 else abs(value)
     step = 10.0 ** (math.floor(math.log10(telling)) - digits + 1)
-    # What is a whole number of steps but for floating point is one.
+    # A number within rounding error of a whole number of steps is treated as that number.
     steps = round(value / step) if abs(value / step - round(value / step)) < 1e-9 else rounded(value / step)
     places = max(0, -math.floor(math.log10(step)))
     return f"{steps * step:.{places}f} %"

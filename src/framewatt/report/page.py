@@ -1,4 +1,4 @@
-"""Puts the report together: one HTML page that needs no other file and no network."""
+"""Builds the report: one HTML page that needs no other file and no network."""
 
 import re
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ FIGURES = {
         for name, levels in training.FIGURES.items()
     },
 }
-"""Caption and text alternative of each figure, in the order of the page; other figures follow by name."""
+"""Caption and alternative text of each figure, in the order of the page; other figures follow by name."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
     """The report as an HTML page.
 
     Args:
-        material: everything that the study left behind, loaded.
+        material: all results of the study, loaded.
         figures: folder with the figures as SVG.
-        authors: folder with those that are drawn from the raw results of the paper that the study measures anew.
+        authors: folder with figures drawn from the raw results of the paper that the study replicates.
 
     Returns:
         the page; the same material gives the same text.
@@ -135,7 +135,7 @@ def _figures(folder: Path, prefix: str = "") -> list[PageFigure]:
     for path in paths:
         plain = path.stem.replace("_", " ")
         caption, alternative = FIGURES.get(path.stem, (plain, plain))
-        # What is no drawing is refused there.
+        # `inline` refuses anything but a plain drawing.
         svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{prefix}{path.stem}", alternative))  # noqa: S704  # see above
         found.append(PageFigure(f"{prefix}{path.stem}", caption, svg))
     return found
@@ -157,14 +157,14 @@ def _environments(material: Material) -> Table:
 
 
 def _planned(material: Material) -> str:
-    """What the planned runs could show; the smallest p of a test of ranks is only a floor, and is said to be one."""
+    """What the planned runs could show; the smallest p of a rank test is only a lower bound, and is called so."""
     told = material.plan["significance"]
     floor = " That is a floor: it is reached where every run points the same way." if "smallest_p" in told else ""
     return f"{told['sentence']}{floor}"
 
 
 def _commit(material: Material) -> str | None:
-    """The commit that measured, where every run names the same one, and what it names can be one."""
+    """The commit that measured, if every run names the same one and it has the form of a commit; else None."""
     found = {str((record["identity"].get("code") or {}).get("commit")) for record in material.records}
     return (
         next(iter(found)) if len(found) == 1 and all(re.fullmatch("[0-9a-f]{7,64}", name) for name in found) else None

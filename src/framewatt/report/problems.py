@@ -1,4 +1,4 @@
-"""What is failed, invalid, missing, left out, flagged or disturbing."""
+"""Tables of what failed, is invalid, missing, left out or flagged, and of preflight's findings."""
 
 from collections import Counter
 from typing import Any
@@ -15,7 +15,7 @@ _REPETITION, _CV, _RUNS = frozenset({"repetition"}), frozenset({"CV, %"}), froze
 
 
 def problem_tables(material: Material) -> list[Table]:
-    """What failed, is invalid or missing, and what was left out; a table for each kind that there is any of."""
+    """What failed, is invalid or missing, and what was left out; one table per kind, without empty ones."""
     tables = [
         Table(
             "failed-runs",
@@ -101,7 +101,7 @@ def _left_out(plan: Any) -> list[list[str]]:
 
 
 def flag_tables(material: Material) -> list[Table]:
-    """What a reader should know although the numbers stand: of cells, and of runs."""
+    """Flags of valid numbers: one table for cells, one for runs."""
     of_runs = Counter(flag for record in material.records for flag in record["flags"])
     for flag in filter(disturbed.told_apart, [*of_runs]):
         del of_runs[flag]
@@ -126,7 +126,7 @@ def flag_tables(material: Material) -> list[Table]:
 
 
 def _cell_flags(material: Material, of_runs: set[str]) -> list[list[str]]:
-    """Flags of energy and time; those of single runs have a table of their own."""
+    """Flags of cells' energy and time, without those of single runs (`of_runs`), which have a table of their own."""
     rows = []
     chosen = material.cells[material.cells["quantity"].isin(material.headline.quantities)]
     for row in chosen.itertuples():
@@ -148,7 +148,7 @@ def _drifts(material: Material) -> list[list[str]]:
 
 
 def preflight_table(material: Material) -> Table:
-    """What about the machine disturbed the measurements, each finding once, with how many runs it was there for."""
+    """Preflight's findings on the machine, each once, with the number of runs that had it."""
     found: Counter[tuple[str, ...]] = Counter()
     for record in material.records:
         found.update(
@@ -160,7 +160,7 @@ def preflight_table(material: Material) -> Table:
 
 
 def _merged(found: Counter[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
-    """Findings of one topic that differ in a number alone (the load) as one: the first and the last of them."""
+    """Merge findings of one topic that differ only in a number (the load) into one, with the first and the last."""
     merged: dict[tuple[str, ...], tuple[list[str], int]] = {}
     for (topic, what, meaning, remedy), runs in found.items():
         values, count = merged.get((topic, meaning, remedy), ([], 0))

@@ -17,7 +17,7 @@ _OF_PAIRS = (
 
 
 def told(material: Material) -> list[str]:
-    """Sentences: what the study expected, when it stopped and why, what was changed once results were there."""
+    """Sentences: what the study expected, when it stopped and why, what was changed after results existed."""
     found = [material.plan["stopping"]["sentence"], material.stopping["why"], _OF_PAIRS] if material.stopping else []
     return found + sentences(material.repetitions_changed)
 
@@ -51,7 +51,7 @@ def _row(group: Mapping[str, Any], levels: Mapping[str, Any], compared: Any) -> 
 
 
 def _how_sure(other: Mapping[str, Any]) -> tuple[float, float]:
-    """How well a choice is told from the best: by its e-value, or by how narrow its interval is."""
+    """Sort key of how certain a cell's difference to the best is: its e-value, or the width of its interval."""
     high = math.inf if other["ratio_high"] is None else other["ratio_high"] / other["ratio"]
     return (other["e_value"] or 0.0, -high)
 

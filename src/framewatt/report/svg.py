@@ -1,4 +1,4 @@
-"""Figures as parts of a page: drawings and nothing that acts, whoever drew them."""
+"""Embeds figures in a page: plain drawings only, without scripts or links, since figures may come from anyone."""
 
 import re
 from html import escape
@@ -18,13 +18,13 @@ _ROOT = re.compile(r"<svg\b")
 def inline(svg: str, prefix: str, alternative: str) -> str:
     """An SVG document as an element of an HTML page.
 
-    The XML prolog, comments and metadata go; ids and references to them get a prefix, since figures share ids; the
-    style rule for every element is held to this figure.
+    XML prolog, comments and metadata are removed; ids and references to them get a prefix, since figures share ids; the
+    style rule for all elements is limited to this figure.
 
     Args:
         svg: an SVG document as matplotlib writes it.
-        prefix: unique in the page, fit for an id.
-        alternative: text for who cannot see the figure.
+        prefix: unique in the page, valid as an id.
+        alternative: alternative text of the figure.
 
     Raises:
         FramewattError: it holds more than a drawing, such as a script or a link: figures of a package, or of the
@@ -42,19 +42,19 @@ _DRAWN = {
     *("rect", "circle", "ellipse", "line", "polyline", "polygon"),
     *("linearGradient", "radialGradient", "stop", "pattern"),
 }
-"""What matplotlib and Graphviz draw with; `a` is Graphviz' way to name a node, and leads nowhere."""
+"""Elements that matplotlib and Graphviz use; `a` is how Graphviz names a node, and has no link target."""
 
 _INSIDE = ("#", "data:image/png;base64,")
 _ACTING = re.compile(r"url\((?!#)|@import|expression\(|javascript:|\\", re.IGNORECASE)
-"""What in a style or an attribute fetches or acts, and the backslash, by which it can be written otherwise."""
+"""Parts of a style or an attribute that load something or run code, and the backslash, which can disguise them."""
 
 
 def _check(body: str, name: str) -> None:
-    """Refuse what is no plain drawing. What XML and HTML read differently is refused with it: CDATA, instructions."""
+    """Refuse anything but a plain drawing, also what XML and HTML parse differently: CDATA, processing instructions."""
     if "<!" in body or "<?" in body:
         raise FramewattError(f"{name}: found a section that is no drawing; allowed: elements and text")
     try:
-        root = ElementTree.fromstring(body)  # noqa: S314  # without the prolog it can define no entity
+        root = ElementTree.fromstring(body)  # noqa: S314  # without a prolog it cannot define entities
     except ElementTree.ParseError as error:
         raise FramewattError(f"{name}: found no SVG: {error}") from error
     for element in root.iter():
@@ -74,4 +74,4 @@ def _check_attribute(attribute: str, value: str, name: str) -> None:
 
 
 _TEXTS = ("title", "aria-label")
-"""Attributes that are only shown."""
+"""Attributes whose text is only displayed."""

@@ -1,4 +1,4 @@
-"""Tables of the page: those of the study, as in their files, and what the report itself puts together."""
+"""Tables of the page: those of the study, as in their files, and those that the report itself makes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ class Table:
         caption: what it holds.
         header: names of the columns.
         rows: as shown, each as long as the header.
-        numeric: names of the columns that are set flush right.
-        source: the file that holds it in full digits, or None.
+        numeric: names of the columns that are right-aligned.
+        source: the file that holds it in full precision, or None.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Table:
 
     @property
     def long(self) -> bool:
-        """Whether it scrolls in a box of its own on a screen."""
+        """Whether the table is long enough to get a scroll box of its own on a screen."""
         return len(self.rows) > _LONG_ROWS
 
 
@@ -54,13 +54,13 @@ def study_tables(material: Material) -> list[Table]:
 
 
 def _of_training(material: Material) -> list[tables.Table]:
-    """Tables that few studies fill."""
+    """Tables of training, which few studies have."""
     made = [tables.trends(material.trends), tables.to_accuracy(material.to_accuracy)]
     return [table for table in made if len(table.data)]
 
 
 def replication_tables(material: Material) -> list[Table]:
-    """The study's numbers beside those of the paper that it measures anew."""
+    """The study's numbers beside those of the paper that it replicates."""
     return [of_table(table, "replication") for table in material.replication]
 
 

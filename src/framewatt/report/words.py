@@ -1,4 +1,4 @@
-"""The answers in words, with their numbers."""
+"""The study's answers as sentences, with their numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +16,14 @@ _MUCH_CV_PERCENT = 10.0
 
 @dataclass(frozen=True)
 class Answer:
-    """A question of the reader and what the study says to it, a sentence a group or fact."""
+    """A question of the reader and the study's answer, one sentence per group or fact."""
 
     question: str
     sentences: list[str]
 
 
 def answers(material: Material) -> list[Answer]:
-    """Every question that the study has something to say to, in the order of interest."""
+    """Every question that the study can answer, most interesting first."""
     head = material.headline
     what = " and ".join(material.compared[:1]).replace("_", " ")
     ranked = {
@@ -75,12 +75,12 @@ def _exports(material: Material) -> list[str]:
 
 
 def name_of(record: Any) -> str:
-    """What an export or environment is called."""
+    """Name of an export or environment."""
     return str(record.get("model") or record.get("name") or record.get("framework") or "unnamed")
 
 
 def _correlation(material: Material) -> list[str]:
-    """Rho within groups; nothing over all, and no p: these cells were chosen."""
+    """Rho within groups; neither a rho over all groups nor a p, since the cells were chosen and are no sample."""
     names = groups_of(material)
     rows = material.correlations[material.correlations["rho"].notna()].assign(
         group=lambda frame: frame["group"].fillna("")
@@ -119,7 +119,7 @@ def _repeatability(material: Material) -> list[str]:
 
 
 def _drift(material: Material) -> list[str]:
-    """Whether the study as a whole drifted, in words; empty where it did not, or nobody can tell."""
+    """Whether the study as a whole drifted, in words; empty where it did not, or where that is unknown."""
     spent = {material.headline.energy: "energy", material.headline.time: "time"}
     return [
         f"Over the study {spent[row.quantity]} drifted: the last runs took {significant(abs(row.change_percent), 2)} % "

@@ -18,13 +18,13 @@ from framewatt.witness.window import witnessed
 
 
 def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: float, trace_path: Path) -> dict[str, Any]:
-    """Do nothing for `idle_s` seconds and say what that draws.
+    """Measure idle power for `idle_s` seconds.
 
     Args:
         meters: names of the meters to read.
         options: the study's `instruments`.
         idle_s: seconds to measure.
-        trace_path: where raw readings go.
+        trace_path: where to write the raw readings.
 
     Returns:
         `meters`, `idle_s`, `duration_s`, `machine`, `witness` (witness.window.witnessed) and, by domain,
@@ -64,10 +64,10 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
 
 
 def idle_here(idle: Mapping[str, Any], options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The calibration of this node as it is booted now.
+    """The calibration of this node in its current boot.
 
-    Idle power is a node's: where the study's calibration comes from another one, or from before a boot, this node is
-    measured once, and the result kept under its fingerprint until the study asks for another calibration.
+    Idle power belongs to one node: where the study's calibration comes from another node, or from before a reboot, this
+    node is measured once. The result is kept under the node's fingerprint until the study's own calibration changes.
 
     Args:
         idle: the study's calibration, with the hash of its job.
@@ -89,7 +89,7 @@ def idle_here(idle: Mapping[str, Any], options: Mapping[str, Any], folder: Path)
 
 
 def _idle_of(trace: Trace, indices: Sequence[int], start_ns: int, end_ns: int) -> dict[str, Any]:
-    """A domain's idle power by the first of its accounts that counts."""
+    """A domain's idle power, by the first of its accounts that is valid."""
     series = {index: trace.of(index) for index in indices}
     found = {i: energy_of(trace.channels[i], *series[i], start_ns, end_ns) for i in indices}
     index = next((i for i in indices if not found[i].reasons), indices[0])

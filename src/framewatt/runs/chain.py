@@ -1,11 +1,11 @@
-"""The chain of a study's run records: an entry a record, in the order in which they were written, none ever changed.
+"""The hash chain of a study's run records: one entry per record, in the order of writing; append-only.
 
-Each entry holds the hash of the one before, so that a record that is changed, taken out or slipped in later does not
-fit any more. What a chain cannot show: whoever rewrites every record can rewrite the chain as well, unless somebody
-else keeps its last hash, or a signature over the package.
+Each entry holds the hash of the one before, so that a record that is changed, removed or inserted later no longer
+fits. What a chain cannot show: whoever rewrites every record can rewrite the chain as well, unless somebody else keeps
+its last hash, or a signature over the package.
 
 The entry is on the disk before its record is. A run that is killed between the two leaves an entry without a record,
-which the entry of its next attempt follows; never a record without an entry.
+followed by the entry of its next attempt; there is never a record without an entry.
 """
 
 import fcntl
@@ -25,23 +25,23 @@ NAME = "chain.jsonl"
 """Name of the file, beside the cells of `measure`."""
 
 MEASURED, FOUND, LEFT_OUT = "measured", "found", "left_out"
-"""What an entry tells of: a record that was written; one that was there when the chain began; a run that the study
-does not name any more, and that packages leave out since then."""
+"""Kinds of entries: a record that was written; a record older than the chain; a run that the study no longer has, so
+that packages leave it out."""
 
 FIRST = "0" * 64
-"""What the first entry has as the hash of the one before."""
+"""The previous hash in the first entry."""
 
 _FILES = ("run.json", "power.parquet", "events.parquet", PREDICTIONS)
 
 
 class Chain:
-    """A study's chain, open for one more entry; nobody else can write to it meanwhile.
+    """A study's chain, open for appending and locked against other writers.
 
-    A last line without an end was cut short by a kill or a full disk. Its record was never put in place, so it is cut
-    off.
+    A last line without a newline was cut short by a kill or a full disk. Its record was never written, so the line is
+    removed.
 
     Args:
-        path: the file; where there is none it is begun with the records that are there already.
+        path: the file; where there is none, a new chain begins with the records that are already there.
     """
 
     def __init__(self, path: Path) -> None:
@@ -83,13 +83,13 @@ class Chain:
         self._lines.append(line)
 
     def leave_out(self, planned: Iterable[tuple[str, int]]) -> None:
-        """Tell of runs that were recorded, and that the study does not name any more; of each once.
+        """Append a `left_out` entry for each recorded run that the study no longer has, once per run.
 
         Args:
             planned: cell and repetition of every run that the study has.
 
         Raises:
-            FramewattError: a line is no entry.
+            FramewattError: a line is not a valid entry.
         """
         last: dict[tuple[str, int], str] = {}
         for number, line in enumerate(self._lines, 1):
@@ -105,7 +105,7 @@ class Chain:
                 self.append({"kind": LEFT_OUT, "cell": cell, "repetition": repetition})
 
     def _begin(self) -> None:
-        """Name the records of a study that was begun before there were chains."""
+        """Add entries for the records of a study that began before there were chains."""
         folder = self._path.parent
         for record in sorted(folder.glob("*/*/run.json")):
             cell, repetition = record.relative_to(folder).parts[:2]
@@ -114,11 +114,11 @@ class Chain:
 
 
 def hashes_of(folder: Path, run_sha256: str) -> dict[str, str]:
-    """Hashes of what a run leaves behind, as its entry has them.
+    """Hashes of a run's files, as its entry has them.
 
     Args:
         folder: the run's.
-        run_sha256: hash of its record, which may not be there yet.
+        run_sha256: hash of its record, which may not be written yet.
     """
     names = {name: folder / name for name in _FILES[1:]}
     return {_FILES[0]: run_sha256} | {name: sha256_of(path) for name, path in names.items() if path.is_file()}

@@ -1,4 +1,4 @@
-"""The wall clock beside the monotonic one: durations never come from it, but UTC does, and it can be set or sleep.
+"""Detects steps of the wall clock against the monotonic one. UTC timestamps come from the wall clock, durations never.
 
 CLOCK_MONOTONIC is slewed together with the wall clock, so both move apart only where the wall clock is set (by hand, by
 NTP's first correction, by a leap second) or where the machine sleeps, while CLOCK_MONOTONIC stands still.
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 TOLERANCE_S = 0.5
-"""What reading two clocks one after the other may differ by, on a busy machine; a leap second is more."""
+"""Largest difference that reading two clocks in turn may cause on a busy machine; a leap second is more."""
 
 _TRIES = 5
 
@@ -31,7 +31,7 @@ class Instant:
 
     @classmethod
     def now(cls) -> "Instant":
-        """Both clocks, read as close to each other as it goes."""
+        """Both clocks, read as close together as possible."""
         tries = [(time.monotonic_ns(), time.time_ns(), time.monotonic_ns()) for _ in range(_TRIES)]
         before_ns, wall_ns, after_ns = min(tries, key=lambda read: read[2] - read[0])
         return cls((before_ns + after_ns) // 2, wall_ns)
@@ -42,15 +42,15 @@ class Instant:
         return datetime.fromtimestamp(self.wall_ns * 1e-9, UTC).isoformat()
 
     def moved_s(self, earlier: "Instant") -> float:
-        """By how much more the wall clock went on than the monotonic one since then."""
+        """Seconds by which the wall clock advanced more than the monotonic one since `earlier`."""
         return ((self.wall_ns - earlier.wall_ns) - (self.monotonic_ns - earlier.monotonic_ns)) * 1e-9
 
 
 def step_within(clock: Mapping[str, Any]) -> str | None:
-    """The flag of a run during which the clocks moved apart.
+    """The flag of a run during which the clocks moved apart, or None.
 
     Args:
-        clock: the record's; `moved_s` is missing in records of old.
+        clock: the record's; older records lack `moved_s`.
     """
     moved_s = clock.get("moved_s") or 0.0
     if abs(moved_s) <= TOLERANCE_S:
@@ -59,9 +59,9 @@ def step_within(clock: Mapping[str, Any]) -> str | None:
 
 
 def steps_between(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], str]:
-    """The flag of each run before which the clocks moved apart since the run before, by cell and repetition.
+    """Flags of runs where the clocks moved apart between the previous run and this one, by cell and repetition.
 
-    Runs of different boots or machines have no monotonic clock in common, and imported runs none at all.
+    Runs of different boots or machines share no monotonic clock, and imported runs have none.
 
     Args:
         records: of one study, in any order.
@@ -84,12 +84,12 @@ def _moved(moved_s: float) -> str:
 
 
 def _boot(record: Mapping[str, Any]) -> str | None:
-    """What names a machine in its current boot."""
+    """Identifier of a machine's boot."""
     machine = record["machine"] or {}
     return str(machine["fingerprint"]) if machine.get("fingerprint") else None
 
 
 def offset_s(record: Mapping[str, Any]) -> float:
-    """Seconds from the monotonic clock's 0 to 1970, as this run saw it."""
+    """Offset of the wall clock to the monotonic one in this run, in seconds."""
     since = datetime.fromisoformat(record["clock"]["utc"]) - datetime(1970, 1, 1, tzinfo=UTC)
     return since.total_seconds() - float(record["clock"]["monotonic_ns"]) * 1e-9

@@ -11,18 +11,18 @@ from framewatt.meters.trace import Trace
 from framewatt.sampling.client import Sampler
 
 _LOOK_S = 1.0
-"""Power is the mean over this long."""
+"""Seconds over which power is averaged."""
 
 _STEP_S = 0.25
 
 
 def wait_for_idle(sampler: Sampler, idle: Mapping[str, Any], band: float, timeout_s: float) -> bool:
-    """Wait until every metered domain draws at most its idle power and a band more; whether it came to that in time.
+    """Wait until every metered domain draws at most idle power plus a band; returns False on timeout.
 
     Args:
         sampler: started.
         idle: the calibration, see calibration.measure_idle.
-        band: share of idle power that may come on top.
+        band: largest excess, as a share of idle power.
         timeout_s: seconds to wait at most.
     """
     deadline = time.monotonic() + timeout_s
@@ -36,12 +36,12 @@ def wait_for_idle(sampler: Sampler, idle: Mapping[str, Any], band: float, timeou
 
 
 def excess_over_idle(trace: Trace, idle: Mapping[str, Any]) -> float | None:
-    """By what share the last second's power exceeds idle power, in the domain where it does most.
+    """Excess of the last second's power over idle power, as a share, in the domain with the largest.
 
-    None where that is not known (yet): there is no second of readings, or no domain with idle power.
+    None where unknown: there is no full second of readings yet, or no domain with idle power.
 
     Args:
-        trace: what was sampled up to now.
+        trace: the samples so far.
         idle: the calibration.
     """
     shares = []

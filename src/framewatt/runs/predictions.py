@@ -1,6 +1,6 @@
-"""Which test samples a run answered right, kept beside its record: a line with their number, and one bit per sample.
+"""Which test samples a run classified correctly, in a file beside its record: a header line, then one bit per sample.
 
-A file that begins with that line and has as many bytes as it says is read; nothing in it is run or unpickled.
+The header holds the number of samples. Header and file size are checked on reading; nothing is executed or unpickled.
 """
 
 import hashlib
@@ -19,29 +19,29 @@ NAME = "right.bits"
 """Name of the file."""
 
 Answers = NDArray[np.bool_]
-"""A truth value a test sample, in the order of the data set."""
+"""One bool per test sample, in the order of the data set."""
 
 
 def as_bytes(right: Answers) -> bytes:
-    """What the file holds: its line, then eight samples a byte, the first of them in its highest bit."""
+    """Content of the file: the header line, then eight samples per byte, the first one in the highest bit."""
     return _head(right.size) + np.packbits(right).tobytes()
 
 
 def told_of(right: Answers) -> dict[str, Any]:
-    """What the record says of it: `samples`, how many of them were answered right, and the file's SHA-256."""
+    """The file's entry in the run record: `samples`, how many of them are correct, and the file's SHA-256."""
     digest = hashlib.sha256(as_bytes(right)).hexdigest()
     return {"samples": int(right.size), "right": int(right.sum()), "sha256": digest}
 
 
 def read_right(path: Path, told: Mapping[str, Any]) -> Answers:
-    """The answers of a run.
+    """Read the predictions of a run.
 
     Args:
         path: the file.
         told: `predictions` of the run's record.
 
     Raises:
-        FramewattError: it is not there, is no plain file, or is not what the record says.
+        FramewattError: the file is missing, is no plain file, or does not match the record.
     """
     content = _content_of(path, len(_head(told["samples"])) + -(-told["samples"] // 8))
     head = _head(told["samples"])
@@ -63,7 +63,7 @@ def _head(samples: int) -> bytes:
 
 
 def _content_of(path: Path, size_b: int) -> bytes:
-    """The content of a plain file of a size; no link is followed, and no other file is read."""
+    """Content of a regular file of exactly this size; links are not followed."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:

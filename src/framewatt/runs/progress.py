@@ -1,4 +1,4 @@
-"""How far a study has come, from the records that lie there."""
+"""Progress of a study, from the run records that exist."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,10 +9,10 @@ from framewatt.base.files import read_json
 
 
 def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetition: int) -> str:
-    """Run k of N in the planned order, what runs now, and the time left by the finished runs of the same cells.
+    """Run k of N in the planned order, the current run, and the time left as estimated from finished runs of its cells.
 
-    Where later runs lie there already (a run is repeated, or all are for a new reason), nobody but Snakemake knows
-    which of them it will keep, so no time is told.
+    Where later runs already have records (this run is repeated, or all runs are), only Snakemake knows which of them
+    it will keep, so no time is given.
 
     Args:
         plan: the study's plan.
@@ -38,7 +38,7 @@ def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetit
         mean = fmean(known)
         seconds_left = sum(fmean(durations[cell]) if cell in durations else mean for cell in left)
         guess = f"about {_words(seconds_left)} left"
-    # Where the study stops when its answer is known, nobody knows how many runs there will be.
+    # With a stopping rule, the number of runs is only an upper bound.
     most = "at most " if "stopping" in plan else ""
     guess = guess.replace("about", f"{most}about")
     return f"run {now} of {most}{len(plan['order'])}: {cell_id}, repetition {repetition}; {guess}"

@@ -54,7 +54,7 @@ def record_paths(paths: str | Iterable[str]) -> list[Path]:
     """Paths of run records: those given, and those in the folders given (`<cell>/<repetition>/run.json`).
 
     Args:
-        paths: what a rule has as its records: one path or several.
+        paths: a rule's record inputs: one path or several.
     """
     given = [paths] if isinstance(paths, str) else paths
     found = [[path] if (path := Path(name)).is_file() else sorted(path.glob("*/*/run.json")) for name in given]
@@ -73,11 +73,11 @@ def _check(record: Mapping[str, Any], path: Path) -> None:
 
 
 class Clock:
-    """Turns CLOCK_MONOTONIC nanoseconds into UTC by one pair of readings taken together.
+    """Converts CLOCK_MONOTONIC nanoseconds to UTC, from one pair of readings taken together.
 
     Args:
-        monotonic_ns: CLOCK_MONOTONIC at an instant.
-        utc: the wall clock at that instant, ISO 8601.
+        monotonic_ns: CLOCK_MONOTONIC of the pair.
+        utc: the wall clock of the pair, ISO 8601.
     """
 
     def __init__(self, monotonic_ns: int, utc: str) -> None:
@@ -91,7 +91,7 @@ class Clock:
 
 
 def write_events(path: Path, events: Sequence[Mapping[str, Any]], clock: Clock | None) -> None:
-    """Write events: edges of windows, by name, on the monotonic clock and as UTC, which is null where unknown."""
+    """Write events: window, edge, monotonic timestamp and UTC; UTC is null without a clock."""
     table = pa.table(
         {
             "monotonic_ns": pa.array([e["monotonic_ns"] for e in events], pa.int64()),

@@ -1,6 +1,6 @@
-"""A run that others disturbed is measured once more, at once, when the machine is quiet; the second try counts.
+"""A run that other processes disturbed is measured once more as soon as the machine is quiet; the second try counts.
 
-It counts whatever came of it, also where it was disturbed, too: to choose between both is to choose a result.
+It counts even if it was disturbed, too: choosing between both tries would be choosing a result.
 """
 
 import time
@@ -24,16 +24,16 @@ def measured_once_more(
     path: Path,
     at_rest: float | None,
 ) -> str | None:
-    """Measure a run, and once more where others disturbed it and the study has such runs repeated.
+    """Measure a run; retry it once where other processes disturbed it and the study repeats such runs.
 
     Args:
         measure: measures a job and leaves its record; None where the run is ok, else why it is not.
         job: see runner.measure.
         path: of the record.
-        at_rest: processors that others took while idle power was measured.
+        at_rest: processors that other processes used while idle power was measured.
 
     Returns:
-        what the last try gave.
+        what `measure` returned for the last try.
     """
     reason = measure(job)
     record = read_run(path)
@@ -46,11 +46,11 @@ def measured_once_more(
 
 
 def wait_until_quiet(timeout_s: float, at_rest: float | None, root: Path = Path("/")) -> bool:
-    """Wait until others and a hypervisor take, for a second, no more than a window allows; whether it came to that.
+    """Wait until other processes and the hypervisor take no more than a window allows, over a second; False on timeout.
 
     Args:
         timeout_s: seconds to wait at most.
-        at_rest: processors that others took while idle power was measured.
+        at_rest: processors that other processes used while idle power was measured.
         root: the file system, or a copy of its /proc and /sys.
     """
     usable = processors_allowed(quotas_of(root))
@@ -69,7 +69,7 @@ def wait_until_quiet(timeout_s: float, at_rest: float | None, root: Path = Path(
 
 
 def _told_of(record: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """What the record of the second try says of the first one."""
+    """Facts about the first try, for the record of the second."""
     primary = record["windows"].get(record["primary_window"]) or {}
     witness = primary.get("witness") or {}
     return {

@@ -32,10 +32,10 @@ from framewatt.runs.verdict import OK, judge
 from framewatt.sampling.client import Sampler
 
 _SETTLE_S = 0.05
-"""Seconds sampled before and after the process, so that no edge lies outside the trace."""
+"""Seconds sampled before and after the process, so that the trace covers every edge of its windows."""
 
 _OBSERVE_S = 0.2
-"""Seconds of the rest for which the machine is watched for other work."""
+"""Last seconds of the rest, in which preflight watches the machine for other processes."""
 
 
 @dataclass(frozen=True)
@@ -56,37 +56,36 @@ class RunFiles:
 
     @property
     def predictions(self) -> Path:
-        """Which test samples the run answered right, see runs.predictions."""
+        """Which test samples the run classified correctly, see runs.predictions."""
         return self.record.with_name(PREDICTIONS)
 
     @property
     def chain(self) -> Path:
-        """The chain of the study's records, see runs.chain."""
+        """The hash chain of the study's records, see runs.chain."""
         return self.record.parents[2] / CHAIN
 
 
 def measure(
     job: Mapping[str, Any], idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles, lock: Held
 ) -> str | None:
-    """Measure one run and write its record, whatever becomes of the workload.
+    """Measure one run and write its record, also where the workload fails.
 
     Args:
         job: what to run: `study`, `cell`, `cell_id`, `engine`, `repetition`, `position`, `attempt`, `job_sha256`,
             `device`, `threads`, `meters`, `instruments`, `window`, `training`, `cool_down`, `preflight`, `timeout_s`,
             `identity`, the worker's fields (see workloads.contract.spec_of), `missing`: why it cannot run at all, or
-            None, and `repeat`: whether another attempt could mend that; of a second try `first_try`, see
-            runs.repeating.
+            None, `repeat`: whether a retry could succeed, and, of a second try, `first_try` (see runs.repeating).
         idle: the calibration, see calibration.measure_idle.
         environment: the environment's record: `status`, `reason`, `python`.
         files: where to write.
-        lock: the machine's, which the workload holds, too, so that what it leaves behind is measured beside nobody.
+        lock: the machine's. The workload inherits it, so that no other run is measured while its processes are left.
 
     Returns:
         None where the run is ok, else why it is not.
 
     Raises:
-        FramewattError: a meter cannot be read; nothing is written then.
-        OSError: the disk is full; no record is left then.
+        FramewattError: a meter cannot be read; nothing is written.
+        OSError: the disk is full; no record is written.
     """
     missing = job["missing"]
     if missing is None and environment["status"] != "ok":
@@ -142,7 +141,7 @@ def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path,
         [environment["python"], "-m", "framewatt.runs.worker", scratch / "job.json"],
         log=log,
         timeout_s=job["timeout_s"],
-        # What a worker leaves where it passes things goes with this folder, also where it is ended.
+        # The worker's temporary files are deleted with the scratch folder, also where the worker is killed.
         environment={**thread_settings(job["threads"]), **GPU_ORDER, "TMPDIR": str(scratch)},
         keep=lock.files,
     )
@@ -152,7 +151,7 @@ def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path,
 
 
 def _events(path: Path, outcome: Outcome) -> list[dict[str, Any]]:
-    """The worker's events between the edges of its process; a line cut short by a crash is left out."""
+    """The worker's events between start and end of its process; a line cut short by a crash is left out."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
     inside = [json.loads(line) for line in lines if line.endswith("\n")]
     return [
@@ -175,7 +174,7 @@ def _record(
     try:
         windows = windows_of(spans_of(events), trace, idle)
     except ValueError as error:
-        # The measurement is over: whatever its readings are, it leaves a record.
+        # The measurement is over, so it gets a record even if its readings cannot be used.
         windows, around = {}, {**around, "error": f"its readings cannot be used: {error}"}
     primary = windows.get(result["primary_window"]) if result else None
     verdict = judge(job, outcome, result, primary, around)
@@ -206,7 +205,7 @@ def _record(
 
 
 def _keep_predictions(result: Mapping[str, Any] | None, source: Path, place: Path) -> None:
-    """Put the answers of the run where they belong, in the place of those of an earlier attempt."""
+    """Put the run's predictions beside its record, in place of those of an earlier attempt."""
     place.unlink(missing_ok=True)
     if result and "predictions" in result:
         right = read_right(source, result["predictions"])
@@ -222,7 +221,7 @@ def _identity_of(environment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _keep(record: dict[str, Any], files: RunFiles) -> None:
-    """Put the record in its place, once the study's chain has its entry on the disk."""
+    """Write the record, after its entry in the study's chain is on the disk."""
     with Chain(files.chain) as chain:
         text = run_text({**record, "chain": chain.link}, files.record)
         head = {"kind": MEASURED, "cell": record["cell_id"], **{k: record[k] for k in ("repetition", "attempt")}}

@@ -1,4 +1,4 @@
-"""What a run is worth: whether it took place, whether its energy counts, and what to know about it."""
+"""The verdict on a run: whether it took place, whether its energy is valid, and flags for the reader."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from framewatt.witness.policy import INVALID, disturbance_of
 OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
 
 _BESIDE_PACKAGES = ("cpu:core", "cpu:uncore", "cpu:psys")
-"""How the names of domains begin that are in no total where there are packages: parts of them, and what holds them."""
+"""Prefixes of domains that no total includes where there are packages: parts of a package, or psys, which holds it."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class Verdict:
     """The judgement of a run, as its record holds it.
 
     Attributes:
-        status: `ok`; `failed`, where another attempt is due; `unavailable`, where it has nothing to run.
-        valid: whether the energy of the primary window counts.
+        status: `ok`; `failed`, where a retry is due; `unavailable`, where there is nothing to run.
+        valid: whether the energy of the primary window is valid.
         reasons: why it failed or is invalid.
-        flags: what a reader should know although the numbers stand.
+        flags: warnings about numbers that are valid.
     """
 
     status: str
@@ -55,10 +55,10 @@ def judge(
         job: with `missing`, `repeat`, `attempt`, `preflight` and perhaps `disturbance` and `first_try`, see
             runner.measure.
         outcome: how the worker ended.
-        result: what the worker said at its end, or None.
+        result: the worker's result, or None.
         primary: the window that the result names, with the energy of every domain; None where it was not closed.
-        around: what was seen around the run: `error` of the sampling process or None, findings of `preflight`,
-            `returned_to_idle`, `clock`, and the machine's `lock` (None in a record of before there was one).
+        around: what was recorded around the run: `error` of the sampling process or None, findings of `preflight`,
+            `returned_to_idle`, `clock`, and the machine's `lock` (None in records older than the lock).
     """
     reasons = [outcome.reason] if outcome.reason else []
     if around["error"]:
@@ -71,7 +71,7 @@ def judge(
     reasons += told_of(energies, "reasons")
     status = OK
     if outcome.reason or primary is None:
-        # A run whose export is invalid is a result of the study; every other failure is to be repeated.
+        # That a cell cannot run (an invalid export, say) is a result of the study; every other failure is retried.
         status = UNAVAILABLE if job["missing"] and not job["repeat"] else FAILED
     else:
         reasons += objections(around["preflight"], job["preflight"])
@@ -85,9 +85,9 @@ def judge(
 
 
 def told_of(energies: Mapping[str, Any], kind: str) -> list[str]:
-    """What is told of the energies of a window, each with its domain.
+    """Reasons or flags of the energies of a window, each prefixed with its domain.
 
-    Why one does not count that no total needs, such as a graphics unit that is switched off, is a flag.
+    Where no total includes a domain, such as a graphics unit that is switched off, its reasons become flags.
 
     Args:
         energies: by domain.

@@ -1,6 +1,6 @@
-"""The measured process: runs one workload and says when each window began and ended.
+"""The measured process: runs one workload and records when each window began and ended.
 
-`python -m framewatt.runs.worker <job.json>` runs inside a framework's environment. It writes events (a line each, as
+`python -m framewatt.runs.worker <job.json>` runs inside a framework's environment. It writes events (one line each, as
 they happen) and, at its very end, a result; without a result the run has failed.
 """
 
@@ -27,10 +27,10 @@ from framewatt.workloads.contract import Inference, Spec, Training, spec_of
 
 
 class Events:
-    """Edges of windows, written as they happen so that a crash leaves those before it.
+    """Starts and ends of windows, written as they happen so that those before a crash are kept.
 
     Args:
-        file: a text file, open for appending, since other processes of the run may add to it.
+        file: a text file, open for appending, since other processes of the run may append to it.
     """
 
     def __init__(self, file: TextIO) -> None:
@@ -38,22 +38,22 @@ class Events:
         self.path = Path(file.name)
 
     def mark(self, window: str, edge: str, monotonic_ns: int) -> None:
-        """Note an edge (`start` or `end`) of a window at an instant that was read before."""
+        """Write an edge (`start` or `end`) of a window, at a timestamp that was read before."""
         self._file.write(json.dumps({"window": window, "edge": edge, "monotonic_ns": monotonic_ns}) + "\n")
         self._file.flush()
 
     @contextmanager
     def window(self, name: str) -> Iterator[None]:
-        """A window around what happens inside."""
+        """A window around the body of the `with` statement."""
         self.mark(name, "start", time.monotonic_ns())
         yield
         self.mark(name, "end", time.monotonic_ns())
 
 
 def infer(workload: Inference, data: Arrays, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
-    """Time one whole pass over the test set, a batch after the other, and go on until `window.minimum_s` is over.
+    """Time one full pass over the test set, batch by batch, and go on with further passes up to `window.minimum_s`.
 
-    Accuracy comes from the outputs of the whole pass.
+    Accuracy comes from the outputs of the first, full pass.
     """
     with events.window("setup"):
         workload.setup()
@@ -87,7 +87,7 @@ def infer(workload: Inference, data: Arrays, window: Mapping[str, Any], events: 
 
 
 def infer_from_node(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
-    """As `infer`, with all that is timed in Node.js; with the workload's facts."""
+    """As `infer`, but timed in Node.js; the result also has the workload's facts."""
     from framewatt.workloads.onnxruntime import node
 
     timed = node.infer(spec, data, window, events.path)
@@ -98,7 +98,7 @@ def infer_from_node(spec: Spec, data: Arrays, window: Mapping[str, Any], events:
 def _inferred(
     scores: Any, stamps: Sequence[int] | NDArray[np.int64], samples: int, data: Arrays, events: Events
 ) -> dict[str, Any]:
-    """Result of an inference from the scores of the whole pass and the instants around its batches."""
+    """Result of an inference run, from the scores of the first pass and the timestamps around all batches."""
     with events.window("evaluate"):
         metrics, unknown = judge_outputs(scores, data)
         right = right_answers(scores, data, metrics)
@@ -114,7 +114,7 @@ def _inferred(
 
 
 def train(workload: Training, data: Arrays, epochs: int, events: Events) -> dict[str, Any]:
-    """Time each epoch; the test set is scored between them, outside the timed windows."""
+    """Time each epoch; the test set is evaluated between epochs, outside the timed windows."""
     with events.window("setup"):
         workload.setup()
     rows: list[dict[str, Any]] = []
@@ -178,11 +178,11 @@ def main(job_path: str) -> None:
 
 
 def with_predictions(result: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """A result as JSON holds it: which answers were right is in a file of its own, where that is known.
+    """The result as it is written to JSON; the correct predictions, where known, go to a file of their own.
 
     Args:
         result: of a run, with `right`, see metrics.right_answers.
-        path: the file.
+        path: the file of predictions.
     """
     kept = {name: value for name, value in result.items() if name != "right"}
     if result["right"] is None:
@@ -192,13 +192,13 @@ def with_predictions(result: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def without_metrics(result: Mapping[str, Any], why: str) -> dict[str, Any]:
-    """A result whose metrics are unknown, since they would say nothing."""
+    """The result with all metrics set to unknown, since they would mean nothing (see `why`)."""
     unknown = result["metrics_unknown"] or why
     return {**result, "metrics": dict.fromkeys(result["metrics"]), "metrics_unknown": unknown, "right": None}
 
 
 def _latency(stamps: Sequence[int] | NDArray[np.int64]) -> dict[str, Any]:
-    """Seconds from handing over a batch to its scores on the host."""
+    """Statistics of batch latency: seconds from handing over a batch until its scores are on the host."""
     seconds = np.diff(np.array(stamps)) * 1e-9
     p50, p95, p99 = np.quantile(seconds, [0.5, 0.95, 0.99])
     return {

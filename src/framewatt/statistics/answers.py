@@ -1,4 +1,4 @@
-"""Which choice costs least, by how much, and is that known: one row per group and quantity."""
+"""Which cell costs least, by how much, and how sure that is: one row per group and quantity."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,12 +37,12 @@ ANSWERS_COLUMNS = [
     "rule",
     "note",
 ]
-"""Columns of the answers. `best` holds the cells of which one costs least, joined by "; ", least first; it is `settled`
-where that is one of several cells. `reference` is the one with the least geometric mean, `next` the next one, `ratio`
-how many times as much that takes. `apart` is how many times as much a cell of `best` takes as another at most,
-`others_at_least` how many times as much as the cheapest every cell outside of `best` takes at least. `ratios` is JSON:
-of each other cell its `ratio` to the reference with `low` and `high`, and `at_least`. `without` are cells of which no
-run counts."""
+"""Columns of the answers. `best` is the confidence set of the cheapest cell, joined by "; ", least geometric mean
+first; `settled`: the set is one cell, and several were compared. `reference` is the cell with the least geometric mean,
+`next` the second one, `ratio` the ratio of `next` to `reference`. `apart` is an upper bound of the ratio of any two
+cells in `best`, `others_at_least` a lower bound of the ratio of every cell outside of `best` to the cheapest. `ratios`
+is JSON: by other cell, its `ratio` to the reference with `low` and `high`, and its lower bound `at_least`. `without`
+are cells without a run that counts."""
 
 JOINT = "; "
 
@@ -53,8 +53,8 @@ class Found:
 
     Attributes:
         cells: names of the cells that have a run that counts.
-        inner: what `best_set` says of them, in that order.
-        blocks: in which at least two of the cells have runs; of runs that are no blocks, those of the cell with fewest.
+        inner: result of `best_set`, with the cells in the same order.
+        blocks: number of blocks in which at least two cells have runs; without blocks, the fewest runs of any cell.
     """
 
     cells: Sequence[str]
@@ -63,7 +63,7 @@ class Found:
 
     @property
     def best(self) -> list[str]:
-        """The cells of which one costs least, the one with the least geometric mean first."""
+        """The cells in the confidence set of the cheapest, the one with the least geometric mean first."""
         inside = [cell for cell, one in zip(self.cells, self.inner.inside, strict=True) if one]
         return sorted(inside, key=lambda cell: (cell != self.reference, self._over_reference(cell), cell))
 
@@ -74,12 +74,12 @@ class Found:
 
     @property
     def settled(self) -> bool:
-        """Whether one of several cells is known to cost least."""
+        """Whether several cells were compared and the set is a single one."""
         return len(self.cells) > 1 and int(self.inner.inside.sum()) == 1
 
     @property
     def ratios(self) -> dict[str, dict[str, float | None]]:
-        """Of every other cell: ratio to the reference, its ends, and what it costs at least over the cheapest."""
+        """By other cell: ratio to the reference, ends of its interval, and lower bound of its ratio to the cheapest."""
         place = int(self.inner.reference)
         low, high = self.inner.pairs.within(self.inner.level)
         at_least = self.inner.at_least()
@@ -101,13 +101,13 @@ class Found:
 
 
 def find_best(values: pd.DataFrame, alpha: float, *, paired: bool, looks: Looks = ONCE) -> Found | None:
-    """The confidence set of a group; None where no cell has a run that counts.
+    """Find the confidence set of a group; None where no cell has a run that counts.
 
     Args:
         values: from `block_values`: one row per block, one column per cell.
         alpha: largest probability that the set misses the cheapest cell.
         paired: whether the runs of a row belong to one block.
-        looks: how the study looked at its results.
+        looks: how the study looked at its results before it stopped.
     """
     logs = logs_of(values.to_numpy(dtype=np.float64).T)
     some = np.asarray(np.isfinite(logs).any(axis=1))
@@ -124,13 +124,13 @@ def find_best(values: pd.DataFrame, alpha: float, *, paired: bool, looks: Looks 
 def answer(
     runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[AnyCell] = (), looks: Looks = ONCE
 ) -> pd.DataFrame:
-    """Answer every group of comparable cells by energy, which comes first, and by time, each at the study's alpha.
+    """Find the cheapest cells of every group by energy (first rows) and by time, each at the study's alpha.
 
     Args:
         runs: the runs frame.
         settings: the study's `statistics`: compare, test, alpha.
-        planned: the study's cells, of which the frame holds no row where every run is missing.
-        looks: how the study looked at its results.
+        planned: the study's cells; the frame has no row of a cell whose runs are all missing.
+        looks: how the study looked at its results before it stopped.
 
     Returns:
         ANSWERS_COLUMNS, one row per quantity and group.
@@ -166,7 +166,7 @@ def _group(
     if found is None:
         return row | {"note": "no run counts"}
     ratios = found.ratios
-    # Those that `next` and `ratio` are of are as near as any: the first by the ratio.
+    # `next` is the cell with the smallest ratio to the reference.
     nearest = next(iter(ratios), "")
     near = ratios.get(nearest, {})
     row |= {
@@ -188,7 +188,7 @@ def _group(
 
 
 def _rule(found: Found, settings: Mapping[str, Any], looks: Looks) -> str:
-    """How the set was found, in words; nothing where there is nothing to compare."""
+    """How the set was found, in words; empty where there is nothing to compare."""
     if len(found.cells) < 2:
         return ""
     share = round(settings["alpha"] / found.inner.level)
@@ -197,7 +197,7 @@ def _rule(found: Found, settings: Mapping[str, Any], looks: Looks) -> str:
 
 
 def _notes(found: Found, values: pd.DataFrame, still: str, *, paired: bool) -> list[str]:
-    """What keeps the answer from being more; `still` is what judges ratios that do not vary."""
+    """Limits of the answer; `still` names the test of ratios that do not vary."""
     if len(found.cells) < 2:
         return ["one cell has runs that count, so nothing is compared"]
     what = ("block" if paired else "run") + ("" if found.blocks == 1 else "s")
@@ -218,6 +218,6 @@ def _notes(found: Found, values: pd.DataFrame, still: str, *, paired: bool) -> l
 
 
 def _rounded(value: Any) -> float | None:
-    """A number as JSON has it, of twelve digits as everything in these files."""
+    """A number for JSON, rounded to twelve digits like all numbers in these files; None where not finite."""
     known = number(value)
     return None if known is None else float(f"{known:.12g}")

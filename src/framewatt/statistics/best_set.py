@@ -1,4 +1,4 @@
-"""The confidence set of the best: which cells of a group may be the one that costs least."""
+"""The confidence set of the best: the cells of a group that may be the cheapest."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from framewatt.statistics.log_ratios import Floats, LogRatio, all_pairs
 
 @dataclass(frozen=True)
 class BestSet:
-    """What is known of who costs least; leading axes are as many groups at once, each of the same cells.
+    """The confidence set of the cheapest cell; leading axes hold several groups at once, each of the same cells.
 
     Attributes:
-        inside: shape (..., cells): whether a cell may be the one that costs least.
+        inside: shape (..., cells): whether a cell is in the set, so that it may be the cheapest.
         pairs: ratios, shape (..., cells, cells), row over column.
-        level: of each one-sided test, and of either end of each interval.
+        level: significance level of each one-sided test, and tail probability of either end of each interval.
         reference: shape (...): the cell of the set with the least geometric mean.
         known: shape (..., cells): whether a cell has a run that counts.
     """
@@ -28,10 +28,10 @@ class BestSet:
     known: npt.NDArray[np.bool_]
 
     def at_least(self) -> Floats:
-        """How many times as much as the cheapest cell each cell outside the set takes at least: shape (..., cells).
+        """Lower bound of the ratio of each cell outside the set to the cheapest cell: shape (..., cells).
 
-        Whichever cell of the set is the cheapest: the least of the lower ends over those. At least 1, as the set says;
-        NaN inside the set.
+        It holds whichever cell of the set is the cheapest, as the smallest of the lower ends over those. At least 1,
+        since the set excludes the cell; NaN inside the set.
         """
         low, _ = self.pairs.within(self.level)
         over_set = np.where(self.inside[..., None, :], low, np.inf)
@@ -39,10 +39,10 @@ class BestSet:
         return np.where(self.inside | ~self.known, np.nan, np.maximum(1.0, least))
 
     def apart(self) -> Floats:
-        """How many times as much one cell of the set takes as another at most: shape (...).
+        """Upper bound of the ratio of any two cells of the set: shape (...).
 
-        The largest of the upper ends over all pairs of the set; infinite where one of them cannot be told, NaN where
-        the set is one cell.
+        The largest of the upper ends over all pairs of the set; infinite where one of them is unknown, NaN where the
+        set is one cell.
         """
         _, high = self.pairs.within(self.level)
         both = self.inside[..., :, None] & self.inside[..., None, :] & ~np.eye(self.inside.shape[-1], dtype=bool)
@@ -51,13 +51,13 @@ class BestSet:
 
 
 def level_of(cells: int, alpha: float) -> float:
-    """Level of each one-sided test of a group: alpha over the number of others.
+    """Significance level of each one-sided test of a group: alpha over the number of other cells.
 
-    Of two cells that cost the same, either would be named at alpha: half of it is taken, which is the usual two-sided
-    test of two cells.
+    A group of two takes alpha / 2, which is the usual two-sided test: of two cells that cost the same, either could be
+    named by mistake.
 
     Args:
-        cells: that have a run that counts.
+        cells: number of cells that have a run that counts.
         alpha: the study's.
     """
     return alpha / max(cells - 1, 2)
@@ -71,19 +71,19 @@ def best_set(
     level: float | None = None,
     test: Callable[[LogRatio, Floats], LogRatio] = lambda pairs, _: pairs,
 ) -> BestSet:
-    """The cells that no other is shown to be cheaper than, each test one-sided at `level_of`.
+    """The cells that no other cell is shown to be cheaper than, each test one-sided at `level_of`.
 
-    The truly cheapest is left out only where one of the others, of which there are as many as alpha is divided by, is
-    found cheaper by chance: the set holds it with a probability of at least 1 - alpha, although nobody said before
-    which one to look at (subset selection: Gupta 1965, Technometrics 7:225; with tests of pairs: Hsu 1996, Multiple
-    Comparisons, chapter 4). A cell with too few runs for a test cannot be left out.
+    The truly cheapest cell is left out only if one of the others is found cheaper by chance. Alpha is divided by the
+    number of these others, so the set holds the cheapest with a probability of at least 1 - alpha, although no cell was
+    singled out beforehand (subset selection: Gupta 1965, Technometrics 7:225; with tests of pairs: Hsu 1996, Multiple
+    Comparisons, chapter 4). A cell with too few runs for a test stays in the set.
 
     Args:
         logs: shape (..., cells, runs), logarithms, NaN where a run is missing.
         alpha: largest probability that the set misses the cheapest cell.
-        paired: whether runs of one place belong to one block.
+        paired: whether runs at the same index belong to one block.
         level: of each test; None takes `level_of`.
-        test: what tests the pairs where that is no t (see looks.py).
+        test: replaces the t-test of the pairs (see looks.py).
     """
     known = np.asarray(np.isfinite(logs).any(axis=-1))
     level = level_of(int(known.sum(axis=-1).max(initial=0)), alpha) if level is None else level

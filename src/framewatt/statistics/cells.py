@@ -1,4 +1,4 @@
-"""One row per cell and quantity: location, spread, and what is odd about the runs."""
+"""One row per cell and quantity: location, spread, and flags of odd runs."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,16 +45,15 @@ _COLUMNS = [
     ),
     *("estimated", "left_out", "left_out_reasons", "flags"),
 ]
-"""Columns of the cells frame behind cell and the factors. Numbers from `mean` to `max` are in the unit that ends the
+"""Columns of the cells frame after cell and the factors. Numbers from `mean` to `max` are in the unit that ends the
 quantity's name (accuracy: a share); what is unknown is missing, and `flags` says why. `cv_percent` is the plain
-coefficient of variation, `cv_after_blocks_percent` that of what is left once blocks are taken out."""
+coefficient of variation, `cv_after_blocks_percent` the one of residuals after block effects."""
 
 _SMALLEST_N_BIMODAL = 10
 """Runs below which the bimodality coefficient is not judged."""
 
 _SCATTERED = {"energy_gross_j", "energy_per_sample_j", "duration_s", "time_per_sample_s", "mean_power_w"}
-"""Quantities in which runs are looked at for odd ones; accuracy scatters in steps of a sample, and about its own
-scale."""
+"""Quantities that are checked for outlying runs; accuracy is not, since it varies in steps of one sample."""
 
 
 def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -109,7 +108,7 @@ def bimodality_coefficient(values: Values) -> float:
 def _summarise_all(
     rows: pd.DataFrame, cells: Sequence[PlainCell], quantity: str, settings: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """The rows of all cells for one quantity: some of what is said of a cell rests on the others."""
+    """The rows of all cells for one quantity; some columns of a cell depend on the other cells."""
     summaries = {cell.id: _summarise(rows, cell, quantity, settings) for cell in cells}
     if quantity in _SCATTERED:
         values = block_values(rows, [*summaries], quantity)
@@ -128,7 +127,7 @@ def _summarise_all(
 
 
 def _summarise(rows: pd.DataFrame, cell: PlainCell, quantity: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What is said of a cell by itself; its flags as a list."""
+    """The columns of a cell that depend on no other cell; its flags as a list."""
     used = counted(rows, cell.id, quantity)
     missing = left_out(rows, cell.id, quantity)
     estimated = used["estimated"] if quantity in ENERGIES else used["estimated"] & False
@@ -159,7 +158,7 @@ def _summarise(rows: pd.DataFrame, cell: PlainCell, quantity: str, settings: Map
 def _locate(row: dict[str, Any], values: Values) -> None:
     """Location and spread."""
     constant = is_constant(values)
-    # The floating-point mean of equal values can miss them by a bit, and their spread then looks like one.
+    # The floating-point mean of equal values can be off by one bit, which would show as a spread.
     mean = float(values[0] if constant else values.mean())
     row |= {"mean": mean, "median": float(np.median(values)), "min": float(values.min()), "max": float(values.max())}
     if values.size > 1:
@@ -175,7 +174,7 @@ def _interval(row: dict[str, Any], flags: list[str], values: Values, confidence:
 
 
 def _shape(row: dict[str, Any], flags: list[str], used: pd.DataFrame, values: Values) -> None:
-    """Normality, drift, bimodality, where there are runs enough that differ."""
+    """Normality, drift, bimodality, where there are enough runs and they differ."""
     if is_constant(values) or values.size < SMALLEST_N:
         return
     row["shapiro_p"] = float(stats.shapiro(values).pvalue)
@@ -208,7 +207,7 @@ def _drifting(row: Mapping[str, Any]) -> str:
 
 
 def _run_flags(used: pd.DataFrame) -> list[str]:
-    """What the runs' own records flag, with how many runs do."""
+    """Flags of the runs' own records, each with its number of runs."""
     texts = Counter(
         text for flags in used["flags"] if isinstance(flags, str) for text in dict.fromkeys(flags.split("; ")) if text
     )

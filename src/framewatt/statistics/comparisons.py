@@ -48,26 +48,26 @@ COMPARISONS_COLUMNS = [
     *_EFFECTS,
     *("magnitude", "cliffs_delta", "estimated", "smallest_p", "smallest_p_corrected", "flags"),
 ]
-"""Columns of the comparisons. `n_a` and `n_b` are the cells' runs that count, `n_pairs` the complete blocks (tests of
-blocks only); every other number is over the runs that the test used. `ratio` is the geometric mean of B / A over blocks
-(of runs that are no blocks: the ratio of geometric means), `ratio_of_means` mean_b / mean_a: what totals differ by.
-`costs_more` is the cell that does where that is significant, by the estimate that the test is of. `beside_test` and its
-p are a check of what the test assumes, corrected by Holm within the group. `equal_p` is that of equivalence within the
-study's margin. `a_costs_more` is the share of blocks in which A does, ties half; `a12` the probability that a run of A
-has the larger value, `magnitude` a word for it from 20 runs of each on. `smallest_p` is the smallest p that so many
-runs can give a test of ranks."""
+"""Columns of the comparisons. `n_a` and `n_b` are the cells' runs that count, `n_pairs` the complete blocks (paired
+tests only); every other number is over the runs that the test used. `ratio` is the geometric mean of B / A over blocks
+(without blocks: the ratio of geometric means), `ratio_of_means` mean_b / mean_a, the ratio of totals. `costs_more` is
+the cell that costs more, where the difference is significant, by the estimate that belongs to the test. `beside_test`
+and its p check the main test with one of other assumptions, corrected by Holm within the group. `equal_p` is the p of
+equivalence within the study's margin. `a_costs_more` is the share of blocks in which A costs more, ties counting half;
+`a12` the probability that a run of A has the larger value, `magnitude` a word for it if each cell has 20 runs or more.
+`smallest_p` is the smallest p that a rank test can give with so many runs."""
 
 FEWEST_FOR_A_WORD = 20
-"""Runs of either cell below which A12 has no word: of 5 runs that do not differ, 31 % are called large."""
+"""Fewest runs of either cell for a word of A12: with 5 runs each and no difference, 31 % of A12 would be "large"."""
 
 
 def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Compare all pairs of cells that differ in compared factors only, by energy and time of a sample, or of a run.
+    """Compare all pairs of cells that differ in compared factors only, by energy and time per sample, or per run.
 
-    By Student's t on logarithms, paired over blocks in which both runs count, or Welch's where runs are no blocks,
-    corrected within the group, with the test of ranks beside it. Where a study asks for a test of ranks, as papers made
-    them, that is the test, exact where the runs allow it, and its family is all comparisons of one quantity; t stands
-    beside it. Comparisons without a p stay in the family.
+    The default is Student's t on logarithms, paired over blocks in which both runs count, or Welch's t without blocks,
+    corrected within the group; a rank test is the second one (`beside_test`). Where a study asks for a rank test, as in
+    published papers, that is the main test, exact where the runs allow it, its family is all comparisons of one
+    quantity, and t is the second one. Comparisons without a p stay in the family.
 
     Args:
         runs: the runs frame.
@@ -165,7 +165,7 @@ def _sizes(a: Values, b: Values, settings: Mapping[str, Any], flags: list[str]) 
 
 
 def _effects(a: Values, b: Values, confidence: float, paired: bool) -> dict[str, Any]:
-    """How often A costs more: in blocks, and of all pairs of runs."""
+    """How often A costs more: over blocks, and over all pairs of runs."""
     effect = a12(a, b)
     low, high = a12_interval(effect, a.size, b.size, confidence)
     return {
@@ -181,7 +181,7 @@ def _effects(a: Values, b: Values, confidence: float, paired: bool) -> dict[str,
 def _direction(
     row: Mapping[str, Any], a: Values, b: Values, settings: Mapping[str, Any], flags: list[str]
 ) -> dict[str, Any]:
-    """Which way the test's own estimate points (`towards_b`: positive where B costs more); what points elsewhere."""
+    """Direction of the test's own estimate (`towards_b`: positive where B costs more); flags those that disagree."""
     ways = {
         "geometric mean ratio": math.log(row["ratio"]) if row["ratio"] else 0.0,
         "ratio of means": row["mean_b"] - row["mean_a"],
@@ -214,7 +214,7 @@ def _judge(family: list[dict[str, Any]], settings: Mapping[str, Any]) -> None:
 
 
 def _left_out_flags(rows: pd.DataFrame, cell_a: str, cell_b: str, quantity: str, paired: bool) -> list[str]:
-    """Runs that the comparison does without, and why."""
+    """Runs that are left out of the comparison, and why."""
     flags = []
     blocks = {cell: set(rows.loc[rows["cell"] == cell, "repetition"]) for cell in (cell_a, cell_b)}
     for cell, other in ((cell_a, cell_b), (cell_b, cell_a)):

@@ -14,10 +14,10 @@ from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import cells_of, totals
 
 CORRELATIONS_COLUMNS = ["group", "quantity_a", "quantity_b", "n_cells", "rho", "estimated", "flags"]
-"""Columns of the correlations, one row per group of comparable cells: `rho` is Spearman's over means of cells."""
+"""Columns of the correlations, one row per group of comparable cells: `rho` is Spearman's, over the cells' means."""
 
 _LARGEST_EXACT_N = 7
-"""Values up to which all permutations are gone through (7! = 5040)."""
+"""Largest n for which all permutations are enumerated (7! = 5040)."""
 
 _SMALLEST_N = 3
 
@@ -56,11 +56,10 @@ def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float | None, float | 
 
 
 def correlate(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Spearman's correlation of energy and time, both of a sample or of a run, within each group of comparable cells.
+    """Spearman's correlation of energy and time, both per sample or per run, within each group of comparable cells.
 
-    A description of the cells that were measured, with neither p nor interval: somebody chose these cells, and they are
-    no sample of others. Over batch sizes or phases nothing is pooled: their differences are larger than any between
-    cells, and alone make a rho near 1.
+    It describes the measured cells, with neither p nor interval, since they were chosen and are no random sample.
+    Batch sizes and phases are not pooled: they differ more than any cells, which alone would give a rho near 1.
 
     Args:
         runs: the runs frame.
@@ -82,7 +81,7 @@ def correlate(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
         rho, _ = spearman(means.loc[there, energy], means.loc[there, time])
         by_estimate = bool(estimated[there].any())
         notes = ["no correlation: one value is constant"] if rho is None else []
-        # The estimate books watts by how busy the processor was, so that it follows time by construction.
+        # The estimate assigns power by processor load, so that energy follows time by construction.
         notes += ["energy is estimated from processor time, so that it follows time"] if by_estimate else []
         found.append([group, energy, time, len(there), rho, by_estimate, "; ".join(notes)])
     return pd.DataFrame(found, columns=CORRELATIONS_COLUMNS).astype({"n_cells": "Int64", "rho": "float64"})

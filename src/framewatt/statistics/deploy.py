@@ -1,4 +1,4 @@
-"""What to deploy: the choices that a workload has on a data set, which of them are as accurate, and which are best."""
+"""What to deploy: of the inference cells of a workload and data set, which are equally accurate, and which are best."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,10 +27,10 @@ _COLUMNS = [
     *("total_ratio", "total_ratio_low", "total_ratio_high"),
     *(f"{objective}_{what}" for objective in OBJECTIVES for what in ("verdict", "ratio", "ratio_low", "ratio_high")),
 ]
-"""Columns behind cell and the factors. Quantities are means over the runs that count. `accuracy_p` is corrected.
-`total_ratio` is how many times as many joules many inferences take as with the choice of the least mean (Fieller).
-`<objective>_ratio` is how many times as much a choice takes as the one with the least geometric mean among those that
-may be the best, with an interval that holds for all choices of the task together."""
+"""Columns after cell and the factors. Quantities are means over the runs that count. `accuracy_p` is corrected.
+`total_ratio` is the ratio of mean energy to that of the choice with the least mean, which is what many inferences
+differ by (interval: Fieller). `<objective>_ratio` is the ratio to the choice with the least geometric mean in the
+confidence set of the best; its intervals hold for all choices of the workload and data set together."""
 
 
 def deploy_columns(factors: list[str]) -> list[str]:
@@ -41,17 +41,17 @@ def deploy_columns(factors: list[str]) -> list[str]:
 def judge_choices(
     runs: pd.DataFrame, settings: Mapping[str, Any], tested: TestSets = _UNKNOWN, looks: Looks = ONCE
 ) -> pd.DataFrame:
-    """Judge every inference cell among those of its workload and data set, which are the choices.
+    """Judge every inference cell against the others of its workload and data set; these cells are the choices.
 
-    On the Pareto front is a choice whose mean energy per sample, latency (median and 95th percentile of a batch) and
-    accuracy no other choice beats in one without losing in another; accuracy counts where it is known of all.
+    The Pareto front is over mean energy per sample, latency (median and 95th percentile of a batch) and accuracy;
+    accuracy is an objective only where it is known for all choices.
 
-    As accurate are choices that are equivalent to the most accurate one (see `equivalence`), p corrected over the
-    workload's choices. Where no choice's accuracy is known, or nobody knows on how many samples, all take part, and
-    `accuracy_note` says so.
+    Choices count as equally accurate where they are equivalent to the most accurate one (see `equivalence`), p
+    corrected over the workload's choices. Where no accuracy is known, or the size of the test set is unknown, all
+    choices take part, and `accuracy_note` says so.
 
-    Of the choices that are as accurate, each objective has its confidence set of the best (see `best_set`). What is in
-    it alone is the best; what is outside of it takes more.
+    Among the equally accurate choices, each objective has its confidence set of the best (see `best_set`). A choice
+    that is alone in it is the best; a choice outside of it takes more.
 
     Args:
         runs: the runs frame.
@@ -60,7 +60,7 @@ def judge_choices(
         looks: how the study looked at its results.
 
     Returns:
-        `deploy_columns`, one row per inference cell; empty where the study has none, or samples are not known.
+        `deploy_columns`, one row per inference cell; empty where the study has none, or numbers of samples are unknown.
     """
     factors = factors_of(runs)
     columns = deploy_columns(factors)
@@ -96,7 +96,7 @@ def _judge_task(
 
 
 def _means(runs: pd.DataFrame) -> dict[str, Any]:
-    """Means over runs; of a quantity that a run does not have, unknown."""
+    """Means over runs; unknown for a quantity that some run lacks."""
     if runs.empty:
         return {"n": 0, "estimated": False}
     means = {name: _mean(runs[name].to_numpy(dtype=np.float64)) for name in QUANTITIES}
@@ -104,7 +104,7 @@ def _means(runs: pd.DataFrame) -> dict[str, Any]:
 
 
 def _mean(values: Values) -> float:
-    # The floating-point mean of equal accuracies can miss them by a bit, and one of them would then look better.
+    # The floating-point mean of equal accuracies can be off by one bit, so that one cell would look better.
     return float(values[0] if is_constant(values) else values.mean())
 
 
@@ -122,7 +122,7 @@ def _mark_front(usable: list[dict[str, Any]]) -> None:
 
 
 def _mark_totals(usable: list[dict[str, Any]], runs: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> None:
-    """How many times as much in total, which is what is paid for: the ratio of means to the least of them."""
+    """Set the ratio of total energy, which is what is paid for: each mean over the least mean."""
     known = [row for row in usable if not np.isnan(row["energy_per_sample_j"])]
     least = min(known, key=lambda row: row["energy_per_sample_j"], default=None)
     for row in known:
@@ -138,7 +138,7 @@ def _mark_totals(usable: list[dict[str, Any]], runs: Mapping[str, pd.DataFrame],
 
 
 def _mark_accuracy(usable: list[dict[str, Any]], settings: Mapping[str, Any], tested: TestSets) -> None:
-    """Which choices are as accurate as the most accurate one."""
+    """Mark the choices that are as accurate as the most accurate one."""
     known = [row for row in usable if not np.isnan(row["accuracy"])]
     for row in usable:
         row |= {"as_accurate": None if known else True, "accuracy_note": "accuracy unknown"}
@@ -168,7 +168,7 @@ def _mark_best(
     settings: Mapping[str, Any],
     looks: Looks,
 ) -> None:
-    """Which of the choices that are as accurate may be the best of an objective, and how far the others are from it."""
+    """Mark the equally accurate choices that may be best in an objective, and the ratios of all to the reference."""
     values = pd.DataFrame({row["cell"]: runs[row["cell"]][quantity] for row in equal}, dtype="float64")
     found = find_best(values, settings["alpha"], paired=is_paired(settings), looks=looks)
     if found is None:

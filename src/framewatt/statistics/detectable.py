@@ -1,4 +1,4 @@
-"""Which difference the planned blocks can show, asked before they are measured."""
+"""Which difference the planned blocks can detect: a power analysis before anything is measured."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import is_of_ranks, is_paired
 
 POWER = 0.8
-"""Probability with which a difference is to be shown."""
+"""Probability with which a difference is to be detected."""
 
 _EXAMPLE = 1.1
 _MOST_RUNS = 1000
@@ -23,7 +23,7 @@ _MOST_RUNS = 1000
 
 @dataclass(frozen=True)
 class Detectable:
-    """What t on logarithms can show at the planned number of runs."""
+    """Difference that t on logarithms can detect with the planned number of runs."""
 
     test: str
     n_runs: int
@@ -31,20 +31,20 @@ class Detectable:
     n_cells: int
     """Cells of the largest group."""
     noise: float
-    """Coefficient of variation of runs that is reckoned with."""
+    """Assumed coefficient of variation of runs."""
     alpha: float
     power: float
     ratio: float | None
-    """How many times as much as the cheapest a cell must take to be told from it; None where nothing can be told."""
+    """Smallest detectable ratio of a cell to the cheapest one; None where no difference can be detected."""
     sentence: str
-    """All of it in words."""
+    """The result in words."""
 
 
 def planned_power(n_runs: int, cells: Iterable[AnyCell], settings: Mapping[str, Any]) -> Detectable | Reachability:
-    """What the planned runs can show: of t, the ratio that they tell from 1; of a test of ranks, its smallest p.
+    """What the planned runs can show: for t, the smallest detectable ratio; for a rank test, its smallest p.
 
     Args:
-        n_runs: runs a cell, at least 1.
+        n_runs: runs per cell, at least 1.
         cells: the study's.
         settings: its `statistics`: compare, test, correction, alpha, noise.
     """
@@ -63,24 +63,24 @@ _NOTHING = "No two cells differ in the compared factors only, so nothing is comp
 
 
 def detectable_ratio(n_runs: int, cells: int, noise: float, alpha: float, *, paired: bool) -> float | None:
-    """How many times as much as the cheapest a cell takes that is told from it with POWER (noncentral t, by scipy).
+    """Ratio of a cell to the cheapest one that is detected with probability POWER (noncentral t, by scipy).
 
     Args:
         n_runs: blocks, or runs of each cell.
-        cells: of the group; each test is at `level_of` them.
-        noise: coefficient of variation of runs, less what blocks have in common.
+        cells: number of cells of the group; each test is at `level_of(cells)`.
+        noise: coefficient of variation of runs, after block effects.
         alpha: the study's.
-        paired: whether runs are blocks.
+        paired: whether runs are in blocks.
 
     Returns:
-        None for fewer than two runs, of which nothing can be told.
+        the ratio; None for fewer than two runs, which can detect nothing.
     """
     if n_runs < FEWEST:
         return None
     freedom = (n_runs - 1) * (1 if paired else 2)
     least_t = float(special.stdtrit(freedom, 1 - level_of(cells, alpha)))
     away = float(special.nctdtrinc(freedom, 1 - POWER, least_t))
-    # Rounded to what any machine's library agrees on: a plan is compared with what its study gives elsewhere.
+    # Rounded so that math libraries of all machines agree: a plan is compared with one made elsewhere.
     return round(math.exp(away * math.sqrt(2 * math.log1p(noise**2) / n_runs)), 6)
 
 

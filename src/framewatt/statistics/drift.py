@@ -1,4 +1,4 @@
-"""Whether a study drifts: whether all runs cost more, or less, the later they were."""
+"""Whether a study drifts: whether later runs cost more, or less, in all cells."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,17 +14,17 @@ from framewatt.statistics.selection import block_values, cells_of, totals
 from framewatt.study.statistical_tests import is_paired
 
 DRIFT_COLUMNS = ["quantity", "over", "n", "r", "p", "change_percent", "drifts"]
-"""Columns of the drift. `over` is what the `n` points are, blocks or runs; `r` the correlation of their level with
-their place in the study's order; `change_percent` how much more the last costs than the first, by a straight line."""
+"""Columns of the drift. `over` says whether the `n` points are blocks or runs; `r` is the correlation of their level
+with their position in the study's order; `change_percent` the change from first to last point, by a straight line."""
 
 _FEWEST_POINTS = 3
 
 
 def drift(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Drift of energy and of time over the order of the whole study, every cell less its own median.
+    """Drift of energy and of time over the order of the whole study, after subtracting each cell's median.
 
-    A point is a block: the runs of a block share what its minutes had, so that they are no independent points. Where
-    runs are no blocks, a point is a run, by its place.
+    A point is a block: runs of a block share the conditions of its minutes, so they are not independent. Without
+    blocks, a point is a run, by its position.
 
     Args:
         runs: the runs frame.
@@ -48,14 +48,14 @@ def drift(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
 def drift_of(
     values: pd.DataFrame, places: "pd.Series[float] | None" = None
 ) -> tuple[int, float | None, float | None, float | None]:
-    """Number of points, correlation of level and place, its p, and the change over the study in percent.
+    """Number of points, correlation of level and position, its p, and the change over the study in percent.
 
-    A straight line through levels (by scipy): of five blocks, ranks would show a drift only where all five are in
-    order.
+    A straight line through levels (by scipy); with five blocks, a rank test would show a drift only where all five are
+    in order.
 
     Args:
         values: one row per block, in order, one column per cell.
-        places: of runs that are no blocks, by row and column; None for blocks, of which each is a point.
+        places: positions of runs without blocks, by row and column; None for blocks, where each block is a point.
     """
     logs = pd.DataFrame(logs_of(values.to_numpy(dtype=np.float64)), index=values.index, columns=values.columns)
     left = logs.sub(logs.median(axis=0), axis=1)
@@ -72,5 +72,5 @@ def drift_of(
 
 
 def _places(rows: pd.DataFrame) -> "pd.Series[float]":
-    """Place of each run in the study's order, by repetition and cell."""
+    """Position of each run in the study's order, by repetition and cell."""
     return rows.set_index(["repetition", "cell"])["position"].astype("float64")

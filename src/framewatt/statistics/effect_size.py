@@ -6,7 +6,7 @@ from scipy import optimize, stats
 
 
 def a12(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Probability that a value of `a` exceeds one of `b`, ties half (Vargha and Delaney 2000).
+    """Probability that a value of `a` exceeds one of `b`, ties counting half (Vargha and Delaney 2000).
 
     0.5 is no difference; 1 means that every value of `a` is above every value of `b`, so that for joules and
     seconds `a` costs more.
@@ -23,7 +23,7 @@ def a12(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
 
 
 def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Probability that a value of `a` exceeds one of `b` less that of the opposite (Cliff 1993): 2 A12 - 1.
+    """Probability that a value of `a` exceeds one of `b`, minus that of the opposite (Cliff 1993): 2 A12 - 1.
 
     Raises:
         ValueError: a sample is empty.
@@ -37,8 +37,8 @@ def a12_interval(value: float, n_a: int, n_b: int, confidence: float) -> tuple[f
 
     The limits are the theta for which |value - theta| = z sqrt(V(theta)), V being the variance of Hanley and
     McNeil (1982) with (n_a + n_b) / 2 in place of either size. Unlike bootstrap, DeLong and Hanley-McNeil
-    intervals it keeps a width where the samples do not overlap (A12 = 0 or 1), which is common for joules. It
-    takes the samples as independent; for paired runs it is wider than need be where pairs move together.
+    intervals it keeps a width where the samples do not overlap (A12 = 0 or 1), which is common for joules. It assumes
+    independent samples; for paired runs that correlate it is wider than necessary.
 
     Args:
         value: the A12 found.
@@ -56,7 +56,7 @@ def magnitude(value: float) -> str:
     Args:
         value: an A12; below 0.5 it is judged by its mirror image.
     """
-    # 1 - 0.44 is a hair above 0.56 in binary; rounding keeps both sides of 0.5 alike.
+    # 1 - 0.44 is slightly above 0.56 in binary; rounding treats both sides of 0.5 alike.
     distance = round(max(value, 1 - value), 12)
     for limit, word in ((0.71, "large"), (0.64, "medium"), (0.56, "small")):
         if distance >= limit:

@@ -1,4 +1,4 @@
-"""Whether two cells cost the same, within a margin: shown by a test, not by the want of a difference."""
+"""Equivalence test of two cells' costs within a margin; a difference that is not significant proves no equality."""
 
 import math
 
@@ -11,14 +11,14 @@ from framewatt.statistics.log_ratios import Floats, LogRatio
 def p_of_equal(ratio: LogRatio, margin: float) -> Floats:
     """The larger p of two one-sided t-tests on logarithms (Schuirmann 1987): small where costs are equal.
 
-    The ratio is held between 1 / (1 + margin) and 1 + margin, so that it does not matter which cell is over which.
+    The bounds of the ratio are 1 / (1 + margin) and 1 + margin, so that swapping the cells gives the same p.
 
     Args:
         ratio: of pairs of cells.
         margin: largest difference that counts as none, as a share: 0.05 for 5 %.
 
     Returns:
-        NaN where nothing is known of the noise, also where the ratio is the same in every block.
+        p; NaN where the noise is unknown, also where the ratio is the same in every block.
     """
     most = math.log1p(margin)
     with np.errstate(divide="ignore", invalid="ignore"):

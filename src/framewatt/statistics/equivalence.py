@@ -1,4 +1,4 @@
-"""Whether two models are as accurate as each other: shown by a test, not by the want of a difference."""
+"""Equivalence test of two cells' accuracies; a difference that is not significant proves no equality."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from framewatt.statistics.proportions import independent_equivalence, paired_equ
 
 @dataclass(frozen=True)
 class TestSets:
-    """What is known of the test samples behind the accuracies of cells.
+    """The test samples behind the accuracies of cells, as far as known.
 
     Attributes:
-        right: by cell, shape (samples,), bool: which samples of its test set it got right.
-        samples: by cell, how many samples its test set has, where `right` does not tell.
-        weights: by cell, whose weights it runs: cells of the same name are one model, as it was trained and exported.
+        right: by cell, shape (samples,), bool: which samples of its test set it classified correctly.
+        samples: by cell, size of its test set, where `right` lacks the cell.
+        weights: by cell, a name of the weights that it runs: cells with the same name run the same trained weights.
     """
 
     __test__ = False  # pytest takes the name for that of a test
@@ -32,12 +32,12 @@ class TestSets:
 
 @dataclass(frozen=True)
 class Equivalence:
-    """What is known of the difference of two accuracies.
+    """Result of an equivalence test of two accuracies.
 
     Attributes:
         p: of the two one-sided tests; None where nothing can be tested.
         note: in words, what was tested, or why nothing was.
-        same: whether they are one model that answered every sample alike, of which nothing need be tested.
+        same: whether the same weights got the same samples right, so that no test is needed.
     """
 
     p: float | None
@@ -46,12 +46,12 @@ class Equivalence:
 
 
 def equivalence(first: tuple[str, float], second: tuple[str, float], tested: TestSets, margin: float) -> Equivalence:
-    """Test two cells for equal accuracy by the samples that they were tested on.
+    """Test two cells for equal accuracy.
 
-    The same weights that get the same samples right are equal, however few these are: an export, another batch size.
-    Else by the same samples where both kept which they got right (Tango), else by the size of the test set, as if
-    either had had its own. Runs that score alike say nothing: a model with given weights scores a test set the same way
-    every time.
+    Cells that run the same weights (an export, another batch size) and get the same samples right are equal, however
+    small the test set. Otherwise the test is paired over samples where both cells have per-sample results (Tango); else
+    it takes the size of the test set alone, as if each cell had had a test set of its own. Repeated runs add nothing: a
+    model with given weights scores a test set the same way every time.
 
     Args:
         first: a cell's name and its share of right answers.

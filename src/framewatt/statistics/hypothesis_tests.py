@@ -1,4 +1,4 @@
-"""Tests of one pair of cells, the smallest p that they can give, and the correction over a family."""
+"""Tests of one pair of cells, and the correction of p values over a family."""
 
 import functools
 import math
@@ -16,10 +16,10 @@ from framewatt.statistics.power import SMALLEST_N
 from framewatt.study.statistical_tests import NAMES, PAIRED_T, RANK_SUM, SIGNED_RANK
 
 _LARGEST_EXACT_N = 50
-"""Runs up to which the exact distribution is computed; beyond, the normal one is as good."""
+"""Largest number of runs for which the exact distribution is computed; beyond, the normal approximation is as good."""
 
 _PERMUTATIONS = 9999
-"""Arrangements up to which a permutation test goes through all of them, and so is exact."""
+"""Largest number of arrangements that a permutation test enumerates; up to it the test is exact."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def compare_pair(test: str, a: Values, b: Values) -> Outcome:
 def correct(p: Sequence[float | None], correction: str) -> list[float | None]:
     """Correct a family of p values (Holm 1979, or Bonferroni; by statsmodels).
 
-    A comparison without a p stays in the family, as if its p were 1: which tests failed is no reason to be
-    milder to the others.
+    A comparison without a p stays in the family, as if its p were 1, so that a test that could not be made does not
+    loosen the correction of the others.
 
     Args:
         p: p values, None where there is none.

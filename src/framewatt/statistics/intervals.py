@@ -10,10 +10,10 @@ from scipy import special
 Values = npt.NDArray[np.float64]
 
 SMALLEST_N = 3
-"""Runs below which a mean has no interval: that of two would be tens of times as wide as they are apart."""
+"""Fewest runs for an interval of a mean: that of two runs would be tens of times as wide as their difference."""
 
 FEWEST = 2
-"""Runs below which a ratio has none."""
+"""Fewest runs for an interval of a ratio."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ def is_constant(values: Values) -> bool:
 def mean_interval(values: Values, confidence: float) -> Interval:
     """Student's interval of a mean, on the scale of its logarithm: mean * exp(+- t s / (mean sqrt(n))).
 
-    The error of a mean's logarithm is its relative error (delta method), so that both ends of what cannot be negative
-    are positive and the upper one is the further, as costs scatter. How often it covers: docs/statistics.md.
+    The error of a mean's logarithm is its relative error (delta method). Both ends are positive, as a cost must be, and
+    the upper end is farther from the mean, since costs are skewed to the right. Coverage: docs/statistics.md.
 
     Args:
         values: shape (n,), positive, any unit.
@@ -53,16 +53,16 @@ def mean_interval(values: Values, confidence: float) -> Interval:
 
 
 def ratio_of_means_interval(a: Values, b: Values, confidence: float, *, paired: bool) -> Interval:
-    """Fieller's interval (1954) of mean(b) / mean(a): of totals, where those are paid for.
+    """Fieller's interval (1954) of mean(b) / mean(a), the ratio of totals.
 
-    Paired: t with n - 1 degrees of freedom and the covariance of a block's runs; else with Satterthwaite's degrees of
-    freedom at the ratio found.
+    Paired: t with n - 1 degrees of freedom and the covariance of runs within blocks; else with Satterthwaite's degrees
+    of freedom at the observed ratio.
 
     Args:
         a: shape (n_a,), in the unit of `b`.
         b: shape (n_b,); where `paired`, of the same length, block by block.
         confidence: level, between 0 and 1.
-        paired: whether runs of one place belong to one block.
+        paired: whether runs at the same index belong to one block.
     """
     if min(a.size, b.size) < FEWEST:
         return Interval(None, None, f"fewer than {FEWEST} runs")

@@ -1,6 +1,6 @@
-"""How many times as much one cell costs as another: Student's t on logarithms, for one pair or many at once.
+"""Cost ratios of cells: Student's t on logarithms, for one pair or many at once.
 
-Written out in NumPy, so that the simulations of thousands of studies call what a study calls; held to SciPy by tests.
+Written out in NumPy, so that simulations of thousands of studies can call the same code; tests compare it with SciPy.
 """
 
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from scipy import special
 Floats = npt.NDArray[np.float64]
 
 FEWEST = 2
-"""Blocks (or runs of a cell) below which nothing is known of the noise, and so nothing is tested."""
+"""Fewest blocks (or runs of a cell) for a test; below, the noise is unknown."""
 
 _ROUNDING = 1e-12
-"""What logarithms may differ by through rounding alone."""
+"""Largest difference of logarithms that counts as rounding."""
 
 
 @dataclass(frozen=True)
 class LogRatio:
-    """Logarithms of ratios a / b, with what is known of them; arrays of one shape, NaN where there is too little.
+    """Logarithms of ratios a / b and their errors; arrays of one shape, NaN where there are too few runs.
 
     Attributes:
         mean: logarithm of the geometric mean of ratios, known from one run on.
         error: its standard error; 0 where the ratio does not vary at all.
         freedom: degrees of freedom of the error.
-        least_p: the least one-sided p that so many runs can give where they order the same way in every arrangement.
-        runs: blocks that both have, or the runs of the cell with fewer.
+        least_p: smallest one-sided p of a sign or rank test with so many runs, used where the ratio does not vary.
+        runs: number of blocks that both cells have, or without blocks the runs of the cell with fewer.
     """
 
     mean: Floats
@@ -39,8 +39,8 @@ class LogRatio:
     def p_more(self) -> Floats:
         """One-sided p of "a costs no more than b": small where a costs more.
 
-        A ratio that is the same in every block shows no noise, and t would be sure of it after two blocks. The p is
-        then that of the sign test, which needs no noise: 2^-n for n blocks.
+        A ratio that is the same in every block shows no noise, so t would give p = 0 after two blocks. The p is then
+        that of the sign test, which needs no estimate of noise: 2^-n for n blocks.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             p = special.stdtr(self.freedom, -self.mean / self.error)
@@ -53,7 +53,7 @@ class LogRatio:
         return np.minimum(1.0, 2 * away.p_more())
 
     def within(self, tail: float) -> tuple[Floats, Floats]:
-        """Ends of the ratio's interval (no logarithms), NaN where nothing is known of its noise.
+        """Ends of the ratio's interval (not of its logarithm), NaN where the noise is unknown.
 
         Args:
             tail: probability beyond either end: 0.025 for 95 %.
@@ -69,14 +69,14 @@ class LogRatio:
 
 
 def logs_of(values: npt.ArrayLike) -> Floats:
-    """Logarithms; NaN where a value is missing, 0 or less, for which there is none."""
+    """Logarithms; NaN where a value is missing, 0 or negative."""
     given = np.asarray(values, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(given > 0, np.log(given), np.nan)
 
 
 def number(value: npt.ArrayLike) -> float | None:
-    """One number of an array of none or more axes, None where it is unknown or has no bounds."""
+    """The only number of an array as a float; None where it is NaN or infinite."""
     one = float(np.asarray(value))
     return one if np.isfinite(one) else None
 
@@ -84,13 +84,13 @@ def number(value: npt.ArrayLike) -> float | None:
 def log_ratio(a: Floats, b: Floats, *, paired: bool) -> LogRatio:
     """Ratios of two cells, or of many pairs of cells at once.
 
-    Paired: t on the differences of blocks that both have (scipy's ttest_rel on logarithms). Else Welch's t (1947) with
-    Satterthwaite's degrees of freedom (scipy's ttest_ind with equal_var=False).
+    Paired: t on the differences within blocks that both have (scipy's ttest_rel on logarithms). Else Welch's t (1947)
+    with Satterthwaite's degrees of freedom (scipy's ttest_ind with equal_var=False).
 
     Args:
         a: shape (..., n_a), logarithms (see logs_of), NaN where a run is missing.
         b: shape (..., n_b), in the same unit; where `paired`, of the same length, block by block.
-        paired: whether runs of one place belong to one block.
+        paired: whether runs at the same index belong to one block.
     """
     return _paired(a, b) if paired else _welch(a, b)
 
@@ -100,7 +100,7 @@ def all_pairs(logs: Floats, *, paired: bool) -> LogRatio:
 
     Args:
         logs: shape (..., cells, runs).
-        paired: whether runs of one place belong to one block.
+        paired: whether runs at the same index belong to one block.
 
     Returns:
         arrays of shape (..., cells, cells): row over column.
@@ -126,7 +126,7 @@ def _welch(a: Floats, b: Floats) -> LogRatio:
 
 
 def _moments(values: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
-    """Number, mean and variance (n - 1) of what is known along the last axis; rounding is no variance."""
+    """Number, mean and variance (n - 1) of the values that are not NaN, along the last axis; rounding counts as 0."""
     known = np.isfinite(values)
     n = known.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""What answers have to allow for where a study looked at its results before it stopped."""
+"""Adjusts tests and intervals for optional stopping: the study may have looked at its results before it stopped."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,8 @@ class Looks:
     """How a study looked at its results.
 
     Attributes:
-        until_known: it looked after every block and stopped when the best was known: its tests are e-processes.
-        most: how many looks it could take, where it stopped for another reason; 1 is one look at the end.
+        until_known: it looked after every block and stopped when the best was known; its tests are e-processes.
+        most: largest number of looks under any other rule; 1 is a single look at the end.
     """
 
     until_known: bool = False
@@ -24,19 +24,19 @@ class Looks:
 
     @property
     def words(self) -> str:
-        """By what the tests differ from those of a study that looks once; empty where they do not."""
+        """How the tests differ from those of a study that looks once, in words; empty where they do not."""
         if self.until_known:
             return "as an e-process, which may be looked at after every block"
         return f"at one of {self.most} looks" if self.most > 1 else ""
 
 
 ONCE = Looks()
-"""A study whose number of blocks was fixed before."""
+"""A study whose number of blocks was fixed beforehand."""
 
 
 @dataclass(frozen=True)
 class LookedAt(LogRatio):
-    """Logarithms of ratios of which somebody knew after every block, and might have stopped.
+    """Logarithms of ratios from a study that looked after every block and might have stopped there.
 
     Attributes:
         e_more: the largest e-value so far for "a costs more".
@@ -45,11 +45,11 @@ class LookedAt(LogRatio):
     e_more: Floats
 
     def p_more(self) -> Floats:
-        """One over the e-value, which is a p that holds at whichever block one stops."""
+        """One over the e-value, a p that is valid whichever block the study stops after."""
         return np.asarray(np.where(self.runs > 0, np.minimum(1.0, 1 / self.e_more), np.nan))
 
     def within(self, tail: float) -> tuple[Floats, Floats]:
-        """Ends of intervals that hold after all blocks together."""
+        """Ends of intervals that hold at all blocks simultaneously."""
         critical = np.vectorize(lambda n: critical_t(int(n), 1 / tail) if n > 1 else np.nan, otypes=[float])(self.runs)
         with np.errstate(invalid="ignore", over="ignore"):
             half = critical * np.where(self.error > 0, self.error, np.nan)
@@ -58,13 +58,13 @@ class LookedAt(LogRatio):
 
 
 def best_of(logs: Floats, alpha: float, looks: Looks, *, paired: bool) -> BestSet:
-    """The confidence set of a group's best, see best_set, by a study that may have looked before it stopped.
+    """The confidence set of a group's best (see best_set), for a study that may have looked before it stopped.
 
     Args:
         logs: shape (cells, blocks), logarithms, NaN where a run is missing.
         alpha: largest probability that the set misses the cheapest cell.
         looks: how it looked.
-        paired: whether runs of one place belong to one block.
+        paired: whether runs at the same index belong to one block.
     """
     if not looks.until_known:
         return best_set(logs, alpha / looks.most, paired=paired)

@@ -1,8 +1,8 @@
-"""What a choice may be the best in, and the words for how it did."""
+"""Objectives that choices are ranked by, and the words of the verdicts."""
 
 OBJECTIVES = {"energy": "energy_per_sample_j", "latency": "latency_p95_s", "throughput": "time_per_sample_s"}
-"""What a choice may be the best in, and the quantity that is the smaller the better."""
+"""Objectives, each with its quantity, of which smaller is better."""
 
 BEST, NOT_APART, NOT_LESS, WORSE = "least", "not told apart", "not less", "more"
-"""Verdicts of an objective: the only one that may be the best; one of several that may; one outside of these, of which
-no more is known than that the best takes no more; one that is shown to take more than the best."""
+"""Verdicts of a choice in an objective: alone in the confidence set of the best; one of several in it; outside of it,
+where it is only known that the best takes no more; outside of it, and shown to take more than the best."""

@@ -22,29 +22,29 @@ OMNIBUS_COLUMNS = ["quantity", "group", "test", "cell_a", "cell_b", "n_cells", "
 (Kruskal-Wallis)."""
 
 _FEWEST_RUNS = 2
-"""Runs of a cell below which it has no part in the test of its group."""
+"""Fewest runs of a cell that takes part in the test of its group."""
 
 _FEWEST_CELLS = 3
-"""Cells below which the comparisons of pairs say all that there is to say."""
+"""Fewest cells for an omnibus test; below, the pairwise comparison is enough."""
 
 
 def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[AnyCell] = ()) -> pd.DataFrame:
-    """Test every group of more than two cells for any difference, by energy and time of a sample, or of a run.
+    """Test every group of more than two cells for any difference, by energy and time per sample, or per run.
 
-    Only where the study asks for tests of ranks, as papers made them: beside answers found by t, a second procedure
-    would speak with a second voice.
+    Only where the study asks for rank tests, as in published papers: beside answers found by t, a second procedure
+    could contradict them.
 
     With `test: wilcoxon`, Friedman over complete blocks and Nemenyi's post-hoc test (Demsar 2006); with
-    `mannwhitney`, Kruskal-Wallis and Dunn's, corrected as the study says within the group. All are asymptotic. A cell
-    with fewer than two runs that count takes no part: its group is tested over the others, and `flags` says so.
+    `mannwhitney`, Kruskal-Wallis and Dunn's, with the study's correction within the group. All are asymptotic. A cell
+    with fewer than two runs that count is left out: its group is tested over the others, and `flags` says so.
 
     Args:
         runs: the runs frame.
         settings: the study's `statistics`: compare, test, correction.
-        planned: the study's cells, of which the frame holds no row where every run is left out.
+        planned: the study's cells; the frame has no row of a cell whose runs are all left out.
 
     Returns:
-        OMNIBUS_COLUMNS, no row where the study asks for t; p is missing where fewer than three cells have runs enough,
+        OMNIBUS_COLUMNS, no row where the study asks for t; p is missing where fewer than three cells have enough runs,
         or there is no difference at all.
 
     Raises:
@@ -64,7 +64,7 @@ def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[A
 
 
 def _group(values: dict[str, "pd.Series[float]"], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The test of a group over its cells with runs enough, and what it went without."""
+    """The test of a group over its cells with enough runs; flags name the cells left out."""
     tested = {cell: of_cell for cell, of_cell in values.items() if len(of_cell) >= _FEWEST_RUNS}
     without = [
         f"{cell} ({'1 run that counts' if len(of_cell) else 'no run that counts'})"
@@ -83,7 +83,7 @@ def _group(values: dict[str, "pd.Series[float]"], settings: Mapping[str, Any]) -
 
 
 def _blocks(values: dict[str, "pd.Series[float]"], correction: str) -> list[dict[str, Any]]:
-    """Friedman, then Nemenyi. Nemenyi's own p holds over all pairs of the group, so `correction` has no part in it."""
+    """Friedman, then Nemenyi. Nemenyi's p is already corrected over all pairs of the group; `correction` is unused."""
     every = pd.DataFrame(values)
     whole = every.dropna()
     dropped = [str(block) for block in every.index.difference(whole.index)]

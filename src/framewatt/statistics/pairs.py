@@ -8,13 +8,13 @@ from framewatt.study.factors import AnyCell, shared
 
 
 def group_of(cell: AnyCell, compared: Iterable[str]) -> str:
-    """What a cell shares with those that it is compared with, in words."""
+    """Name of a cell's group: the levels that it shares with the cells it is compared with, in words."""
     levels = cell.to_dict()
     return phrase(levels, shared(list(levels), compared))
 
 
 def groups(cells: Iterable[AnyCell], compared: Iterable[str]) -> dict[str, list[AnyCell]]:
-    """Cells that may be compared with each other, by group, each group by cell name."""
+    """Cells that may be compared with each other, by group, sorted by cell name."""
     compared = list(compared)
     named = sorted(((group_of(cell, compared), cell) for cell in cells), key=lambda pair: (pair[0], pair[1].id))
     return {name: [cell for _, cell in found] for name, found in itertools.groupby(named, key=lambda pair: pair[0])}

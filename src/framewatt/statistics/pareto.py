@@ -1,4 +1,4 @@
-"""Choices that no other choice beats in everything."""
+"""The Pareto front of choices."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ def pareto_front(losses: Values) -> np.ndarray:
     """Which choices are on the Pareto front: no other is at least as good in everything and better in something.
 
     Args:
-        losses: shape (choices, objectives), each the better the smaller, no NaN; equal choices are all on it.
+        losses: shape (choices, objectives), smaller is better, no NaN; equal choices are all on the front.
 
     Returns:
         shape (choices,), bool.

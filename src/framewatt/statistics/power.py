@@ -1,4 +1,4 @@
-"""Whether tests of ranks can show anything with the planned runs, asked before they are measured."""
+"""Whether rank tests can reach significance with the planned runs, computed before anything is measured."""
 
 import math
 from collections.abc import Mapping
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 SMALLEST_N = 2
-"""Runs of a cell below which no test is made."""
+"""Fewest runs of a cell for a test."""
 
 
 @dataclass(frozen=True)
 class Reachability:
-    """What the chosen test can give at the planned number of runs."""
+    """The smallest p of the chosen test at the planned number of runs."""
 
     test: str
     n_runs: int
@@ -19,14 +19,14 @@ class Reachability:
     smallest_p: float
     """Smallest two-sided p of one comparison."""
     smallest_p_corrected: float
-    """The same after correction over the family, in which every comparison reaches it."""
+    """The same after correction over the family, if every comparison has the smallest p."""
     alpha: float
     reachable: bool
     """Whether the corrected p can be at or below alpha."""
     smallest_n: int
-    """Fewest runs a cell that could reach alpha."""
+    """Fewest runs per cell that could reach alpha."""
     sentence: str
-    """All of it in words."""
+    """The result in words."""
 
 
 def smallest_p(test: str, n_a: int, n_b: int) -> float:
@@ -40,7 +40,7 @@ def reachable_significance(n_runs: int, n_comparisons: int, settings: Mapping[st
     """Smallest two-sided p at the planned number of runs, and whether it can be significant.
 
     Args:
-        n_runs: runs a cell, at least 1.
+        n_runs: runs per cell, at least 1.
         n_comparisons: size of the family of one quantity.
         settings: the study's `statistics`: test, correction, alpha.
     """
@@ -64,10 +64,10 @@ def reachable_significance(n_runs: int, n_comparisons: int, settings: Mapping[st
 
 
 def _smallest(test: str, correction: str, n_runs: int, n_comparisons: int) -> tuple[float, float]:
-    """Smallest p of one comparison, bare and corrected."""
+    """Smallest p of one comparison, uncorrected and corrected."""
     one = smallest_p(test, n_runs, n_runs)
-    # Of equal p values, Holm's first step multiplies by the size of the family as Bonferroni does, and no later
-    # one may fall below the first.
+    # For equal p values, Holm equals Bonferroni: its first step multiplies by the size of the family, and no later
+    # step may fall below the first.
     return one, one if correction == "none" else min(1.0, one * max(1, n_comparisons))
 
 

@@ -1,4 +1,4 @@
-"""Whether two models are as accurate as each other, on one test set."""
+"""Equivalence tests of two models' accuracies on one test set."""
 
 import math
 
@@ -12,8 +12,8 @@ def paired_equivalence(first: npt.ArrayLike, second: npt.ArrayLike, margin: floa
     """P of "their accuracies differ by the margin or more", from which samples each got right (Tango 1998).
 
     The larger p of two one-sided score tests of the difference of paired proportions: Tango, Statistics in Medicine
-    17:891-908. Only samples that one got right and the other wrong tell the two apart; how many there are bounds how
-    many more there may be, so that two models that agree on all of a small test set are not therefore equal.
+    17:891-908. Only discordant samples, which one got right and the other wrong, separate the two. Their number in the
+    test set bounds their true share, so two models that agree on all of a small test set are not thereby equal.
 
     Args:
         first: shape (n,), bool: whether each sample of the test set was right.
@@ -44,16 +44,16 @@ def _tango_p(gained: int, lost: int, n: int, margin: float) -> float:
 
 
 def independent_equivalence(first: float, second: float, samples: int, margin: float) -> float:
-    """P of the same where nobody kept which samples were right, from the size of the test set alone.
+    """P of the same hypothesis where per-sample results are unknown, from the size of the test set alone.
 
-    As if either model had been tested on samples of its own (two one-sided score tests of two binomial proportions,
-    Miettinen and Nurminen 1985, by statsmodels). Models that get the same samples right differ by less than that: this
-    test is slow to call them equal, and does not do so without need.
+    It treats the models as tested on independent samples (two one-sided score tests of two binomial proportions,
+    Miettinen and Nurminen 1985, by statsmodels). Models mostly get the same samples right, so their true difference
+    varies less than that: the test is conservative.
 
     Args:
         first: share of right answers.
         second: that of the other model.
-        samples: of the test set.
+        samples: size of the test set.
         margin: largest difference that counts as none, a share.
     """
     right = [share * samples for share in (first, second)]

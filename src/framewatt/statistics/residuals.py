@@ -1,4 +1,4 @@
-"""What is left of runs less their cell and their block: how they scatter, and which of them are odd."""
+"""Residuals of runs after cell and block effects: their scatter, and outlying runs."""
 
 import warnings
 
@@ -9,33 +9,33 @@ from scipy import stats
 from framewatt.statistics.log_ratios import logs_of
 
 BEYOND = 3.5
-"""Median absolute deviations (made those of a normal distribution) beyond which a run is odd (Iglewicz, Hoaglin
-1993)."""
+"""Median absolute deviations (scaled to a normal distribution's standard deviation) beyond which a run is outlying
+(Iglewicz, Hoaglin 1993)."""
 
 FEWEST_RUNS = 4
-"""Runs of a cell below which none of them is called odd."""
+"""Fewest runs of a cell in which a run can be called outlying."""
 
 FEWEST_CELLS = 4
-"""Cells below which a block's own noise cannot be told from that of one run in it: the median of the others is that of
-three at least."""
+"""Fewest cells for block effects: with fewer, noise of a block cannot be separated from that of a single run in it (the
+median of the other cells should be over three at least)."""
 
 _NO_SCATTER = 0.01
-"""Scatter that is reckoned with where half of all runs or more show none, as meters of few digits give."""
+"""Assumed scatter where at least half of all runs show none, as with coarse meters."""
 
 
 def residuals(values: pd.DataFrame, *, paired: bool) -> pd.DataFrame:
-    """Logarithms of runs less the median of their block's other cells, and then less that of their cell's other runs.
+    """Logarithms of runs minus the median of their block's other cells, then minus that of their cell's other runs.
 
-    One odd run moves no other by much, and none is taken from itself, which would leave the middle ones with nothing.
-    Blocks are taken out where runs are blocks of FEWEST_CELLS or more.
+    Medians keep one odd run from moving the others much. A run is not part of its own median, else the middle run of a
+    cell would always have residual 0. Block effects are removed where blocks have FEWEST_CELLS cells or more.
 
     Args:
-        values: one row per block, one column per cell, NaN where a run is missing (see block_values) of the study: what
-            a block has in common is best seen in all its cells.
+        values: one row per block, one column per cell of the whole study (all cells show the block effect best), NaN
+            where a run is missing (see block_values).
         paired: whether the runs of a row belong to one block.
 
     Returns:
-        the same shape, natural logarithms; NaN where a run is missing, 0 or less, or the only one of its cell.
+        the same shape, natural logarithms; NaN where a run is missing, 0 or negative, or the only one of its cell.
     """
     left = pd.DataFrame(logs_of(values.to_numpy(dtype=np.float64)), index=values.index, columns=values.columns)
     left = left.sub(left.median(axis=0), axis=1)
@@ -46,20 +46,20 @@ def residuals(values: pd.DataFrame, *, paired: bool) -> pd.DataFrame:
 
 
 def _median_of_others(columns: pd.DataFrame) -> pd.DataFrame:
-    """Of each value, the median of the other ones of its column; NaN where there is none."""
+    """For each value, the median of the other values in its column; NaN where there are none."""
     values = columns.to_numpy()
     with warnings.catch_warnings():
-        # NumPy warns of a column of nothing, and gives NaN, which is right.
+        # NumPy warns of an all-NaN column and returns NaN, which is right.
         warnings.simplefilter("ignore", RuntimeWarning)
         others = [np.nanmedian(np.delete(values, row, axis=0), axis=0) for row in range(len(values))]
     return pd.DataFrame(np.reshape(others, values.shape), index=columns.index, columns=columns.columns)
 
 
 def outlying(left: pd.DataFrame) -> pd.DataFrame:
-    """Which runs lie beyond BEYOND median absolute deviations: of their cell or of the study, whichever scatters more.
+    """Runs beyond BEYOND median absolute deviations, of their cell or of the study, whichever is larger.
 
-    That of a cell of five runs is a poor estimate, which alone would have many healthy cells flagged; that of the study
-    alone would flag whatever scatters more than the rest.
+    The deviation of a cell of five runs is a poor estimate, which alone would flag runs in many healthy cells; that of
+    the study alone would flag runs of any cell that scatters more than the rest.
 
     Args:
         left: from `residuals`.
@@ -74,17 +74,18 @@ def outlying(left: pd.DataFrame) -> pd.DataFrame:
 
 
 def scatter_percent(values: pd.DataFrame, *, paired: bool) -> "pd.Series[float]":
-    """Coefficient of variation of each cell's runs less what their blocks have in common, in percent.
+    """Coefficient of variation of each cell's runs after block effects, in percent.
 
-    Standard deviation of logarithms about the cell's mean and the blocks' medians over cells (of two cells: means, so
-    that both have the same), with n - 1 degrees of freedom and the share of a block that its cell itself made up.
+    Standard deviation of logarithms about the cell's mean and the blocks' medians over cells (with fewer than
+    FEWEST_CELLS cells: means, so that two cells get the same), with n - 1 degrees of freedom, corrected for the cell's
+    own share in the block effect.
 
     Args:
         values: one row per block, one column per cell, of the whole study.
         paired: whether the runs of a row belong to one block.
 
     Returns:
-        by cell; NaN for fewer than two runs or cells, or where runs are no blocks.
+        by cell; NaN for fewer than two runs or cells, or without blocks.
     """
     left = pd.DataFrame(logs_of(values.to_numpy(dtype=np.float64)), index=values.index, columns=values.columns)
     left = left.sub(left.mean(axis=0), axis=1)

@@ -19,14 +19,14 @@ QUANTITIES = [
     "mean_power_w",
     "accuracy",
 ]
-"""What is summarised for every cell."""
+"""Quantities that are summarised for every cell."""
 
 ENERGIES = {"energy_gross_j", "energy_per_sample_j", "mean_power_w"}
-"""Quantities that an estimate may stand behind."""
+"""Quantities that may come from an energy estimate instead of a meter."""
 
 
 def totals(runs: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the domain `total`, one a run, with what the statistics need.
+    """The rows of the domain `total`, one per run, with the columns that the statistics need.
 
     Args:
         runs: the runs frame.
@@ -82,7 +82,7 @@ def left_out(rows: pd.DataFrame, cell_id: str, quantity: str) -> dict[int, str]:
 
 
 def by_reason(reasons: Mapping[int, str]) -> dict[str, str]:
-    """Reason to the repetitions that have it, as text: `{1: "x", 3: "x"}` is `{"x": "1, 3"}`."""
+    """Repetitions by reason, as text: `{1: "x", 3: "x"}` becomes `{"x": "1, 3"}`."""
     return {
         reason: ", ".join(str(repetition) for repetition, found in reasons.items() if found == reason)
         for reason in dict.fromkeys(reasons.values())

@@ -1,6 +1,6 @@
-"""When enough blocks are measured: a t-test that may be looked at after every block, and looks fixed ahead (pure).
+"""Stopping rules: an anytime-valid t-test, looked at after every block, and intervals at looks fixed in advance (pure).
 
-Values are logarithms of what cells took, one row per block and one column per cell, NaN where a run does not count.
+Values are logarithms of the cells' costs, one row per block and one column per cell, NaN where a run does not count.
 """
 
 import functools
@@ -16,19 +16,20 @@ from scipy.special import stdtr, stdtrit
 Values = NDArray[np.float64]
 
 PRIOR_PRECISION = 0.25
-"""1 over the variance of the normal prior of effect sizes (mean over standard deviation of the block's log ratio). Of
-0.05 to 1, tried by simulation, it stops soonest for the best of seven that is 20 % ahead (docs/stopping.md)."""
+"""1 over the variance of the normal prior of effect sizes (mean over standard deviation of the blocks' log ratios). Of
+the values 0.05 to 1 tried by simulation, it stops soonest where the best of seven cells leads by 20 %
+(docs/stopping.md)."""
 
 _Critical = Callable[[int], float]
-"""By a number of differences, how many standard errors their interval has."""
+"""Maps a number of differences to the half-width of their interval, in standard errors."""
 
 _LARGEST_LOG = 600.0
 _WIDEST = 20.0
-"""Logarithm of a ratio beyond which an interval says nothing."""
+"""Largest logarithm of a ratio for the end of an interval; wider intervals say nothing."""
 
 
 def evidence(differences: Values) -> Values:
-    """How much the first n differences speak for a mean above 0, for every n: a one-sided t-test e-process.
+    """Evidence of the first n differences for a mean above 0, for every n: a one-sided t-test e-process.
 
     The likelihood of the differences where their mean over their standard deviation has a half-normal prior above 0,
     over that where it is 0; the standard deviation has the right Haar prior 1/sigma in both. Under a mean of 0 it is a
@@ -37,7 +38,7 @@ def evidence(differences: Values) -> Values:
     confidence sequences for Gaussian means with unknown variance", Sequential Analysis 2025; two-sided: Lindon, Ham,
     Tingley, Bojinov, "Anytime-valid inference in linear models and regression-adjusted causal inference", 2022), so by
     Ville's inequality it ever reaches 1/a with a probability of at most a. It grows with the t statistic: where the
-    mean is below 0 it lies below that of the differences less their mean, and errs less.
+    true mean is below 0 it is smaller than that of the differences minus their true mean, so it errs less often.
 
     Args:
         differences: shape (..., n), in the order of the blocks; NaN is left out.
@@ -67,7 +68,7 @@ def critical_t(n: int, threshold: float) -> float:
         threshold: above 1.
 
     Returns:
-        infinity where no n differences reach it.
+        the statistic; infinity where n differences cannot reach the threshold.
     """
     shrunk = n + PRIOR_PRECISION
 
@@ -85,10 +86,10 @@ def critical_t(n: int, threshold: float) -> float:
 
 @dataclass(frozen=True)
 class Ratio:
-    """What a cell takes over what another one takes, from the blocks in which both runs count.
+    """Cost ratio of two cells, from the blocks in which both runs count.
 
     Attributes:
-        blocks: how many these are.
+        blocks: number of these blocks.
         ratio, low, high: geometric mean of the blocks' ratios, and its interval; NaN where there is none.
     """
 
@@ -103,9 +104,9 @@ class Look:
     """What is known after some blocks.
 
     Attributes:
-        leader: column of the cell that others are put beside; None where no cell has a value.
+        leader: column of the cell that others are compared to; None where no cell has a value.
         others: by column, the ratio of every other cell that has a value to the leader.
-        e_values: by column of those, the largest e-value so far for "the leader takes less"; empty for an interval.
+        e_values: by the same columns, the largest e-value so far for "the leader takes less"; empty for intervals.
         settled: whether no further block is needed.
     """
 
@@ -118,8 +119,8 @@ class Look:
 def threshold_of(cells: int, alpha: float) -> float:
     """The e-value at which one cell is known to take less than another, in a group of so many cells.
 
-    To be called the best falsely, a cell has to reach it against the truly best, or against one that takes as much;
-    there are as many such events as cells, each with a probability of at most 1 over the threshold.
+    A cell is falsely called the best only if it reaches the threshold against the truly best, or against one that costs
+    the same; there are as many such events as cells, each with a probability of at most 1 over the threshold.
     """
     return cells / alpha
 
@@ -127,13 +128,13 @@ def threshold_of(cells: int, alpha: float) -> float:
 def look_for_best(logs: Values, alpha: float, leader: int | None = None) -> Look:
     """Whether one cell is known to take the least: its e-value against every other one has reached the threshold.
 
-    It need have done so after any of the blocks so far, not after this one. The probability that a cell is ever called
-    the best that is not, or is one of several that take equally much, is at most alpha, whenever one stops to look.
+    It may have done so after any block so far, not only after the last. At whichever block the study stops, the
+    probability of ever calling a cell the best that is not, or that ties with others, is at most alpha.
 
     Args:
-        logs: shape (blocks, cells), see above.
+        logs: shape (blocks, cells), see the module.
         alpha: probability of an error, in this group.
-        leader: column of the cell that others are put beside; None takes the one of the least geometric mean.
+        leader: column of the cell that others are compared to; None takes the one with the least geometric mean.
 
     Returns:
         the look; intervals hold at all looks together, with a confidence of 1 - 2 / threshold each.
@@ -150,17 +151,17 @@ def look_for_best(logs: Values, alpha: float, leader: int | None = None) -> Look
 
 
 def look_at_interval(logs: Values, alpha: float, looks: int, width: float, leader: int | None = None) -> Look:
-    """Whether the ratio of every cell to the one that takes the least is known to a share of it.
+    """Whether the ratio of every cell to the one that takes the least is known to a relative precision.
 
     Intervals are t on logarithms, at 1 - alpha over (looks x pairs of cells): with a confidence of 1 - alpha every
-    ratio of two cells of the group lies in its interval at each of the looks, so that neither stopping where they are
-    narrow nor naming the least first takes from it (Bonferroni).
+    ratio of two cells of the group lies in its interval at each of the looks (Bonferroni). So neither stopping once the
+    intervals are narrow nor choosing the leader from the data lowers the confidence.
 
     Args:
-        logs: shape (blocks, cells), see above.
+        logs: shape (blocks, cells), see the module.
         alpha: probability that some interval does not hold, in this group.
-        looks: how many looks there may be, fixed before the first.
-        width: settled is where every interval's upper end is at most this share above the ratio.
+        looks: largest number of looks, fixed before the first.
+        width: the look is settled where every interval's upper end is at most this share above the ratio.
         leader: see `look_for_best`.
     """
     cells = [int(cell) for cell in np.flatnonzero(np.isfinite(logs).any(axis=0))]
@@ -175,7 +176,7 @@ def look_at_interval(logs: Values, alpha: float, looks: int, width: float, leade
 
 
 def _leader(logs: Values, cells: Sequence[int]) -> int | None:
-    """The cell of the least mean over the blocks that all have, else over its own; the first of several."""
+    """The cell with the least mean over the blocks that all have, or else over its own blocks; the first of ties."""
     if not cells:
         return None
     complete = np.isfinite(logs[:, cells]).all(axis=1)
@@ -196,7 +197,7 @@ def _two_sided_t(n: int, share: float) -> float:
 
 
 def _ratio(differences: Values, critical: _Critical) -> Ratio:
-    """The ratio by the differences of logarithms, with an interval of so many standard errors."""
+    """The ratio from differences of logarithms, with an interval of `critical` standard errors to either side."""
     known = differences[np.isfinite(differences)]
     if not known.size:
         return Ratio(0, math.nan, math.nan, math.nan)

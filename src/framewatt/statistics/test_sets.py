@@ -1,4 +1,4 @@
-"""The test sets behind a study's accuracies: which samples each cell got right, where its runs kept that."""
+"""The test sets behind a study's accuracies: which samples each cell got right, where its runs recorded that."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -11,14 +11,14 @@ from framewatt.study.runtimes import RUNTIMES
 
 
 def read_test_sets(records: Sequence[Path], own_models: Collection[str]) -> TestSets:
-    """What the first run of every cell that counts got right; the weights of later ones are the same, or made alike.
+    """Read the predictions of the first run that counts of every cell; later runs have the same or equivalent weights.
 
     Args:
-        records: run records, whose predictions lie beside them.
-        own_models: names of workloads that the study's author gave, each one model in whatever form.
+        records: run records, with predictions beside them.
+        own_models: names of workloads that the study's author supplied, each one model in any format.
 
     Raises:
-        FramewattError: a record cannot be read, or its predictions are not those that it tells of.
+        FramewattError: a record cannot be read, or its predictions do not match it.
     """
     right: dict[str, Answers] = {}
     weights: dict[str, str] = {}

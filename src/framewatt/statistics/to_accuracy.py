@@ -1,4 +1,4 @@
-"""Joules and seconds of training until a network is as good as asked."""
+"""Joules and seconds of training until a network reaches a target accuracy."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,15 +26,16 @@ _COLUMNS = [
     "estimated",
     "note",
 ]
-"""Columns behind cell and the factors: of `n` runs that count, `reached` came to `target` (a share of right answers),
-after `epochs` on average, for `energy_j` and `time_s`, which are missing unless all of them did; `note` says why."""
+"""Columns after cell and the factors: of `n` runs that count, `reached` is the number that reached `target` (a share of
+right answers), after `epochs` on average, for `energy_j` and `time_s`, which are missing unless all runs did; `note`
+says why."""
 
 
 def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Energy and time of the epochs up to the first after which test accuracy is at least a target.
 
-    Accuracy is known after whole epochs, and its evaluation costs nothing here. Where some run never comes to the
-    target, the mean of the others would be that of the lucky ones, so that there is none.
+    Accuracy is known after whole epochs only, and the cost of evaluating it is not included. Where some run never
+    reaches the target, no mean is given, since that of the others would be biased.
 
     Args:
         epochs: the epochs frame.
@@ -42,7 +43,7 @@ def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str,
         settings: the study's `statistics`: accuracy_targets, confidence.
 
     Returns:
-        cell, the factors, and what follows; one row per training cell and target, targets ascending.
+        cell, the factors, and _COLUMNS; one row per training cell and target, targets ascending.
     """
     factors = factors_of(epochs)
     counted = counted_epochs(epochs, runs)
@@ -79,7 +80,7 @@ def _cell(part: pd.DataFrame, target: float, settings: Mapping[str, Any]) -> dic
 
 
 def _arrival(run: pd.DataFrame, target: float) -> tuple[int, float, float] | None:
-    """Epoch, joules and seconds after which a run is as good as the target; None where it never is.
+    """Epoch, joules and seconds after which a run reaches the target; None where it never does.
 
     Args:
         run: its epochs, in order.

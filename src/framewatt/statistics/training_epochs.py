@@ -1,4 +1,4 @@
-"""What a study of training shows beyond single cells: its runs and epochs that count, and in what they differ."""
+"""Epochs of a training study for figures and trends: those of runs that count, labelled by their levels."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ from framewatt.frames.frames import TOTAL
 from framewatt.statistics.selection import totals
 
 LABEL = "label"
-"""Column of what is compared: the levels of the compared factors, and of every other that is not one of PANELS."""
+"""Column with the levels of the compared factors, and of every other factor that is not one of PANELS."""
 
 PANELS = ("dataset", "workload", "batch_size")
-"""Factors that have panels and axes of their own; a study without one of them has one level of it."""
+"""Factors with panels or axes of their own; a study that lacks one is treated as having a single level of it."""
 
 _NUMBERS = [
     *("energy_gross_j", "duration_s", "mean_power_w", "accuracy", "gpu_utilization_percent"),
@@ -22,7 +22,7 @@ _NUMBERS = [
 
 
 def counted_epochs(epochs: pd.DataFrame, runs: pd.DataFrame, domain: str = TOTAL) -> pd.DataFrame:
-    """The epochs of a domain of the runs that count, with numbers as such.
+    """The epochs of the runs that count, in one domain, with numeric columns.
 
     Args:
         epochs: the epochs frame.
@@ -39,7 +39,7 @@ def counted_epochs(epochs: pd.DataFrame, runs: pd.DataFrame, domain: str = TOTAL
 
 
 def gpu_or_total(epochs: pd.DataFrame) -> str:
-    """The domain that is the papers': the GPU where every run has exactly that one, else the total."""
+    """The domain that papers report: the GPU where every run has exactly one, else the total."""
     gpus = epochs.loc[epochs["domain"].astype(str).str.startswith("gpu:"), ["cell", "repetition", "domain"]]
     gpus = gpus.drop_duplicates()
     every = epochs[["cell", "repetition"]].drop_duplicates()
@@ -47,7 +47,7 @@ def gpu_or_total(epochs: pd.DataFrame) -> str:
 
 
 def labelled(rows: pd.DataFrame, compared: Sequence[str]) -> pd.DataFrame:
-    """Rows of a frame with LABEL and every factor of PANELS; one that the study lacks is empty, a batch size 1."""
+    """Add LABEL and every factor of PANELS to a frame; a factor that the study lacks is empty, a batch size 1."""
     factors = factors_of(rows)
     varied = [name for name in factors if name not in (*PANELS, *compared) and rows[name].nunique() > 1]
     names = [

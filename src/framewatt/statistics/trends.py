@@ -1,4 +1,4 @@
-"""How the energy of an epoch grows with batch size and with the work of a model: lines through logarithms."""
+"""How the energy of an epoch grows with batch size and with a model's operations: power laws fitted on logarithms."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -30,26 +30,26 @@ TRENDS_COLUMNS = [
     "estimated",
     "note",
 ]
-"""One row per line: joules of an epoch grow as `along` to the power of `exponent`; `per_doubling` is 2 to that,
-the factor by which energy changes when `along` doubles. `n` is the number of runs, of whose means, one a level,
-the line is fitted. Unknown numbers are missing."""
+"""One row per line: joules of an epoch grow as `along` to the power of `exponent`; `per_doubling` is 2 to that power,
+the factor by which energy changes when `along` doubles. `n` is the number of runs; the line is fitted to their means,
+one per level. Unknown numbers are missing."""
 
 _FLOATS = [name for name in TRENDS_COLUMNS if name.startswith(("exponent", "per_doubling", "r_"))]
 
 _HELD = {BATCH_SIZE: ["dataset", "workload"], WORK: ["dataset", "batch_size"]}
-"""What stays the same along each line, beside what LABEL names."""
+"""Factors that are constant along each line, besides those in LABEL."""
 
 
 def fit_trends(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Fit energy of an epoch against batch size, and against operations of a sample.
 
-    A run is the mean energy of its epochs after the first, which holds what frameworks do once (of a run of one epoch,
-    that one). A point of the line is the mean of a level's runs: what keeps points off the line is what a level is, and
-    its runs all share that, so that more of them do not make the slope surer. Ordinary least squares on base-2
-    logarithms (statsmodels), Student's interval of the slope with two degrees of freedom fewer than levels. Of two
-    levels, it is the interval of their ratio (Welch's t).
-    Operations are those that a framework counts itself, or else those of the same model and data set in one that does;
-    models of one name differ by a few per cent from zoo to zoo (see the fairness sheet).
+    A run's value is the mean energy of its epochs without the first, which includes one-time work of the framework (a
+    run of one epoch takes that one). A point of the line is the mean of a level's runs: deviations from the line belong
+    to the level and are shared by all its runs, so more runs do not make the slope more certain. Ordinary least squares
+    on base-2 logarithms (statsmodels), Student's interval of the slope with two degrees of freedom fewer than levels.
+    With two levels, it is the interval of their ratio (Welch's t).
+    Operations are those that a framework counts itself, or else those of the same model and data set in a framework
+    that does; models of one name differ by a few per cent between model zoos (see the fairness sheet).
 
     Args:
         epochs: the epochs frame.
@@ -57,7 +57,7 @@ def fit_trends(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, 
         settings: the study's `statistics`: compare, confidence.
 
     Returns:
-        TRENDS_COLUMNS; no row where a study has one level of what a line would go along.
+        TRENDS_COLUMNS; no row where a study has a single level of the line's factor.
     """
     points = _points(labelled(counted_epochs(epochs, runs), settings["compare"]))
     rows = [row for along, held in _HELD.items() for row in _lines(points, along, held, float(settings["confidence"]))]
@@ -77,7 +77,7 @@ def _points(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _lines(points: pd.DataFrame, along: str, held: Sequence[str], confidence: float) -> Iterator[dict[str, Any]]:
-    """A line for every label and combination of what is held; none where the study does not vary `along`."""
+    """A line for every label and combination of the `held` factors; none where the study does not vary `along`."""
     varied = "workload" if along == WORK else along
     if points[varied].nunique() < 2:
         return

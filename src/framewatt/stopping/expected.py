@@ -1,4 +1,4 @@
-"""How many blocks a study may expect to need, before anything is measured (pure)."""
+"""How many blocks a study with a stopping rule is expected to need, before anything is measured (pure)."""
 
 import math
 from typing import Any
@@ -9,14 +9,14 @@ from framewatt.statistics.stopping import critical_t, threshold_of
 from framewatt.study.stopping_rule import Rule
 
 NOISE = 0.05
-"""Standard deviation of a run about its cell and block that is assumed, as a share: that of a quiet machine."""
+"""Assumed residual standard deviation of a run after cell and block effects, as a share: that of a quiet machine."""
 
 DIFFERENCES = (0.05, 0.1, 0.2)
 """Shares by which the next best may take more than the best."""
 
 
 def expected(rule: Rule, cells: int, alpha: float) -> dict[str, Any]:
-    """After about how many blocks a group of so many cells is settled, all others as close to the best.
+    """Median number of blocks until a group of so many cells is settled, if all others are equally close to the best.
 
     Half of such studies take longer (docs/stopping.md has simulated means).
 
@@ -26,7 +26,7 @@ def expected(rule: Rule, cells: int, alpha: float) -> dict[str, Any]:
         alpha: probability of an error in a group.
 
     Returns:
-        `blocks`: by difference in percent (for an interval by "any"), how many, or None where more than at_most; and a
+        `blocks`: number by difference in percent (key "any" for an interval), None where it exceeds at_most; and a
         `sentence`.
     """
     spread = NOISE * math.sqrt(2)

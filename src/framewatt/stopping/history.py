@@ -1,7 +1,7 @@
-"""Whether a study's repetitions were changed once results of it had been written, by what lies there then.
+"""Whether a study's repetitions were changed after results had been written.
 
-Frames and statistics are written behind the last block. Where a study is planned anew beside them, with other
-repetitions and with runs that it keeps, whoever changed them may have looked; the report says so from then on.
+Frames and statistics are written after the last block. Where a study is planned again beside them, with other
+repetitions and keeping runs, whoever changed them may have seen the results; the report says so from then on.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,14 +15,14 @@ from framewatt.study.cell import run_name
 from framewatt.study.stopping_rule import rule_of
 
 NAME = "repetitions.json"
-"""Beside plan.json; only of studies whose repetitions were changed."""
+"""Name of the file beside plan.json; only studies whose repetitions were changed have it."""
 
 
 def note_change(results: Path, plan: Mapping[str, Any]) -> None:
-    """Note that the repetitions are others than those of the results that lie there, if they are.
+    """Record a change of the repetitions against the existing results, if there is one.
 
-    Where no run is kept, since something else changed too, nothing that was seen counts any more, and what was noted
-    before goes.
+    Where no run is kept, since something else changed too, no result that was seen counts any more, and earlier notes
+    are deleted.
 
     Args:
         results: results/<study>, as it was before the plan.
@@ -44,13 +44,13 @@ def note_change(results: Path, plan: Mapping[str, Any]) -> None:
 
 
 def changes_of(results: Path) -> list[dict[str, Any]]:
-    """The changes that were noted: from, to, the blocks of which there were results, the runs that were kept."""
+    """The recorded changes: from, to, number of blocks with results, number of runs kept."""
     path = results / "plan" / NAME
     return list(read_json(path)) if path.is_file() else []
 
 
 def sentences(changes: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What a reader has to know of each change."""
+    """One sentence per change, for the report's reader."""
     return [_sentence(change) for change in changes]
 
 
@@ -73,19 +73,19 @@ def _words(repetitions: Any) -> str:
 
 
 def _kept(results: Path, plan: Mapping[str, Any]) -> int:
-    """Runs that are there and that the plan has."""
+    """Number of existing runs that the plan still has."""
     kept = 0
     for entry in plan["order"]:
         path = results / "measure" / run_name(entry) / "run.json"
         try:
             kept += path.is_file() and read_json(path).get("job_sha256") == entry["job_sha256"]
         except (OSError, ValueError, AttributeError):
-            continue  # what cannot be read is made again
+            continue  # an unreadable record is made again
     return kept
 
 
 def _blocks_seen(results: Path) -> int:
-    """Blocks of which there are statistics; 0 where there are none."""
+    """Number of blocks in the existing statistics; 0 where there are none."""
     runs = results / "aggregate" / "runs.csv"
     if not runs.is_file() or not any((results / "statistics").glob("*.csv")):
         return 0
@@ -93,7 +93,7 @@ def _blocks_seen(results: Path) -> int:
 
 
 def _repetitions_then(results: Path, seen: int) -> Any:
-    """The repetitions of a study of which so many blocks were seen: its rule where one stopped it there."""
+    """The repetitions of a study before the change: its stopping rule where that stopped it after `seen` blocks."""
     path = results / "stopping" / "stopping.json"
     if path.is_file():
         told = read_json(path)

@@ -1,4 +1,4 @@
-"""What answers of a study have to allow for, since it may have stopped when it liked what it saw."""
+"""How a study's looks before it stopped enter its answers: optional stopping needs other tests."""
 
 from collections.abc import Mapping
 from typing import Any

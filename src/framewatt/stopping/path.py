@@ -45,7 +45,7 @@ class After:
     Attributes:
         blocks: how many.
         looked: whether the rule looks then.
-        groups: of cells that are compared with each other, by what these share.
+        groups: groups of comparable cells, by the levels that their cells share.
     """
 
     blocks: int
@@ -54,7 +54,7 @@ class After:
 
     @property
     def settled(self) -> bool:
-        """Whether every group is."""
+        """Whether every group is settled."""
         return all(group.look.settled for group in self.groups.values())
 
 
@@ -64,9 +64,9 @@ class Path:
 
     Attributes:
         rule: when the study stops.
-        steps: a step a block; empty where there is no block yet.
+        steps: one step per block; empty where there is no block yet.
         stopped: whether no further block is measured.
-        beside_last: the same steps, with all cells beside those that lead their groups in the end.
+        beside_last: the same steps, with all cells compared to the final leader of their group.
     """
 
     rule: Rule
@@ -76,19 +76,19 @@ class Path:
 
     @property
     def settled(self) -> bool:
-        """Whether it stopped since its answer is known."""
+        """Whether the study stopped because its answer is known."""
         return self.stopped and self.steps[-1].settled
 
 
 def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> Path:
     """What a study knows after each of its blocks, up to the one after which it stops.
 
-    A run that failed or is invalid does not count, nor does its block for its cell; a cell of which no run counts is
-    left out of its group. So there is an answer for any records, and at_most blocks end it in any case.
+    A run that failed or is invalid does not count, nor does its block for its cell; a cell without a run that counts is
+    left out of its group. So there is an answer for any records, and the study ends after at_most blocks in any case.
 
     Args:
         cells: the study's, with the levels that its plan gives them.
-        settings: the study's, which have a rule.
+        settings: the study's, with a stopping rule.
         records: run records of whole blocks, from the first on without a gap, in any order.
     """
     rule = rule_of(settings)
@@ -132,7 +132,7 @@ def _look(
 def _logarithms(
     rule: Rule, cells: Sequence[AnyCell], records: Iterable[Mapping[str, Any]]
 ) -> tuple[int, dict[str, Values]]:
-    """How many blocks there are, and by cell the logarithm of what it took in each; NaN where no run counts."""
+    """Number of blocks, and by cell the logarithm of its cost in each; NaN where no run counts."""
     records = [record for record in records if 0 < record["repetition"] <= rule.at_most]
     blocks = max((int(record["repetition"]) for record in records), default=0)
     logs = {cell.id: np.full(blocks, math.nan) for cell in cells}
@@ -143,7 +143,7 @@ def _logarithms(
     quantity = headline.time if rule.quantity == TIME else headline.energy
     for name, values in logs.items():
         found = counted(rows, name, quantity)[quantity]
-        # A run that took nothing is a finding, and has no logarithm.
+        # A cost of 0 has no logarithm; it is treated as missing.
         found = found[(found > 0) & np.isfinite(found)]
         values[found.index.to_numpy(dtype=int) - 1] = np.log(found.to_numpy(dtype=np.float64))
     return blocks, logs

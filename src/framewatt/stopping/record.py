@@ -22,9 +22,9 @@ COLUMNS = [
     "threshold",
     "settled",
 ]
-"""One row per block, group and cell beside the one that leads its group in the end: the ratio to it over so many blocks
-that both have (`pairs`), with the interval of the rule; the largest e-value so far for "the leader takes less".
-`looked` is whether the rule looked then, `settled` whether the group was, beside whichever cell led it at that time."""
+"""One row per block, group and cell other than the group's final leader: the ratio to that leader over the blocks that
+both have (`pairs` is their number), with the interval of the rule; the largest e-value so far for "the leader takes
+less". `looked`: whether the rule looked then; `settled`: whether the group was settled, by its leader at that time."""
 
 _DIGITS = 12
 
@@ -36,7 +36,7 @@ def record_of(path: Path) -> dict[str, Any]:
         path: of a study that has stopped.
 
     Raises:
-        ValueError: it has not.
+        ValueError: the study has not stopped.
     """
     if not path.stopped:
         raise ValueError("found a study that goes on; allowed: one that has stopped")
@@ -50,7 +50,7 @@ def record_of(path: Path) -> dict[str, Any]:
 
 
 def why(path: Path) -> str:
-    """Why a study stopped, or what it does not know where it goes on, in a sentence."""
+    """Why a study stopped, or what is still unknown where it goes on, in a sentence."""
     last = path.steps[-1]
     what = (
         f"which choice takes the least {path.rule.quantity} is known"
@@ -71,7 +71,7 @@ def why(path: Path) -> str:
 
 
 def frame_of(path: Path) -> pd.DataFrame:
-    """The path of every cell beside the one that leads its group in the end, see COLUMNS."""
+    """The path of every cell against the final leader of its group, see COLUMNS."""
     rows = [
         {
             "blocks": step.blocks,
@@ -119,5 +119,5 @@ def _ratio(ratio: Ratio) -> dict[str, Any]:
 
 
 def _number(value: float | None) -> float | None:
-    """To twelve digits: beyond them lies what another machine's mathematical library makes of a function."""
+    """Round to twelve digits: further ones depend on the machine's math library."""
     return None if value is None or not math.isfinite(value) else float(f"{value:.{_DIGITS}g}")

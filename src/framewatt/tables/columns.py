@@ -10,7 +10,7 @@ from framewatt.study.factors import reading_order
 from framewatt.tables.table import MISSING, Table, significant, text, with_ends
 
 ESTIMATED = " (estimated)"
-"""Stands behind every number that an estimate made, so that it cannot pass for a measurement."""
+"""Suffix of every estimated number, so that it cannot pass for a measurement."""
 
 Show = Callable[[Mapping[str, Any]], str]
 """A row's text in one column."""

@@ -12,7 +12,7 @@ from framewatt.tables.columns import Show, bracketed, factor_columns, marked, nu
 from framewatt.tables.table import MISSING, Table, significant
 
 INFERENCES = 1000
-"""Inferences that carbon and money are told for."""
+"""Number of inferences for which carbon and money are given."""
 
 _J_PER_KWH = 3.6e6
 _HEADINGS = {"energy": "Least energy", "latency": "Lowest latency", "throughput": "Highest throughput"}
@@ -88,7 +88,7 @@ def _yes(value: Any) -> str:
 
 
 def _as_accurate(row: Mapping[str, Any]) -> str:
-    """Whether it is as accurate as the most accurate choice, and how that is known."""
+    """Whether a choice is as accurate as the most accurate one, and by which test."""
     if pd.isna(row["accuracy"]):
         return MISSING
     p = f"p = {significant(row['accuracy_p'], 2)}" if pd.notna(row["accuracy_p"]) else row["accuracy_note"]

@@ -1,4 +1,4 @@
-"""The fairness sheet: what the models of one name have in common from framework to framework, and what they do not."""
+"""The fairness sheet: similarities and differences of models with the same name in different frameworks."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -60,7 +60,7 @@ def fairness(models: Iterable[Mapping[str, Any]], exports: Iterable[Mapping[str,
 
 
 def models_of_runs(records: Iterable[Mapping[str, Any]], models: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Models that measured runs trained and nothing else did, as records like those of the rule train.
+    """Models that only measured runs trained, as records like those of the rule train.
 
     Args:
         records: run records.

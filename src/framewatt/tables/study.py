@@ -64,7 +64,7 @@ def energy_time(cells: pd.DataFrame) -> Table:
 
 
 def _headline_columns(head: Headline) -> dict[str, Show]:
-    """Energy, time and power; of a sample in thousandths, and then what the window took, which is no cost."""
+    """Energy, time and power; per sample in mJ and ms, with the window's totals, which depend on its length."""
     power: dict[str, Show] = {"Mean power (W)": lambda r: marked(mean(r, "mean_power_w"), r)}
     if head == PER_RUN:
         return {
@@ -182,7 +182,7 @@ def comparisons(compared: pd.DataFrame) -> Table:
 
 
 def _costs_more(row: Mapping[str, Any]) -> str:
-    """Which cell does, where the test shows it."""
+    """Which cell costs more, where the difference is significant."""
     if pd.isna(row["significant"]):
         return MISSING
     return "A" if row["costs_more"] == row["cell_a"] else "B" if row["costs_more"] == row["cell_b"] else "not shown"

@@ -1,4 +1,4 @@
-"""Tables of training: every epoch, how energy grows with batch size and work, what an accuracy costs."""
+"""Tables of training: every epoch, trends of energy with batch size and work, cost to reach an accuracy."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -76,7 +76,7 @@ def trends(fitted: pd.DataFrame) -> Table:
 
 
 def to_accuracy(reached: pd.DataFrame) -> Table:
-    """One row per training cell and target: joules and seconds of training until the network is as good.
+    """One row per training cell and target: joules and seconds of training until the target accuracy is reached.
 
     Args:
         reached: the frame of `to_accuracy`.
