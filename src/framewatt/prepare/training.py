@@ -32,8 +32,8 @@ def main(job_path: str) -> None:
     data = load_arrays(Path(job["data"]))
     if pretrained := job["weights"] in (PRETRAINED, FINE_TUNED):
         keep_downloads(Path("resources/weights").resolve())
-    # Weights are not measured, so they may be made the quick way: TensorFlow leaves oneDNN off on some processors, where
-    # an epoch of ResNet-50 on digits took 97 s instead of 27 s (two cores of an AMD EPYC). Measured runs have its default.
+    # Weights are not measured, so they may be made quickly: TensorFlow leaves oneDNN off on some processors, where
+    # an epoch of ResNet-50 on digits took 97 s instead of 27 s (two cores). Measured runs keep its default.
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     body = Path(job["body"]) if job["body"] else None
     workload = make_training(job["engine"], replace(spec_of(job), pretrained=pretrained, body=body), data)
