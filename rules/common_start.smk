@@ -24,9 +24,12 @@ elif not config["wait"]:
 onstart:
     PRESENCE.tell(STUDY.name)
     sweep(Path("results", STUDY.name))
-    planned = {job.rule.name for job in workflow.dag.needrun_jobs()}
+    jobs = list(workflow.dag.needrun_jobs())
+    planned = {job.rule.name for job in jobs}
     if "image" in planned:
         or_exit(lambda: check_hub(config["container_base"]))
     if workflow.local_exec and planned & MEASURING:
-        or_exit(lambda: check_node(workflow.global_resources.get("node")))
+        claims = [(job.rule.name, job.resources.get("node")) for job in jobs]
+        limit = workflow.global_resources.get("node")
+        or_exit(lambda: check_node(limit, claims, MEASURING))
         or_exit(lambda: announce_study(STUDY.name, wait=config["wait"]))

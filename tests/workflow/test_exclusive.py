@@ -1,6 +1,7 @@
 """Nothing runs beside a measurement, however many jobs Snakemake may run at once."""
 
 import itertools
+import re
 
 import pytest
 import stand_ins
@@ -37,12 +38,17 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 @pytest.mark.parametrize(
     ("words", "found"),
-    [(("--workflow-profile", "none"), "no limit of node"), (("--resources", "node=2000"), "node=2000")],
+    [
+        (("--workflow-profile", "none"), "no limit of node; allowed: node=1000"),
+        (("--resources", "node=2000"), "node=2000; allowed: node=1000"),
+        (("--workflow-profile", "none", "--resources", "node=1000"), r"node=None for \w+; allowed: at least 1,"),
+        (("--set-resources", "measure:node=1"), "node=1 for measure; allowed: at least 1000"),
+    ],
 )
 def test_without_the_limit_it_does_not_start(checkout: Checkout, words: tuple[str, ...], found: str) -> None:
     answer = checkout.snakemake(*words, "--", "all", config=CONFIG)
     assert answer.code == 1
-    assert f"framewatt: resources: found {found}; allowed: node=1000" in answer.text
+    assert re.search(f"^framewatt: resources: found {found}", answer.text, re.MULTILINE), answer.text
     assert not list((checkout.root / "results").glob("exclusive/*/*"))
 
 
