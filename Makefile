@@ -14,7 +14,7 @@ override BIN := $(VENV)/bin
 override INSTALL := --quiet --require-hashes --build-constraints envs/build/build-requirements.txt --compile-bytecode
 # The shell gives way to the script, so that what ends make ends the script, and not just the shell.
 override SCRIPTS := exec env PYTHONPATH=src $(BIN)/python -P scripts
-override CHECKED := src scripts tests
+override CHECKED := src scripts tests docs/site
 # Whole studies of real frameworks: beside each other, and beside nothing that is heavier.
 override STUDIES := tests/faults/test_failing_runs.py \
 	$(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
@@ -23,7 +23,7 @@ override TIMED := tests/meters $(foreach name,neighbour one_at_a_time out_of_mem
 override PARALLEL := --numprocesses 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-containers test-images test-thorough lint format preflight characterise bench coverage simulate soak images verify sign rebuild deposit fetch lock clean
+.PHONY: help setup demo test test-containers test-images test-thorough lint format docs preflight characterise bench coverage simulate soak images verify sign rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -60,6 +60,11 @@ format: $(VENV)/ready-development ## put code and rules in their form
 	$(BIN)/ruff check --fix $(CHECKED)
 	$(BIN)/ruff format $(CHECKED)
 	$(BIN)/snakefmt workflow/Snakefile workflow/rebuild.smk rules
+
+docs: $(VENV)/ready-development ## build docs/ as a site in site/, with its links checked
+	@# Not --quiet, by which warnings would end no build.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "built; open site/index.html, or to search in it: python3 -m http.server --directory site"
 
 preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs a measurement (STRICT=1: fail then; METERS=1: try the meters under load)
 	$(SCRIPTS)/preflight.py $${STRICT:+--strict} $${METERS:+--meters}
@@ -114,7 +119,7 @@ lock: $(VENV)/ready ## compile every environment's requirements.txt from its pyp
 	PATH="$$PWD/$(BIN):$$PATH" envs/lock.sh
 
 clean: ## remove environments and everything downloaded or built, but no results
-	rm -rf $(VENV) resources/environments resources/images resources/data resources/sources resources/weights .snakemake
+	rm -rf $(VENV) resources/environments resources/images resources/data resources/sources resources/weights .snakemake site
 
 # Older Pythons write a checkout's path into `activate` as code, which uv writes anew.
 $(BIN)/uv:

@@ -4,23 +4,21 @@ rule pack:
         report=rules.write_report.output.page,
         plan=rules.plan.output.record,
         records=run_records,
-        stopping=stopping_files,
+        stopping=of_stopping("record", "csv"),
         models=trained_models,
         exports=checked_exports,
-        figures=figures_of,
+        figures=drawn_figures,
         replication=replicated_tables,
         authors=authors_results,
         environments=environments,
         data=data_records,
         image=orchestrator_image,
     output:
-        package=ARCHIVE,
+        package=f"results/{{study}}/archive/framewatt-{{study}}-{__version__}.zip",
     log:
         "logs/{study}/archive.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     params:
         environments=lambda wc: jobs.environments_of(STUDIES[wc.study]),
         settings=settings(),

@@ -13,12 +13,12 @@ from snakemake.settings.types import DeploymentMethod
 from framewatt import __version__
 
 from framewatt.planning import jobs
-from framewatt.datasets.sources import config_key
 from framewatt.base.errors import FramewattError
-from framewatt.flow.place import binds_of, check_places
-from framewatt.environments.images import BOOTSTRAP, apptainer
+from framewatt.figures.names import FIGURES, figures_of
+from framewatt.flow.measured import Measured
+from framewatt.flow.place import check_places
 from framewatt.flow.setup import load_setup, share_interpreter
-from framewatt.planning.training_shown import shows_training
+from framewatt.tables.names import TABLES
 
 share_interpreter(ROOT)
 CONTAINERS = (
@@ -37,53 +37,15 @@ def or_exit(find):
 
 or_exit(lambda: check_places(ROOT, CONTAINERS))
 SETUP = or_exit(lambda: load_setup(config, ROOT))
-STUDY, STUDIES = SETUP.study, SETUP.studies
-if CONTAINERS and STUDY.device == "cuda":
-    # The driver's libraries and devices are the host's.
-    workflow.deployment_settings.apptainer_args += " --nv"
-MODE = "container" if CONTAINERS else config["environment"]
+STUDY, STUDIES, DATASETS = SETUP.study, SETUP.studies, SETUP.datasets
 ORCHESTRATOR = "resources/images/orchestrator.sif"
-BASE_IMAGE = (
-    "resources/images/base.sif" if config["container_base"] == BOOTSTRAP else []
-)
-DATASETS = SETUP.datasets
-RUNS = [] if STUDY.imported else STUDY.runs()
-CELLS = {cell.id: cell for cell in STUDY.measured_cells}
-MODELS = jobs.models_of(STUDY)
-QUANTISED = jobs.quantised_models_of(STUDY)
-OWN = {} if STUDY.imported else STUDY.own
-OWN_ARRAYS = {model.arrays_name: model for model in OWN.values()}
-if CONTAINERS:
-    or_exit(apptainer)
-    # The user's folders are to be seen inside, at the same path.
-    folders = [config[config_key(name)] for name in DATASETS.sources]
-    for model in OWN.values():
-        folders += [model.path.parent, model.folder]
-    workflow.deployment_settings.apptainer_args += or_exit(lambda: binds_of(folders))
-PLANNED = {f"{run.cell.id}/{run.repetition}": run for run in RUNS}
-ARCHIVE = f"results/{{study}}/archive/framewatt-{{study}}-{__version__}.zip"
-TABLES = [
-    "energy_time",
-    "accuracy",
-    "fairness",
-    "export_agreement",
-    "comparisons",
-    "deploy",
-    "epochs",
-    "trends",
-    "to_accuracy",
-    "failures",
-]
-FIGURES = [
-    "energy_time",
-    "energy_runtime_batch",
-    "time_runtime_batch",
-    "energy_accuracy",
-    "deploy",
-    "power_traces",
-    "epochs",
-]
-TRAINING_FIGURES = ["series", "energy", "power", "utilisation", "accuracy"]
+MODE = "container" if CONTAINERS else config["environment"]
+MEASURED = {
+    name: Measured(study, DATASETS)
+    for name, study in STUDIES.items()
+    if not study.imported
+}
+"""The studies whose runs are measured here; those of the others are read from files."""
 
 
 wildcard_constraints:
@@ -93,9 +55,7 @@ wildcard_constraints:
     model="[a-z0-9_-]+",
     dataset="|".join(DATASETS.definitions),
     source="|".join(DATASETS.sources),
-    table="|".join(TABLES),
     figure="|".join(FIGURES),
-    training_figure="|".join(TRAINING_FIGURES),
 
 
 def settings(*keys):
@@ -115,21 +75,34 @@ def costs(wildcards):
     return STUDIES[wildcards.study].settings.get("costs", {})
 
 
-def cell_of(wildcards):
-    """The cell of a measured run."""
-    return PLANNED[wildcards.run].cell
-
-
-def figures_of(wildcards):
-    """The figures of a study; those of training where it has some at several levels."""
-    names = list(FIGURES)
-    if shows_training(STUDIES[wildcards.study]):
-        names += [f"training_{name}" for name in TRAINING_FIGURES]
-    if wildcards.study in STOPPING:
-        names.append("stopping")
+def drawn_figures(wildcards):
+    """The figures of a study."""
     return expand(
-        "results/{study}/figures/{figure}.svg", study=wildcards.study, figure=names
+        rules.figures.output.svg,
+        study=wildcards.study,
+        figure=figures_of(STUDIES[wildcards.study]),
     )
+
+
+def made_from(wildcards):
+    """The files that a figure is made from, by name; nothing else makes Snakemake draw it again."""
+    files = {
+        **dict(rules.aggregate.output.items()),
+        **dict(rules.statistics.output.items()),
+        "plan": rules.plan.output.record,
+        "stopping": rules.stopping.output.csv,
+    }
+    return {
+        name: files[name].format(study=wildcards.study)
+        for name in FIGURES[wildcards.figure].reads
+        if name in files
+    }
+
+
+def drawn_records(wildcards):
+    """Records of all runs of a study, for figures that are made from some of them."""
+    read = "records" in FIGURES[wildcards.figure].reads
+    return run_records(wildcards) if read else []
 
 
 def idle_records(wildcards):
@@ -137,9 +110,8 @@ def idle_records(wildcards):
     if STUDIES[wildcards.study].imported:
         return []
     return expand(
-        "results/{study}/calibrate/{name}.json",
+        [rules.calibrate.output.record, rules.recalibrate.output.record],
         study=wildcards.study,
-        name=["idle", "idle_after"],
     )
 
 
@@ -164,9 +136,9 @@ def final_outputs(wildcards):
     )
     return [
         *expand([path for rule in made_by for path in rule.output], study=STUDY.name),
-        *([f"results/{STUDY.name}/measure"] if STUDY.imported else run_records(study)),
+        *([run_records(study)] if STUDY.imported else run_records(study)),
         *idle_records(study),
         *replicated_tables(study),
-        *stopping_files(study),
-        *figures_of(study),
+        *of_stopping("record", "csv")(study),
+        *drawn_figures(study),
     ]

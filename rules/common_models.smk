@@ -1,15 +1,18 @@
 """What models and runs start from: data, the code of own models, weights, exports."""
 
 from framewatt.datasets.sources import folder_of
-from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
-from framewatt.study.weights import FINE_TUNED, weights_of
+from framewatt.study.runtimes import ONNX
+
+OWN_ARRAYS = {
+    model.arrays_name: model
+    for measured in MEASURED.values()
+    for model in measured.own.values()
+}
 
 
-def model_of(wildcards):
-    """The cell by which a model is known that a rule makes, exports, quantises or checks."""
-    if "quantised" in wildcards.keys():
-        return QUANTISED[wildcards.quantised]
-    return MODELS[wildcards.model]
+def of_model(wildcards):
+    """The study, and the name of the model or `<model>/<precision>` that a rule makes, exports or checks."""
+    return MEASURED[wildcards.study], wildcards.get("quantised") or wildcards.model
 
 
 def source_folders(wildcards):
@@ -20,70 +23,75 @@ def source_folders(wildcards):
     return or_exit(lambda: [folder_of(source, config) for source in sources.values()])
 
 
-def own_code(model, engine):
-    """The files that an engine builds a study's own model from; none where it is a zoo's, or exported."""
-    own = OWN.get(model)
-    built = own is not None and engine in own.settings["factory"]
-    return or_exit(own.code_files) if built else []
-
-
 def model_code(wildcards):
     """The files that the framework of a model builds it from, where it is the user's own."""
-    cell = model_of(wildcards)
-    return own_code(cell.workload, cell.framework)
+    measured, name = of_model(wildcards)
+    cell = measured.models[name]
+    return or_exit(lambda: measured.code(cell.workload, cell.framework))
 
 
 def weights(wildcards):
     """What is exported: the folder of trained weights, or the user's ONNX file."""
-    cell = model_of(wildcards)
+    measured, name = of_model(wildcards)
+    cell = measured.models[name]
     if cell.framework == ONNX:
-        return or_exit(OWN[cell.workload].onnx_file)
-    return f"results/{wildcards.study}/train/{wildcards.model}"
+        return or_exit(measured.own[cell.workload].onnx_file)
+    return rules.train.output.folder.format(study=wildcards.study, model=name)
 
 
-def data_files(cell):
-    """The arrays that a cell's model reads, and the record of what they are."""
-    arrays = DATASETS.arrays_of(cell.dataset, cell.framework, cell.workload)
-    return multiext(f"resources/data/{arrays}", ".npz", ".json")
+def data_files(arrays):
+    """Some arrays, and the record of what they are."""
+    return [path.format(dataset=arrays) for path in rules.data.output]
 
 
 def data_records(wildcards):
-    """Records of all data sets that the study reads."""
-    return sorted({data_files(cell)[1] for cell in CELLS.values()})
+    """Records of all data sets that the study reads; none where its runs are read from files."""
+    measured = MEASURED.get(wildcards.study)
+    arrays = measured.all_arrays if measured else []
+    return expand(rules.data.output.record, dataset=arrays)
 
 
 def model_body(wildcards):
     """The published weights from which a model is fine-tuned; none where its zoo brings them, or it is not."""
-    workload = model_of(wildcards).workload
-    fine_tuned = weights_of(STUDY.settings, workload) == FINE_TUNED
-    source = DATASETS.body_of(workload) if fine_tuned else None
+    measured, name = of_model(wildcards)
+    source = measured.body(name)
     return or_exit(lambda: folder_of(source, config)) if source else []
 
 
 def model_data(wildcards):
     """The data that a model is trained on."""
-    return data_files(model_of(wildcards))
+    measured, name = of_model(wildcards)
+    return data_files(measured.arrays(measured.models[name]))
 
 
-def exported_model(wildcards, folder):
-    """A folder of the export, `onnx` or `check`, of which a quantised model is made."""
-    model = wildcards.quantised.rpartition("/")[0]
-    return f"results/{wildcards.study}/export/{model}/{folder}"
+def exported_model(output):
+    """A folder of the export of which a quantised model is made.
+
+    Args:
+        output: of rule export or check_export.
+    """
+    return lambda wildcards: output.format(
+        study=wildcards.study, model=wildcards.quantised.rpartition("/")[0]
+    )
 
 
 def checked_exports(wildcards):
     """Folders of the checks of every export, and of what is quantised of it."""
     study = STUDIES[wildcards.study]
-    models = [*jobs.exported_models_of(study), *jobs.quantised_models_of(study)]
     return expand(
-        "results/{study}/export/{model}/check", study=wildcards.study, model=models
+        rules.check_export.output.folder,
+        study=wildcards.study,
+        model=[*jobs.exported_models_of(study), *jobs.quantised_models_of(study)],
     )
 
 
 def trained_models(wildcards):
     """Folders of all weights that inference and export use."""
-    models = jobs.trained_models_of(STUDIES[wildcards.study])
-    return expand("results/{study}/train/{model}", study=wildcards.study, model=models)
+    return expand(
+        rules.train.output.folder,
+        study=wildcards.study,
+        model=jobs.trained_models_of(STUDIES[wildcards.study]),
+    )
 
 
 def artefacts(wildcards):
@@ -91,17 +99,25 @@ def artefacts(wildcards):
 
     A shell line names every input but code, so those that a cell does without are empty lists.
     """
-    cell = cell_of(wildcards)
-    model, check = [], []
+    measured = MEASURED[wildcards.study]
+    cell = measured.runs[wildcards.run].cell
+    made = {"model": [], "check": []}
     if cell.engine == ONNX_RUNTIME:
-        model = f"results/{wildcards.study}/export/{cell.export}/onnx"
-        check = f"results/{wildcards.study}/export/{cell.export}/check"
+        made = {
+            "model": rules.export.output.folder.format(
+                study=wildcards.study, model=cell.export
+            ),
+            "check": rules.check_export.output.folder.format(
+                study=wildcards.study, model=cell.export
+            ),
+        }
     elif cell.phase == "infer":
-        model = f"results/{wildcards.study}/train/{cell.model}"
+        made["model"] = rules.train.output.folder.format(
+            study=wildcards.study, model=cell.model
+        )
     return {
-        "data": data_files(cell),
+        **made,
+        "data": data_files(measured.arrays(cell)),
         "environment": environment_record(engine_of(wildcards)),
-        "model": model,
-        "check": check,
-        "code": own_code(cell.workload, cell.engine),
+        "code": or_exit(lambda: measured.code(cell.workload, cell.engine)),
     }

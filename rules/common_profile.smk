@@ -1,36 +1,44 @@
-"""What the rules of profiles ask for: the studies that have some, their dumps, and the call graphs to draw."""
+"""What the rules of profiles ask for: the studies that have some, their dumps, tables and call graphs."""
 
-import csv
 import shutil
 
-PROFILED = {"georgiou2022-published": "published_georgiou2022"}
-"""Studies that have profiles, and the key of config that says in which folder their cProfile_results lie."""
+from framewatt.profiling.planned import with_profiles
 
-NAMES_OF_PROFILES = "resources/published/georgiou2022_profile_names.csv"
-FUNCTION_TABLES = expand(
-    "functions_{framework}_{phase}",
-    framework=["pytorch", "tensorflow"],
-    phase=["train", "infer"],
-)
+PROFILES = or_exit(lambda: with_profiles(list(STUDIES.values()), Path("results")))
+# The paper whose printed tables of functions are held beside the profiles.
+GEORGIOU2022 = "georgiou2022-published"
+NAMES_OF_GEORGIOU2022 = "resources/published/georgiou2022_profile_names.csv"
 
 
-def profile_dumps(wildcards):
-    """The dumps of a study.
+def profile_files(field):
+    """A file, or the files, of a study's profiles, as an input."""
 
-    Where there are none it is a file that is not there: snakemake names it if it needs the dumps, and does without if
-    what was made of them is there, as in a package.
-    """
-    key = PROFILED[wildcards.study]
-    folder = Path(config[key] or f"--config {key}=…") / "cProfile_results"
-    return sorted(map(str, folder.glob("*.prof"))) or [str(folder / "*.prof")]
+    def found(wildcards):
+        value = getattr(PROFILES[wildcards.study], field)
+        return value if isinstance(value, list) else str(value)
+
+    return found
 
 
 def call_graphs(wildcards):
-    """The call graphs that can be drawn: of the dumps that could be read, if Graphviz is there."""
-    with checkpoints.profile.get(**wildcards).output.record.open() as file:
-        read = [row for row in csv.DictReader(file) if row["status"] == "ok"]
+    """The call graphs of a study: one for every profile, if Graphviz is there."""
     return expand(
         "results/{study}/figures/callgraph_{profile}.svg",
         study=wildcards.study,
-        profile=[row["profile"] for row in read if shutil.which("dot")],
+        profile=PROFILES[wildcards.study].profiles if shutil.which("dot") else [],
     )
+
+
+def profile_outputs(wildcards):
+    """What the profiles of all studies become; one line and exit code 1 where no study has any."""
+    if not PROFILES:
+        sys.exit(
+            "framewatt: profiles: found no study that has some; allowed: one whose files.profiles name dumps, as by "
+            "--config published_georgiou2022=<folder>"
+        )
+    made = expand(rules.callgraphs.output.record, study=list(PROFILES))
+    for name, profiles in PROFILES.items():
+        made += expand(rules.function_tables.output, study=name, table=profiles.tables)
+    if GEORGIOU2022 in PROFILES:
+        made += expand(rules.compare_profiles.output, study=GEORGIOU2022)
+    return made

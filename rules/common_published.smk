@@ -22,21 +22,30 @@ def printed_tables(paper):
     return sorted(map(str, Path("resources/published").glob(f"{paper}_table*.csv")))
 
 
+def verdicts_of(paper):
+    """The verdicts on a paper's numbers."""
+    return getattr(rules, f"verdicts_{paper}").output.verdicts[0]
+
+
 def imported_runs(paper):
     """The runs frame of a paper's raw results; nothing where none are given."""
-    return f"results/{paper}-published/aggregate/runs.parquet" if given(paper) else []
+    path = rules.aggregate.output.runs.format(study=f"{paper}-published")
+    return path if given(paper) else []
 
 
 def imported_records(paper):
     """The folder of the records of a paper's raw results; nothing where none are given."""
-    return f"results/{paper}-published/measure" if given(paper) else []
+    path = rules.import_runs.output.records.format(study=f"{paper}-published")
+    return path if given(paper) else []
 
 
-def read_profiles(path):
+def read_profiles(output):
     """A file made of georgiou2022's profiles; nothing where none are given."""
-    folder = raw_folder("georgiou2022")
-    dumps = folder and any(folder.glob("cProfile_results/*.prof"))
-    return f"results/georgiou2022-published/{path}" if dumps else []
+    profiles = PROFILES.get(GEORGIOU2022)
+    there = profiles is not None and any(
+        Path(dump).is_file() for dump in profiles.dumps
+    )
+    return output.format(study=GEORGIOU2022) if there else []
 
 
 def authors_tables(wildcards):

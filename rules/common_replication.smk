@@ -20,17 +20,17 @@ BESIDE_AUTHORS = [
 def replicated_tables(wildcards):
     """The tables of the study beside those of its paper; none where it replicates nothing."""
     names = replication.names_of(STUDIES[wildcards.study].settings["replicates"])
-    return [f"results/{wildcards.study}/replication/{name}.csv" for name in names]
+    return expand(rules.replication.output.csv, study=wildcards.study, replicated=names)
 
 
 def authors_files(wildcards):
     """What is made of the raw results of a study's paper: verdicts, and the figures that the study has of its own."""
     paper = STUDIES[wildcards.study].settings["replicates"]
     raw = f"{paper}-published"
-    shown = TRAINING_FIGURES if shows_training(STUDIES[raw]) else []
+    shown = [name for name in figures_of(STUDIES[raw]) if name.startswith("training_")]
     return [
-        f"results/published/tables/{paper}_verdicts.csv",
-        *(f"results/{raw}/figures/training_{name}.svg" for name in shown),
+        verdicts_of(paper),
+        *expand(rules.figures.output.svg, study=raw, figure=shown),
     ]
 
 
@@ -39,7 +39,7 @@ def authors_results(wildcards):
 
     Where they are not given any more, as in a package, the folder is what it was made.
     """
-    folder = f"results/{wildcards.study}/authors"
+    folder = rules.authors_results.output[0].format(study=wildcards.study)
     kept = STUDIES[wildcards.study].settings["replicates"] and Path(folder).is_dir()
     return folder if kept or wildcards.study in BESIDE_AUTHORS else []
 

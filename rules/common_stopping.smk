@@ -1,10 +1,10 @@
 """How many blocks there are: where a study has a rule when to stop, known by what its looks say."""
 
 from framewatt.base.files import read_json
+from framewatt.figures.names import stops
 from framewatt.planning.blocks import Blocks, blocks_there
-from framewatt.study.stopping_rule import rule_of
 
-STOPPING = [name for name, study in STUDIES.items() if rule_of(study.settings)]
+STOPPING = [name for name, study in STUDIES.items() if stops(study)]
 """Studies that have a rule."""
 
 
@@ -12,21 +12,23 @@ def blocks_now():
     """The blocks of the study as it lies there; of one that is read from files there are none."""
     if STUDY.imported:
         return Blocks()
-    return DUE.blocks if MAKES else blocks_there(STUDY, Path("results", STUDY.name))
+    return DUE.blocks if MAKES else blocks_there(STUDY, RESULTS / STUDY.name)
 
 
 BLOCKS = or_exit(blocks_now)
 
 
-def runs_until(block):
+def runs_until(study, block):
     """Records of all planned runs up to a block, in their order."""
-    names = [name for name, run in PLANNED.items() if run.repetition <= block]
-    return [f"results/{STUDY.name}/measure/{name}/run.json" for name in names]
+    record = rules.measure.output.record
+    return [
+        record.format(study=study, run=run) for run in MEASURED[study].runs_until(block)
+    ]
 
 
 def looked_at(wildcards):
     """Records of the runs up to a block, after which the study looks."""
-    return runs_until(int(wildcards.block))
+    return runs_until(wildcards.study, int(wildcards.block))
 
 
 def run_records(wildcards):
@@ -35,26 +37,24 @@ def run_records(wildcards):
     Snakemake asks anew after every look, until one of them ends the study.
     """
     if STUDIES[wildcards.study].imported:
-        return f"results/{wildcards.study}/measure"
+        return rules.import_runs.output.records.format(study=wildcards.study)
     last = BLOCKS.known
     for look in BLOCKS.looks:
         found = checkpoints.look.get(study=wildcards.study, block=look).output.record
         last = look
         if read_json(Path(str(found)))["stops"]:
             break
-    return runs_until(last)
+    return runs_until(wildcards.study, last)
 
 
-def stopping_files(wildcards):
-    """What says when the study stopped, as numbers; none where it has a fixed number of blocks."""
-    found = expand(rules.stopping.output, study=wildcards.study)
-    return found if wildcards.study in STOPPING else []
+def of_stopping(*names):
+    """What says when a study stopped and why, by name in the rule stopping; none where its blocks are a fixed number."""
 
+    def found(wildcards):
+        return [
+            getattr(rules.stopping.output, name).format(study=wildcards.study)
+            for name in names
+            if wildcards.study in STOPPING
+        ]
 
-def stopping_record(wildcards):
-    """When the study stopped and why; none where it has a fixed number of blocks."""
-    return (
-        [f"results/{wildcards.study}/stopping/stopping.json"]
-        if wildcards.study in STOPPING
-        else []
-    )
+    return found

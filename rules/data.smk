@@ -7,8 +7,6 @@ rule source:
         "logs/sources/{source}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     params:
         definition=lambda wc: DATASETS.sources[wc.source],
     message:
@@ -28,8 +26,6 @@ rule data:
         "logs/data/{dataset}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     params:
         definition=lambda wc: DATASETS.definitions[wc.dataset],
     message:

@@ -11,9 +11,7 @@ rule environment:
         None
     params:
         host_python=config["host_python"],
-        attempt=lambda wc: attempt(
-            wc, "resources/environments/{mode}/{environment}/environment.json"
-        ),
+        attempt=lambda wc, output: attempt_of(Path(output.record)),
     message:
         "building the environment {wildcards.environment}"
     script:

@@ -9,14 +9,14 @@ rule export:
     log:
         "logs/{study}/export/{model}.log",
     wildcard_constraints:
-        study=due.one_of(DUE_STUDY),
-        model=due.one_of(name for name in DUE.exports if "/" not in name),
+        study=one_of(DUE_STUDY),
+        model=one_of(name for name in DUE.exports if "/" not in name),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
         lambda wildcards: image(framework_of(wildcards))
     params:
-        job=export_job,
+        job=job("export", "model"),
     message:
         "exporting {wildcards.model} to ONNX"
     shell:
@@ -34,14 +34,14 @@ rule check_export:
     log:
         "logs/{study}/check_export/{model}.log",
     wildcard_constraints:
-        study=due.one_of(DUE_STUDY),
-        model=due.one_of(name for name in DUE.checks if "/" not in name),
+        study=one_of(DUE_STUDY),
+        model=one_of(name for name in DUE.checks if "/" not in name),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
         image(CHECKER)
     params:
-        job=check_job,
+        job=job("check", "model"),
     message:
         "checking the export of {wildcards.model}"
     shell:

@@ -19,7 +19,7 @@ rule image:
     input:
         definition="envs/{environment}/container.def",
         locks=locks,
-        base=BASE_IMAGE,
+        base=base_image,
     output:
         image="resources/images/{environment}.sif",
     log:

@@ -1,7 +1,7 @@
 rule import_runs:
     input:
         files=source_files,
-        plan="results/{study}/plan/plan.json",
+        plan=rules.plan.output.record,
         image=orchestrator_image,
     output:
         records=directory("results/{study}/measure"),
@@ -9,8 +9,6 @@ rule import_runs:
         "logs/{study}/import_runs.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     params:
         files=settings("files"),
     message:

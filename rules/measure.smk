@@ -11,8 +11,8 @@ rule measure:
     log:
         "logs/{study}/measure/{run}.log",
     wildcard_constraints:
-        study=due.one_of(DUE_STUDY),
-        run=due.one_of(DUE.runs),
+        study=one_of(DUE_STUDY),
+        run=one_of(DUE.runs),
     priority: planned_order
     conda:
         "../envs/orchestrator/environment.yaml"
@@ -20,8 +20,11 @@ rule measure:
         lambda wildcards: image(engine_of(wildcards))
     resources:
         node=1000,
+        # Numbers: Snakemake's defaults are expressions, which would take a third of a dry run of 10,000 runs.
+        mem_mb=8000,
+        disk_mb=1000,
     params:
-        job=measure_job,
+        job=job("measure", "run"),
     message:
         "measuring {wildcards.run}"
     shell:

@@ -8,11 +8,9 @@ rule plan:
     log:
         "logs/{study}/plan.log",
     wildcard_constraints:
-        study=due.one_of(DUE_PLANS),
+        study=one_of(DUE_PLANS),
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     params:
         mode=MODE,
         host=HOST,

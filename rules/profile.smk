@@ -1,9 +1,9 @@
 # Dumps lie where the user keeps them, of which a container knows nothing.
-checkpoint profile:
+rule profile:
     input:
-        dumps=profile_dumps,
-        checksums="resources/published/georgiou2022_profiles.csv",
-        names=NAMES_OF_PROFILES,
+        dumps=profile_files("dumps"),
+        checksums=profile_files("checksums"),
+        names=profile_files("names"),
     output:
         record="results/{study}/profile/profiles.csv",
         functions="results/{study}/profile/functions.parquet",
@@ -11,7 +11,7 @@ checkpoint profile:
     log:
         "logs/{study}/profile.log",
     wildcard_constraints:
-        study="|".join(PROFILED),
+        study=one_of(PROFILES),
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
@@ -35,7 +35,7 @@ rule functions:
     log:
         "logs/{study}/functions.log",
     wildcard_constraints:
-        study="|".join(PROFILED),
+        study=one_of(PROFILES),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
@@ -49,18 +49,15 @@ rule functions:
 rule function_tables:
     input:
         functions=rules.functions.output.frame,
-        names=NAMES_OF_PROFILES,
+        names=profile_files("names"),
         image=orchestrator_image,
     output:
-        [
-            f"results/{{study}}/tables/{table}.{suffix}"
-            for table in FUNCTION_TABLES
-            for suffix in ("csv", "md", "tex")
-        ],
+        multiext("results/{study}/tables/{table}", ".csv", ".md", ".tex"),
     log:
-        "logs/{study}/function_tables.log",
+        "logs/{study}/tables/{table}.log",
     wildcard_constraints:
-        study="|".join(PROFILED),
+        study=one_of(PROFILES),
+        table=one_of({name for one in PROFILES.values() for name in one.tables}),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
@@ -68,7 +65,7 @@ rule function_tables:
     params:
         threshold_percent=1.0,
     message:
-        "listing the functions that take the most time"
+        "listing the functions that take the most time: {wildcards.table}"
     script:
         "../scripts/function_tables.py"
 
@@ -77,7 +74,7 @@ rule compare_profiles:
     input:
         functions=rules.functions.output.frame,
         record=rules.profile.output.record,
-        names=NAMES_OF_PROFILES,
+        names=NAMES_OF_GEORGIOU2022,
         published=multiext(
             "resources/published/georgiou2022_",
             "table5_pytorch_training.csv",
@@ -92,7 +89,7 @@ rule compare_profiles:
     log:
         "logs/{study}/compare_profiles.log",
     wildcard_constraints:
-        study="|".join(PROFILED),
+        study=GEORGIOU2022,
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
@@ -114,8 +111,8 @@ rule callgraph:
     log:
         "logs/{study}/figures/callgraph_{profile}.log",
     wildcard_constraints:
-        study="|".join(PROFILED),
-        profile="[a-z0-9_]+",
+        study=one_of(PROFILES),
+        profile=one_of({name for one in PROFILES.values() for name in one.profiles}),
     conda:
         "../envs/orchestrator/environment.yaml"
     message:
@@ -133,7 +130,7 @@ rule callgraphs:
     log:
         "logs/{study}/callgraphs.log",
     wildcard_constraints:
-        study="|".join(PROFILED),
+        study=one_of(PROFILES),
     conda:
         "../envs/orchestrator/environment.yaml"
     message:
@@ -148,13 +145,6 @@ localrules:
 
 rule profiles:
     input:
-        expand(
-            [
-                *rules.function_tables.output,
-                *rules.compare_profiles.output,
-                rules.callgraphs.output.record,
-            ],
-            study=list(PROFILED),
-        ),
+        profile_outputs,
     message:
         "profiles, their tables and call graphs are there"

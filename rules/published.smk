@@ -11,8 +11,6 @@ rule verdicts_alizadeh2024:
         "logs/published/verdicts_alizadeh2024.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     message:
         "recounting alizadeh2024"
     script:
@@ -23,11 +21,11 @@ rule verdicts_georgiou2022:
     input:
         tables=printed_tables("georgiou2022"),
         claims="resources/published/georgiou2022_claims.csv",
-        names=NAMES_OF_PROFILES,
+        names=NAMES_OF_GEORGIOU2022,
         runs=imported_runs("georgiou2022"),
         records=imported_records("georgiou2022"),
-        functions=read_profiles("aggregate/functions.parquet"),
-        profiles=read_profiles("profile/profiles.csv"),
+        functions=read_profiles(rules.functions.output.frame),
+        profiles=read_profiles(rules.profile.output.record),
         image=orchestrator_image,
     output:
         verdicts=multiext(
@@ -48,8 +46,6 @@ rule verdicts_georgiou2022:
         "logs/published/verdicts_georgiou2022.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     message:
         "recounting georgiou2022"
     script:
@@ -78,6 +74,8 @@ rule verdicts_itu2023:
         "logs/published/verdicts_itu2023.log",
     conda:
         "../envs/orchestrator/environment.yaml"
+    container:
+        None
     message:
         "recounting itu2023"
     script:
@@ -86,7 +84,7 @@ rule verdicts_itu2023:
 
 rule published:
     input:
-        verdicts=expand("results/published/tables/{paper}_verdicts.csv", paper=PAPERS),
+        verdicts=[verdicts_of(paper) for paper in PAPERS],
         tables=[
             rules.verdicts_georgiou2022.output.p_value_variants,
             rules.verdicts_georgiou2022.output.spearman_variants,
@@ -102,10 +100,11 @@ rule published:
             rules.verdicts_itu2023.output.extremes,
         ],
         figures=[
-            "results/published/figures/georgiou2022_figure1.svg",
-            *expand(
-                "results/published/figures/itu2023_figure{number}.svg",
-                number=range(1, 6),
+            rules.verdicts_georgiou2022.output.figure[0],
+            *(
+                path
+                for path in rules.verdicts_itu2023.output.figures
+                if path.endswith(".svg")
             ),
         ],
         template=[
@@ -121,8 +120,6 @@ rule published:
         "logs/published/published.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     params:
         papers=PAPERS,
         given=raw_results_given,

@@ -3,21 +3,21 @@ rule quantise:
     input:
         data=model_data,
         environment=environment_record(CHECKER),
-        onnx=lambda wc: exported_model(wc, "onnx"),
-        check=lambda wc: exported_model(wc, "check"),
+        onnx=exported_model(rules.export.output.folder),
+        check=exported_model(rules.check_export.output.folder),
     output:
         folder=directory("results/{study}/export/{quantised}/onnx"),
     log:
         "logs/{study}/quantise/{quantised}.log",
     wildcard_constraints:
-        study=due.one_of(DUE_STUDY),
-        quantised=due.one_of(name for name in DUE.exports if "/" in name),
+        study=one_of(DUE_STUDY),
+        quantised=one_of(name for name in DUE.exports if "/" in name),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
         image(CHECKER)
     params:
-        job=quantise_job,
+        job=job("export", "quantised"),
     message:
         "quantising {wildcards.quantised}"
     shell:
@@ -29,15 +29,15 @@ use rule check_export as check_quantised with:
     input:
         data=model_data,
         environment=environment_record(CHECKER),
-        onnx="results/{study}/export/{quantised}/onnx",
+        onnx=rules.quantise.output.folder,
     output:
         folder=directory("results/{study}/export/{quantised}/check"),
     log:
         "logs/{study}/check_quantised/{quantised}.log",
     wildcard_constraints:
-        study=due.one_of(DUE_STUDY),
-        quantised=due.one_of(name for name in DUE.checks if "/" in name),
+        study=one_of(DUE_STUDY),
+        quantised=one_of(name for name in DUE.checks if "/" in name),
     params:
-        job=check_quantised_job,
+        job=job("check", "quantised"),
     message:
         "checking {wildcards.quantised}"

@@ -10,8 +10,6 @@ rule authors_results:
         study="|".join(BESIDE_AUTHORS) or "none",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     message:
         "fetching what the authors' raw results give"
     shell:
@@ -27,13 +25,16 @@ rule replication:
         authors=authors_results,
         image=orchestrator_image,
     output:
-        multiext("results/{study}/replication/{replicated}", ".csv", ".md", ".tex"),
+        multiext(
+            "results/{study}/replication/{replicated}",
+            csv=".csv",
+            md=".md",
+            tex=".tex",
+        ),
     log:
         "logs/{study}/replication/{replicated}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     params:
         paper=settings("replicates"),
     message:

@@ -1,20 +1,11 @@
 rule write_report:
     input:
+        **dict(rules.aggregate.output.items()),
+        **dict(rules.statistics.output.items()),
         plan=rules.plan.output.record,
         idle=idle_records,
         records=run_records,
-        stopping=stopping_record,
-        runs=rules.aggregate.output.runs,
-        epochs=rules.aggregate.output.epochs,
-        cells=rules.statistics.output.cells,
-        answers=rules.statistics.output.answers,
-        comparisons=rules.statistics.output.comparisons,
-        correlations=rules.statistics.output.correlations,
-        drift=rules.statistics.output.drift,
-        omnibus=rules.statistics.output.omnibus,
-        trends=rules.statistics.output.trends,
-        to_accuracy=rules.statistics.output.to_accuracy,
-        deploy=rules.statistics.output.deploy,
+        stopping=of_stopping("record"),
         models=trained_models,
         exports=checked_exports,
         environments=environments,
@@ -22,7 +13,7 @@ rule write_report:
         replication=replicated_tables,
         published=paper_files("resources/published", "csv"),
         authors=authors_results,
-        figures=figures_of,
+        figures=drawn_figures,
         template=multiext(
             "src/framewatt/report/",
             "template.html.j2",
@@ -42,8 +33,6 @@ rule write_report:
         "logs/{study}/report.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     params:
         paper=settings("replicates"),
     message:
@@ -58,7 +47,7 @@ rule complete:
         plan=rules.plan.output.record,
         idle=idle_records,
         records=run_records,
-        stopping=stopping_record,
+        stopping=of_stopping("record"),
         environments=environments,
         image=orchestrator_image,
     output:
@@ -67,8 +56,6 @@ rule complete:
         "logs/{study}/complete.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     params:
         mode=MODE,
         host=HOST,

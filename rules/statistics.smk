@@ -19,8 +19,6 @@ rule statistics:
         "logs/{study}/statistics.log",
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     params:
         settings=settings("statistics"),
     message:

@@ -10,12 +10,10 @@ checkpoint look:
     log:
         "logs/{study}/look/{block}.log",
     wildcard_constraints:
-        study=due.one_of(DUE_STUDY),
-        block=due.one_of(map(str, BLOCKS.looks)),
+        study=one_of(DUE_STUDY),
+        block=one_of(map(str, BLOCKS.looks)),
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     message:
         "looking after block {wildcards.block}"
     script:
@@ -33,37 +31,10 @@ rule stopping:
     log:
         "logs/{study}/stopping.log",
     wildcard_constraints:
-        study=due.one_of(STOPPING),
+        study=one_of(STOPPING),
     conda:
         "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
     message:
         "noting after how many blocks {wildcards.study} stopped"
     script:
         "../scripts/stopping.py"
-
-
-rule stopping_figure:
-    input:
-        path=rules.stopping.output.csv,
-        runs="results/{study}/aggregate/runs.parquet",
-        plan=rules.plan.output.record,
-        # A figure whose own code changes is drawn again.
-        code="src/framewatt/figures/stopping.py",
-        style="src/framewatt/figures/style.py",
-        image=orchestrator_image,
-    output:
-        multiext("results/{study}/figures/stopping", ".svg", ".pdf", ".png"),
-    log:
-        "logs/{study}/figures/stopping.log",
-    wildcard_constraints:
-        study=due.one_of(STOPPING),
-    conda:
-        "../envs/orchestrator/environment.yaml"
-    container:
-        ORCHESTRATOR
-    message:
-        "drawing stopping"
-    script:
-        "../scripts/stopping_figure.py"

@@ -5,20 +5,20 @@ rule train:
         environment=framework_environment,
         code=model_code,
         # Nothing is trained for a study whose meters are not there.
-        instruments="results/{study}/calibrate/instruments.json",
+        instruments=rules.instruments.output.record,
     output:
         folder=directory("results/{study}/train/{model}"),
     log:
         "logs/{study}/train/{model}.log",
     wildcard_constraints:
-        study=due.one_of(DUE_STUDY),
-        model=due.one_of(DUE.weights),
+        study=one_of(DUE_STUDY),
+        model=one_of(DUE.weights),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
         lambda wildcards: image(framework_of(wildcards))
     params:
-        job=train_job,
+        job=job("train", "model"),
     message:
         "making the weights of {wildcards.model}"
     shell:

@@ -1,28 +1,33 @@
-"""Rule callgraph: who calls whom in one profiled run, as SVG."""
+"""Rule callgraph: who calls whom in one profiled run, as SVG; of a profile that was not read, why it was not."""
 
 from pathlib import Path
 
 import pandas as pd
 
 from framewatt.base.cli import run
-from framewatt.base.errors import FramewattError
+from framewatt.figures.notes import empty
+from framewatt.figures.save import save
 from framewatt.profiling.callgraph import draw
-from framewatt.profiling.collection import FIELDS
+from framewatt.profiling.frame import FIELDS, keyed, of_run
 
 
 def main() -> None:
     """Find the run and draw it."""
-    name, profiles = snakemake.wildcards.profile, pd.read_csv(snakemake.input.record)
-    readable = profiles[profiles["status"] == "ok"].set_index("profile")
-    if name not in readable.index:
-        known = ", ".join(readable.index) or "none"
-        raise FramewattError(f"call graph: found no readable profile {name}; allowed: {known}")
-    levels = readable.loc[name, list(FIELDS)]
-    filters = [(field, "==", level) for field, level in levels.items()]
+    name, path = snakemake.wildcards.profile, Path(snakemake.output.svg)
+    profiles = keyed(pd.read_csv(snakemake.input.record))
+    named = profiles[profiles["profile"] == name]
+    read = named[named["status"] == "ok"]
+    if read.empty:
+        save(empty(f"Calls of {name}", "no call graph: the profile was not read", named["reason"]), [path])
+        return
+    one = read.iloc[0]
+    of_cell = [(field, "==", one[field]) for field in FIELDS]
     functions, calls = (
-        pd.read_parquet(path, filters=filters) for path in (snakemake.input.functions, snakemake.input.calls)
+        of_run(keyed(pd.read_parquet(frame, filters=of_cell)), one["cell"], one["repetition"])
+        for frame in (snakemake.input.functions, snakemake.input.calls)
     )
-    draw(functions, calls, ", ".join(levels), Path(snakemake.output.svg))
+    again = f", repetition {one['repetition']}" if one["repetition"] > 1 else ""
+    draw(functions, calls, ", ".join(one[list(FIELDS)]) + again, path)
 
 
 run(main)

@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt import tables
 from framewatt.profiling.collection import read_names
+from framewatt.profiling.frame import keyed
 from framewatt.published.georgiou2022_profiles import compare
+from framewatt.tables.functions import functions_published
+from framewatt.tables.table import write_table
 
-functions, profiles = pd.read_parquet(snakemake.input.functions), pd.read_csv(snakemake.input.record)
+functions = pd.read_parquet(snakemake.input.functions)
+profiles = keyed(pd.read_csv(snakemake.input.record))
 resources = Path(snakemake.input.published[0]).parent
 comparison = compare(functions, profiles, resources, read_names(Path(snakemake.input.names)))
 for path in map(Path, snakemake.output):
-    tables.write_table(tables.functions_published(comparison), path)
+    write_table(functions_published(comparison), path)

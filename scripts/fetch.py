@@ -10,8 +10,8 @@ from framewatt.datasets.download import Checksum
 from framewatt.datasets.sources import fetch_source, name_of
 
 TELLING = {"georgiou2022": ("measurements_*", "cProfile_results"), "itu2023": ("experiments/gpu",)}
-"""Folders by which the one that the configuration wants, above them, is known; itu2023's authors have other experiments
-in their repository, of another project and not on a GPU."""
+"""Folders that a paper's raw results hold. The folder above them is the one to name in the configuration. For itu2023
+it takes `gpu` as well: its authors' repository has a second folder `experiments`, of another project without a GPU."""
 
 
 def main() -> None:

@@ -1,19 +1,21 @@
-"""Rule function_tables: the functions that take the most time, one table per framework and phase."""
+"""Rule function_tables: the functions that take the most time, for one framework and phase."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from framewatt import tables
 from framewatt.profiling.collection import read_names
+from framewatt.profiling.frame import file_name
+from framewatt.tables.functions import functions
+from framewatt.tables.table import write_table
 
 frame, threshold = pd.read_parquet(snakemake.input.functions), snakemake.params.threshold_percent
 names = read_names(Path(snakemake.input.names))
-made = [
-    tables.functions(frame, framework, phase, threshold)
+levels = {
+    f"functions_{file_name(framework, phase)}": (framework, phase)
     for framework in names.all("framework")
     for phase in names.all("phase")
-]
-by_name = {table.name: table for table in made}
+}
+table = functions(frame, *levels[snakemake.wildcards.table], threshold)
 for path in map(Path, snakemake.output):
-    tables.write_table(by_name[path.stem], path)
+    write_table(table, path)

@@ -7,14 +7,15 @@ import pandas as pd
 from framewatt.base.cli import run
 from framewatt.base.files import write_atomically
 from framewatt.profiling.api_names import read_rules, read_types
-from framewatt.profiling.frame import functions_frame
+from framewatt.profiling.frame import functions_frame, keyed
 
 
 def main() -> None:
     """Read, name, write."""
     given, output = snakemake.input, snakemake.output
     rules, types = read_rules(Path(given.api_names)), read_types(Path(given.types))
-    frame = functions_frame(pd.read_parquet(given.profiled), pd.read_parquet(given.calls), rules, types)
+    profiled, calls = (keyed(pd.read_parquet(path)) for path in (given.profiled, given.calls))
+    frame = functions_frame(profiled, calls, rules, types)
     write_atomically(Path(output.frame), lambda path: frame.to_parquet(path, index=False))
     write_atomically(Path(output.csv), lambda path: frame.to_csv(path, index=False, lineterminator="\n"))
 

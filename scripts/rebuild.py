@@ -11,6 +11,7 @@ from framewatt.package.checking import check, made_again
 from framewatt.package.confined import Limits
 from framewatt.package.rebuild import not_compared_in
 from framewatt.package.target import empty_folder
+from framewatt.package.verification.earlier import but_for_added
 
 
 def main() -> None:
@@ -36,7 +37,8 @@ def main() -> None:
         raise FramewattError(f"{args.archive}: {len(differences)} files differ; both are in {args.target}")
     (results,) = (args.target / "package").glob("*/data/results/*")
     left = not_compared_in(results)
-    but = f" but those that are not compared ({', '.join(left)})" if left else ""
+    but = but_for_added(results)
+    but += f" but those that are not compared ({', '.join(left)})" if left else ""
     took_s = time.monotonic() - begin
     say(f"{args.archive}: rebuilt in {took_s:.0f} s, every file byte for byte{but}; see {args.target}")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from framewatt.replication import makers
 from framewatt.replication.contract import read_measured
-from framewatt.tables import write_table
+from framewatt.tables.table import write_table
 
 table = makers(snakemake.params.paper)[snakemake.wildcards.replicated](read_measured(snakemake.input))
 for path in map(Path, snakemake.output):

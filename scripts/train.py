@@ -7,6 +7,8 @@ from framewatt.base.cli import arguments, run
 from framewatt.base.files import read_json
 from framewatt.prepare.stage import run_stage
 from framewatt.prepare.training import RECORD
+from framewatt.tasks import METRICS
+from framewatt.tasks.quality import primary_of
 
 
 def main() -> None:
@@ -26,11 +28,13 @@ def main() -> None:
 
 
 def outcome(record: Mapping[str, Any]) -> str:
-    """Accuracy of the weights in words, where known."""
+    """How good the weights are in words, where known."""
     if not record["epochs"]:
         return record["weights"]
-    accuracy = record["epochs"][-1]["metrics"]["accuracy"]
-    return f"accuracy {accuracy:.3f}" if accuracy is not None else "outputs are not numbers"
+    quality = record["epochs"][-1]["quality"]
+    name = primary_of(quality)
+    told = quality[name]
+    return told["reason"] or f"{METRICS[name].words} {told['value']:.3f}"
 
 
 if __name__ == "__main__":

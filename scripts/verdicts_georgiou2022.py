@@ -8,6 +8,7 @@ from framewatt.base.cli import run
 from framewatt.figures.published import georgiou2022_figure1
 from framewatt.figures.save import save
 from framewatt.profiling.collection import read_names
+from framewatt.profiling.frame import keyed
 from framewatt.published import georgiou2022, georgiou2022_beyond
 from framewatt.published.georgiou2022_correlations import spearman_variants
 from framewatt.published.georgiou2022_profiles import compare, without_profiles
@@ -31,7 +32,7 @@ def main() -> None:
 
     functions, profiles = without_profiles()
     if given.functions:
-        functions, profiles = pd.read_parquet(given.functions), pd.read_csv(given.profiles)
+        functions, profiles = pd.read_parquet(given.functions), keyed(pd.read_csv(given.profiles))
     compared = compare(functions, profiles, resources, read_names(Path(given.names)))
 
     verdicts = georgiou2022.recount(resources, raw, compared)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import yaml
 from package_factory import aggregate, hashes_of, records_of
+from records_factory import as_told
 
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.energy.accounting import spans_of, windows_of
@@ -125,9 +126,9 @@ class Forger:
                 for edge in ("start", "end"):
                     window[f"{edge}_utc"] = clock.utc(window[f"{edge}_monotonic_ns"]) if clock else None
             primary = windows.get(record["primary_window"])
-            if primary and record["samples_processed"]:
-                record["throughput_per_s"] = record["samples_processed"] / primary["duration_s"]
-            write_run(path, {**record, "windows": windows})
+            if primary and record["units"]:
+                record["throughput_per_s"] = record["units"]["count"] / primary["duration_s"]
+            write_run(path, as_told({**record, "windows": windows}))
         records = records_of(self.results)
         aggregate(self.results, records)
         self.rechain()

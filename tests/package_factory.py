@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+from records_factory import as_then
 
 from framewatt.base.files import read_json, sha256_of, write_json, write_text
 from framewatt.base.identity import code_identity
@@ -22,6 +23,7 @@ from framewatt.datasets.catalogue import load_catalogue
 from framewatt.energy.accounts import energy_channels, energy_of
 from framewatt.energy.idle_power import drift_w
 from framewatt.frames.frames import epochs_frame, runs_frame
+from framewatt.host.machine import machine_of
 from framewatt.host.supervision import Outcome
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.trace import Trace
@@ -41,6 +43,7 @@ from framewatt.stopping.path import path_of
 from framewatt.stopping.record import frame_of, record_of
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.study import Run, Study, load_study
+from framewatt.tasks.quality import described
 from framewatt.witness.instrument import witness_channels
 from framewatt.workloads import registered_models
 
@@ -73,7 +76,7 @@ STUDY: dict[str, Any] = {
     "statistics": {"compare": ["batch_size"], "resamples": 999},
     "archive": {"authors": ["Doe, Jane"], "license": "CC-BY-4.0", "keywords": ["energy"]},
 }
-MACHINE = {
+_HARDWARE = {
     "cpu_model": "a processor",
     "processors": 4,
     "processors_usable": 4,
@@ -83,9 +86,9 @@ MACHINE = {
     "operating_system": "an operating system",
     "virtual_machine": False,
     "gpus": [],
-    "fingerprint": "0123456789abcdef",
 }
-_METRICS = {"accuracy": 0.9, "precision_macro": 0.88, "recall_macro": 0.87, "f1_macro": 0.86}
+MACHINE = {**_HARDWARE, "id": machine_of(_HARDWARE), "session": "0123456789abcdef"}
+_QUALITY = described({"accuracy": 0.9, "precision_macro": 0.88, "recall_macro": 0.87, "f1_macro": 0.86}, None)
 _DATA = {"dataset": "digits", "sha256": "d" * 64, "train_samples": 1437, "test_samples": 360}
 _RIGHT = 324
 _WEIGHTS = "a" * 64
@@ -162,6 +165,7 @@ def results_tree(
         stop(results)
     if old_form:
         _age(results)
+        aggregate(results, records_of(results))
     for name in ("tables/energy_time.csv", "report/report.html", "train/resnet50-digits-torch/weights.pt"):
         path = results / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -172,6 +176,16 @@ def results_tree(
     return results
 
 
+def before_sessions(record: dict[str, Any]) -> dict[str, Any]:
+    """A record as schema 3 had it: without a purpose, and a machine whose fingerprint is its session."""
+    machine = {name: value for name, value in record["machine"].items() if name not in ("id", "session")}
+    machine["fingerprint"] = record["machine"]["session"]
+    return {name: value for name, value in record.items() if name != "purpose"} | {
+        "schema_version": 3,
+        "machine": machine,
+    }
+
+
 def _age(results: Path) -> None:
     """Make results those of the first form of records and plans."""
     (results / "measure" / CHAIN).unlink()
@@ -179,7 +193,7 @@ def _age(results: Path) -> None:
         newer = ("chain", "job_sha256", "lock", "predictions")
         record = {key: value for key, value in read_json(path).items() if key not in newer}
         path.with_name(PREDICTIONS).unlink()
-        write_json(path, {**record, "schema_version": 1})
+        write_json(path, as_then(before_sessions(record), 1))
     plan = read_json(results / "plan" / "plan.json")
     for name in ("sources", "left_out", "cells_without_runs"):
         del plan[name]
@@ -278,7 +292,7 @@ def _calibrate(results: Path, meters: list[str], job_sha256: str) -> dict[str, A
 
 
 def _trained() -> dict[str, Any]:
-    epochs = [{"epoch": number, "loss_mean": 1 / number, "metrics": _METRICS} for number in (1, 2)]
+    epochs = [{"epoch": number, "loss_mean": 1 / number, "quality": _QUALITY} for number in (1, 2)]
     made = {"status": "ok", "reason": None, "attempt": 1, "framework": "torch", "weights": "trained"}
     return {**made, "epochs": epochs, "workload": {}, "weights_sha256": _WEIGHTS}
 
@@ -376,10 +390,9 @@ def _infer(began: int, run: Run) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     stamps = began + 2 * S + np.concatenate(([0], ends.astype(np.int64)))
     result = {
         "primary_window": "steady",
-        "samples_processed": len(ends) * run.cell.batch_size,
+        "units": {"name": "sample", "count": len(ends) * run.cell.batch_size},
         "latency": _latency(stamps),
-        "metrics": _METRICS,
-        "metrics_unknown": None,
+        "quality": _QUALITY,
         "epochs": [],
     }
     around = ("setup", S + S // 10, S + S // 2), ("warm_up", S + S // 2, 2 * S)
@@ -392,11 +405,9 @@ def _train(began: int, run: Run) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     each = _DATA["train_samples"] // run.cell.batch_size * run.cell.batch_size
     # The last epoch of the last training diverged, so that one run has a flag.
     losses = [1.0, 0.5 if run.repetition == 1 else None]
-    epochs = [
-        {"epoch": k, "samples_processed": each, "loss_mean": loss, "metrics": _METRICS}
-        for k, loss in enumerate(losses, 1)
-    ]
-    result = {"primary_window": "steady", "samples_processed": 2 * each, "latency": None, "metrics": _METRICS}
+    epochs = [{"epoch": k, "units": each, "loss_mean": loss, "quality": _QUALITY} for k, loss in enumerate(losses, 1)]
+    units = {"name": "sample", "count": 2 * each}
+    result = {"primary_window": "steady", "units": units, "latency": None, "quality": _QUALITY}
     edges = [(began + 2 * S, began + 6 * S), (began + 7 * S, began + 11 * S)]
     events = [event for k, edge in enumerate(edges, 1) for event in _window(f"epoch-{k}", *edge)]
-    return {**result, "metrics_unknown": None, "epochs": epochs}, events
+    return {**result, "epochs": epochs}, events

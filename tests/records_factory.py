@@ -1,8 +1,10 @@
 """Run records as the runner writes them, for tests."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from framewatt.runs.records import SCHEMA_VERSION
+from framewatt.tasks.quality import described, values_of
 
 
 def energy(gross_j: float | None, *, idle_j: float = 20.0, estimated: bool = False, **change: Any) -> dict[str, Any]:
@@ -50,6 +52,7 @@ def run_record(domains: dict[str, Any] | None = None, **change: Any) -> dict[str
     return {
         "schema_version": SCHEMA_VERSION,
         "framewatt_version": "0.1.0",
+        "purpose": "measure",
         "study": "trial",
         "cell_id": "infer-resnet50-digits-torch-b1",
         "cell": {
@@ -78,15 +81,40 @@ def run_record(domains: dict[str, Any] | None = None, **change: Any) -> dict[str
         "clock": {"monotonic_ns": 0, "utc": "2026-01-01T00:00:00+00:00"},
         "windows": {"process": window(domains), "steady": window(domains)},
         "primary_window": "steady",
-        "samples_processed": 100,
+        "units": {"name": "sample", "count": 100},
         "throughput_per_s": 10.0,
         "latency": {"batches": 100, "mean_s": 0.1, "p50_s": 0.1, "p95_s": 0.12, "p99_s": 0.13, "max_s": 0.2},
-        "metrics": {"accuracy": 0.9, "precision_macro": 0.9, "recall_macro": 0.9, "f1_macro": 0.9},
+        "quality": described(dict.fromkeys(("accuracy", "precision_macro", "recall_macro", "f1_macro"), 0.9), None),
         "epochs": [],
         "workload": {"parameters": 25_000_000},
         "identity": {"code": {"commit": None}},
-        "machine": {"cpu_model": "a processor"},
+        "machine": {"cpu_model": "a processor", "id": "a machine", "session": "a boot"},
         "preflight": [],
         "sampler": {"core_share": 0.004},
         **change,
     }
+
+
+def as_then(record: Mapping[str, Any], schema_version: int) -> dict[str, Any]:
+    """A record as one of an earlier schema version said it: `samples_processed` and `metrics` by name alone."""
+    kept = {key: value for key, value in record.items() if key not in ("units", "quality")}
+    return {
+        **kept,
+        "schema_version": schema_version,
+        "samples_processed": (record["units"] or {}).get("count"),
+        "metrics": values_of(record["quality"]),
+        "epochs": [
+            {
+                **{key: epoch[key] for key in ("epoch", "loss_mean")},
+                "samples_processed": epoch["units"],
+                "metrics": values_of(epoch["quality"]),
+            }
+            for epoch in record["epochs"]
+        ],
+    }
+
+
+def as_told(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record that was read, as its own schema version said it."""
+    version = record["schema_version"]
+    return dict(record) if version == SCHEMA_VERSION else as_then(record, version)

@@ -42,14 +42,14 @@ def mobilenet(seconds: float) -> float:
 
 def framewatt_loop(seconds: float) -> float:
     """framewatt's timed loop over ResNet-50 at batch 1; samples a second."""
-    workload, data = _resnet50()
+    workload = _resnet50()
     window = {"warm_up_batches": 2, "minimum_s": seconds}
-    return samples_per_second(lambda events: infer(workload, data, window, events), "steady")
+    return samples_per_second(lambda events: infer(workload, window, events), "steady")
 
 
 def bare_loop(seconds: float) -> float:
     """The same model and inputs in the shortest loop that brings scores to the host; samples a second."""
-    workload, _ = _resnet50()
+    workload = _resnet50()
     workload.setup()
     model, batches = workload.model, list(workload.batches())
     count = 0
@@ -96,9 +96,8 @@ def _weights() -> "TemporaryDirectory[str]":
     return folder
 
 
-def _resnet50() -> tuple[Inference, Arrays]:
-    data = _data()
-    return make_inference("torch", _spec(Path(_weights().name)), data), data
+def _resnet50() -> Inference:
+    return make_inference("torch", _spec(Path(_weights().name)), _data())
 
 
 def main() -> None:

@@ -21,8 +21,9 @@ with open(job["events"], "w") as events:
         line = {{"window": "steady", "edge": edge, "monotonic_ns": time.monotonic_ns()}}
         events.write(json.dumps(line) + "\\n")
         time.sleep(pause)
-json.dump({{"primary_window": "steady", "samples_processed": 5, "latency": None, "epochs": [],
-           "metrics": {{"accuracy": 0.5}}, "metrics_unknown": None, "workload": {{"parameters": 1}}}},
+json.dump({{"primary_window": "steady", "units": {{"name": "sample", "count": 5}}, "latency": None, "epochs": [],
+           "quality": {{"accuracy": {{"value": 0.5, "unit": "", "better": "higher", "reason": None}}}},
+           "workload": {{"parameters": 1}}}},
           open(job["result"], "w"))
 """
 

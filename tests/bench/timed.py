@@ -20,4 +20,4 @@ def samples_per_second(loop: Callable[[Events], Mapping[str, Any]], window: str)
         file.seek(0)
         edges = [json.loads(line) for line in file]
     start, end = (edge["monotonic_ns"] for edge in edges if edge["window"] == window)
-    return float(result["samples_processed"] / ((end - start) * 1e-9))
+    return float(result["units"]["count"] / ((end - start) * 1e-9))

@@ -47,7 +47,7 @@ def workload(framework: str) -> Training:
 
 def framewatt(framework: str) -> float:
     """framewatt's training loop; samples a second of its window."""
-    return samples_per_second(lambda events: train(workload(framework), images(), 1, events), "epoch-1")
+    return samples_per_second(lambda events: train(workload(framework), 1, events), "epoch-1")
 
 
 def plain(framework: str) -> float:

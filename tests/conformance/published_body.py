@@ -25,10 +25,11 @@ def publish(folder: Path) -> None:
     from safetensors.torch import load_file, save_file
     from transformers import BertForPreTraining
 
+    from framewatt.workloads.contract import Facts
     from framewatt.workloads.torch.bert_tiny import build
 
     torch.manual_seed(1)
-    config = build(CLASSES, SHAPE).config
+    config = build(Facts("classification", CLASSES, SHAPE)).config
     BertForPreTraining(config).save_pretrained(folder / "new")
     configuration = (folder / "new" / CONFIGURATION).read_text()
     weights = load_file(folder / "new" / WEIGHTS)

@@ -16,7 +16,7 @@ def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dic
 
     Args:
         framework: the model's.
-        model: the job's keys `model`, `weights` and, of a user's own one, `own`.
+        model: the job's keys `model`, `weights`, of a user's own one `own`, and any others that differ.
         folder: with data.npz; `train`, `export` and `check` will be in it.
 
     Returns:
@@ -27,8 +27,9 @@ def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dic
         one.mkdir()
     job = {
         **{"engine": framework, "device": "cpu", "provider": "native", "threads": 2, "seed": 0, "batch_size": 4},
-        **{"data": str(folder / "data.npz"), "body": None, "tolerance": 1e-3, **model},
+        **{"data": str(folder / "data.npz"), "body": None, "tolerance": 1e-3},
         "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
+        **model,
     }
     home = environment_of(framework, "cpu")
     run_stage("framewatt.prepare.training", home, job | {"folder": str(folders["train"])})

@@ -70,7 +70,7 @@ def measured(exported, tmp_path: Path):
 @pytest.mark.parametrize("model", SHAPES)
 def test_both_clients_tell_the_same_of_a_model(measured, model: str) -> None:
     (python, python_events), (node, node_events) = (measured(model, client) for client in ("python", "node"))
-    assert node["metrics"] == python["metrics"]
+    assert node["quality"] == python["quality"]
     assert node["workload"].keys() == python["workload"].keys()
     assert node["workload"]["in_force"]["client"].startswith("node ")
     assert node["workload"]["libraries"]["onnxruntime-node"]
@@ -84,7 +84,7 @@ def test_the_window_spans_whole_passes_and_the_minimum(measured) -> None:
     assert 0.3 <= duration_s < 3
     batches = result["latency"]["batches"]
     # Batches of 4 and of 2, in turns.
-    assert result["samples_processed"] == 3 * batches + batches % 2
+    assert result["units"]["count"] == 3 * batches + batches % 2
     assert result["latency"]["mean_s"] == pytest.approx(duration_s / batches)
 
 

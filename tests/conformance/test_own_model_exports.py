@@ -80,8 +80,8 @@ def test_two_inputs_and_outputs_of_three_axes_survive_the_export(framework: str,
     assert (found["status"], found["reason"], found["equal_predictions_share"]) == ("ok", None, None)
     assert found["largest_score"] > 0
     assert found["max_abs_difference"] < 1e-5
-    assert set(found["metrics"].values()) == {None}
-    assert found["metrics_unknown"] == "inputs are random and have no labels"
+    assert {told["value"] for told in found["quality"].values()} == {None}
+    assert found["quality"]["accuracy"]["reason"] == "inputs are random and have no labels"
     assert json.loads((tmp_path / "export" / "export.json").read_text())["model_sha256"]
 
 

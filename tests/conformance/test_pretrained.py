@@ -15,7 +15,7 @@ from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.workloads.contract import Spec
+from framewatt.workloads.contract import Facts, Spec
 from framewatt.workloads.models import build_model
 
 IMAGES = {
@@ -77,25 +77,25 @@ def test_without_a_network_one_line_says_where_the_file_may_lie(found: dict[str,
 
 
 def test_they_tell_the_classes_of_imagenet_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    zoo = SimpleNamespace(pretrained=lambda input_shape: "the model")
+    zoo = SimpleNamespace(pretrained=lambda facts: "the model")
     monkeypatch.setattr("framewatt.workloads.models.importlib.import_module", lambda name: zoo)
     spec = Spec("resnet50", 1, "cpu", "native", 1, 0, None, {}, pretrained=True)
-    assert build_model("torch", object, spec, 1000, (3, 224, 224)) == "the model"
+    assert build_model("torch", object, spec, Facts("classification", 1000, (3, 224, 224))) == "the model"
     with pytest.raises(
         FramewattError, match="weights of resnet50: found a data set of 10 classes; allowed: ImageNet's 1000"
     ):
-        build_model("torch", object, spec, 10, (3, 32, 32))
+        build_model("torch", object, spec, Facts("classification", 10, (3, 32, 32)))
 
 
 def test_a_model_without_official_weights_says_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("framewatt.workloads.models.importlib.import_module", lambda name: SimpleNamespace(build=None))
     spec = Spec("bert_base", 1, "cpu", "native", 1, 0, None, {}, pretrained=True)
     with pytest.raises(FramewattError, match=r"found no official ones .*; allowed: fine-tuned ones of bert_base"):
-        build_model("torch", object, spec, 2, (512,))
+        build_model("torch", object, spec, Facts("classification", 2, (512,)))
 
 
 def test_a_model_that_takes_no_body_says_which_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("framewatt.workloads.models.importlib.import_module", lambda name: SimpleNamespace(build=None))
     spec = Spec("resnet50", 1, "cpu", "native", 1, 0, None, {}, pretrained=True, body=Path("weights"))
     with pytest.raises(FramewattError, match="found those of a body; allowed: for bert_base, bert_tiny"):
-        build_model("torch", object, spec, 2, (512,))
+        build_model("torch", object, spec, Facts("classification", 2, (512,)))

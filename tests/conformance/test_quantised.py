@@ -69,5 +69,5 @@ def test_a_quantised_model_runs_in_integers_near_its_source(
     check = json.loads((tmp_path / "check.json").read_text())
     assert (check["status"], check["reason"]) == ("ok", None)
     assert 0 < check["max_abs_difference"] < np.inf
-    assert check["source_metrics"].keys() == check["metrics"].keys()
+    assert check["source_quality"].keys() == check["quality"].keys()
     assert check["integer_nodes"][INTEGER_NODES[precision][model]] > 0

@@ -41,6 +41,8 @@ PARAMETERS = {
     # BERT without the heads of its pre-training, and a head of 10 classes; the pooler is there in all of them.
     **{(framework, "bert_base"): 109_482_240 + 10 * (768 + 1) for framework in FRAMEWORKS},
     **{(framework, "bert_tiny"): 4_385_920 + 10 * (128 + 1) for framework in FRAMEWORKS},
+    # 64 pixels to 64, three neighbours of 64 to 64, 64 to 10 classes.
+    **{(framework, "digit_tagger"): 65 * 64 + (3 * 64 + 1) * 64 + 65 * 10 for framework in FRAMEWORKS},
 }
 
 DEEPER = ("resnet101", "resnet152")
@@ -48,18 +50,21 @@ DEEPER = ("resnet101", "resnet152")
 
 DIGITS = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
 TEXTS = {"module": "synthetic", "shape": [16], "vocabulary": 30522, "classes": 10, "seed": 0}
+NUMBERS = {"module": "numbers", "longest": 8, "test_fraction": 0.2, "seed": 0}
 RESNETS = ["resnet101", "resnet152", "resnet50"]
-MODELS = ["bert_base", "bert_tiny", "mobilenetv2", *RESNETS]
+MODELS = ["bert_base", "bert_tiny", "digit_tagger", "mobilenetv2", *RESNETS]
+MODULES = {"bert_base": "synthetic", "bert_tiny": "synthetic", "digit_tagger": "numbers"}
+"""Data sets of the models that do not see digits."""
 
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """20 training and 10 test samples for each model."""
     folder = tmp_path_factory.mktemp("data")
-    for definition in (DIGITS, TEXTS):
+    for definition in (DIGITS, TEXTS, NUMBERS):
         few = {**definition, "train_samples": 20, "test_samples": 10}
         save_arrays(folder / f"{definition['module']}.npz", make_arrays(few))
-    return {model: folder / f"{'synthetic' if model.startswith('bert') else 'digits'}.npz" for model in MODELS}
+    return {model: folder / f"{MODULES.get(model, 'digits')}.npz" for model in MODELS}
 
 
 @pytest.fixture(scope="session")
@@ -105,6 +110,7 @@ STRIDED = {
     **{(framework, resnet): {"1x1": 6, "7x7": 1} for framework in ("tensorflow", "mxnet") for resnet in RESNETS},
     **{(framework, "mobilenetv2"): {"3x3": 5} for framework in FRAMEWORKS},
     **{(framework, bert): {} for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
+    **{(framework, "digit_tagger"): {} for framework in FRAMEWORKS},
 }
 EPSILONS = {
     **{(framework, resnet): [1e-5] for framework in FRAMEWORKS for resnet in RESNETS},
@@ -112,6 +118,7 @@ EPSILONS = {
     **{("tensorflow", resnet): [1.001e-5] for resnet in RESNETS},
     ("tensorflow", "mobilenetv2"): [1e-3],
     **{(framework, bert): [1e-12] for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
+    **{(framework, "digit_tagger"): [] for framework in FRAMEWORKS},
 }
 
 
@@ -129,7 +136,8 @@ class TestWorkload:
 
     def test_scores_are_one_row_a_sample_on_the_host(self, trained, framework: str, model: str) -> None:
         found = trained(framework, model)
-        assert (found["scores_type"], found["scores_shape"]) == ("ndarray", [10, 10])
+        each = [8, 10] if model == "digit_tagger" else [10]
+        assert (found["scores_type"], found["scores_shape"]) == ("ndarray", [10, *each])
 
     def test_batch_size_does_not_change_scores(self, trained, framework: str, model: str) -> None:
         assert trained(framework, model)["difference_across_batch_sizes"] < 1e-3
@@ -150,7 +158,8 @@ class TestWorkload:
 class TestFacts:
     def test_facts_say_what_the_model_is(self, trained, framework: str, model: str) -> None:
         facts = trained(framework, model)["facts"]
-        assert sorted(facts["input_shape"]) == ([16] if model.startswith("bert") else [3, 32, 32])
+        shapes = {"synthetic": [16], "numbers": [8, 64]}
+        assert sorted(facts["input_shape"]) == shapes.get(MODULES.get(model), [3, 32, 32])
         assert facts["libraries"]
         assert facts["flops"] or facts["flops_reason"]
 

@@ -1,7 +1,6 @@
 """Arrays: one contract for images and texts, in a file without code."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +10,8 @@ from framewatt.base.files import sha256_of, write_json
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
 from framewatt.datasets.record import origin_of, record_of
-from framewatt.workloads.contract import Training
+from framewatt.tasks.classification import Classification
+from framewatt.tasks.contract import TRAIN
 
 IMAGES = np.zeros((2, 3, 4, 4), np.float32)
 IDS = np.ones((2, 5), np.int64)
@@ -43,9 +43,8 @@ def test_classes_are_counted_unless_they_are_known() -> None:
 
 def test_a_data_set_for_inference_alone_says_so_to_who_trains_on_it() -> None:
     data = Arrays(IMAGES[:0], LABELS[:0], IMAGES, LABELS)
-    workload = SimpleNamespace(data=data, spec=SimpleNamespace(seed=0, batch_size=1))
     with pytest.raises(FramewattError, match="data set: found no training samples"):
-        next(Training.shuffled(workload, epoch=1))
+        next(Classification().plan(TRAIN, data, batch_size=1))
 
 
 @pytest.mark.parametrize(

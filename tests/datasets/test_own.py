@@ -10,7 +10,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
 from framewatt.datasets.record import record_of
-from framewatt.tasks.classification import judge_outputs
+from framewatt.tasks.classification import Classification
 
 INPUTS = [
     {"name": "item", "shape": [], "type": "int32", "below": 7},
@@ -53,7 +53,7 @@ def test_they_come_back_from_their_file_as_they_were(tmp_path: Path) -> None:
 def test_accuracy_is_of_scores_of_classes_and_of_nothing_else(tmp_path: Path) -> None:
     arrays = {"item": ITEMS, "history": HISTORIES}
     labelled = own(tmp_path, **arrays, labels=np.array([0, 1, 2, 1, 0]))
-    assert judge_outputs(np.eye(3)[[0, 1, 2, 1, 1]], labelled)[0]["accuracy"] == 0.8
+    assert Classification().judge(np.eye(3)[[0, 1, 2, 1, 1]], labelled).values["accuracy"] == 0.8
     for outputs, data, reason in (
         (np.zeros((5, 3, 8)), labelled, "outputs of shape (5, 3, 8) are no scores of 3 classes"),
         (np.zeros((5, 1)), labelled, "outputs of shape (5, 1) are no scores of 3 classes"),
@@ -61,8 +61,8 @@ def test_accuracy_is_of_scores_of_classes_and_of_nothing_else(tmp_path: Path) ->
         (np.zeros((5, 3)), own(tmp_path, "none", **arrays, labels=ITEMS), "the study names no metric"),
         (np.full((5, 3), np.nan), labelled, "outputs are not numbers"),
     ):
-        metrics, why = judge_outputs(outputs, data)
-        assert (set(metrics.values()), why) == ({None}, reason)
+        judged = Classification().judge(outputs, data)
+        assert (set(judged.values.values()), judged.unknown, judged.right) == ({None}, reason, None)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ class Network(nn.HybridSequential):
         return super().__call__(*inputs)
 
 
-def build(classes, input_shape):
+def build(facts):
     fault = _fault()
     if fault == "crash":
         raise RuntimeError("planted crash")
@@ -55,7 +55,7 @@ def build(classes, input_shape):
         resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
         mxnet.nd.zeros((1 << 15, (1 << 16) - 8), dtype="float64").wait_to_read()
     network = Network()
-    network.add(nn.Conv2D(4, 3, strides=4), nn.Flatten(), nn.Dense(classes))
+    network.add(nn.Conv2D(4, 3, strides=4), nn.Flatten(), nn.Dense(facts.classes))
     return network
 
 
@@ -196,8 +196,8 @@ def test_training_whose_loss_is_no_number_is_kept_and_flagged(checkout: Checkout
     assert (diverged["status"], diverged["valid"]) == ("ok", True)
     assert "the loss is not a number in epoch 1, 2" in diverged["flags"]
     assert [epoch["loss_mean"] for epoch in diverged["epochs"]] == [None, None]
-    assert diverged["metrics"]["accuracy"] is None
-    assert all(epoch["samples_processed"] == 96 for epoch in diverged["epochs"])
+    assert diverged["quality"]["accuracy"]["value"] is None
+    assert all(epoch["units"] == 96 for epoch in diverged["epochs"])
 
 
 def _position(checkout: Checkout, batch_size: int) -> int:

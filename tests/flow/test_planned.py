@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from records_factory import run_record
+from records_factory import as_then, run_record
 
 from framewatt.base.errors import FramewattError
 from framewatt.planning.planned import planned_runs
@@ -53,6 +53,17 @@ def test_a_record_without_a_hash_is_refused_where_the_plan_has_one(tmp_path: Pat
         planned_runs(plan, paths)
 
 
+def test_a_profiled_run_is_no_measurement_wherever_its_record_lies(tmp_path: Path) -> None:
+    sha256 = "1" * 64
+    plan, paths = lay(
+        tmp_path,
+        [{"cell": "a", "repetition": 1, "job_sha256": sha256}],
+        {"a/1": {"repetition": 1, "job_sha256": sha256, "purpose": "profile"}},
+    )
+    with pytest.raises(FramewattError, match=r"run\.json: purpose: found 'profile'; allowed in a frame: 'measure'"):
+        planned_runs(plan, paths)
+
+
 def test_a_run_that_is_not_planned_is_refused(tmp_path: Path) -> None:
     plan, paths = lay(tmp_path, [{"cell": "a", "repetition": 1}], {"a/2": {"repetition": 2}})
     with pytest.raises(FramewattError, match="found a run that is not planned; allowed: the 1 of "):
@@ -63,5 +74,5 @@ def test_results_from_before_jobs_had_hashes_are_read(tmp_path: Path) -> None:
     record = {key: value for key, value in run_record().items() if key != "job_sha256"}
     plan, _ = lay(tmp_path, [{"cell": "a", "repetition": 1}], {})
     path = tmp_path / "run.json"
-    path.write_text(json.dumps({**record, "schema_version": 1, "cell_id": "a", "repetition": 1}))
+    path.write_text(json.dumps(as_then({**record, "cell_id": "a", "repetition": 1}, 1)))
     assert list(planned_runs(plan, [str(path)])) == [path]

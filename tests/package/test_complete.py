@@ -15,8 +15,8 @@ COMPLETE = "report/complete.txt"
 
 
 def failed(record: dict) -> dict:
-    gone = ("primary_window", "samples_processed", "throughput_per_s", "latency", "workload")
-    ended = {"status": "failed", "valid": False, "reasons": ["killed by SIGKILL"], "metrics": {}, "epochs": []}
+    gone = ("primary_window", "units", "throughput_per_s", "latency", "workload")
+    ended = {"status": "failed", "valid": False, "reasons": ["killed by SIGKILL"], "quality": {}, "epochs": []}
     return record | dict.fromkeys(gone) | ended
 
 

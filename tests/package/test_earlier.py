@@ -1,6 +1,19 @@
 """Records of an earlier code: its uncertainties and flags are its own, its joules are not."""
 
-from framewatt.package.verification.earlier import as_read_then, as_told_then
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from package_factory import aggregate, before_sessions, pack, project_tree, records_of, results_tree
+from records_factory import as_then
+
+from framewatt.base.files import read_json, write_json
+from framewatt.base.identity import code_identity
+from framewatt.base.spreadsheet import to_csv
+from framewatt.package.unpack import unpack
+from framewatt.package.verification.earlier import as_read_then, as_told_then, same_but_for_added
+from framewatt.package.verify import problems_of
+from framewatt.runs.chain import NAME as CHAIN
 
 FOUND = {
     "steady": {
@@ -51,3 +64,65 @@ def test_a_study_from_before_there_were_answers_has_the_tests_of_then() -> None:
     assert as_read_then(said, then) == said
     assert as_read_then({"study": "x"}, now) == {"study": "x"}
     assert as_read_then({"study": "x"}, {}) == {"study": "x"}
+
+
+ADDED = ["machine", "session"]
+
+
+def frames_of(folder: Path, **change: object) -> list[tuple[Path, Path]]:
+    """A frame of then, with something changed, and that of now, in both forms."""
+    now = pd.DataFrame({"cell": ["a", "=b"], "machine": "m", "session": None, "joules": [1.5, None]})
+    frames = {"then": now.drop(columns=ADDED).assign(**change), "now": now}
+    for name, frame in frames.items():
+        (folder / name).mkdir()
+        (folder / name / "runs.csv").write_text(to_csv(frame))
+        frame.to_parquet(folder / name / "runs.parquet", index=False)
+    return [(folder / "then" / name, folder / "now" / name) for name in ("runs.csv", "runs.parquet")]
+
+
+def test_a_frame_of_then_is_that_of_now_without_what_was_added(tmp_path: Path) -> None:
+    assert all(same_but_for_added(*pair) for pair in frames_of(tmp_path))
+
+
+@pytest.mark.parametrize("change", [{"joules": [1.5, 2.5]}, {"others": 1}, {"machine": "m"}])
+def test_any_other_difference_is_one(tmp_path: Path, change: dict) -> None:
+    assert not any(same_but_for_added(*pair) for pair in frames_of(tmp_path, **change))
+
+
+def older_results(root: Path, schema_version: int = 3) -> Path:
+    """Results of before records told sessions, with frames of then."""
+    results = results_tree(root)
+    code = code_identity(project_tree(root, schema_version))
+    (results / "measure" / CHAIN).unlink()
+    for path in results.glob("measure/*/*/run.json"):
+        record = before_sessions(read_json(path)) if schema_version == 3 else read_json(path)
+        record["identity"]["code"] = code
+        kept = {name: value for name, value in record.items() if name != "chain"}
+        write_json(path, as_then(kept, 3) if schema_version == 3 else kept)
+    for name in ("idle", "idle_after", "instruments"):
+        path = results / "calibrate" / f"{name}.json"
+        if schema_version == 3 and path.is_file() and "machine" in (told := read_json(path)):
+            write_json(path, before_sessions(told))
+    aggregate(results, records_of(results))
+    for path in results.glob("aggregate/*.parquet"):
+        frame = pd.read_parquet(path).drop(columns=ADDED)
+        frame.to_parquet(path, index=False)
+        path.with_suffix(".csv").write_text(to_csv(frame))
+    return results
+
+
+def problems_in(root: Path, results: Path) -> list[str]:
+    return [line for line in problems_of(unpack(pack(root, results), root / "unpacked")) if "chain" not in line]
+
+
+def test_a_package_of_before_records_told_sessions_verifies(tmp_path: Path) -> None:
+    assert problems_in(tmp_path, older_results(tmp_path)) == []
+
+
+def test_frames_of_records_that_tell_sessions_have_to_name_them(tmp_path: Path) -> None:
+    found = problems_in(tmp_path, older_results(tmp_path, schema_version=4))
+    assert sorted(line for line in found if line.startswith("aggregate/")) == [
+        f"aggregate/{name}.{suffix}: is not what the records give"
+        for name in ("epochs", "runs")
+        for suffix in ("csv", "parquet")
+    ]

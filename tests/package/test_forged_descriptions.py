@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 from forger import Forger, assert_noticed, put
-from package_factory import CELL, study_of
+from package_factory import CELL, MACHINE, study_of
 
+from framewatt.host.machine import machine_of
 from framewatt.package.verification.descriptions import _agreement
 from framewatt.package.verify import problems_of
 
@@ -24,6 +25,10 @@ FORGED: dict[str, tuple[Edit, str]] = {
     "epochs of weights": (of_json(TRAIN, "epochs", lambda epochs: epochs[:1]), r"train.json: epochs: it says \[1\]"),
     "another framework": (of_json(TRAIN, "framework", "mxnet"), "train.json: framework: it says 'mxnet'"),
     "other weights": (of_json(TRAIN, "weights", "pretrained"), "train.json: weights: it says 'pretrained'"),
+    "another machine of the same hardware": (
+        lambda f: f.record(CELL, put("machine.id", "0" * 15 + "a")),
+        r"machine.id: it says '000000000000000a', its hardware gives \w{16}",
+    ),
     "samples per class": (
         lambda f: f.json(DATA, lambda data: data | {"classes": 10, "test_samples_per_class": [36] * 9 + [35]}),
         "digits.json: test_samples: it says 360, its samples per class give 359",
@@ -57,7 +62,8 @@ def test_descriptions_that_part_are_noticed(forger: Forger, name: str) -> None:
 
 
 def test_a_package_may_be_written_on_another_machine(forger: Forger) -> None:
-    forger.json("identity.json", lambda one: one["machine"].update(fingerprint="e" * 16, cpu_model="another"))
+    other = {**MACHINE, "session": "e" * 16, "cpu_model": "another"}
+    forger.json("identity.json", lambda one: one["machine"].update(other, id=machine_of(other)))
     forger.mend()
     assert list(problems_of(forger.folder)) == []
 

@@ -16,6 +16,10 @@ from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
+from framewatt.tasks.quality import described
+
+ELEGANCE = {"value": 0.99, "unit": "", "better": "higher", "reason": None}
+"""A metric that no task has."""
 
 SECONDS = 60
 POWER = {"pattern": "{model}/power-{run}.csv", "reader": "nvidia-smi"}
@@ -165,20 +169,20 @@ def epochs_added(forger: Forger) -> None:
         for edge, at in (("start", 0), ("end", 20))
     ]
     forger.events(forger.run("small"), lambda there: [there[0], *events, there[1]])
-    row = {"samples_processed": None, "loss_mean": None, "metrics": {"accuracy": 0.9}}
-    change = {"epochs": [{"epoch": k, **row} for k in (1, 2)], "metrics": row["metrics"], "primary_window": "steady"}
+    row = {"units": None, "loss_mean": None, "quality": described({"accuracy": 0.9}, None)}
+    change = {"epochs": [{"epoch": k, **row} for k in (1, 2)], "quality": row["quality"], "primary_window": "steady"}
     forger.record("small", lambda record: record | change)
 
 
 def metric_added(forger: Forger) -> None:
     for epoch in range(3):
-        forger.record("small", put(f"epochs.{epoch}.metrics.elegance", 0.99))
-    forger.record("small", put("metrics.elegance", 0.99))
+        forger.record("small", put(f"epochs.{epoch}.quality.elegance", ELEGANCE))
+    forger.record("small", put("quality.elegance", ELEGANCE))
 
 
 def epochs_removed(forger: Forger) -> None:
     forger.events(forger.run("small"), lambda there: [one for one in there if one["window"] == "process"])
-    forger.record("small", lambda r: r | {"epochs": [], "metrics": {}, "primary_window": "process"})
+    forger.record("small", lambda r: r | {"epochs": [], "quality": {}, "primary_window": "process"})
 
 
 RELABELLED = {"instrument": "rapl", "estimated": False}
@@ -226,16 +230,24 @@ NOTICED: dict[str, tuple[str, Edit, str]] = {
         "no channel of energy or power is what nvidia-smi",
     ),
     "a total that begins late": ("perf", total_cut, "2 readings from .* on; a total is two, from 0"),
-    "accuracy": ("power", of_record("metrics", {"accuracy": 0.99}), "metrics: the record has accuracy, which no log"),
+    "accuracy": (
+        "power",
+        of_record("quality", described({"accuracy": 0.99}, None)),
+        "quality: the record has accuracy, which no log",
+    ),
     "epochs": ("power", epochs_added, "epochs: the record has 2, and no log of epochs is among the run's"),
     "no epochs": ("epochs", epochs_removed, "epochs: the record has 0, and a log of epochs is among the run's"),
     "a metric of a made up name": ("epochs", metric_added, "epoch 1 has elegance; allowed: accuracy, precision_macro"),
-    "losses": ("epochs", of_record("epochs.0.loss_mean", 0.1), "epoch 1 has samples or a loss, which no log tells"),
+    "losses": (
+        "epochs",
+        of_record("epochs.0.loss_mean", 0.1),
+        "epoch 1 has units of work or a loss, which no log tells",
+    ),
     "another primary window": ("epochs", of_record("primary_window", "process"), "primary_window: the record says"),
     "samples": (
         "power",
-        of_record("samples_processed", 5000),
-        "samples_processed: the record says '5000', which no log",
+        of_record("units", {"name": "sample", "count": 5000}),
+        "units: the record says .*5000.*, which no log",
     ),
     "latency": ("power", of_record("latency", LATENCY), "latency: the record says .*, which no log tells"),
     "a workload": ("power", of_record("workload", {"parameters": 1}), "workload: the record says"),

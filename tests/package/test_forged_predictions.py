@@ -63,8 +63,8 @@ def linked(forger: Forger) -> None:
     ("edit", "essence"),
     [
         (lambda forger: (forger.run(CELL) / BITS).unlink(), "b1/1: right.bits: found no file"),
-        (one_more_right, "metrics.accuracy: the record says 0.9, right.bits gives 0.902778"),
-        (lambda forger: forger.record(CELL, put("metrics.accuracy", 325 / 360)), "right.bits gives 0.9"),
+        (one_more_right, "quality.accuracy: the record says 0.9, right.bits gives 0.902778"),
+        (lambda forger: forger.record(CELL, put("quality.accuracy.value", 325 / 360)), "right.bits gives 0.9"),
         (other_bits, "right.bits: found other bits than its record was written with"),
         (fewer_samples, "right.bits: the record tells of 350 samples, the data set has 360"),
         (huge, "right.bits: found 85 bytes; allowed: a plain file of 125000047"),
@@ -74,7 +74,7 @@ def linked(forger: Forger) -> None:
         (lambda forger: forger.record(CELL, put("predictions.samples", 0)), "predictions.samples: 0 is less than"),
         (lambda forger: forger.record(CELL, put("predictions.sha256", "x")), "predictions.sha256: 'x' does not match"),
         (
-            lambda forger: forger.record(CELL, put("metrics.accuracy", None)),
+            lambda forger: forger.record(CELL, put("quality.accuracy.value", None)),
             "has none, and right.bits tells",
         ),
         (

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from forger import Forger, put
 from package_factory import CELL, study_of
+from records_factory import as_then
 
 from framewatt.base.files import read_json, sha256_of
 from framewatt.meters.contract import Channel
@@ -21,6 +22,10 @@ from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
 from framewatt.runs.chain import FIRST, MEASURED, hashes_of
 from framewatt.runs.chain import NAME as CHAIN
+from framewatt.tasks.quality import described
+
+ELEGANCE = {"elegance": {"value": 0.99, "unit": "", "better": "higher", "reason": None}}
+"""A metric that no task has."""
 
 B8, TRAINED = "infer-resnet50-digits-torch-b8", "train-resnet50-digits-torch-b16"
 YEAR = timedelta(days=365)
@@ -104,11 +109,12 @@ def both_clocks(cell: str, repetition: int, by_s: int) -> Edit:
 
 
 def accuracy_unknown(record: dict[str, Any], flag: str) -> dict[str, Any]:
-    return record | {"metrics": dict.fromkeys(record["metrics"]), "flags": [flag]}
+    reason = flag.removesuffix(", so accuracy is unknown")
+    return record | {"quality": described(dict.fromkeys(record["quality"]), reason), "flags": [flag]}
 
 
-def named(metrics: dict[str, Any]) -> Edit:
-    return lambda forger: forger.record(CELL, lambda record: record | {"metrics": metrics(record["metrics"])})
+def named(quality: dict[str, Any]) -> Edit:
+    return lambda forger: forger.record(CELL, lambda record: record | {"quality": quality(record["quality"])})
 
 
 DIED = "the sampling process died or hung"
@@ -140,20 +146,20 @@ NOTICED: dict[str, tuple[Edit, str]] = {
         "'weights are random, so accuracy is unknown': data and weights give no such reason",
     ),
     "a metric of a made up name": (
-        named(lambda metrics: {**metrics, "elegance": 0.99}),
-        "metrics: the record has .*, elegance; allowed: accuracy, precision_macro, recall_macro, f1_macro",
+        named(lambda quality: {**quality, **ELEGANCE}),
+        "quality: the record has .*, elegance; allowed: accuracy, precision_macro, recall_macro, f1_macro",
     ),
     "a metric less": (
-        named(lambda metrics: {"f1_macro": metrics["f1_macro"]}),
-        "metrics: the record has f1_macro; all",
+        named(lambda quality: {"f1_macro": quality["f1_macro"]}),
+        "quality: the record has f1_macro; all",
     ),
     "a metric of an epoch": (
-        lambda forger: forger.record(TRAINED, put("epochs.0.metrics.elegance", 0.9)),
-        "epoch 1: metrics: the record has .*, elegance; allowed",
+        lambda forger: forger.record(TRAINED, put("epochs.0.quality.elegance", ELEGANCE["elegance"])),
+        "epoch 1: quality: the record has .*, elegance; allowed",
     ),
     "accuracy of an epoch alone": (
-        lambda forger: forger.record(TRAINED, put("epochs.0.metrics.accuracy", None)),
-        "epoch 1: metrics: some are known and some are not",
+        lambda forger: forger.record(TRAINED, put("epochs.0.quality.accuracy.value", None)),
+        "epoch 1: quality: some are known and some are not",
     ),
     "latency of a training": (of_record({"latency": LATENCY}, TRAINED), "latency: the record has one, of a training"),
     "a channel less in one run": (
@@ -187,8 +193,8 @@ NOTICED: dict[str, tuple[Edit, str]] = {
         "measured after .*, and its entry of the chain .* is from before",
     ),
     "a record of an older schema, which is held to less": (
-        of_record({"schema_version": 2}),
-        "schema_version: the record says 2, the code that made it writes 3",
+        lambda forger: forger.record(CELL, lambda record: as_then(record, 2)),
+        "schema_version: the record says 2, the code that made it writes 4",
     ),
     "a run from before the boot": (
         lambda forger: both_clocks(*third(forger), -10_000)(forger),
@@ -225,8 +231,8 @@ def test_a_forged_run_is_noticed(forger: Forger, name: str) -> None:
 
 
 def test_epochs_of_an_inference_are_noticed(forger: Forger) -> None:
-    epoch = {"epoch": 1, "samples_processed": 1, "loss_mean": 1.0}
-    forger.record(CELL, lambda record: record | {"epochs": [epoch | {"metrics": record["metrics"]}]})
+    epoch = {"epoch": 1, "units": 1, "loss_mean": 1.0}
+    forger.record(CELL, lambda record: record | {"epochs": [epoch | {"quality": record["quality"]}]})
     forger.mend()
     assert f"{CELL}/1: epochs: the record has 1, of an inference" in list(problems_of(forger.folder))
 

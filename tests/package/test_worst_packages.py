@@ -150,7 +150,7 @@ OUTSIDE = {"cell": "../../../../../../../../etc", "repetition": 1, "position": 1
         (text(f"data/{METADATA}", DEEP), METADATA),
         (record(throughput_per_s="NaN"), "not JSON: found NaN, which is no number"),
         (record(throughput_per_s="1e400"), "not JSON: found 1e400, which is beyond any float"),
-        (record(samples_processed="1" + "0" * 400), "not JSON: found 1000.* of 401 digits"),
+        (record(attempt="1" + "0" * 400), "not JSON: found 1000.* of 401 digits"),
         (record(windows='"many"'), "run.json: windows: 'many' is not of type 'object'"),
         (plan(order=7), "plan.json: order: the plan says 7"),
         (plan(order=[OUTSIDE]), "plan.json: order"),

@@ -8,11 +8,12 @@ from checkout import ROOT
 from profile_factory import functions_of
 from published_data import raw_data
 
-from framewatt import tables
 from framewatt.profiling.api_names import read_types
 from framewatt.profiling.collection import read_names, read_profiles
 from framewatt.profiling.dump import Trust, read_checksums
 from framewatt.published.georgiou2022_profiles import compare
+from framewatt.tables import functions as tables
+from framewatt.tables.table import to_markdown
 
 RESOURCES = ROOT / "resources" / "published"
 NAMES = read_names(RESOURCES / "georgiou2022_profile_names.csv")
@@ -112,7 +113,7 @@ def test_no_folder_of_the_authors_machines_is_left(frames: Frames) -> None:
 
 
 def test_the_documented_tables_are_what_comes_out(frames: Frames) -> None:
-    made = tables.to_markdown(tables.functions_published(compare(*frames, RESOURCES, NAMES))).splitlines()
+    made = to_markdown(tables.functions_published(compare(*frames, RESOURCES, NAMES))).splitlines()
     documented = (ROOT / "docs" / "profiles.md").read_text(encoding="utf-8").splitlines()
     rows = [line for line in documented if line.startswith(("| Table 5", "| Table 7"))]
     assert len(rows) == 32 + 10

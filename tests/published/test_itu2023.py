@@ -14,6 +14,7 @@ from framewatt.published.itu2023_epochs import GAUGES, all_epochs, as_published,
 from framewatt.published.itu2023_places import authors_tables
 from framewatt.published.itu2023_raw import authors_levels, read_runs
 from framewatt.runs.records import read_run
+from framewatt.tasks.quality import described
 
 S = 10**9
 METRICS = {"accuracy": 0.25, "precision_macro": 0.1234, "recall_macro": 0.1234, "f1_macro": 0.1234}
@@ -36,7 +37,7 @@ def made_up(watts, ends_s, repetition=1, **levels):
         for number, (start, end) in enumerate(zip(starts_s, ends_s, strict=True), 1)
     }
     cell = {"batch_size": 32, "framework": "pytorch", "dataset": "CIFAR10", "model": "resnet50"} | levels
-    epochs = [{"epoch": number, "metrics": METRICS} for number in range(1, len(ends_s) + 1)]
+    epochs = [{"epoch": number, "quality": described(METRICS, None)} for number in range(1, len(ends_s) + 1)]
     record = {"cell": cell, "cell_id": "cell", "repetition": repetition, "windows": windows, "epochs": epochs}
     return TracedRun(record, power)
 
@@ -76,7 +77,7 @@ def test_precision_recall_and_f1_are_rounded_before_the_mean_and_accuracy_is_not
 
 def test_a_metric_that_a_run_does_not_tell_is_unknown_and_not_zero():
     run = made_up([10, 10], [2])
-    run.record["epochs"][0]["metrics"] = METRICS | {"f1_macro": None}
+    run.record["epochs"][0]["quality"] = described(METRICS | {"f1_macro": None}, "unknown")
     table = as_published(all_epochs([run]))
     assert np.isnan(table["f1"].iloc[0])
     assert table["accuracy"].iloc[0] == 0.25

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from profile_factory import Key, builtin, functions_of, profile, statistics, write_dump
 
-from framewatt import tables
 from framewatt.profiling.collection import read_names, read_profiles, summary
 from framewatt.profiling.dump import Profile, Trust, read_checksums
 from framewatt.profiling.frame import ProfiledRun
 from framewatt.published import georgiou2022, georgiou2022_beyond, words
 from framewatt.published.georgiou2022_profiles import NOT_OPENED, compare, without_profiles
 from framewatt.published.georgiou2022_tables import RAW_COLUMNS
+from framewatt.tables import functions as tables
 
 RESOURCES = ROOT / "resources" / "published"
 NAMES = read_names(RESOURCES / "georgiou2022_profile_names.csv")

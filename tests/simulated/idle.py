@@ -74,4 +74,4 @@ def _idle(power: Values) -> dict:
 
     spreads = spreads_of(mean_powers, 0, round(len(power) * STEP_S * 1e9), shortest_s=0.4)
     domain = {"mean_power_w": float(power.mean()), "sd_power_w": None, "spreads": spreads}
-    return {"machine": {"fingerprint": "one"}, "domains": {"gpu:0": domain}}
+    return {"machine": {"session": "one"}, "domains": {"gpu:0": domain}}

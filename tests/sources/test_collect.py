@@ -8,12 +8,13 @@ import yaml
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.validation import load_yaml
-from framewatt.frames.frames import epochs_columns, runs_columns
+from framewatt.frames.frames import PLACES, epochs_columns, runs_columns
 from framewatt.imports.file_study import FileStudy, load_file_study
 from framewatt.imports.importing import import_run
 from framewatt.package.contents import source_files
 from framewatt.statistics.cells import cells_columns
 from framewatt.study.factors import RESERVED
+from framewatt.tasks import METRICS
 
 SCHEMA = load_yaml(Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml")
 GPU = {"pattern": "{model}/gpu-{run}.csv", "reader": "nvidia-smi"}
@@ -250,7 +251,9 @@ def test_a_study_of_files_says_nothing_about_measuring(tmp_path: Path, load) -> 
 
 
 def test_no_factor_has_the_name_of_a_result() -> None:
-    assert {*runs_columns([]), *epochs_columns([]), *cells_columns([])} <= RESERVED
+    # Logs may tell of machines and sessions, and studies have had such factors: the factor is then the column.
+    assert {*runs_columns([]), *epochs_columns([]), *cells_columns([])} - {*PLACES} <= RESERVED | METRICS.keys()
+    assert RESERVED.isdisjoint(PLACES)
 
 
 def test_logs_go_into_the_package_only_where_the_study_says_that_they_may(load, tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.workloads.contract import Inference, Scores, Training
+from framewatt.tasks.contract import Outputs
+from framewatt.workloads.contract import Inference, Training
 
 NAME = Path(__file__).parent.name
 
@@ -48,10 +49,10 @@ class StandInInference(_Model, Inference):
         self.weights = np.array(json.loads(path.read_text()), np.float32)
 
     def batches(self, epoch: int = 0) -> Iterator[Any]:
-        for start in range(0, len(self.data.x_test), self.spec.batch_size):
-            yield (self.data.x_test[start : start + self.spec.batch_size],)
+        for step in self.steps():
+            yield (self.data.x_test[step.rows],)
 
-    def run(self, batch: Any) -> Scores:
+    def run(self, batch: Any) -> Outputs:
         return self.rows(batch[0]) @ self.weights
 
 
@@ -60,8 +61,8 @@ class StandInTraining(_Model, Training):
         self.draw()
 
     def batches(self, epoch: int = 0) -> Iterator[Any]:
-        for chosen in self.shuffled(epoch):
-            yield (self.data.x_train[chosen],), self.data.y_train[chosen]
+        for step in self.steps(epoch):
+            yield (self.data.x_train[step.indices],), self.data.y_train[step.indices]
 
     def run(self, batch: Any) -> Any:
         (inputs,), labels = batch
@@ -73,7 +74,7 @@ class StandInTraining(_Model, Training):
     def loss_of(self, step: Any) -> float:
         return float(step)
 
-    def evaluate(self) -> Scores:
+    def evaluate(self) -> Outputs:
         return self.rows(self.data.x_test) @ self.weights
 
     def save(self, folder: Path) -> None:

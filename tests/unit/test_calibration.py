@@ -42,24 +42,24 @@ def test_a_calibration_of_this_node_is_taken(tmp_path: Path) -> None:
 
 
 def test_another_node_is_measured_once(tmp_path: Path) -> None:
-    about = {"machine": {"fingerprint": "another"}, "meters": ["estimate"], "idle_s": 0.3, "domains": {}}
+    about = {"machine": {"session": "another"}, "meters": ["estimate"], "idle_s": 0.3, "domains": {}}
     elsewhere = {"job_sha256": "a", **about}
     here = idle_here(elsewhere, OPTIONS, tmp_path)
-    assert here["machine"]["fingerprint"] == describe_machine()["fingerprint"]
+    assert here["machine"]["session"] == describe_machine()["session"]
     assert here["domains"]["cpu:estimate"]["mean_power_w"] > 0
     (kept,) = tmp_path.iterdir()
-    assert kept.name == f"idle_{here['machine']['fingerprint']}.json"
+    assert kept.name == f"idle_{here['machine']['session']}.json"
     kept.write_text(json.dumps({**here, "idle_s": 99}))
     assert idle_here(elsewhere, OPTIONS, tmp_path)["idle_s"] == 99
     assert idle_here({**elsewhere, "job_sha256": "b"}, OPTIONS, tmp_path)["idle_s"] == 0.3
 
 
 def test_an_image_and_its_host_are_one_node(tmp_path: Path) -> None:
-    fingerprints = []
+    sessions = []
     for root, system, boot in (("host", "Debian 12", "1"), ("image", "Debian 13", "1"), ("rebooted", "Debian 12", "2")):
         for name, text in (("etc/os-release", f"PRETTY_NAME={system}"), ("proc/sys/kernel/random/boot_id", boot)):
             (tmp_path / root / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / root / name).write_text(text)
-        fingerprints.append(describe_machine(tmp_path / root)["fingerprint"])
-    host, image, rebooted = fingerprints
+        sessions.append(describe_machine(tmp_path / root)["session"])
+    host, image, rebooted = sessions
     assert host == image != rebooted

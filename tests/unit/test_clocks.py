@@ -8,7 +8,7 @@ from framewatt.runs.clocks import Instant, step_within, steps_between
 
 def run(repetition: int, monotonic_s: float, utc: str, moved_s: float = 0.0, boot: str = "a", **change) -> dict:
     clock = {"monotonic_ns": int(monotonic_s * 1e9), "utc": f"2026-01-01T{utc}+00:00", "moved_s": moved_s}
-    return run_record(repetition=repetition, clock=clock, machine={"fingerprint": boot}, **change)
+    return run_record(repetition=repetition, clock=clock, machine={"session": boot}, **change)
 
 
 def flagged(*records: dict) -> set[int]:

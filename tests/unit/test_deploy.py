@@ -8,13 +8,13 @@ import pytest
 from frames_factory import cell, runs_frame
 from scipy import stats
 
-from framewatt import tables
 from framewatt.figures import deploy as figure
 from framewatt.statistics.deploy import judge_choices
 from framewatt.statistics.equivalence import TestSets, equivalence
 from framewatt.statistics.pareto import pareto_front
 from framewatt.statistics.proportions import paired_equivalence
 from framewatt.study.cell import Cell
+from framewatt.tables import deploy as tables
 
 SETTINGS = {"test": "t", "correction": "holm", "alpha": 0.05, "confidence": 0.95, "accuracy_margin": 0.01}
 TORCH, ONNX, BATCHED = cell("torch"), cell("torch2onnx"), cell("torch", batch_size=32)
@@ -64,27 +64,27 @@ def test_runs_that_score_alike_are_not_equal_by_that() -> None:
     # Five runs each, all alike, half a point apart: of 360 images that is two.
     accuracy = {TORCH: [0.970] * 10, ONNX: [0.965] * 10}
     energies = {TORCH: 2 * STEADY, ONNX: STEADY}
-    assert judged(energies, accuracy, samples=360)["as_accurate"].to_dict() == {TORCH.id: True, ONNX.id: False}
-    assert judged(energies, accuracy, samples=20_000)["as_accurate"].all()
+    assert judged(energies, accuracy, samples=360)["as_good"].to_dict() == {TORCH.id: True, ONNX.id: False}
+    assert judged(energies, accuracy, samples=20_000)["as_good"].all()
 
 
 def test_kept_answers_show_what_the_size_of_the_test_set_cannot() -> None:
     energies = {TORCH: 2 * STEADY, ONNX: STEADY}
     accuracy = dict.fromkeys(energies, [349 / 360] * 10)
-    assert not judged(energies, accuracy, samples=360).loc[ONNX.id, "as_accurate"]
+    assert not judged(energies, accuracy, samples=360).loc[ONNX.id, "as_good"]
     right = {one.id: answers_of([*range(11)], 360) for one in energies}
     found = judge_choices(runs_frame(energies, None, accuracy), SETTINGS, TestSets(right)).set_index("cell")
-    assert found["as_accurate"].all()
-    assert found.loc[ONNX.id, "accuracy_note"] == "on the same 360 samples"
+    assert found["as_good"].all()
+    assert found.loc[ONNX.id, "quality_note"] == "on the same 360 samples"
     right[ONNX.id] = answers_of([*range(100, 111)], 360)
     found = judge_choices(runs_frame(energies, None, accuracy), SETTINGS, TestSets(right)).set_index("cell")
-    assert not found.loc[ONNX.id, "as_accurate"], "as many right, but not the same ones"
+    assert not found.loc[ONNX.id, "as_good"], "as many right, but not the same ones"
 
 
 def test_where_nobody_knows_on_how_many_samples_choices_are_compared_without_accuracy() -> None:
     found = judge_choices(runs_frame({TORCH: 2 * STEADY, ONNX: STEADY}), SETTINGS)
-    assert set(found["accuracy_note"]) == {"size of the test set unknown"}
-    assert found["as_accurate"].all()
+    assert set(found["quality_note"]) == {"size of the test set unknown"}
+    assert found["as_good"].all()
 
 
 def test_the_best_is_what_all_others_are_shown_to_exceed() -> None:
@@ -118,19 +118,19 @@ def test_one_disturbed_run_makes_the_cheaper_choice_no_worse() -> None:
 def test_only_choices_of_equal_accuracy_can_be_best() -> None:
     accuracy = {TORCH: [0.99] * 10, ONNX: [0.88] * 10, BATCHED: [0.989] * 10}
     found = judged({TORCH: 2 * WAVY, ONNX: STEADY, BATCHED: 3 * WAVY[::-1]}, accuracy)
-    assert found["as_accurate"].to_dict() == {TORCH.id: True, ONNX.id: False, BATCHED.id: True}
+    assert found["as_good"].to_dict() == {TORCH.id: True, ONNX.id: False, BATCHED.id: True}
     assert found.loc[TORCH.id, "energy_verdict"] == "least"
     assert not isinstance(found.loc[ONNX.id, "energy_verdict"], str)
     # Cheap and inexact is still a choice that nothing beats in everything.
     assert found.loc[ONNX.id, "on_front"]
     assert judged({TORCH: 2 * WAVY, ONNX: STEADY, BATCHED: 3 * WAVY[::-1]}, accuracy, accuracy_margin=0.2)[
-        "as_accurate"
+        "as_good"
     ].all()
 
 
 def test_where_no_accuracy_is_known_choices_are_compared_without() -> None:
     found = judged({TORCH: 2 * STEADY, ONNX: STEADY}, dict.fromkeys((TORCH, ONNX), [np.nan] * 10))
-    assert set(found["accuracy_note"]) == {"accuracy unknown"}
+    assert set(found["quality_note"]) == {"accuracy unknown"}
     assert found.loc[ONNX.id, "energy_verdict"] == "least"
     assert found["on_front"].to_dict() == {ONNX.id: True, TORCH.id: False}
 

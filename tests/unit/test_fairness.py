@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from framewatt import tables
+from framewatt.tables import fairness as tables
 from framewatt.workloads.structure import Convolution, structure_of
 
 STRUCTURE = {

@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 from records_factory import energy, run_record, window
 
+from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.frames import epochs_columns, epochs_frame, runs_columns, runs_frame
+from framewatt.host.machine import machine_of
 
 
 def total(domains: dict) -> pd.Series:
@@ -95,14 +97,47 @@ def test_a_failed_run_is_one_row_without_numbers() -> None:
     assert pd.isna(row["accuracy"])
 
 
+NODES = [{"cpu_model": name, "processors": 8} for name in ("an old processor", "a new processor")]
+
+
+def test_repetitions_of_several_machines_stand_in_one_frame() -> None:
+    """Twice the first one, with a reboot between, then the second."""
+    places = [{**NODES[0], "session": "a"}, {**NODES[0], "session": "b"}, {**NODES[1], "session": "c"}]
+    frame = runs_frame([run_record(repetition=n, position=n, machine=one) for n, one in enumerate(places, 1)])
+    totals = frame[frame["domain"] == "total"]
+    assert totals["session"].tolist() == ["a", "b", "c"]
+    first, again, second = totals["machine"]
+    assert first == again != second
+
+
+def test_records_of_finished_older_studies_give_a_machine_and_no_session() -> None:
+    frame = runs_frame([run_record(schema_version=3, machine={**NODES[0], "fingerprint": "a"})])
+    assert set(frame["machine"]) == {machine_of(NODES[0])}
+    assert frame["session"].isna().all()
+
+
+def test_a_study_that_went_on_after_an_update_has_the_sessions_of_all_its_runs() -> None:
+    older = run_record(schema_version=3, machine={**NODES[0], "fingerprint": "a"})
+    frame = runs_frame([older, run_record(repetition=2, position=2, machine={**NODES[0], "session": "a"})])
+    assert set(frame["session"]) == {"a"}
+
+
+def test_a_machine_that_logs_name_is_a_factor_and_its_column() -> None:
+    frame = runs_frame([run_record(cell={"machine": "lab 3"}, machine={})])
+    assert list(frame.columns).count("machine") == 1
+    assert set(frame["machine"]) == {"lab 3"}
+    assert factors_of(frame) == ["machine"]
+    assert frame["session"].isna().all()
+
+
 def test_rows_stand_in_measured_order() -> None:
     frame = runs_frame([run_record(position=2, repetition=2), run_record(position=1)])
     assert list(frame["position"]) == [1, 1, 2, 2]
 
 
 def test_an_epoch_is_a_row_for_each_domain_and_one_for_their_total() -> None:
-    metrics = {"accuracy": 0.5, "precision_macro": 0.5, "recall_macro": 0.5, "f1_macro": 0.5}
-    epochs = [{"epoch": n, "samples_processed": 50, "loss_mean": 1.0 / n, "metrics": metrics} for n in (1, 2)]
+    quality = run_record()["quality"]
+    epochs = [{"epoch": n, "units": 50, "loss_mean": 1.0 / n, "quality": quality} for n in (1, 2)]
     windows = {name: window({"cpu:package-0": energy(40.0)}) for name in ("steady", "epoch-1", "epoch-2")}
     frame = epochs_frame([run_record(epochs=epochs, windows=windows)])
     assert list(frame.columns) == epochs_columns(run_record()["cell"])
@@ -127,7 +162,7 @@ IDLE = {quantity: {"mean": 0.0, "max": 0.0} for quantity in BUSY} | {"memory_use
 def of_epoch(gauges: dict, *domains: str) -> pd.DataFrame:
     """Rows of one epoch in which GPUs told this, by domain."""
     epoch = window({domain: energy(40.0) for domain in domains}) | {"gauges": gauges}
-    epochs = [{"epoch": 1, "samples_processed": 50, "loss_mean": 1.0, "metrics": {}}]
+    epochs = [{"epoch": 1, "units": 50, "loss_mean": 1.0, "quality": {}}]
     return epochs_frame([run_record(epochs=epochs, windows={"steady": epoch, "epoch-1": epoch})]).set_index("domain")
 
 

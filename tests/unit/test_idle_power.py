@@ -9,8 +9,8 @@ from framewatt.energy.idle_power import drift_w, idle_uncertainty_w, spreads_of
 S = 1_000_000_000
 
 
-def idle(mean_power_w: float | None, fingerprint: str = "one") -> dict:
-    return {"machine": {"fingerprint": fingerprint}, "domains": {"gpu:0": {"mean_power_w": mean_power_w}}}
+def idle(mean_power_w: float | None, session: str = "one") -> dict:
+    return {"machine": {"session": session}, "domains": {"gpu:0": {"mean_power_w": mean_power_w}}}
 
 
 @pytest.mark.parametrize(

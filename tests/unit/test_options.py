@@ -9,6 +9,7 @@ from study_factory import hashes_of
 from framewatt.base.errors import FramewattError
 from framewatt.base.validation import load_yaml
 from framewatt.frames.factor_words import label, phrase, remarks
+from framewatt.planning.job_hash import job_sha256
 from framewatt.planning.jobs import measure_job
 from framewatt.planning.plan import plan_of
 from framewatt.study.cell import FIXED
@@ -50,6 +51,14 @@ def test_a_name_holds_only_levels_out_of_the_ordinary(load) -> None:
     assert [(cell.to_dict()["threads"], cell.to_dict()["graph_optimization"]) for cell in cells] == [
         *((1, "all"), (4, "all"), (1, "basic"), (4, "basic")),
     ]
+
+
+def test_a_profiled_run_is_another_job_and_measured_ones_have_the_hash_that_they_had(load) -> None:
+    job = measure_job(load(), load().cells[0], 1, 1)
+    assert job["purpose"] == "measure"
+    before_there_were_purposes = {name: value for name, value in job.items() if name != "purpose"}
+    assert job_sha256(job) == job_sha256(before_there_were_purposes)
+    assert job_sha256({**job, "purpose": "profile"}) != job_sha256(job)
 
 
 def test_jobs_hold_what_is_out_of_the_ordinary(load) -> None:

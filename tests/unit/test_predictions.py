@@ -11,8 +11,9 @@ import pytest
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.runs.predictions import as_bytes, read_right, told_of
-from framewatt.runs.worker import with_predictions, without_metrics
-from framewatt.tasks.classification import judge_outputs, right_answers
+from framewatt.runs.worker import with_predictions, without_quality
+from framewatt.tasks.classification import Classification
+from framewatt.tasks.quality import described
 
 RIGHT = np.array([True, False, True, True, False, False, True, True, False, True])
 
@@ -79,19 +80,17 @@ def test_the_answers_are_those_of_which_the_accuracy_is(tmp_path: Path) -> None:
     labels = np.array([0, 1, 2, 1, 0])
     data = Arrays(np.zeros((1, 1, 2, 2), np.float32), labels[:1], np.zeros((5, 1, 2, 2), np.float32), labels)
     outputs = np.eye(3)[[0, 1, 1, 1, 2]]
-    metrics, _ = judge_outputs(outputs, data)
-    right = right_answers(outputs, data, metrics)
-    assert right is not None
-    assert (right.mean(), right.tolist()) == (metrics["accuracy"], [True, True, False, True, False])
-    unknown, _ = judge_outputs(np.full((5, 3), np.nan), data)
-    assert right_answers(outputs, data, unknown) is None
+    judged = Classification().judge(outputs, data)
+    assert judged.right is not None
+    assert (judged.right.mean(), judged.right.tolist()) == (judged.values["accuracy"], [True, True, False, True, False])
+    assert Classification().judge(np.full((5, 3), np.nan), data).right is None
 
 
 def test_a_result_has_a_file_only_where_accuracy_is_known(tmp_path: Path) -> None:
     path = tmp_path / "right.bits"
-    result = {"metrics": {"accuracy": 0.6}, "metrics_unknown": None, "right": RIGHT}
-    random = without_metrics(result, "weights are random")
-    assert with_predictions(random, path).keys() == {"metrics", "metrics_unknown"}
+    result = {"quality": described({"accuracy": 0.6}, None), "right": RIGHT}
+    random = without_quality(result, "weights are random")
+    assert with_predictions(random, path).keys() == {"quality"}
     assert not path.exists()
     assert with_predictions(result, path)["predictions"] == told_of(RIGHT)
     assert np.array_equal(read_right(path, told_of(RIGHT)), RIGHT)

@@ -1,5 +1,6 @@
 """Frames, tables and call graphs of profiled runs, and a folder of dumps of which some cannot be read."""
 
+import dataclasses
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,14 @@ import pytest
 from checkout import ROOT
 from profile_factory import Key, builtin, functions_of, profile, statistics, write_dump
 
-from framewatt import tables
 from framewatt.base.errors import FramewattError
 from framewatt.profiling import callgraph
-from framewatt.profiling.collection import read_names, read_profiles
+from framewatt.profiling.collection import names_of_profiles, read_names, read_profiles
 from framewatt.profiling.dump import Trust
-from framewatt.profiling.frame import FUNCTIONS_COLUMNS, ProfiledRun, calls_frame, of_run
+from framewatt.profiling.frame import FUNCTIONS_COLUMNS, ProfiledRun, calls_frame, keyed, of_run
 from framewatt.published.georgiou2022_profiles import compare
+from framewatt.tables import functions as tables
+from framewatt.tables.table import to_markdown
 
 RESOURCES = ROOT / "resources" / "published"
 NAMES = read_names(RESOURCES / "georgiou2022_profile_names.csv")
@@ -53,11 +55,40 @@ def test_a_table_lists_what_is_above_the_threshold(run: ProfiledRun) -> None:
     assert len(tables.functions(frame, "PyTorch", "train", threshold_percent=50).data) == 1
 
 
+def test_profiles_are_keyed_by_cell_and_repetition(run: ProfiledRun) -> None:
+    again = dataclasses.replace(run, repetition=2)
+    frame = functions_of([run, again])
+    assert frame[["cell", "repetition"]].drop_duplicates().to_numpy().tolist() == [
+        ["train-ncf-pytorch", 1],
+        ["train-ncf-pytorch", 2],
+    ]
+    assert of_run(frame, "train-ncf-pytorch", 2)["rank"].tolist() == [1, 2, 3]
+    table = tables.functions(frame, "PyTorch", "train")
+    assert table.shown["Workload"].tolist() == [*["NCF, repetition 1"] * 2, *["NCF, repetition 2"] * 2]
+    assert table.data["repetition"].tolist() == [1, 1, 2, 2]
+    assert table.caption.endswith("2 profiled runs")
+
+
+def test_frames_from_before_profiles_had_keys_get_them(run: ProfiledRun) -> None:
+    frame = calls_frame("mine", [run])
+    pd.testing.assert_frame_equal(keyed(frame.drop(columns=["cell", "repetition"]))[frame.columns], frame)
+    record = pd.DataFrame({"workload": ["NCF", None], "framework": ["PyTorch", None], "phase": ["train", None]})
+    assert keyed(record)["cell"].fillna("-").tolist() == ["train-ncf-pytorch", "-"]
+
+
+def test_a_dumps_name_may_tell_the_repetition(tmp_path: Path) -> None:
+    for name in ("ncf_pytorch_train", "ncf_pytorch_train_2", "transformer_xl_pytorch_train_10"):
+        write_dump(tmp_path / f"{name}.prof", statistics(TIMES, CALLED_BY))
+    runs, record = read_profiles(tmp_path.glob("*.prof"), NAMES, ANY)
+    assert [(run.workload, run.repetition) for run in runs] == [("NCF", 1), ("NCF", 2), ("Transformer-XL", 10)]
+    assert record["profile"].tolist() == names_of_profiles(tmp_path.iterdir(), NAMES)
+
+
 def test_a_phase_without_profiles_has_an_empty_table_that_says_so(run: ProfiledRun) -> None:
     for runs in ([run], []):
         table = tables.functions(functions_of(runs), "TensorFlow", "infer")
         assert table.caption.endswith("TensorFlow, infer: 0 profiled runs")
-        assert "No rows." in tables.to_markdown(table)
+        assert "No rows." in to_markdown(table)
 
 
 @pytest.mark.skipif(not shutil.which("dot"), reason="install Graphviz: apt install graphviz")
@@ -75,7 +106,7 @@ def test_a_call_graph_has_the_same_bytes_again_and_no_home(run: ProfiledRun, tmp
 
 
 def test_a_call_graph_of_nothing_is_refused(run: ProfiledRun, tmp_path: Path) -> None:
-    functions = of_run(functions_of([run]), "SSD", "PyTorch", "train")
+    functions = of_run(functions_of([run]), "train-ssd-pytorch")
     with pytest.raises(FramewattError, match=r"graph\.svg: found no profile of that run"):
         callgraph.draw(functions, pd.DataFrame(), "ssd", tmp_path / "graph.svg")
 
@@ -119,7 +150,7 @@ def test_one_bad_dump_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     reasons: dict[str, Any] = record.set_index("file")["reason"].to_dict()
     found = {name: reason for name, reason in reasons.items() if isinstance(reason, str)}
     assert "workload: found 'bert'; allowed: ncf, " in found.pop("bert_pytorch_train.prof")
-    assert "allowed: <workload>_<framework>_<phase>.prof" in found.pop("notes.prof")
+    assert "allowed: <workload>_<framework>_<phase>.prof, or …_<phase>_<repetition>.prof" in found.pop("notes.prof")
     assert "another dump of the same run, transformer_xl" in found.pop("transformer_tensorflow_train.prof")
     assert "another dump of the same run, transformer_t" in found.pop("transformer_xl_tensorflow_train.prof")
     assert found.pop("ssd_tensorflow_train.prof").startswith("ssd_tensorflow_train.prof: found marshal data that")

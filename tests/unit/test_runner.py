@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from disturbed import but_for_others
 
+from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
 from framewatt.base.privacy import Secrets
 from framewatt.host.lock import Held
@@ -31,8 +32,8 @@ events = open(job["events"], "w")
 def mark(window, edge):
     events.write(json.dumps({{"window": window, "edge": edge, "monotonic_ns": time.monotonic_ns()}}) + "\\n")
     events.flush()
-result = {{"primary_window": "steady", "samples_processed": 50, "latency": None, "epochs": [],
-          "metrics": {{"accuracy": 0.5}}, "metrics_unknown": None,
+result = {{"primary_window": "steady", "units": {{"name": "sample", "count": 50}}, "latency": None, "epochs": [],
+          "quality": {{"accuracy": {{"value": 0.5, "unit": "", "better": "higher", "reason": None}}}},
           "workload": {{"parameters": 1}}}}
 def finish():
     json.dump(result, open(job["result"], "w"))
@@ -75,6 +76,17 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         return read_run(files.record), reason
 
     return measure_worker
+
+
+def test_a_job_of_another_purpose_is_not_measured(run, tmp_path: Path) -> None:
+    with pytest.raises(FramewattError, match="c: purpose: found 'profile'; allowed: 'measure'"):
+        run(purpose="profile")
+    assert not list((tmp_path / "measure" / "c" / "1").iterdir())
+
+
+def test_a_record_says_what_its_run_was_for(run) -> None:
+    record, _ = run(purpose="measure")
+    assert record["purpose"] == "measure"
 
 
 def test_a_run_has_energy_in_every_window(run, tmp_path: Path) -> None:
@@ -168,9 +180,7 @@ def test_an_environment_that_is_missing_is_the_reason(run) -> None:
 
 
 def test_scores_that_are_not_numbers_are_flagged_and_the_run_kept(run) -> None:
-    record, _ = run(
-        'result |= {"metrics": {"accuracy": None}, "metrics_unknown": "outputs are not numbers"}\n' + STEADY
-    )
+    record, _ = run('result["quality"]["accuracy"] |= {"value": None, "reason": "outputs are not numbers"}\n' + STEADY)
     assert (record["status"], record["valid"]) == ("ok", True)
     assert but_for_others(record["flags"]) == ["outputs are not numbers, so accuracy is unknown"]
 

@@ -22,12 +22,17 @@ def test_a_row_of_panels_a_group_with_the_ratios_and_the_evidence() -> None:
     found = path(8)
     figure = drawn(found)
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
-        "infer resnet50 digits batch 1 fp32: over torch",
+        "infer resnet50 digits batch 1 fp32",
         "Evidence that torch takes less",
-        "infer resnet50 digits batch 64 fp32: over torch",
+        "infer resnet50 digits batch 64 fp32",
         "Evidence that torch takes less",
     ]
 
+    assert figure.axes[0].get_ylabel() == "ratio to torch"
+    for axes in figure.axes:
+        # A title that is wider than its panel would lie on the next one.
+        width = axes._left_title.get_window_extent().width
+        assert width <= 1.1 * axes.get_window_extent().width
     assert len(figure.axes[1].get_lines()) == 3, "two choices and the threshold"
     evidence = figure.axes[1].get_lines()[0]
     assert list(evidence.get_xdata()) == [step.blocks for step in found.steps]

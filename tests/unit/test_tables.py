@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 from frames_factory import cell, epochs_frame, runs_frame
 
-from framewatt import tables
 from framewatt.base.errors import FramewattError
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
-from framewatt.tables.table import Table, significant, with_ends
+from framewatt.tables import study, training
+from framewatt.tables.fairness import fairness
+from framewatt.tables.table import Table, significant, to_csv, to_latex, to_markdown, with_ends, write_table
 
 TORCH, TENSORFLOW = cell("torch"), cell("tensorflow")
 SETTINGS: dict[str, Any] = {
@@ -69,7 +70,7 @@ def test_a_mean_is_rounded_where_its_interval_is(
 
 
 def test_markdown_escapes_what_would_break_the_table() -> None:
-    lines = tables.to_markdown(small(("a|b_c", "<1>"))).splitlines()
+    lines = to_markdown(small(("a|b_c", "<1>"))).splitlines()
     assert lines == [
         "**A small table**",
         "",
@@ -80,7 +81,7 @@ def test_markdown_escapes_what_would_break_the_table() -> None:
 
 
 def test_latex_escapes_every_special_character() -> None:
-    text = tables.to_latex(small((r"50 % & $_{x}^#~\ ", "1")))
+    text = to_latex(small((r"50 % & $_{x}^#~\ ", "1")))
     assert text.splitlines()[0] == "% A small table"
     assert r"\begin{tabular}{lr}" in text
     assert r"Name & Value (\%) \\" in text
@@ -89,38 +90,38 @@ def test_latex_escapes_every_special_character() -> None:
 
 def test_a_row_that_starts_with_a_bracket_is_not_latexs_argument() -> None:
     # "\\ [1, 2]" would be read as "a new line and so much space".
-    assert "\n{[1, 2]} & 3 \\\\" in tables.to_latex(small(("x", "y"), ("[1, 2]", "3")))
+    assert "\n{[1, 2]} & 3 \\\\" in to_latex(small(("x", "y"), ("[1, 2]", "3")))
 
 
 def test_an_empty_table_says_so() -> None:
-    assert "No rows." in tables.to_markdown(small())
-    assert r"\multicolumn{2}{l}{No rows.} \\" in tables.to_latex(small())
-    assert tables.to_csv(small()) == "Name,Value (%)\n"
+    assert "No rows." in to_markdown(small())
+    assert r"\multicolumn{2}{l}{No rows.} \\" in to_latex(small())
+    assert to_csv(small()) == "Name,Value (%)\n"
 
 
 def test_the_suffix_chooses_the_format(tmp_path: Path) -> None:
     for suffix, start in ((".csv", "Name,"), (".md", "**A small"), (".tex", "% A small")):
-        tables.write_table(small(("a", "b")), tmp_path / f"small{suffix}")
+        write_table(small(("a", "b")), tmp_path / f"small{suffix}")
         assert (tmp_path / f"small{suffix}").read_text().startswith(start)
     with pytest.raises(FramewattError, match=r"found suffix '.pdf'; allowed: .csv, .md, .tex"):
-        tables.write_table(small(), tmp_path / "small.pdf")
+        write_table(small(), tmp_path / "small.pdf")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv", "small.md", "small.tex"]
 
 
 def test_energy_and_time_of_a_cell() -> None:
     runs = runs_frame({TORCH: [0.1, 0.12, 0.11, 0.13]}, {TORCH: [0.002, 0.0024, 0.0022, 0.0026]})
-    table = tables.energy_time(summarise_cells(runs, SETTINGS))
+    table = study.energy_time(summarise_cells(runs, SETTINGS))
     shown = table.shown.iloc[0]
     assert shown["Energy per sample (mJ)"].startswith("115")
     assert shown["Energy per sample (mJ)"] == "115 [96, 137]"
     assert shown["Time per sample (ms)"] == "2.30 [1.92, 2.75]"
     assert (shown["Runs"], shown["Energy of the window (J)"], shown["Accuracy"]) == ("4", "115.0", "0.9000")
-    assert "estimated" not in tables.to_markdown(table)
+    assert "estimated" not in to_markdown(table)
 
 
 def test_an_estimate_is_marked_in_every_energy_of_its_row_and_in_the_caption() -> None:
     runs = runs_frame({TORCH: [1, 2, 3.5]}, estimated=True)
-    table = tables.energy_time(summarise_cells(runs, SETTINGS))
+    table = study.energy_time(summarise_cells(runs, SETTINGS))
     shown = table.shown.iloc[0]
     for heading in ("Energy per sample (mJ)", "Mean power (W)", "Energy of the window (J)"):
         assert shown[heading].endswith(" (estimated)")
@@ -131,20 +132,20 @@ def test_an_estimate_is_marked_in_every_energy_of_its_row_and_in_the_caption() -
 
 def test_csv_keeps_every_digit() -> None:
     energy = 0.1 + 0.2
-    table = tables.energy_time(summarise_cells(runs_frame({TORCH: [energy] * 3}), SETTINGS))
-    read = pd.read_csv(io.StringIO(tables.to_csv(table)))
+    table = study.energy_time(summarise_cells(runs_frame({TORCH: [energy] * 3}), SETTINGS))
+    read = pd.read_csv(io.StringIO(to_csv(table)))
     assert read["energy_per_sample_j"].tolist() == [energy]
 
 
 def test_training_comes_first_and_batch_sizes_in_order_of_number() -> None:
     cells = [cell("torch", batch_size=64), cell("torch", batch_size=8), cell("torch", "train", 16)]
-    table = tables.energy_time(summarise_cells(runs_frame({one: [1, 2] for one in cells}), SETTINGS))
+    table = study.energy_time(summarise_cells(runs_frame({one: [1, 2] for one in cells}), SETTINGS))
     assert table.shown[["Phase", "Batch size"]].values.tolist() == [["train", "16"], ["infer", "8"], ["infer", "64"]]
 
 
 def test_accuracy_of_runs_that_count() -> None:
     runs = runs_frame({TORCH: [1, None, 3], TENSORFLOW: [None] * 3}, accuracy={TORCH: [0.5, 1.0, 0.7]})
-    table = tables.accuracy(runs)
+    table = study.accuracy(runs)
     torch = table.shown[table.shown["Runtime"] == "torch"].iloc[0]
     assert (torch["Runs"], torch["Accuracy"]) == ("2", "0.6000")
     assert (torch["Lowest accuracy"], torch["Highest accuracy"]) == ("0.5000", "0.7000")
@@ -156,7 +157,7 @@ def test_an_export_that_the_runtime_rejects_is_a_row() -> None:
     good = {"model": "b", "framework": "torch", "status": "ok", "reason": None, "max_abs_difference": 1.23e-6}
     good |= {"equal_predictions_share": 0.9975, "samples": 400, "opset": 17, "checker": "passed"}
     bad = {"model": "a", "framework": "mxnet", "status": "invalid", "reason": "no such operator"}
-    shown = tables.export_agreement([good, bad]).shown
+    shown = study.export_agreement([good, bad]).shown
     assert shown["Status"].tolist() == ["invalid", "ok"]
     assert shown.loc[0, ["Largest difference", "Samples", "Reason"]].tolist() == ["n/a", "n/a", "no such operator"]
     assert shown.loc[1, ["Largest difference", "Equal predictions (%)"]].tolist() == ["1.2e-06", "99.75"]
@@ -171,7 +172,7 @@ def test_comparisons_read_the_same_from_the_frame_and_from_its_file(stored: bool
     compared = compare_cells(runs, SETTINGS | {"correction": "none"})
     if stored:
         compared = pd.read_csv(io.StringIO(compared.to_csv(index=False)))
-    shown = tables.comparisons(compared).shown
+    shown = study.comparisons(compared, runs).shown
     tested = shown[(shown["Cell A"] == TENSORFLOW.id) & (shown["Cell B"] == TORCH.id)].iloc[0]
     assert tested["Quantity"] == "energy per sample (estimated)"
     assert (tested["Runs"], tested["Corrected p"], tested["Costs more"]) == ("6 pairs", "0.0312", "B")
@@ -185,7 +186,7 @@ def test_epochs_are_means_over_the_runs_that_count() -> None:
     train = cell("torch", "train", 16)
     runs = runs_frame({train: [1, 2, 3]})
     runs.loc[runs["repetition"] == 3, "valid"] = False
-    shown = tables.epochs(epochs_frame([train], repetitions=3, estimated=True), runs).shown
+    shown = training.epochs(epochs_frame([train], repetitions=3, estimated=True), runs).shown
     # Epoch 2 costs 120 + r joules: 121 and 122 of repetitions 1 and 2.
     second = shown[shown["Epoch"] == "2"].iloc[0]
     assert (second["Runs"], second["Energy (J)"]) == ("2", "121.5 (estimated)")
@@ -196,7 +197,7 @@ def test_failures_name_the_run_and_the_reason() -> None:
     runs = runs_frame({TORCH: [1, None, 3]})
     runs.loc[runs["repetition"] == 3, "valid"] = False
     runs.loc[runs["repetition"] == 3, "reasons"] = "the counter was reset"
-    shown = tables.failures(runs).shown
+    shown = study.failures(runs).shown
     assert shown.values.tolist() == [
         [TORCH.id, "2", "failed: took longer than timeout_s"],
         [TORCH.id, "3", "invalid: the counter was reset"],
@@ -206,13 +207,13 @@ def test_failures_name_the_run_and_the_reason() -> None:
 def test_a_study_in_which_everything_failed_still_has_its_tables() -> None:
     runs = runs_frame({TORCH: [None, None], TENSORFLOW: [None, None]})
     made = [
-        tables.energy_time(summarise_cells(runs, SETTINGS)),
-        tables.accuracy(runs),
-        tables.fairness([], []),
-        tables.export_agreement([]),
-        tables.comparisons(compare_cells(runs, SETTINGS)),
-        tables.epochs(epochs_frame([]), runs),
-        tables.failures(runs),
+        study.energy_time(summarise_cells(runs, SETTINGS)),
+        study.accuracy(runs),
+        fairness([], []),
+        study.export_agreement([]),
+        study.comparisons(compare_cells(runs, SETTINGS), runs),
+        training.epochs(epochs_frame([]), runs),
+        study.failures(runs),
     ]
     rows = {table.name: len(table.shown) for table in made}
     assert rows == {
@@ -225,6 +226,6 @@ def test_a_study_in_which_everything_failed_still_has_its_tables() -> None:
         "failures": 4,
     }
     for table in made:
-        assert len(tables.to_markdown(table).splitlines()) >= 4 + len(table.shown)
-        assert tables.to_latex(table).count(r"\\") == 1 + max(1, len(table.shown))
+        assert len(to_markdown(table).splitlines()) >= 4 + len(table.shown)
+        assert to_latex(table).count(r"\\") == 1 + max(1, len(table.shown))
     assert set(made[0].shown["Energy per sample (mJ)"]) == {"n/a"}

@@ -7,7 +7,12 @@ from framewatt.flow.targets import Kind, check_targets
 
 MADE = {
     "demo": {
-        "figures": Kind("figure", ["energy_time", "epochs"], [".svg", ".png"], ("callgraph",)),
+        "figures": Kind(
+            "figure",
+            ["energy_time", "epochs"],
+            [".svg", ".png"],
+            {"callgraph_ncf_pytorch_train": [".svg"], "callgraphs": [".csv"]},
+        ),
         "tables": Kind("table", ["accuracy"], [".csv"]),
     }
 }
@@ -18,8 +23,10 @@ MADE = {
     [
         (
             "figures/energy_tme.svg",
-            "found figure 'energy_tme'; allowed: energy_time, epochs (did you mean energy_time?)",
+            "found figure 'energy_tme'; allowed: energy_time, epochs, callgraph_ncf_pytorch_train, callgraphs "
+            "(did you mean energy_time?)",
         ),
+        ("figures/callgraph_ncf_pytorch_train.png", "found .png; allowed: .svg"),
         ("figures/energy_time.jpg", "found .jpg; allowed: .svg, .png"),
         ("figures/energy_time", "found no suffix; allowed: .svg, .png"),
         ("tables/epochs.csv", "found table 'epochs'; allowed: accuracy"),
@@ -37,5 +44,5 @@ def test_another_study_is_named_by_the_configuration() -> None:
 
 
 def test_what_there_is_and_what_is_no_figure_or_table_pass() -> None:
-    figures = ("figures/energy_time.svg", "figures/callgraph_ncf.svg", "figures/callgraphs.csv")
+    figures = ("figures/energy_time.svg", "figures/callgraph_ncf_pytorch_train.svg", "figures/callgraphs.csv")
     check_targets(["report", *(f"results/demo/{name}" for name in figures), "results/demo/aggregate/runs.csv"], MADE)

@@ -72,7 +72,7 @@ class TestToAccuracy:
         low, high = to_accuracy(epochs, runs, SETTINGS).to_dict("records")
         assert (low["target"], low["reached"], low["n"], low["epochs"]) == (0.4, 3, 3, 2)
         assert (low["energy_j"], low["time_s"]) == (6000, 20)
-        assert (high["target"], high["reached"], high["best_accuracy"]) == (0.7, 0, 0.6)
+        assert (high["target"], high["reached"], high["best"]) == (0.7, 0, 0.6)
         assert pd.isna(high["energy_j"])
         assert high["note"] == "0 of 3 runs reached it"
 

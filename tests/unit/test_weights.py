@@ -8,9 +8,10 @@ import yaml
 from framewatt.base.errors import FramewattError
 from framewatt.base.validation import load_yaml
 from framewatt.planning import jobs
-from framewatt.runs.worker import without_metrics
+from framewatt.runs.worker import without_quality
 from framewatt.study.study import Study, load_study
 from framewatt.study.weights import weights_of
+from framewatt.tasks.quality import described
 from framewatt.workloads.bert import BASE, TINY
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
@@ -57,15 +58,14 @@ def test_weights_of_a_model_that_the_study_has_not_are_refused(tmp_path: Path) -
 
 
 def test_accuracy_of_random_weights_is_unknown_with_the_reason() -> None:
-    result = {"metrics": {"accuracy": 0.1}, "metrics_unknown": None, "right": [True], "samples_processed": 10}
-    told = without_metrics(result, "weights are random")
-    unknown = {"metrics": {"accuracy": None}, "metrics_unknown": "weights are random", "right": None}
-    assert told == {**unknown, "samples_processed": 10}
+    result = {"quality": described({"accuracy": 0.1}, None), "right": [True], "latency": None}
+    told = without_quality(result, "weights are random")
+    assert told == {"quality": described({"accuracy": None}, "weights are random"), "right": None, "latency": None}
 
 
 def test_outputs_that_are_not_numbers_stay_the_reason() -> None:
-    result = {"metrics": {"accuracy": None}, "metrics_unknown": "outputs are not numbers"}
-    assert without_metrics(result, "weights are random")["metrics_unknown"] == "outputs are not numbers"
+    result = {"quality": described({"accuracy": None}, "outputs are not numbers")}
+    assert without_quality(result, "weights are random")["quality"] == result["quality"]
 
 
 @pytest.mark.parametrize("shape", [(513,), (3, 32, 32)])

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Arrays, save_arrays
 from framewatt.runs import worker
-from framewatt.tasks.classification import right_answers
+from framewatt.tasks.classification import Classification
+from framewatt.tasks.contract import TRAIN
 from framewatt.workloads.contract import Inference, Spec, Training
 
 TEN = Arrays(
@@ -50,9 +51,8 @@ class Scripted(Inference):
 
     def batches(self, epoch: int = 0) -> Iterator[tuple]:
         self.clock.now_ns += 70  # what is ready before the window costs it nothing
-        for start in range(0, 10, 4):
-            rows = slice(start, start + 4)
-            yield TEN.x_test[rows], TEN.y_test[rows]
+        for step in self.steps():
+            yield TEN.x_test[step.rows], TEN.y_test[step.rows]
 
     def run(self, batch: Any) -> Any:
         self._note("run", len(batch[0]))
@@ -73,6 +73,7 @@ class Scripted(Inference):
 class ScriptedTraining(Scripted, Training):
     """The same, that learns: three samples at a time, so that one of ten is left out of every epoch."""
 
+    split = TRAIN
     spec = Spec(model="m", batch_size=3, device="cpu", provider=None, threads=1, seed=1, artefact=None, training=None)
 
     def __init__(self, clock: Clock) -> None:
@@ -80,8 +81,8 @@ class ScriptedTraining(Scripted, Training):
         self.spec = ScriptedTraining.spec
 
     def batches(self, epoch: int = 0) -> Iterator[tuple]:
-        for rows in self.shuffled(epoch):
-            yield TEN.x_train[rows], TEN.y_train[rows]
+        for step in self.steps(epoch):
+            yield TEN.x_train[step.indices], TEN.y_train[step.indices]
 
     def loss_of(self, step: Any) -> float:
         return 0.5
@@ -111,7 +112,7 @@ def windows(path: Path) -> dict[str, list[int]]:
 
 def infer(workload: Scripted, path: Path, minimum_s: float) -> dict[str, Any]:
     with path.open("a") as file:
-        return worker.infer(workload, TEN, {"warm_up_batches": 5, "minimum_s": minimum_s}, worker.Events(file))
+        return worker.infer(workload, {"warm_up_batches": 5, "minimum_s": minimum_s}, worker.Events(file))
 
 
 def inside(workload: Scripted, edges: list[int], what: str) -> list[int]:
@@ -126,8 +127,8 @@ def test_the_window_of_an_inference_holds_one_whole_pass_and_nothing_else(clock:
     found = windows(tmp_path / "events")
     assert inside(workload, found["steady"], "run") == [4, 4, 2]
     assert np.diff(found["steady"]) == [10]
-    assert result["samples_processed"] == 10
-    assert result["metrics"]["accuracy"] == 1
+    assert result["units"] == {"name": "sample", "count": 10}
+    assert result["quality"]["accuracy"]["value"] == 1
     # Warm-up starts over where the data are short, and lies before the window whole.
     assert inside(workload, found["warm_up"], "run") == [4, 4, 2, 4, 4]
     assert found["setup"][1] <= found["warm_up"][0] < found["warm_up"][1] <= found["steady"][0]
@@ -139,7 +140,7 @@ def test_a_longer_window_goes_on_and_counts_partial_batches_as_they_are(clock: C
     found = windows(tmp_path / "events")
     # 10 in the first pass, then 4, 4 and 2 more; at 20 ns the 21 are not yet over.
     assert inside(workload, found["steady"], "run") == [4, 4, 2, 4, 4, 2, 4]
-    assert result["samples_processed"] == 24
+    assert result["units"]["count"] == 24
     assert result["latency"]["batches"] == 7
     assert result["latency"]["max_s"] == pytest.approx(4e-9)
     assert result["latency"]["mean_s"] == pytest.approx(24e-9 / 7)
@@ -165,7 +166,7 @@ def test_a_workload_that_fails_in_its_window_leaves_the_window_open(clock: Clock
 def test_epochs_are_timed_and_scoring_between_them_is_not(clock: Clock, tmp_path: Path) -> None:
     workload = ScriptedTraining(clock)
     with (tmp_path / "events").open("a") as file:
-        result = worker.train(workload, TEN, epochs=2, events=worker.Events(file))
+        result = worker.train(workload, epochs=2, events=worker.Events(file))
     found = windows(tmp_path / "events")
     for epoch in (1, 2):
         edges = found[f"epoch-{epoch}"]
@@ -173,8 +174,8 @@ def test_epochs_are_timed_and_scoring_between_them_is_not(clock: Clock, tmp_path
         assert inside(workload, edges, "evaluate") == []
         assert np.diff(edges) == [9]
     # The last incomplete batch is left out, and no sample of it is counted.
-    assert [row["samples_processed"] for row in result["epochs"]] == [9, 9]
-    assert result["samples_processed"] == 18
+    assert [row["units"] for row in result["epochs"]] == [9, 9]
+    assert result["units"]["count"] == 18
     assert [row["loss_mean"] for row in result["epochs"]] == [0.5, 0.5]
 
 
@@ -183,15 +184,37 @@ def test_answers_are_judged_when_no_timed_window_is_open(
 ) -> None:
     seen: list[list[str]] = []
 
-    def judge(scores: Any, data: Arrays, metrics: Any) -> Any:
+    judged = Classification.judge
+
+    def judge(task: Classification, outputs: Any, data: Arrays) -> Any:
         path = tmp_path / ("infer.jsonl" if (tmp_path / "infer.jsonl").exists() else "train.jsonl")
         seen.append([name for name, edges in windows(path).items() if len(edges) == 1])
-        return right_answers(scores, data, metrics)
+        return judged(task, outputs, data)
 
-    monkeypatch.setattr(worker, "right_answers", judge)
+    monkeypatch.setattr(Classification, "judge", judge)
     with (tmp_path / "train.jsonl").open("a") as file:
-        trained = worker.train(ScriptedTraining(clock), TEN, 2, worker.Events(file))
+        trained = worker.train(ScriptedTraining(clock), 2, worker.Events(file))
     inferred = infer(Scripted(clock), tmp_path / "infer.jsonl", 0)
     assert seen == [["evaluate-1"], ["evaluate-2"], ["evaluate"]]
     assert trained["right"].all()
     assert inferred["right"].tolist() == [True] * 10
+
+
+def test_a_result_tells_of_variables_that_change_how_libraries_compute(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_arrays(tmp_path / "data.npz", TEN)
+    monkeypatch.setattr(worker, "make_inference", lambda engine, spec, data: Scripted(clock))
+    monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "0")
+    paths = {name: str(tmp_path / name) for name in ("data.npz", "events", "result.json")}
+    job = {
+        **{"phase": "infer", "engine": "torch", "weights": "trained", "data": paths["data.npz"], "model": "m"},
+        **{"events": paths["events"], "result": paths["result.json"], "batch_size": 4, "device": "cpu"},
+        **{"provider": "native", "threads": 1, "seed": 1, "training": {}},
+        "window": {"warm_up_batches": 1, "minimum_s": 0},
+    }
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    worker.main(str(tmp_path / "job.json"))
+    assert json.loads((tmp_path / "result.json").read_text())["workload"] == {
+        "variables": {"TF_ENABLE_ONEDNN_OPTS": "0"}
+    }

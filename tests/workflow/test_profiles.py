@@ -51,25 +51,28 @@ def test_the_dumps_that_can_be_read_become_tables_and_graphs(checkout: Checkout)
             "rn50_tensorflow_infer.prof": False,
             "ssd_pytorch_train.prof": True,
         }
+        unread = (checkout.root / RESULTS / "figures/callgraph_ssd_pytorch_train.svg").read_text()
+        assert "ssd_pytorch_train.prof: found" in unread
     else:
         assert "apt install graphviz" in drawn.loc["rn50_tensorflow_infer.prof", "reason"]
         assert not graph.exists()
 
 
-@pytest.mark.parametrize(
-    ("config", "missing"),
-    [
-        ("", "--config published_georgiou2022=…/cProfile_results/*.prof"),
-        ("published_georgiou2022=empty", "empty/cProfile_results/*.prof"),
-    ],
-)
-def test_a_folder_without_dumps_is_named(tmp_path: Path, config: str, missing: str) -> None:
+def test_a_folder_without_dumps_is_named(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path)
     (tmp_path / "empty").mkdir()
-    answer = checkout.snakemake("--dry-run", "profiles", config=config)
+    answer = checkout.snakemake("--dry-run", "profiles", config="published_georgiou2022=empty")
     assert answer.code != 0
     assert "MissingInputException in rule profile" in answer.text
-    assert answer.lines(f"        {missing}")
+    assert answer.lines("        empty/cProfile_results/*.prof")
+    assert "Traceback" not in answer.text
+
+
+def test_without_a_study_that_has_profiles_one_line_says_how_to_name_it(tmp_path: Path) -> None:
+    answer = Checkout(tmp_path).snakemake("--dry-run", "profiles")
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert "found no study that has some; allowed: one whose files.profiles name dumps" in line
     assert "Traceback" not in answer.text
 
 
@@ -80,10 +83,25 @@ def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert "files.root: found 'nowhere', which is no folder; allowed: a folder, given as --config" in line
 
 
-def test_a_graph_of_what_cannot_be_read_is_one_line(checkout: Checkout) -> None:
+def test_a_graph_of_what_cannot_be_read_says_so(checkout: Checkout) -> None:
     target = f"{RESULTS}/figures/callgraph_ssd_pytorch_train.svg"
+    answer = checkout.snakemake(target, config="published_georgiou2022=raw trust_profiles=True")
+    assert answer.code == 0, answer.text
+    assert "the profile was not read" in (checkout.root / target).read_text()
+
+
+def test_a_graph_of_a_run_that_has_no_dump_is_one_line(checkout: Checkout) -> None:
+    target = f"{RESULTS}/figures/callgraph_ncf_pytorch_train.svg"
     answer = checkout.snakemake(target, config="published_georgiou2022=raw trust_profiles=True")
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert "found no readable profile ssd_pytorch_train; allowed: resnet_50_tensorflow_infer" in line
-    assert not (checkout.root / target).exists()
+    assert "found figure 'callgraph_ncf_pytorch_train'; allowed: " in line
+    assert "callgraph_ssd_pytorch_train" in line
+
+
+def test_what_was_read_stands_when_the_dumps_are_gone(checkout: Checkout) -> None:
+    """As beside an unpacked package."""
+    shutil.rmtree(checkout.root / "raw" / "cProfile_results")
+    answer = checkout.snakemake("profiles", config="published_georgiou2022=raw")
+    assert answer.code == 0, answer.text
+    assert "Nothing to be done" in answer.text

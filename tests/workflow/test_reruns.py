@@ -20,9 +20,9 @@ MODEL = '''
 from mxnet.gluon import nn
 
 
-def build(classes, input_shape):
+def build(facts):
     network = nn.HybridSequential()
-    network.add(nn.Conv2D(4, 3, strides=4), nn.Flatten(), nn.Dense(classes))
+    network.add(nn.Conv2D(4, 3, strides=4), nn.Flatten(), nn.Dense(facts.classes))
     return network
 '''
 LEVELS = {"workload": ["tiny"], "runtime": ["mxnet"], "dataset": ["digits-few"]}

@@ -106,8 +106,8 @@ def test_inference_is_timed_for_as_long_as_the_study_says(records: list[dict]) -
     for record in (r for r in records if r["cell"]["phase"] == "infer"):
         assert record["windows"]["steady"]["duration_s"] >= 0.5
         # 64 images in the test set, and batches of 1 or 64: no batch is incomplete.
-        assert record["samples_processed"] >= 64
-        assert record["latency"]["batches"] * record["cell"]["batch_size"] == record["samples_processed"]
+        assert record["units"]["count"] >= 64
+        assert record["latency"]["batches"] * record["cell"]["batch_size"] == record["units"]["count"]
 
 
 def test_training_tells_every_epoch(records: list[dict]) -> None:
@@ -116,8 +116,8 @@ def test_training_tells_every_epoch(records: list[dict]) -> None:
         assert {"epoch-1", "evaluate-1", "epoch-2", "evaluate-2", "steady"} <= set(record["windows"])
         epochs_s = sum(record["windows"][f"epoch-{n}"]["duration_s"] for n in (1, 2))
         assert record["windows"]["steady"]["duration_s"] == pytest.approx(epochs_s)
-        for metrics in (epoch["metrics"] for epoch in record["epochs"]):
-            assert set(metrics) == {"accuracy", "precision_macro", "recall_macro", "f1_macro"}
+        for quality in (epoch["quality"] for epoch in record["epochs"]):
+            assert set(quality) == {"accuracy", "precision_macro", "recall_macro", "f1_macro"}
 
 
 @pytest.mark.parametrize("framework", ["torch", "tensorflow", "mxnet"])
@@ -138,7 +138,7 @@ def test_onnx_runtime_ran_every_node_where_it_was_told_to(records: list[dict]) -
 def test_an_exported_model_is_as_accurate_as_its_source(records: list[dict]) -> None:
     def accuracy(runtime: str, provider: str) -> set[float]:
         cells = [r for r in records if (r["cell"]["runtime"], r["cell"]["provider"]) == (runtime, provider)]
-        return {r["metrics"]["accuracy"] for r in cells if r["cell"]["phase"] == "infer"}
+        return {r["quality"]["accuracy"]["value"] for r in cells if r["cell"]["phase"] == "infer"}
 
     for source, exported in (("torch", "torch2onnx"), ("tensorflow", "tf2onnx"), ("mxnet", "mx2onnx")):
         assert accuracy(source, "native") == accuracy(exported, "cpu")

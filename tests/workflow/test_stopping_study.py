@@ -37,7 +37,7 @@ STUDY: dict[str, Any] = {
 }
 CONFIG = f"study=stops {stand_ins.CONFIG}"
 TORCH, TENSORFLOW = (f"infer-resnet50-digits-{name}-b4" for name in ("torch", "tensorflow"))
-RUN = "    def run(self, batch: Any) -> Scores:\n"
+RUN = "    def run(self, batch: Any) -> Outputs:\n"
 LOOKED = ("Goes on after", "Stopped after")
 
 
@@ -53,7 +53,9 @@ class Stopping(Checkout):
         """Have an engine do something at every batch that is timed."""
         source = self.root / "src/framewatt/workloads" / engine / "engine.py"
         shutil.copy2(Path(stand_ins.__file__).with_name("engine.py"), source)
-        source.write_text(source.read_text().replace(RUN, f"{RUN}        {line}\n"))
+        text = source.read_text()
+        assert RUN in text, "the stand-in has another `run` now"
+        source.write_text(text.replace(RUN, f"{RUN}        {line}\n"))
 
     def sleeping(self) -> None:
         """TensorFlow's stand-in takes several times as long as PyTorch's."""

@@ -109,7 +109,7 @@ def test_what_is_unknown_is_null_with_a_reason(records: dict) -> None:
     energy = run["windows"]["process"]["domains"]["gpu:0"]
     assert energy["energy_net_j"] is None
     assert "no idle power, so no net energy" in energy["flags"]
-    for field in ("samples_processed", "device", "threads", "workload", "sampler"):
+    for field in ("units", "device", "threads", "workload", "sampler"):
         assert run[field] is None
         assert run["unknown"][field]
 

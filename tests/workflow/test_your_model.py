@@ -85,8 +85,8 @@ def page(results: Path) -> BeautifulSoup:
 def test_every_runtime_ran_the_same_model_on_the_same_samples(records: list[dict]) -> None:
     assert len(records) == 3 * 2 * 2
     assert {(record["status"], record["valid"]) for record in records} == {("ok", True)}
-    assert len({record["metrics"]["accuracy"] for record in records}) == 1
-    assert records[0]["metrics"]["accuracy"] > 0.9
+    assert len({record["quality"]["accuracy"]["value"] for record in records}) == 1
+    assert records[0]["quality"]["accuracy"]["value"] > 0.9
     assert len({record["identity"]["data_sha256"] for record in records}) == 1
 
 
@@ -230,7 +230,7 @@ def test_a_bad_model_is_a_record_and_the_others_go_on(checkout: Checkout, result
     for run in runs:
         name = run["cell"]["workload"]
         if name == "good":
-            assert (run["status"], run["metrics"]["accuracy"]) == ("ok", None)
+            assert (run["status"], run["quality"]["accuracy"]["value"]) == ("ok", None)
             assert "inputs are random and have no labels, so accuracy is unknown" in run["flags"]
             continue
         assert run["status"] == ("unavailable" if name in files else "failed")

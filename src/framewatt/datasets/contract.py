@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_atomically
+from framewatt.datasets.ragged import IGNORED, flat, padded
 
 _NAMES = ("x_train", "y_train", "x_test", "y_test")
+_LENGTHS = ("lengths_train", "lengths_test")
 _MORE = ("more_train", "more_test")
 _OWN = ("main", "unlabelled", "channels_first")
 
@@ -28,9 +30,9 @@ class Arrays:
     Attributes:
         x_train: images of shape (n, channels, height, width), float32, ready for a model; or token ids of shape
             (n, length), int64. There may be none of them (n = 0) where a data set only tests.
-        y_train: shape (n,), int64, class from 0.
+        y_train: shape (n,), int64, class from 0; of sequences (n, longest), a class a token, IGNORED where padded.
         x_test: as `x_train`, m samples.
-        y_test: shape (m,), int64.
+        y_test: as `y_train`, m samples.
         more_train: further inputs beside token ids, by the models' names for them (`attention_mask`, `token_type_ids`),
             in the models' order; each of shape (n, length), int64. Empty for images.
         more_test: the same for `x_test`.
@@ -41,6 +43,10 @@ class Arrays:
         unlabelled: why there are no labels at all; None where there are labels.
         channels_first: whether samples of three axes are images (channels, height, width), which TensorFlow gets as
             (height, width, channels); other samples are passed unchanged.
+        task: what is asked of a model, a name of framewatt.tasks.
+        lengths_train: of sequences, how many tokens each has, shape (n,), int64; they are padded to the longest, and
+            stored without padding. None where samples are of one size.
+        lengths_test: the same for `x_test`, shape (m,).
 
     Raises:
         FramewattError: the arrays do not fit together.
@@ -57,6 +63,9 @@ class Arrays:
     main: str | None = None
     unlabelled: str | None = None
     channels_first: bool = True
+    task: str = "classification"
+    lengths_train: NDArray[np.int64] | None = None
+    lengths_test: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         problem = next(_problems(self), None)
@@ -71,6 +80,17 @@ class Arrays:
         if self.class_count is not None:
             return self.class_count
         return int(max(labels.max() for labels in (self.y_train, self.y_test) if len(labels))) + 1
+
+    def lengths(self, test: bool) -> NDArray[np.int64]:
+        """How many labels each sample of the test set, or of the training set, has, shape (n,); 1 but for sequences."""
+        known = self.lengths_test if test else self.lengths_train
+        return np.ones(len(self.x_test if test else self.x_train), np.int64) if known is None else known
+
+    def labels(self, test: bool) -> NDArray[np.int64]:
+        """All labels of the test set, or of the training set, without padding, shape (n,)."""
+        labels = self.y_test if test else self.y_train
+        known = self.lengths_test if test else self.lengths_train
+        return labels if known is None else flat(labels, known)
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -112,8 +132,16 @@ def _problems(arrays: Arrays) -> Iterator[str]:
         yield f"training samples of shape {arrays.x_train.shape[1:]} beside test samples of shape {shape}; allowed: one"
     if list(arrays.more_train) != list(arrays.more_test):
         yield f"inputs {list(arrays.more_train)} to train and {list(arrays.more_test)} to test; allowed: the same"
-    for inputs, labels in ((arrays.inputs_train, arrays.y_train), (arrays.inputs_test, arrays.y_test)):
-        if labels.dtype != np.int64 or labels.ndim != 1:
+    if (arrays.lengths_train is None) != (arrays.lengths_test is None):
+        yield "lengths of the sequences of one split; allowed: of both, or of none"
+        return
+    for test in (False, True):
+        inputs = arrays.inputs_test if test else arrays.inputs_train
+        labels = arrays.y_test if test else arrays.y_train
+        known = arrays.lengths_test if test else arrays.lengths_train
+        if known is not None:
+            yield from _of_sequences(inputs, labels, known)
+        elif labels.dtype != np.int64 or labels.ndim != 1:
             yield f"labels of shape {labels.shape}, {labels.dtype}; allowed: (n,) int64"
         for name, values in inputs.items():
             if arrays.unlabelled is None and len(values) != len(labels):
@@ -121,8 +149,27 @@ def _problems(arrays: Arrays) -> Iterator[str]:
         counts = [len(values) for values in inputs.values()]
         if len(set(counts)) > 1:
             yield f"{counts} samples of {', '.join(inputs)}; allowed: as many of each"
-        if len(labels) and not 0 <= labels.min() <= labels.max() < arrays.classes:
-            yield f"labels {labels.min()} to {labels.max()}; allowed: 0 to {arrays.classes - 1}"
+        each = arrays.labels(test)
+        if len(each) and not 0 <= each.min() <= each.max() < arrays.classes:
+            yield f"labels {each.min()} to {each.max()}; allowed: 0 to {arrays.classes - 1}"
+
+
+def _of_sequences(
+    inputs: Mapping[str, NDArray[Any]], labels: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> Iterator[str]:
+    """Where sequences, their labels and their lengths do not fit together."""
+    longest = labels.shape[1] if labels.ndim == 2 else 0
+    if labels.dtype != np.int64 or labels.ndim != 2:
+        yield f"labels of sequences of shape {labels.shape}, {labels.dtype}; allowed: (n, longest) int64"
+    elif lengths.dtype != np.int64 or lengths.shape != labels.shape[:1]:
+        yield f"lengths of shape {lengths.shape}, {lengths.dtype}; allowed: {labels.shape[:1]} int64"
+    elif len(lengths) and not 1 <= lengths.min() <= lengths.max() <= longest:
+        yield f"sequences of {lengths.min()} to {lengths.max()} tokens; allowed: 1 to {longest}"
+    elif not np.array_equal(labels == IGNORED, np.arange(longest) >= lengths[:, None]):
+        yield f"labels {IGNORED} elsewhere than behind the ends of sequences; allowed: there and nowhere else"
+    for name, values in inputs.items():
+        if values.shape[1:2] != labels.shape[1:2]:
+            yield f"{name} of shape {values.shape} beside labels of shape {labels.shape}; allowed: as many tokens"
 
 
 def save_arrays(path: Path, arrays: Arrays) -> None:
@@ -130,10 +177,14 @@ def save_arrays(path: Path, arrays: Arrays) -> None:
     content: dict[str, Any] = {name: getattr(arrays, name) for name in _NAMES}
     for group in _MORE:
         content |= {f"{group}/{name}": values for name, values in getattr(arrays, group).items()}
+    if arrays.lengths_test is not None:
+        content |= _without_padding(content, arrays)
     content["class_count"] = np.int64(arrays.classes)
     content["about"] = np.array(json.dumps(dict(arrays.about), sort_keys=True))
     if arrays.main is not None:
         content["own"] = np.array(json.dumps({name: getattr(arrays, name) for name in _OWN}))
+    if arrays.task != Arrays.task:
+        content["task"] = np.array(arrays.task)
 
     def write(partial: Path) -> None:
         with partial.open("wb") as file:
@@ -154,12 +205,43 @@ def load_arrays(path: Path) -> Arrays:
                 group: {name.partition("/")[2]: content[name] for name in content.files if name.startswith(f"{group}/")}
                 for group in _MORE
             }
+            fields = {name: content[name] for name in _NAMES}
+            if _LENGTHS[0] in content:
+                lengths = {name: content[name] for name in _LENGTHS}
+                fields, more = _with_padding(fields, more, lengths, int(content["longest"]))
             return Arrays(
-                **{name: content[name] for name in _NAMES},
+                **fields,
                 **more,
+                task=str(content["task"]) if "task" in content else Arrays.task,
                 class_count=int(content["class_count"]),
                 about=json.loads(str(content["about"])),
                 **(json.loads(str(content["own"])) if "own" in content else {}),
             )
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, FramewattError) as error:
         raise FramewattError(f"{path}: found no data set: {error}; remove the file and run snakemake again") from error
+
+
+def _without_padding(content: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
+    """The fields of sequences one after another, and their lengths."""
+    lengths = {name: getattr(arrays, name) for name in _LENGTHS}
+    fields = {name: flat(values, lengths[f"lengths_{_split(name)}"]) for name, values in content.items()}
+    return {**fields, **lengths, "longest": np.int64(arrays.y_test.shape[1])}
+
+
+def _with_padding(
+    fields: Mapping[str, Any], more: Mapping[str, Any], lengths: Mapping[str, NDArray[np.int64]], longest: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields of sequences padded to the longest, labels with IGNORED and all others with 0."""
+
+    def ready(name: str, values: NDArray[Any]) -> NDArray[Any]:
+        fill = IGNORED if name.startswith("y_") else 0
+        return padded(values, lengths[f"lengths_{_split(name)}"], longest, fill)
+
+    made = {name: ready(name, values) for name, values in fields.items()}
+    others = {group: {key: ready(group, values) for key, values in more[group].items()} for group in more}
+    return {**made, **lengths}, others
+
+
+def _split(name: str) -> str:
+    """The split that a field is of: `x_train`, `more_test/…`."""
+    return name.partition("/")[0].partition("_")[2]

@@ -46,10 +46,25 @@ def record_of(
         **({} if arrays.unlabelled is None else {"classes_reason": arrays.unlabelled}),
         "train_samples": len(arrays.x_train),
         "test_samples": len(arrays.x_test),
-        "train_samples_per_class": _per_class(arrays.y_train, arrays.classes),
-        "test_samples_per_class": _per_class(arrays.y_test, arrays.classes),
+        **_labels_of(arrays),
         **arrays.about,
         "origins": [dict(origin) for origin in origins],
+    }
+
+
+def _labels_of(arrays: Arrays) -> dict[str, Any]:
+    """How many samples there are of each class; of sequences their task, their tokens and how many of each class."""
+    train, test = (arrays.labels(test=test) for test in (False, True))
+    what = "samples"
+    sequences: dict[str, Any] = {}
+    if arrays.lengths_test is not None:
+        what = "tokens"
+        longest = arrays.y_test.shape[1]
+        sequences = {"task": arrays.task, "longest": longest, "train_units": len(train), "test_units": len(test)}
+    return {
+        **sequences,
+        f"train_{what}_per_class": _per_class(train, arrays.classes),
+        f"test_{what}_per_class": _per_class(test, arrays.classes),
     }
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from framewatt.host.machine import session_of
+
 _FEWEST = 4
 _MOST = 128
 
@@ -87,10 +89,10 @@ def drift_w(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, fl
 
     Args:
         before: idle.json, or nothing.
-        after: idle_after.json, or nothing; only of the same machine since the same boot.
+        after: idle_after.json, or nothing; only of the same session of a machine.
     """
-    machines = [(idle.get("machine") or {}).get("fingerprint") for idle in (before, after)]
-    if machines[0] is None or machines[0] != machines[1]:
+    sessions = [session_of(idle.get("machine") or {}) for idle in (before, after)]
+    if sessions[0] is None or sessions[0] != sessions[1]:
         return {}
     found = {}
     for domain, power in before["domains"].items():

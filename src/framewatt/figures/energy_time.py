@@ -16,17 +16,18 @@ from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.headline import Headline, headline_of_runs
+from framewatt.frames.quality import METRIC, QUALITY, with_quality, words_of
 from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Energy against time, {of}"
 _SMALLEST_PT2, _LARGEST_PT2 = 34.0, 90.0
-_NO_ACCURACY = "#bbbbbb"
+_NO_QUALITY = "#bbbbbb"
 _MOST_ACROSS = 3
 
 
 @style.styled
 def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """One point per cell: mean joules over mean seconds, colour for accuracy, marker for label, size for batch size.
+    """One point per cell: mean joules over mean seconds, colour for quality, marker for label, size for batch size.
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn, every run as a dot of its own.
@@ -35,7 +36,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     """
     head = headline_of_runs(runs)
     title = TITLE.format(of=f"per {head.per}")
-    rows = labelled(headline_rows(runs, head), compared)
+    rows = labelled(headline_rows(with_quality(runs), head), compared)
     if rows.empty:
         return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
     grid = _grid(rows, [name for name in shared(factors_of(rows), compared) if name not in ("phase", "batch_size")])
@@ -43,7 +44,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     figure = Figure(figsize=(2.6 + 3.4 * across, 1.2 + 3.2 * len(grid)), layout="constrained")
     axes_of = figure.subplots(len(grid), across, squeeze=False)
     looks = style.looks(rows[LABEL])
-    scales = Scales(accuracy_colours(rows["accuracy"]), _sizes(rows), {k: look.marker for k, look in looks.items()})
+    scales = Scales(quality_colours(rows), _sizes(rows), {k: look.marker for k, look in looks.items()})
     for axes, panel in zip(axes_of.flat, (panel for line in grid for panel in line), strict=True):
         if panel is None:
             axes.set_axis_off()
@@ -51,7 +52,8 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
         axes.set_title(heading(panel[0]))
         _panel(axes, panel[1], cells, head, scales)
     if scales.colours is not None:
-        figure.colorbar(scales.colours, ax=axes_of, label="accuracy", shrink=0.8, aspect=30, ticks=MaxNLocator(4))
+        what = words_of(rows[METRIC])
+        figure.colorbar(scales.colours, ax=axes_of, label=what, shrink=0.8, aspect=30, ticks=MaxNLocator(4))
     figure.legend(handles=list(_legend(scales)), loc="outside right center", alignment="left")
     how = "Large: mean of a cell's runs, with the interval of the mean; small: every run"
     apart = notes.disturbed_words(runs)
@@ -64,7 +66,7 @@ class Scales:
     """Scales of colour, size and marker.
 
     Attributes:
-        colours: of accuracies, None where there is none.
+        colours: of qualities, None where there is none.
         sizes: area in square points by batch size; None is that of a study without the factor.
         markers: by label.
     """
@@ -99,7 +101,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
         return
     points = with_intervals(rows, cells, head.energy)
     times = with_intervals(rows, cells, head.time)
-    accuracy = pd.to_numeric(rows["accuracy"], errors="coerce").groupby(rows["cell"]).mean()
+    quality = rows[QUALITY].groupby(rows["cell"]).mean()
     hollow = notes.disturbed(rows)
     quiet, others = rows[~hollow], rows[hollow]
     axes.scatter(
@@ -127,8 +129,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
         zorder=3,
     )
     for time_s, point in zip(times["mean"], points.itertuples(index=False), strict=True):
-        value = accuracy[point.cell]
-        face = _NO_ACCURACY if scales.colours is None or pd.isna(value) else scales.colours.to_rgba(value)
+        value = quality[point.cell]
+        face = _NO_QUALITY if scales.colours is None or pd.isna(value) else scales.colours.to_rgba(value)
         shape = scales.markers[point.label]
         size = scales.sizes[getattr(point, "batch_size", None)]
         axes.scatter(
@@ -138,11 +140,16 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
     style.scale(axes.yaxis, rows[head.energy], "J")
 
 
-def accuracy_colours(accuracy: pd.Series) -> ScalarMappable | None:
-    """Colours over the accuracies found; None where there is none."""
-    values = pd.to_numeric(accuracy, errors="coerce").dropna()
-    if values.empty:
+def quality_colours(rows: pd.DataFrame) -> ScalarMappable | None:
+    """Colours over the qualities found; None where there is none, or several metrics, which share no scale.
+
+    Args:
+        rows: with METRIC and QUALITY.
+    """
+    known = rows[rows[QUALITY].notna()]
+    if known[METRIC].nunique() != 1:
         return None
+    values = known[QUALITY]
     middle, half = (values.min() + values.max()) / 2, max(values.max() - values.min(), 0.02) / 2
     return ScalarMappable(Normalize(middle - half, middle + half), cmap="cividis")
 

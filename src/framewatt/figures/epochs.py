@@ -1,4 +1,4 @@
-"""Accuracy and energy of every epoch of training: after the ITU 2023 study's per-epoch table."""
+"""Quality and energy of every epoch of training: after the ITU 2023 study's per-epoch table."""
 
 import itertools
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.frames import TOTAL
+from framewatt.frames.quality import METRIC, QUALITY, title_of, with_quality
 from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Training, epoch by epoch"
@@ -22,7 +23,7 @@ _DASHES = ("-", "--", ":", "-.")
 
 @style.styled
 def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """One row of panels per model and data set: accuracy and joules over epochs, repetitions thin, their mean thick.
+    """One row of panels per model and data set: quality and joules over epochs, repetitions thin, their mean thick.
 
     Args:
         epochs: the epochs frame (framewatt.frames.frames.epochs_columns); totals are drawn.
@@ -42,9 +43,9 @@ def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COM
     batched = "batch_size" in factors_of(rows)
     dashes = dict(zip(sorted(rows["batch_size"].unique()), itertools.cycle(_DASHES))) if batched else {}
     for (left, right), (levels, here) in zip(axes_of, groups, strict=True):
-        _panel(left, here, "accuracy", looks, dashes)
+        _panel(left, here, QUALITY, looks, dashes)
         _panel(right, here, "energy_gross_j", looks, dashes)
-        left.set_title(": ".join(filter(None, ["Accuracy", heading(levels)])))
+        left.set_title(": ".join(filter(None, [title_of(here[METRIC]), heading(levels)])))
         right.set_title("Energy of the epoch")
         style.scale(right.yaxis, here["energy_gross_j"].dropna(), "J", from_zero=True)
     figure.legend(handles=_legend(looks, dashes), loc="outside right center", alignment="left")
@@ -63,9 +64,8 @@ def _rows(epochs: pd.DataFrame, training: pd.DataFrame) -> pd.DataFrame:
     # An empty frame comes back from parquet with numbers for names.
     known = epochs[epochs["domain"] == TOTAL].astype({"cell": str, "repetition": "int64"})
     rows = known.merge(counted, on=["cell", "repetition"])
-    numbers = ["accuracy", "energy_gross_j"]
-    rows[numbers] = rows[numbers].apply(pd.to_numeric, errors="coerce")
-    return rows
+    rows["energy_gross_j"] = pd.to_numeric(rows["energy_gross_j"], errors="coerce")
+    return with_quality(rows)
 
 
 def _panel(axes: Axes, rows: pd.DataFrame, quantity: str, looks: dict[str, style.Look], dashes: dict[int, str]) -> None:

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,32 @@ class TracedRun:
 
     record: Mapping[str, Any]
     power: pd.DataFrame
+
+
+def traced_run(path: Path, record: Mapping[str, Any]) -> TracedRun:
+    """A run with its trace, which lies beside its record.
+
+    Args:
+        path: of the record.
+        record: as read from there.
+    """
+    return TracedRun(record, pd.read_parquet(path.with_name("power.parquet")))
+
+
+def draw_study(
+    records: Mapping[Path, Mapping[str, Any]], runs: pd.DataFrame, compared: Sequence[str] = COMPARED
+) -> Figure:
+    """The chosen runs of a study, see `choose` and `draw`.
+
+    Args:
+        records: run records by their paths; a run's trace lies beside its record.
+        runs: the runs frame.
+        compared: the factors in which cells are compared.
+    """
+    path_of = {id(record): path for path, record in records.items()}
+    chosen = [traced_run(path_of[id(record)], record) for record in choose(records.values(), compared)]
+    figure: Figure = draw(chosen, runs, compared)
+    return figure
 
 
 def choose(records: Iterable[Mapping[str, Any]], compared: Sequence[str] = COMPARED) -> list[Mapping[str, Any]]:

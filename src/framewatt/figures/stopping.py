@@ -1,6 +1,8 @@
 """Ratios to the best and their evidence after each block, for a study with a stopping rule."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -11,10 +13,30 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from framewatt.figures import notes, style
 from framewatt.frames.factor_words import label
 from framewatt.study.factors import COMPARED
+from framewatt.study.stopping_rule import ENERGY, rule_of
 
 TITLE = "What was known after each block"
+_TITLE_CHARACTERS = 44
+"""Characters of a title that fit over a panel."""
+
 _SHIFT = 0.12
 """Horizontal shift between the intervals of two cells, in blocks."""
+
+
+def draw_study(stopping: pd.DataFrame, plan: Mapping[str, Any], runs: pd.DataFrame) -> Figure:
+    """What a study with a stopping rule knew after each block.
+
+    Args:
+        stopping: stopping.csv.
+        plan: of the study.
+        runs: the runs frame, which says whether energy is estimated.
+    """
+    rule = rule_of(plan["settings"])
+    assert rule is not None, "the study has a stopping rule"
+    estimated = rule.quantity == ENERGY and bool(runs.loc[runs["status"].eq("ok"), "estimated"].eq(True).any())
+    cells = {cell["id"]: cell for cell in plan["cells"]}
+    figure: Figure = draw(stopping, cells, rule.width, estimated, plan["settings"]["statistics"]["compare"])
+    return figure
 
 
 @style.styled
@@ -44,10 +66,10 @@ def draw(
     axes_of = figure.subplots(len(groups), 2, squeeze=False)
     for (left, right), (group, own) in zip(axes_of, groups, strict=True):
         leader = label(cells[own["leader"].iloc[0]], compared)
-        left.set_title(f"{group}: over {leader}")
-        _ratios(left, own, looks)
+        left.set_title(fill(str(group), _TITLE_CHARACTERS))
+        _ratios(left, own, leader, looks)
         if width is None:
-            right.set_title(f"Evidence that {leader} takes less")
+            right.set_title(fill(f"Evidence that {leader} takes less", _TITLE_CHARACTERS))
             _evidence(right, own, looks)
         else:
             right.set_title("Half-width of the interval")
@@ -62,7 +84,7 @@ def draw(
     return notes.finish(figure, TITLE, notes.estimate_words([estimated]), [how, first])
 
 
-def _ratios(axes: Axes, rows: pd.DataFrame, looks: Mapping[str, style.Look]) -> None:
+def _ratios(axes: Axes, rows: pd.DataFrame, leader: str, looks: Mapping[str, style.Look]) -> None:
     names = list(dict.fromkeys(rows["label"]))
     for place, name in enumerate(names):
         own = rows[rows["label"] == name]
@@ -90,7 +112,7 @@ def _ratios(axes: Axes, rows: pd.DataFrame, looks: Mapping[str, style.Look]) -> 
     axes.yaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
-    axes.set_ylabel("ratio")
+    axes.set_ylabel(f"ratio to {leader}")
     _blocks(axes, rows)
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from framewatt.figures import notes
-from framewatt.figures.training_levels import FIRST, Levels
+from framewatt.figures import notes, training_levels
+from framewatt.figures.training_levels import FIRST
+from framewatt.figures.training_quantities import FIGURES, Levels
 from framewatt.frames.frames import TOTAL
 from framewatt.statistics.intervals import mean_interval
 from framewatt.statistics.training_epochs import LABEL, PANELS, counted_epochs, gpu_or_total, labelled
@@ -16,26 +18,26 @@ from framewatt.study.factors import natural
 
 _CELL = [*PANELS, LABEL]
 
-FIGURES = {
-    "energy": Levels(
-        "Energy of training", "J", "energy", "Joules are integrated over each epoch and summed over the epochs."
-    ),
-    "power": Levels(
-        "Mean power of training",
-        "W",
-        "mean power",
-        "Mean of the epochs' mean powers; hollow: epoch 1 alone, filled: the other epochs.",
-    ),
-    "utilisation": Levels(
-        "GPU utilisation in training",
-        "",
-        "GPU utilisation (%)",
-        "Mean of the epochs' means.",
-        "No GPU was metered, so its utilisation is unknown.",
-    ),
-    "accuracy": Levels("Accuracy after the last epoch", "", "accuracy", "On the test set, after the last epoch."),
-}
-"""What each figure shows, by the end of its name."""
+
+def draw(figure: str, epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Every run, by batch size, model, data set and framework.
+
+    Args:
+        figure: the figure's name, `training_<one of FIGURES>`.
+        epochs: the epochs frame.
+        runs: the runs frame, which says which runs count.
+        settings: the study's `statistics`: compare, confidence.
+    """
+    quantity = figure.removeprefix("training_")
+    shown = values(epochs, runs, quantity, settings["compare"])
+    drawn: Figure = training_levels.draw(
+        shown,
+        intervals(shown, settings),
+        described(quantity, epochs),
+        estimate=estimate_words(quantity, epochs),
+        left_out=notes.left_out(runs[runs["phase"] == "train"] if "phase" in runs else runs),
+    )
+    return drawn
 
 
 def values(epochs: pd.DataFrame, runs: pd.DataFrame, figure: str, compared: Sequence[str]) -> pd.DataFrame:
@@ -61,7 +63,7 @@ def values(epochs: pd.DataFrame, runs: pd.DataFrame, figure: str, compared: Sequ
         return _rows(rows.groupby([*_CELL, "repetition", part])["mean_power_w"].mean())
     if figure == "utilisation":
         return _rows(grouped["gpu_utilization_percent"].mean())
-    return _rows(rows.sort_values("epoch").groupby([*_CELL, "repetition"])["accuracy"].last())
+    return _rows(rows.sort_values("epoch").groupby([*_CELL, "repetition"])["quality"].last())
 
 
 def intervals(shown: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:

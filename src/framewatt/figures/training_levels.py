@@ -4,7 +4,6 @@ Own runs and the raw results of the report are drawn by the same code.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from framewatt.figures import notes, style
+from framewatt.figures.training_quantities import Levels
 from framewatt.frames.factor_columns import rank
 from framewatt.statistics.training_epochs import LABEL
 
@@ -23,25 +23,6 @@ _STEP = 0.06
 
 _NARROWEST_IN = 7.0
 _HOW = "Small marks: every run; lines: their mean; bars: its interval, from three runs on."
-
-
-@dataclass(frozen=True)
-class Levels:
-    """What one of the figures shows.
-
-    Attributes:
-        title: of the figure.
-        unit: of its quantity, as an SI unit without prefix; empty for shares and percents.
-        label: of the axis, where there is no unit.
-        note: how the quantity was made.
-        empty: what to say where there is nothing to draw.
-    """
-
-    title: str
-    unit: str
-    label: str
-    note: str
-    empty: str = "No training run counts."
 
 
 @style.styled

@@ -5,6 +5,7 @@ Own runs and the raw results of the report are drawn by the same code.
 
 import itertools
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from framewatt.figures import notes, style
-from framewatt.figures.power_traces import COUNTER_QUANTITY, TracedRun, counter_power
+from framewatt.figures.power_traces import COUNTER_QUANTITY, TracedRun, counter_power, traced_run
+from framewatt.figures.training import in_the_middle
+from framewatt.frames import factor_words
+from framewatt.study.factors import reading_order
 
 TITLE = "Training over time"
 
@@ -28,6 +32,23 @@ _ROWS = {
 _DASHES = ("-", (0, (2, 1)), ":")
 _HOW = "Vertical lines: ends of epochs. Solid, dashed, dotted: repetitions, each from its own first reading."
 _WITHOUT_GPU = "No GPU was metered, so its temperature, memory and utilisation are unknown."
+
+
+def draw_study(records: Mapping[Path, Mapping[str, Any]], compared: Sequence[str]) -> Figure:
+    """Every repetition of the combination in the middle of the study's levels.
+
+    Args:
+        records: run records by their paths; a run's trace lies beside its record.
+        compared: the compared factors.
+    """
+    trained = {path: record for path, record in records.items() if record["valid"] and record["epochs"]}
+    levels = in_the_middle(list(trained.values()), compared)
+    traced: dict[str, list[TracedRun]] = {}
+    for path, record in sorted(trained.items(), key=lambda item: item[1]["repetition"]):
+        if all(record["cell"][name] == level for name, level in levels.items()):
+            traced.setdefault(factor_words.label(record["cell"], compared), []).append(traced_run(path, record))
+    drawn: Figure = draw(traced, factor_words.phrase(levels, reading_order(levels)))
+    return drawn
 
 
 @style.styled

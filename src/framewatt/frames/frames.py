@@ -1,15 +1,19 @@
 """Run records become frames in long form: one row per run and domain, one row per epoch and domain."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
+from framewatt.datasets.contract import Arrays
 from framewatt.energy.mirrors import DIE
 from framewatt.energy.telemetry import TELEMETRY, telemetry
+from framewatt.host.machine import machine_of, session_of, sessions_told
 from framewatt.runs.clocks import steps_between
+from framewatt.tasks import TASKS
+from framewatt.tasks.quality import values_of
 from framewatt.witness.columns import WITNESSED, witness_columns
 
 TOTAL = "total"
@@ -28,8 +32,21 @@ _ENERGY = [
 
 _HEAD = ["study", "cell"]
 
+_QUALITY = "quality"
+
+_USUAL = TASKS[Arrays.task].names
+"""Metrics of a study whose records tell of none."""
+
+PLACES = ("machine", "session")
+"""Columns that say where a run took place: on which hardware, and in which boot of it, see host.machine.
+
+Missing for imported runs. A study of which all records are older than schema 4 gives the machine alone, so that its
+statistics stay as they were. A study of files that has a factor of that name keeps the factor in its place.
+"""
+
 _RUNS = [
     "device",
+    *PLACES,
     "repetition",
     "block",
     "position",
@@ -51,23 +68,22 @@ _RUNS = [
     "latency_p50_s",
     "latency_p95_s",
     "latency_p99_s",
-    "accuracy",
-    "precision_macro",
-    "recall_macro",
-    "f1_macro",
+    _QUALITY,
     *TELEMETRY,
     *WITNESSED,
 ]
-"""Columns of the runs frame after study, cell and the factors.
+"""Columns of the runs frame after study, cell and the factors; in the place of _QUALITY stand the metrics of the tasks.
 
 `window` is the run's primary window and `duration_s` its length; `domain` is `total` or a meter's domain, `parts`
 what a total sums; `status` is ok or failed, `valid` says whether the energy counts, `reasons` and `flags` are
-joined with "; ". TELEMETRY is that of the row's GPU, or of all GPUs together in a total; WITNESSED is of the primary
+joined with "; ". A sample is a unit of work of its task, such as a token.
+TELEMETRY is that of the row's GPU, or of all GPUs together in a total; WITNESSED is of the primary
 window, whatever the domain. A failed run has one row, domain total, with every number missing.
 """
 
 _EPOCHS = [
     "device",
+    *PLACES,
     "repetition",
     "epoch",
     "domain",
@@ -77,10 +93,7 @@ _EPOCHS = [
     "samples_processed",
     "throughput_per_s",
     "loss_mean",
-    "accuracy",
-    "precision_macro",
-    "recall_macro",
-    "f1_macro",
+    _QUALITY,
     *TELEMETRY,
     *WITNESSED,
     "flops_per_sample",
@@ -113,8 +126,9 @@ def runs_frame(
     records = [_with_drift(record, idle_drift_w) for record in records]
     steps = steps_between(records)
     runs = [(record, steps.get((record["cell_id"], record["repetition"]))) for record in records]
-    rows = [row for record, step in runs for row in _run_rows(record, step)]
-    frame = _frame(rows, runs_columns(_factors(records)))
+    told = sessions_told(records)
+    rows = [row for record, step in runs for row in _placed(_run_rows(record, step), record, told)]
+    frame = _frame(rows, runs_columns(_factors(records), metrics_of(records)))
     return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
 
 
@@ -123,18 +137,35 @@ def epochs_frame(
 ) -> pd.DataFrame:
     """The epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
     records = sorted((_with_drift(record, idle_drift_w) for record in records), key=lambda r: r["position"])
-    rows = [row for record in records for row in _epoch_rows(record)]
-    return _frame(rows, epochs_columns(_factors(records)))
+    told = sessions_told(records)
+    rows = [row for record in records for row in _placed(_epoch_rows(record), record, told)]
+    return _frame(rows, epochs_columns(_factors(records), metrics_of(records)))
 
 
-def runs_columns(factors: Iterable[str]) -> list[str]:
-    """Columns of the runs frame of a study with these factors."""
-    return [*_HEAD, *factors, *_RUNS]
+def runs_columns(factors: Iterable[str], metrics: Sequence[str] = _USUAL) -> list[str]:
+    """Columns of the runs frame of a study with these factors and metrics."""
+    return _columns(factors, _with_metrics(_RUNS, metrics))
 
 
-def epochs_columns(factors: Iterable[str]) -> list[str]:
-    """Columns of the epochs frame of a study with these factors."""
-    return [*_HEAD, *factors, *_EPOCHS]
+def epochs_columns(factors: Iterable[str], metrics: Sequence[str] = _USUAL) -> list[str]:
+    """Columns of the epochs frame of a study with these factors and metrics."""
+    return _columns(factors, _with_metrics(_EPOCHS, metrics))
+
+
+def _columns(factors: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Each name once: packages hold studies with a factor `machine`, from before the frames had that column."""
+    return list(dict.fromkeys([*_HEAD, *factors, *others]))
+
+
+def metrics_of(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The metrics of all tasks that some records are of, task by task; those of classification where none is told."""
+    told = {name for record in records for name in record["quality"]}
+    found = [name for task in TASKS.values() if told.intersection(task.names) for name in task.names]
+    return found or list(_USUAL)
+
+
+def _with_metrics(columns: Iterable[str], metrics: Sequence[str]) -> list[str]:
+    return [name for column in columns for name in (metrics if column == _QUALITY else [column])]
 
 
 def _with_drift(record: Mapping[str, Any], idle_drift_w: Mapping[str, float]) -> Mapping[str, Any]:
@@ -172,6 +203,13 @@ def _head(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"cell": record["cell_id"], **head, **record["cell"]}
 
 
+def _placed(rows: list[dict[str, Any]], record: Mapping[str, Any], told: bool) -> list[dict[str, Any]]:
+    """Rows of a run with its PLACES; the session only if the study has records that tell theirs (`told`)."""
+    machine = record["machine"] or {}
+    place = {"machine": machine_of(machine), "session": session_of(machine) if told else None}
+    return [place | row for row in rows]
+
+
 def _run_rows(record: Mapping[str, Any], step: str | None) -> list[dict[str, Any]]:
     """One row per domain; `step` flags that the wall clock was set before the run."""
     head = _head(record) | {
@@ -186,21 +224,21 @@ def _run_rows(record: Mapping[str, Any], step: str | None) -> list[dict[str, Any
     window = record["windows"].get(record["primary_window"])
     if record["status"] != "ok" or window is None:
         return [head | {"domain": TOTAL}]
-    latency = record["latency"] or {}
+    latency, count = record["latency"] or {}, (record["units"] or {}).get("count")
     head |= {
         "window": record["primary_window"],
         "duration_s": window["duration_s"],
-        "samples_processed": record["samples_processed"],
+        "samples_processed": count,
         "throughput_per_s": record["throughput_per_s"],
         **{f"latency_{name}": latency.get(name) for name in ("p50_s", "p95_s", "p99_s")},
-        **record["metrics"],
+        **values_of(record["quality"]),
         **witness_columns(window),
     }
     rows = []
     for energy in _domains(window["domains"]):
         per_sample = None
-        if energy["energy_gross_j"] is not None and record["samples_processed"]:
-            per_sample = energy["energy_gross_j"] / record["samples_processed"]
+        if energy["energy_gross_j"] is not None and count:
+            per_sample = energy["energy_gross_j"] / count
         # Where a run is invalid as a whole, so is each domain's energy; the run's reasons name the domains.
         judged = {"valid": record["valid"] and energy["valid"], "reasons": head["reasons"], "flags": head["flags"]}
         rows.append(head | energy | judged | {"energy_per_sample_j": per_sample} | _telemetry(window, energy))
@@ -216,10 +254,10 @@ def _epoch_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
         head = _head(record) | {
             "epoch": epoch["epoch"],
             "duration_s": window["duration_s"],
-            "samples_processed": epoch["samples_processed"],
-            "throughput_per_s": epoch["samples_processed"] and epoch["samples_processed"] / window["duration_s"],
+            "samples_processed": epoch["units"],
+            "throughput_per_s": epoch["units"] and epoch["units"] / window["duration_s"],
             "loss_mean": epoch["loss_mean"],
-            **epoch["metrics"],
+            **values_of(epoch["quality"]),
             **witness_columns(window),
             "flops_per_sample": (record["workload"] or {}).get("flops"),
         }

@@ -1,8 +1,10 @@
 """The quantities that cells are compared by: energy and time per sample, or per run where samples are unknown."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
+
+from framewatt.frames.quality import unit_of
 
 
 @dataclass(frozen=True)
@@ -12,7 +14,7 @@ class Headline:
     Attributes:
         energy: column of joules.
         time: column of seconds.
-        per: their unit of work: `sample` or `run`.
+        per: their unit of work: that of the task, such as `sample` or `token`, or `run`.
     """
 
     energy: str
@@ -35,11 +37,13 @@ PER_RUN = Headline("energy_gross_j", "duration_s", "run")
 def headline_of_runs(runs: pd.DataFrame) -> Headline:
     """The headline of a runs frame: per run only if there are runs and none has a number of samples."""
     ok = runs[runs["status"] == "ok"]
-    return PER_RUN if len(ok) and ok["samples_processed"].isna().all() else PER_SAMPLE
+    if len(ok) and ok["samples_processed"].isna().all():
+        return PER_RUN
+    return replace(PER_SAMPLE, per=unit_of(runs.columns))
 
 
 def headline_of_cells(cells: pd.DataFrame) -> Headline:
     """The headline of a frame of cells, see `headline_of_runs`."""
     known = cells.loc[cells["n"] > 0, "quantity"]
     whole, single = (known.isin([one.time]).any() for one in (PER_RUN, PER_SAMPLE))
-    return PER_RUN if whole and not single else PER_SAMPLE
+    return PER_RUN if whole and not single else replace(PER_SAMPLE, per=unit_of(cells["quantity"]))

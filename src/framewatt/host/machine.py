@@ -1,17 +1,25 @@
-"""Describes this machine: hardware, operating system, fingerprint.
+"""Describes this machine: hardware, operating system, and in which session it runs.
 
-Nothing here names the owner: no host name, user, serial number or address.
+A machine is its hardware, a session is one boot of it: a reboot is another session of the same machine. Nothing here
+names the owner: no host name, user, serial number or address. So two nodes of like hardware are one machine in records;
+their sessions differ.
 """
 
 import hashlib
 import json
+import math
 import os
 import platform
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 _OF_THE_PROCESS = ("operating_system", "processors_usable")
+_IDENTITIES = ("id", "session", "fingerprint")
+_MOST_B = 1 << 60
+_STEPS = 4
+"""Steps that an amount of memory is rounded up to between a power of two and the next."""
 
 
 def usable_processors() -> int:
@@ -20,10 +28,10 @@ def usable_processors() -> int:
 
 
 def describe_machine(root: Path = Path("/")) -> dict[str, Any]:
-    """Hardware and operating system, with a fingerprint of this machine in its current boot.
+    """Hardware and operating system, with `id` (see machine_of) and `session`, which is another after a reboot.
 
-    The fingerprint leaves out facts that differ between processes of one boot: the operating system of a container
-    image, and the processors that a scheduler assigns.
+    The session leaves out facts that differ between processes of one boot: the operating system of a container image,
+    and the processors that a scheduler assigns.
 
     Args:
         root: the file system, or a copy of its /proc and /sys.
@@ -52,17 +60,77 @@ def describe_machine(root: Path = Path("/")) -> dict[str, Any]:
         "gpus": _gpus(),
     }
     boot = text_of(root / "proc/sys/kernel/random/boot_id").strip()
-    fingerprint = hashlib.sha256(json.dumps([lasting(hardware), boot], sort_keys=True).encode()).hexdigest()
-    return {**hardware, "fingerprint": fingerprint[:16]}
+    return {**hardware, "id": machine_of(hardware), "session": _digest([lasting(hardware), boot])}
 
 
-def lasting(machine: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts that are the same in every process of one boot.
+def machine_of(machine: Mapping[str, Any]) -> str | None:
+    """The identity of a machine: a hash of its hardware, the same after a reboot or an update of its system.
+
+    Processor model, logical processors, memory, architecture, names and memory of GPUs, and whether it is virtual.
+    Records of any schema give it. None where nothing is known of the hardware, as in imported runs.
 
     Args:
         machine: see describe_machine.
     """
-    return {name: value for name, value in machine.items() if name not in _OF_THE_PROCESS}
+    hardware = {
+        **{name: machine.get(name) for name in ("cpu_model", "processors", "architecture", "virtual_machine")},
+        "memory_gib": _installed_gib(machine.get("memory_b")),
+        "gpus": sorted(([gpu.get("name"), _installed_gib(gpu.get("memory_b"))] for gpu in _gpus_of(machine)), key=str),
+    }
+    return _digest(hardware) if any(value not in (None, []) for value in hardware.values()) else None
+
+
+def session_of(machine: Mapping[str, Any]) -> str | None:
+    """The identity of one boot of a machine; records before schema 4 have it as `fingerprint`.
+
+    Args:
+        machine: see describe_machine.
+    """
+    told = machine.get("session") or machine.get("fingerprint")
+    return str(told) if told else None
+
+
+def sessions_told(records: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether any of some records tells its session as such; those of finished older studies do not (schema 4)."""
+    return any("session" in (record["machine"] or {}) for record in records)
+
+
+def lasting(machine: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts that are the same in every process of one boot, without the identities that follow from them.
+
+    Args:
+        machine: see describe_machine.
+    """
+    return {name: value for name, value in machine.items() if name not in (*_OF_THE_PROCESS, *_IDENTITIES)}
+
+
+def facts_of(machine: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record says of its machine in words, without identities.
+
+    Args:
+        machine: see describe_machine.
+    """
+    return {name: value for name, value in machine.items() if name not in _IDENTITIES}
+
+
+def _gpus_of(machine: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The GPUs of a description, which may be anybody's."""
+    told = machine.get("gpus")
+    return [gpu for gpu in told if isinstance(gpu, Mapping)] if isinstance(told, list) else []
+
+
+def _installed_gib(memory_b: Any) -> float | None:
+    """Installed memory: the kernel, firmware and drivers each keep a little of it, more or less by their version."""
+    if not isinstance(memory_b, int) or not 0 < memory_b < _MOST_B:
+        return None
+    step = 2.0 ** (math.ceil(math.log2(memory_b)) - 1) / _STEPS
+    return math.ceil(memory_b / step) * step / 2**30
+
+
+def _digest(value: Any) -> str:
+    """Sixteen hexadecimal digits of a hash, the first ones that no reader of a CSV file takes for a number."""
+    digits = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    return next(text for at in range(49) if not re.fullmatch(r"\d+(e\d+)?", text := digits[at : at + 16]))
 
 
 def text_of(path: Path) -> str:

@@ -128,14 +128,19 @@ def _named(cells: Mapping[Levels, _Found], where: str) -> list[tuple[PlainCell, 
     """The cells with their names, in order of their levels."""
     named: dict[str, tuple[PlainCell, _Found]] = {}
     for levels, found in cells.items():
-        parts = [f"{name[0]}{level}" if isinstance(level, int) else _slug(str(level)) for name, level in levels]
-        cell = PlainCell("-".join(parts), levels)
+        cell = cell_named(levels)
         if cell.id in named:
             raise FramewattError(
                 f"{where}: files: found two cells that are both called {cell.id}; allowed: other levels"
             )
         named[cell.id] = cell, found
     return sorted(named.values(), key=lambda pair: [natural(level) for _, level in pair[0].levels])
+
+
+def cell_named(levels: Levels) -> PlainCell:
+    """The cell of some levels, in the order of the study's factors, with the name that they give it."""
+    parts = [f"{name[0]}{level}" if isinstance(level, int) else _slug(str(level)) for name, level in levels]
+    return PlainCell("-".join(parts), levels)
 
 
 def _slug(text: str) -> str:

@@ -5,11 +5,15 @@ from pathlib import Path
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.instants import utc_ns
+from framewatt.datasets.contract import Arrays
 from framewatt.imports.contract import NO_READINGS, Epoch, Log, Options
 from framewatt.imports.text import Text, read_text
 from framewatt.imports.values import comma_hint, is_failed_reading
+from framewatt.tasks import TASKS
 
-METRICS = ("accuracy", "precision_macro", "recall_macro", "f1_macro")
+METRICS = TASKS[Arrays.task].names
+"""Metrics that a file may have columns of."""
+
 _END = "end"
 
 

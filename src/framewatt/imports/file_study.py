@@ -13,6 +13,7 @@ from framewatt.imports.contract import Options
 from framewatt.imports.leaving_out import LeftOut, leave_out
 from framewatt.study.factors import RESERVED, PlainCell, natural
 from framewatt.study.statistical_tests import WELCH
+from framewatt.tasks import METRICS
 
 FILES = "files"
 """Value of `source` in such a study."""
@@ -153,7 +154,7 @@ def load_file_study(
         return FileStudy(path, settings, root, ())
     found, left_out = leave_out(every, settings["files"]["leave_out"], str(path))
     factors = every[0].cell.to_dict()
-    if taken := sorted(set(factors) & RESERVED):
+    if taken := sorted(set(factors) & (RESERVED | METRICS.keys())):
         raise FramewattError(f"{path}: files.logs: found a factor {taken[0]}, which is a result; allowed: others")
     for factor in settings["statistics"]["compare"]:
         if factor not in factors:

@@ -17,12 +17,13 @@ from framewatt.imports.readers import READERS
 from framewatt.meters.trace import Trace
 from framewatt.runs.records import SCHEMA_VERSION, Clock
 from framewatt.runs.verdict import FAILED, OK, told_of
+from framewatt.tasks.quality import described
 
 _UNKNOWN = {
     "device": "the logs do not say",
     "threads": "the logs do not say",
     "cool_down_s": "the logs do not say",
-    "samples_processed": "the logs do not say, so that energy and time are those of the run",
+    "units": "the logs do not say, so that energy and time are those of the run",
     "throughput_per_s": "the samples are unknown",
     "latency": "the logs do not say",
     "workload": "the model was not here",
@@ -32,6 +33,9 @@ _UNKNOWN = {
 """Fields that are unknown in every record of an imported run, and why."""
 
 _NO_CLOCK = "the logs have no clock"
+
+NOT_TOLD = "the logs do not say"
+"""Why a metric of an imported epoch is unknown."""
 
 
 def unknown_of(*, clock: bool) -> dict[str, str]:
@@ -143,7 +147,7 @@ def _failed(reason: str) -> dict[str, Any]:
         "clock": {"monotonic_ns": 0, "utc": None},
         "windows": {},
         "primary_window": None,
-        "metrics": {},
+        "quality": {},
         "epochs": [],
     }
 
@@ -166,9 +170,9 @@ def _succeeded(study: FileStudy, assembled: Assembled) -> dict[str, Any]:
         "clock": {"monotonic_ns": 0, "utc": _utc(assembled.origin_ns) if clock and assembled.origin_ns else None},
         "windows": windows,
         "primary_window": assembled.primary_window,
-        "metrics": dict(assembled.epochs[-1].metrics) if assembled.epochs else {},
+        "quality": described(assembled.epochs[-1].metrics, NOT_TOLD) if assembled.epochs else {},
         "epochs": [
-            {"epoch": number, "samples_processed": None, "loss_mean": None, "metrics": dict(epoch.metrics)}
+            {"epoch": number, "units": None, "loss_mean": None, "quality": described(epoch.metrics, NOT_TOLD)}
             for number, epoch in enumerate(assembled.epochs, 1)
         ],
     }

@@ -13,6 +13,8 @@ from rocrate.model.contextentity import ContextEntity
 from rocrate.model.file import File
 from rocrate.rocrate import ROCrate
 
+from framewatt.host.machine import session_of
+
 METADATA = "ro-crate-metadata.json"
 
 _WORKFLOW = "workflow/Snakefile"
@@ -132,7 +134,7 @@ def _run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) ->
     machine = record["machine"]
     hardware = _add(
         crate,
-        f"#machine-{machine['fingerprint']}",
+        f"#machine-{session_of(machine)}",
         "Thing",
         name=machine["cpu_model"] or "unknown processor",
         description=json.dumps(machine, sort_keys=True),

@@ -18,13 +18,18 @@ from framewatt.base.files import read_json, sha256_of
 from framewatt.base.identity import ROOT
 from framewatt.base.validation import load_yaml
 from framewatt.package.unpack import LARGEST_B, unpack
-from framewatt.package.verification.earlier import as_read_then
+from framewatt.package.verification.earlier import (
+    as_read_then,
+    is_before_places,
+    same_but_for_added,
+    with_profiles_of_then,
+)
 
 DERIVED = ("stopping", "aggregate", "statistics", "tables", "replication", "figures", "report")
 """Folders of a results tree that are derived from the others."""
 
 RULES = (
-    *(*DERIVED[:-1], "stopping_figure", "training_figures", "write_report"),
+    *(*DERIVED[:-1], "write_report"),
     *("functions", "function_tables", "compare_profiles"),
 )
 """The rules that make them."""
@@ -49,7 +54,8 @@ def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B)
         largest_b: bytes that the package may unpack to.
 
     Returns:
-        one line for each derived file that is not byte-identical to the package's.
+        one line for each derived file that is not byte-identical to the package's; frames of records before schema 4
+        may lack the columns that frames have since.
 
     Raises:
         FramewattError: the package is refused, or cannot be rebuilt.
@@ -66,12 +72,13 @@ def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B)
     wanted = compared_in(results)
     targets = [path.relative_to(data).as_posix() for path in wanted]
     _run(work, results.name, str(plan["device"]), targets)
+    older = is_before_places(results)
     differences = []
     for path, name in zip(wanted, targets, strict=True):
         again = work / name
         if not again.is_file():
             differences.append(f"{name}: not made again")
-        elif sha256_of(again) != sha256_of(path):
+        elif sha256_of(again) != sha256_of(path) and not (older and same_but_for_added(path, again)):
             differences.append(f"{name}: differs")
     return differences
 
@@ -114,6 +121,11 @@ def _lay_out(root: Path, data: Path, results: Path, work: Path) -> None:
     for folder in sorted(results.iterdir()):
         if folder.name not in DERIVED:
             shutil.copytree(folder, work / "results" / results.name / folder.name)
+    # Call graphs are drawn by another program, and the page shows those that were there when it was made.
+    for name in not_compared_in(results):
+        place = work / "results" / results.name / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(results / name, place)
     # Records of environments of every mode go to `locked`, the mode of the rebuild; no environment is made.
     for record in data.glob("resources/environments/*/**/environment.json"):
         environment = record.parent.relative_to(data / "resources" / "environments").parts[1:]
@@ -127,7 +139,7 @@ def _write_study(data: Path, work: Path, study: str, plan: Mapping[str, Any]) ->
     name = f"config/studies/{study}.yaml"
     path = work / name
     path.parent.mkdir()
-    content = as_read_then(load_yaml(data / name), plan)
+    content = with_profiles_of_then(as_read_then(load_yaml(data / name), plan), data / "results" / study)
     if plan.get("threads") is not None:
         content["threads"] = plan["threads"]
     path.write_text(yaml.safe_dump(content), encoding="utf-8")

@@ -88,7 +88,10 @@ def rebuilt(archive: str, scratch: str) -> dict[str, list[str]]:
     package = open_package(folder)
     results = package.results.relative_to(package.data).as_posix()
     lines = problems(Path(archive), results, Path(scratch) / "again", ROOT)
-    return _told(folder, [("derived files", line) for line in lines], len(compared_in(package.results)))
+    told = _told(folder, [("derived files", line) for line in lines], len(compared_in(package.results)))
+    if told["problems"] and (packed := code.other_than_here(package)):
+        return {**told, "problems": [*told["problems"][:-1], f"{told['problems'][-1]}; {packed}"]}
+    return told
 
 
 def findings_of(folder: Path) -> Iterator[tuple[str, str]]:

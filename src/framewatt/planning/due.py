@@ -6,9 +6,8 @@ due is decided here, by content: an artefact that does not carry the hash of the
 """
 
 import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -175,8 +174,3 @@ def idle_after_sha256(idle_sha256: str, results: Path, plan: Mapping[str, Any]) 
     """
     records = (content_of(results / "measure" / run_name(entry) / "run.json") for entry in plan["order"])
     return job_sha256({"idle": idle_sha256, "runs": [record.get("clock") for record in records if record]})
-
-
-def one_of(names: Iterable[str]) -> str:
-    """A regular expression that matches exactly these names; where there are none, it matches nothing."""
-    return "|".join(map(re.escape, names)) or "(?!)"

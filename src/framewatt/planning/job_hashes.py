@@ -112,8 +112,17 @@ class JobHashes:
         }
         return plain | quantised
 
+    @cached_property
+    def _runs(self) -> dict[tuple[Cell, int], str]:
+        return {}
+
     def run(self, cell: Cell, repetition: int) -> str:
         """Of a measured run."""
+        if (cell, repetition) not in self._runs:
+            self._runs[cell, repetition] = self._run(cell, repetition)
+        return self._runs[cell, repetition]
+
+    def _run(self, cell: Cell, repetition: int) -> str:
         start: dict[str, str | None] = {}
         if cell.engine == ONNX_RUNTIME:
             start = {"export": self.exports[cell.export], "check": self.checks[cell.export]}

@@ -10,6 +10,7 @@ from framewatt.imports.file_study import FileStudy
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
+from framewatt.study.purpose import MEASURE
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.weights import weights_of
@@ -132,7 +133,7 @@ def idle_job(study: Study) -> dict[str, Any]:
 
 
 def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict[str, Any]:
-    """One measured run."""
+    """One measured run; its `purpose` says so, and no run of another purpose gets into a frame of measurements."""
     settings = study.settings
     options = cell.changed
     phase = {"window": settings["window"], "training": {}, "weights": weights_of(study.settings, cell.workload)}
@@ -141,6 +142,7 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
         phase = {"window": {}, "training": {**_training(study), "learning_rate": rate}, "weights": None}
     threads = options.pop("threads", study.threads)
     return {
+        "purpose": MEASURE,
         "study": study.name,
         "cell_id": cell.id,
         "cell": cell.to_dict(),

@@ -8,6 +8,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.runs.records import read_run, record_paths
 from framewatt.study.cell import run_name
+from framewatt.study.purpose import MEASURE, is_measured
 
 
 def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> dict[Path, dict[str, Any]]:
@@ -22,7 +23,7 @@ def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> dict[Pa
         records: paths of run records, or of folders that hold them, see record_paths.
 
     Raises:
-        FramewattError: a record breaks its schema, is of another job, or of no planned run.
+        FramewattError: a record breaks its schema, is of no measurement, of another job, or of no planned run.
     """
     plan = read_json(Path(plan_path))
     planned = {run_name(entry): entry.get("job_sha256") for entry in plan["order"]}
@@ -30,6 +31,8 @@ def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> dict[Pa
     found = {}
     for path in record_paths(records):
         record = read_run(path)
+        if not is_measured(record):
+            raise FramewattError(f"{path}: purpose: found {record['purpose']!r}; allowed in a frame: {MEASURE!r}")
         name = run_name({"cell": record["cell_id"], "repetition": record["repetition"]})
         if name not in planned:
             raise FramewattError(f"{path}: found a run that is not planned; allowed: the {len(planned)} of {plan_path}")

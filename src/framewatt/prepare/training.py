@@ -17,7 +17,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of_files, write_json
 from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.study.weights import FINE_TUNED, PRETRAINED, TRAINED
-from framewatt.tasks.classification import judge_outputs
+from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import BODY, Training, spec_of
 from framewatt.workloads.models import told
@@ -45,9 +45,10 @@ def main(job_path: str) -> None:
     last = job["training"]["epochs"] if job["weights"] in (TRAINED, FINE_TUNED) else 0
     for epoch in range(1, last + 1):
         losses = [workload.loss_of(workload.run(batch)) for batch in workload.batches(epoch)]
-        metrics, _ = judge_outputs(workload.evaluate(), data)
-        epochs.append({"epoch": epoch, "loss_mean": _finite(np.mean(losses)), "metrics": metrics})
-        print(f"epoch {epoch}: loss {np.mean(losses):.4f}, accuracy {metrics['accuracy']}", flush=True)
+        judged = workload.task.judge(workload.evaluate(), data)
+        epochs.append({"epoch": epoch, "loss_mean": _finite(np.mean(losses)), "quality": quality_of(judged)})
+        primary = workload.task.primary
+        print(f"epoch {epoch}: loss {np.mean(losses):.4f}, {primary.words} {judged.values[primary.name]}", flush=True)
     workload.save(folder)
     record = {
         "framework": job["engine"],

@@ -1,5 +1,6 @@
 """Reads the dumps of a folder: what ran, by the file names, and the status of reading each of them."""
 
+import contextlib
 import csv
 import re
 from collections.abc import Iterable, Mapping
@@ -11,19 +12,24 @@ import pandas as pd
 
 from framewatt.base.errors import FramewattError
 from framewatt.profiling.dump import Trust, UnknownDumpError, read_profile
-from framewatt.profiling.frame import ProfiledRun, file_name
+from framewatt.profiling.frame import FIELDS, ProfiledRun, cell_of, file_name
 
-FIELDS = ("workload", "framework", "phase")
-_FILE_NAME = re.compile(r"(?P<workload>.+)_(?P<framework>[^_]+)_(?P<phase>[^_]+)\.prof")
+_FILE_NAME = re.compile(
+    r"(?P<workload>.+)_(?P<framework>[^_]+)_(?P<phase>[^_\d][^_]*?)(?:_(?P<repetition>[1-9]\d*))?\.prof"
+)
+_ALLOWED = "<workload>_<framework>_<phase>.prof, or …_<phase>_<repetition>.prof"
 
 OK, REFUSED, FAILED = "ok", "refused", "failed"
 """Status of a dump: `refused` may not be opened, `failed` cannot be read."""
 
-PROFILES_COLUMNS = ["file", "profile", *FIELDS, "status", "reason", "sha256", "written_by", "functions", "total_time_s"]
+PROFILES_COLUMNS = [
+    *("file", "profile", "cell", *FIELDS, "repetition"),
+    *("status", "reason", "sha256", "written_by", "functions", "total_time_s"),
+]
 """Columns of the record of a collection: one row per file.
 
-`profile` is the run's name, made of its levels; `status` is ok, refused or failed, with the reason; `written_by` is the
-Python that wrote the dump, `total_time_s` the run's length.
+`cell` and `repetition` identify the profiled run, `profile` is its name in names of files; `status` is ok, refused or
+failed, with the reason; `written_by` is the Python that wrote the dump, `total_time_s` the run's length.
 """
 
 
@@ -42,6 +48,30 @@ class Names:
     def all(self, field: str) -> list[str]:
         """All levels of a field, in the order of the table."""
         return list(self.titles[field])
+
+
+@dataclass(frozen=True)
+class DumpedRun:
+    """The profiled run that a dump is of.
+
+    Attributes:
+        levels: field -> level.
+        repetition: its number in its cell, from 1.
+    """
+
+    levels: Mapping[str, str]
+    repetition: int
+
+    @property
+    def cell(self) -> str:
+        """Name of its cell."""
+        return cell_of(self.levels)
+
+    @property
+    def name(self) -> str:
+        """Its name in names of files; the first repetition has that of its levels alone."""
+        words = file_name(*self.levels.values())
+        return words if self.repetition == 1 else f"{words}_{self.repetition}"
 
 
 def read_names(path: Path) -> Names:
@@ -69,7 +99,7 @@ def read_profiles(files: Iterable[Path], names: Names, trust: Trust) -> tuple[li
     """Read the dumps, and record the status of every file.
 
     Args:
-        files: dumps named `<workload>_<framework>_<phase>.prof`.
+        files: dumps named `<workload>_<framework>_<phase>.prof`, or `…_<repetition>.prof`.
         names: what the words of those names mean.
         trust: which dumps may be opened.
 
@@ -81,8 +111,8 @@ def read_profiles(files: Iterable[Path], names: Names, trust: Trust) -> tuple[li
     for file in files:
         row: dict[str, Any] = {"file": file.name, "status": FAILED}
         try:
-            levels = _levels(file, names)
-            row |= levels | {"profile": file_name(*levels.values())}
+            run = run_of(file, names)
+            row |= {**run.levels, "cell": run.cell, "repetition": run.repetition, "profile": run.name}
             _refuse_second(file, files, names)
             profile = read_profile(file, trust)
         except FramewattError as error:
@@ -91,12 +121,13 @@ def read_profiles(files: Iterable[Path], names: Names, trust: Trust) -> tuple[li
             # The record is published, so it must not hold the file's path on this machine.
             rows.append(row | {"reason": str(error).replace(str(file), file.name)})
             continue
-        runs.append(ProfiledRun(**levels, profile=profile))
+        runs.append(ProfiledRun(**run.levels, profile=profile, repetition=run.repetition))
         row |= {"status": OK, "sha256": profile.sha256, "written_by": profile.python and f"Python {profile.python}"}
         rows.append(row | {"functions": len(profile.functions), "total_time_s": profile.total_time_s})
-    runs.sort(key=lambda run: _place(names, run.workload, run.framework, run.phase))
-    rows.sort(key=lambda row: _place(names, *(row.get(field) for field in FIELDS)))
-    return runs, pd.DataFrame(rows, columns=PROFILES_COLUMNS).astype({"functions": "Int64"})
+    runs.sort(key=lambda run: (_place(names, run.workload, run.framework, run.phase), run.repetition))
+    rows.sort(key=lambda row: (_place(names, *(row.get(field) for field in FIELDS)), row.get("repetition", 0)))
+    whole = dict.fromkeys(("repetition", "functions"), "Int64")
+    return runs, pd.DataFrame(rows, columns=PROFILES_COLUMNS).astype(whole)
 
 
 def summary(record: pd.DataFrame) -> list[str]:
@@ -117,30 +148,38 @@ def summary(record: pd.DataFrame) -> list[str]:
     ]
 
 
-def _words(file: Path) -> dict[str, str]:
-    """Word of each field in a file's name; empty where it is no name of a dump."""
+def run_of(file: Path, names: Names) -> DumpedRun:
+    """What ran, by the name of its dump.
+
+    Raises:
+        FramewattError: it is no name of a dump, or has a word that the names do not know.
+    """
     found = _FILE_NAME.fullmatch(file.name)
-    return found.groupdict() if found else {}
-
-
-def _levels(file: Path, names: Names) -> dict[str, str]:
-    """Level of each field."""
-    words = _words(file)
-    if not words:
-        raise FramewattError(f"{file}: found that name; allowed: <workload>_<framework>_<phase>.prof; rename the file")
+    if not found:
+        raise FramewattError(f"{file}: found that name; allowed: {_ALLOWED}; rename the file")
+    words = {field: found[field] for field in FIELDS}
     for field, word in words.items():
         if word not in names.levels[field]:
             allowed = ", ".join(names.levels[field])
             raise FramewattError(
                 f"{file}: {field}: found {word!r}; allowed: {allowed}; or add it to the table of names"
             )
-    return {field: names.levels[field][word] for field, word in words.items()}
+    return DumpedRun({field: names.levels[field][word] for field, word in words.items()}, int(found["repetition"] or 1))
+
+
+def names_of_profiles(files: Iterable[Path], names: Names) -> list[str]:
+    """The names of the runs that some dumps are of, each once; files that are no dumps have none."""
+    found = []
+    for file in files:
+        with contextlib.suppress(FramewattError):
+            found.append(run_of(file, names).name)
+    return sorted(set(found))
 
 
 def _refuse_second(file: Path, files: Iterable[Path], names: Names) -> None:
     """Refuse two dumps of one run, since a program cannot decide which one counts."""
-    known = {other: {f: names.levels[f].get(word) for f, word in _words(other).items()} for other in files}
-    others = [other.name for other in known if other != file and known[other] == known[file]]
+    name = run_of(file, names).name
+    others = [other.name for other in files if other != file and names_of_profiles([other], names) == [name]]
     if others:
         raise FramewattError(f"{file}: found another dump of the same run, {', '.join(others)}; allowed: one a run")
 

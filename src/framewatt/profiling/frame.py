@@ -6,20 +6,31 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from framewatt.frames.frames import PLACES
+from framewatt.imports.collect import cell_named
 from framewatt.profiling.api_names import Rule, api_names
 from framewatt.profiling.dump import CALL_COLUMNS, FUNCTION_COLUMNS, Profile
+from framewatt.study.factors import in_order
 
-RUN_COLUMNS = ["study", "workload", "framework", "phase"]
-"""Columns that identify the run of a row."""
+FIELDS = ("workload", "framework", "phase")
+"""Factors of a profiled run."""
+
+KEY = ["cell", "repetition"]
+"""Columns that identify the profiled run of a row in its study."""
+
+RUN_COLUMNS = ["study", "cell", *FIELDS, "repetition"]
+"""Columns about the run of a row: its key, and the levels of its cell. Profiled runs are counted apart from measured
+ones: repetition 1 of both is not the same run."""
 
 PROFILED_COLUMNS = [*RUN_COLUMNS, *FUNCTION_COLUMNS, "share_percent"]
 """Columns of the profiled functions: what Profile.functions has, and the own time's share of the run's total time."""
 
-FUNCTIONS_COLUMNS = [*PROFILED_COLUMNS, "api_name", "type"]
+FUNCTIONS_COLUMNS = [*RUN_COLUMNS, *PLACES, *PROFILED_COLUMNS[len(RUN_COLUMNS) :], "api_name", "type"]
 """Columns of the functions frame.
 
-`api_name` is the name by which the framework's users know a profiled function, and `type` what makes it costly; both
-are missing where no table tells.
+`machine` and `session` are those of the profiled run, missing where a dump is all that is known; `api_name` is the name
+by which the framework's users know a profiled function, and `type` what makes it costly; both are missing where no
+table tells.
 """
 
 CALLS_COLUMNS = [*RUN_COLUMNS, *CALL_COLUMNS]
@@ -35,12 +46,41 @@ class ProfiledRun:
         framework: name of the framework, as the rules of API names call it.
         phase: `train` or `infer`.
         profile: what was read.
+        repetition: number of the profiled run in its cell, from 1.
     """
 
     workload: str
     framework: str
     phase: str
     profile: Profile
+    repetition: int = 1
+
+    @property
+    def columns(self) -> dict[str, str | int]:
+        """RUN_COLUMNS without the study."""
+        levels = {field: str(getattr(self, field)) for field in FIELDS}
+        return {"cell": cell_of(levels), **levels, "repetition": self.repetition}
+
+
+def cell_of(levels: Mapping[str, str]) -> str:
+    """Name of the cell of some levels, the same as that of runs that are read from files."""
+    return cell_named(tuple((field, levels[field]) for field in in_order(FIELDS))).id
+
+
+def keyed(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with its KEY; one that was written before profiles had keys has one profile a cell, repetition 1.
+
+    Args:
+        frame: of functions or calls, or the record of a collection, in which a file without levels has no cell.
+    """
+    if set(KEY) <= set(frame.columns):
+        return frame
+    levels = frame[list(FIELDS)]
+    cells = {
+        row: cell_of(dict(zip(FIELDS, row, strict=True))) for row in levels.dropna().itertuples(index=False, name=None)
+    }
+    named = [cells.get(row) for row in levels.itertuples(index=False, name=None)]
+    return frame.assign(cell=pd.Series(named, frame.index, dtype="str"), repetition=1)
 
 
 def file_name(*levels: str) -> str:
@@ -74,19 +114,20 @@ def functions_frame(
         types: API name -> type; a name that is not there has none.
     """
     names: list[str | None] = []
-    for (workload, framework, phase), functions in profiled.groupby(RUN_COLUMNS[1:], sort=False):
-        names += api_names(functions, of_run(calls, workload, framework, phase), framework, phase, rules)
+    for (cell, repetition), functions in profiled.groupby(KEY, sort=False):
+        framework, phase = functions.iloc[0][["framework", "phase"]]
+        names += api_names(functions, of_run(calls, cell, repetition), framework, phase, rules)
     named = profiled.assign(
         api_name=pd.Series(names, profiled.index, dtype="str"),
         type=pd.Series([types.get(name or "") for name in names], profiled.index, dtype="str"),
+        **{place: pd.Series(pd.NA, profiled.index, dtype="str") for place in PLACES},
     )
     return named[FUNCTIONS_COLUMNS]
 
 
-def of_run(frame: pd.DataFrame, workload: str, framework: str, phase: str) -> pd.DataFrame:
-    """The rows of one run, of either frame."""
-    wanted = (frame["workload"] == workload) & (frame["framework"] == framework) & (frame["phase"] == phase)
-    return frame[wanted].reset_index(drop=True)
+def of_run(frame: pd.DataFrame, cell: str, repetition: int = 1) -> pd.DataFrame:
+    """The rows of one profiled run, of any frame that is keyed."""
+    return frame[(frame["cell"] == cell) & (frame["repetition"] == repetition)].reset_index(drop=True)
 
 
 def profiled_as(functions: pd.DataFrame) -> pd.Series:
@@ -96,7 +137,7 @@ def profiled_as(functions: pd.DataFrame) -> pd.Series:
 
 
 def _with_run(frame: pd.DataFrame, study: str, run: ProfiledRun) -> pd.DataFrame:
-    return frame.assign(study=study, workload=run.workload, framework=run.framework, phase=run.phase)
+    return frame.assign(study=study, **run.columns)
 
 
 def _joined(frames: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:

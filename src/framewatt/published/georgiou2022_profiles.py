@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from framewatt.profiling.collection import PROFILES_COLUMNS, REFUSED, Names
-from framewatt.profiling.frame import FUNCTIONS_COLUMNS, of_run, profiled_as
+from framewatt.profiling.frame import FUNCTIONS_COLUMNS, cell_of, of_run, profiled_as
 from framewatt.tables.functions import THRESHOLD_PERCENT
 
 COMPARISON_COLUMNS = ["entry", "table", "row", "column", "recomputed", "published", "unit", "note"]
@@ -90,9 +90,9 @@ def _entries(
     for table, file in TABLES.items():
         published = _read(resources / file)
         for model, part in published.groupby("model", sort=False):
-            run = _run(names, part.iloc[0])
-            profiled = of_run(functions, **run)
-            reason = _why_missing(profiles, run) if profiled.empty else ""
+            cell = cell_of(_levels(names, part.iloc[0]))
+            profiled = of_run(functions, cell)
+            reason = _why_missing(profiles, cell) if profiled.empty else ""
             listed = []
             for _, printed in part.iterrows():
                 found, note = _find(profiled, meanings[printed["function"]], reason)
@@ -111,16 +111,16 @@ def _read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype="str", keep_default_na=False)
 
 
-def _run(names: Names, printed: pd.Series) -> dict[str, str]:
-    """The levels of the run that a published row is about."""
+def _levels(names: Names, printed: pd.Series) -> dict[str, str]:
+    """The levels of the cell that a published row is about; the authors profiled one run of each."""
     columns = {"workload": "model", "framework": "framework", "phase": "phase"}
     levels = {field: {title: level for level, title in names.titles[field].items()} for field in columns}
     return {field: levels[field][printed[column]] for field, column in columns.items()}
 
 
-def _why_missing(profiles: pd.DataFrame, run: Mapping[str, str]) -> str:
+def _why_missing(profiles: pd.DataFrame, cell: str) -> str:
     """Why a run has no profile, without the names of files, so that dumps with one fault have one reason."""
-    dumps = of_run(profiles, **run)
+    dumps = of_run(profiles, cell)
     if (dumps["status"] == REFUSED).any():
         return NOT_OPENED
     reasons = [

@@ -70,7 +70,10 @@ def epochs_of(run: TracedRun) -> pd.DataFrame:
         epoch_number=[epoch["epoch"] for epoch in record["epochs"]],
         repetition=record["repetition"],
         total_time=np.diff(edges_ns) * 1e-9,
-        **{column: [epoch["metrics"].get(name) for epoch in record["epochs"]] for column, name in METRICS.items()},
+        **{
+            column: [epoch["quality"].get(name, {}).get("value") for epoch in record["epochs"]]
+            for column, name in METRICS.items()
+        },
         **_integrated(record),
     )
     return frame.reset_index(drop=True).astype(dict.fromkeys([*METRICS, "energy_integrated"], "float64"))

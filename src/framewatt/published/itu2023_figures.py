@@ -6,9 +6,11 @@ from dataclasses import replace
 import pandas as pd
 from matplotlib.figure import Figure
 
-from framewatt.figures import training, training_levels, training_series
+from framewatt.figures import training_levels, training_series
 from framewatt.figures.power_traces import TracedRun
 from framewatt.figures.published.frameworks import NAMES
+from framewatt.figures.training_quantities import FIGURES as QUANTITIES
+from framewatt.figures.training_quantities import Levels
 from framewatt.published.itu2023_epochs import FACTORS
 from framewatt.statistics.training_epochs import LABEL
 
@@ -20,8 +22,8 @@ _FAVOURED = ("SVHN", "CIFAR10")
 _NOTHING = "No raw results are given."
 
 
-def _levels(which: str, title: str) -> training_levels.Levels:
-    return replace(training.FIGURES[which], title=f"itu2023, {title}", empty=_NOTHING)
+def _levels(which: str, title: str) -> Levels:
+    return replace(QUANTITIES[which], title=f"itu2023, {title}", empty=_NOTHING)
 
 
 FIGURES = {

@@ -14,8 +14,8 @@ from framewatt.report import page as report_page
 from framewatt.report.page import PageFigure
 from framewatt.report.svg import inline
 from framewatt.report.tables import Table, of_table
-from framewatt.tables import Table as StudyTable
-from framewatt.tables import to_markdown
+from framewatt.tables.table import Table as StudyTable
+from framewatt.tables.table import to_markdown
 
 
 @dataclass(frozen=True)

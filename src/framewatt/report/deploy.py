@@ -1,24 +1,29 @@
-"""What should I deploy? In words, by workload and data set: equal accuracy, best by objective, the Pareto front."""
+"""What should I deploy? In words, by workload and data set: equal quality, best by objective, the Pareto front."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from framewatt.frames.counting import counts
 from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.factor_words import label
+from framewatt.frames.quality import unit_of, words_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import interval, known, p_value, si, significant
+from framewatt.statistics.deploy import BEST_QUALITY
+from framewatt.statistics.mixing import mixing
 from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
+from framewatt.study.statistical_tests import is_paired
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
 
 _TASK = ("workload", "dataset")
 _BEST = {
-    "energy": ("Least energy a sample", "J", "energy_per_sample_j"),
+    "energy": ("Least energy a {unit}", "J", "energy_per_sample_j"),
     "latency": ("Lowest latency of a batch (95th percentile)", "s", "latency_p95_s"),
-    "throughput": ("Highest throughput, by time a sample", "s", "time_per_sample_s"),
+    "throughput": ("Highest throughput, by time a {unit}", "s", "time_per_sample_s"),
 }
 Row = Mapping[str, Any]
 
@@ -34,11 +39,19 @@ def recommendations(material: Material) -> list[tuple[str, list[str]]]:
     for levels, part in sorted_by(choices, _TASK).groupby(list(_TASK), sort=False):
         names = _names(part, material.compared)
         rows: list[Row] = [{str(k): v for k, v in row.items()} for row in part.to_dict("records")]
-        sentences = [_accuracy(rows, names, settings)]
+        sentences = [_quality(rows, names, settings)]
         sentences += [_best(objective, rows, names) for objective in OBJECTIVES]
-        sentences += [_takes(rows, names), _front(rows, names)]
+        sentences += [_takes(rows, names), _front(rows, names), _mixed(material, names)]
         found.append((" on ".join(map(str, levels)), [sentence for sentence in sentences if sentence]))
     return found
+
+
+def _mixed(material: Material, cells: Collection[str]) -> str:
+    """What the runs of these cells mix of machines and sessions; empty where they are of one session."""
+    runs = material.totals[counts(material.totals) & material.totals["cell"].isin(list(cells))]
+    paired = is_paired(material.plan["settings"]["statistics"])
+    mixed = "; ".join(mixing(runs.set_index("repetition"), paired=paired))
+    return f"These choices are compared over {mixed}." if mixed else ""
 
 
 def _names(choices: pd.DataFrame, compared: Sequence[str]) -> dict[str, str]:
@@ -54,18 +67,21 @@ def _names(choices: pd.DataFrame, compared: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _accuracy(rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[str, Any]) -> str:
-    if not any(known(row["accuracy"]) for row in rows):
-        return "Accuracy is unknown of every choice, so that choices are compared without it."
-    if any(row["accuracy_note"] == "size of the test set unknown" for row in rows):
-        ends = sorted({significant(row["accuracy"]) for row in rows if known(row["accuracy"])})
+def _quality(rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[str, Any]) -> str:
+    what = words_of([row["metric"] for row in rows])
+    if not any(known(row["quality"]) for row in rows):
+        return f"{what.capitalize()} is unknown of every choice, so that choices are compared without it."
+    if any(row["quality_note"] == "size of the test set unknown" for row in rows):
+        ends = sorted({significant(row["quality"]) for row in rows if known(row["quality"])})
         span = ends[0] if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
-        return f"Accuracy is {span}; on how many samples is not known, so that choices are compared without it."
-    most = next(row for row in rows if row["accuracy_note"] == "the most accurate")
-    equal = [row for row in rows if _true(row["as_accurate"]) and row is not most]
-    others = [row for row in rows if not _true(row["as_accurate"])]
+        return (
+            f"{what.capitalize()} is {span}; on how many samples is not known, so that choices are compared without it."
+        )
+    best = next(row for row in rows if row["quality_note"] == BEST_QUALITY)
+    equal = [row for row in rows if _true(row["as_good"]) and row is not best]
+    others = [row for row in rows if not _true(row["as_good"])]
     margin = settings["accuracy_margin"]
-    words = f"{names[most['cell']]} is the most accurate, {significant(most['accuracy'])}"
+    words = f"{names[best['cell']]} has the best {what}, {significant(best['quality'])}"
     if equal:
         words += f"; equal to it within {margin:g}: {_listed(equal, names, _how_equal)}"
     if others:
@@ -74,17 +90,16 @@ def _accuracy(rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[s
 
 
 def _how_equal(row: Row) -> str:
-    if not known(row["accuracy"]):
-        return "accuracy unknown"
-    how = ", ".join(
-        filter(None, [p_value(row["accuracy_p"]) if known(row["accuracy_p"]) else "", row["accuracy_note"]])
-    )
-    return f"{significant(row['accuracy'])}, {how}"
+    if not known(row["quality"]):
+        return str(row["quality_note"])
+    how = ", ".join(filter(None, [p_value(row["quality_p"]) if known(row["quality_p"]) else "", row["quality_note"]]))
+    return f"{significant(row['quality'])}, {how}"
 
 
 def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
     """The choices that may be the best in an objective, and the others' ratios; no stronger than the set allows."""
     words, unit, quantity = _BEST[objective]
+    words = words.format(unit=unit_of(row["metric"] for row in rows))
     judged = [row for row in rows if isinstance(row[f"{objective}_verdict"], str)]
     inside = [row for row in judged if row[f"{objective}_verdict"] in (BEST, NOT_APART)]
     if not inside:
@@ -140,8 +155,8 @@ def _amounts(row: Row) -> str:
 def _front(rows: Sequence[Row], names: Mapping[str, str]) -> str:
     """The Pareto front; it is one of means, whose differences may not be significant."""
     front = [names[row["cell"]] for row in rows if _true(row["on_front"])]
-    accuracy = " and accuracy" if all(known(row["accuracy"]) for row in rows) else ""
-    return f"On the Pareto front of mean energy, latency{accuracy}: {', '.join(front)}." if front else ""
+    quality = f" and {words_of([row['metric'] for row in rows])}" if all(known(row["quality"]) for row in rows) else ""
+    return f"On the Pareto front of mean energy, latency{quality}: {', '.join(front)}." if front else ""
 
 
 def _listed(rows: Sequence[Row], names: Mapping[str, str], told: Any) -> str:

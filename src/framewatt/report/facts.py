@@ -2,10 +2,12 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from framewatt.frames.factor_words import label, phrase
+from framewatt.host.machine import facts_of, machine_of, session_of, sessions_told
 from framewatt.report.imported import Facts, files_read, how_sampled
 from framewatt.report.material import Material
 from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
@@ -103,16 +105,49 @@ def _crosses(material: Material) -> list[str]:
 
 def machines(material: Material) -> list[Facts]:
     """The machines that measured, each once however often it booted; the reader should know if there are several."""
-    found: dict[str, Facts] = {}
+    told: dict[str, list[Mapping[str, Any]]] = {}
     for record in material.records:
-        if not record["machine"]:
-            continue
-        machine = {name: value for name, value in record["machine"].items() if name != "fingerprint"}
-        found.setdefault(json.dumps(machine, sort_keys=True), [(_words(n), _value(n, v)) for n, v in machine.items()])
-    if not found and material.idle.get("machine"):
-        machine = {name: value for name, value in material.idle["machine"].items() if name != "fingerprint"}
-        return [[(_words(name), _value(name, value)) for name, value in machine.items()]]
-    return list(found.values())
+        if record["machine"]:
+            told.setdefault(_key(record["machine"], sessions(material)), []).append(record["machine"])
+    if not told and material.idle.get("machine"):
+        told = {"idle": [material.idle["machine"]]}
+    runs = _runs_of if sessions(material) > 1 else lambda every: []
+    return [_of_machine(every) + runs(every) for every in told.values()]
+
+
+def sessions(material: Material) -> int:
+    """Number of sessions (boots of a machine) in which the runs were measured; 0 where every record is older than 4."""
+    if not sessions_told(material.records):
+        return 0
+    return len({session_of(record["machine"]) for record in material.records if record["machine"]})
+
+
+def compared_machines(material: Material) -> str:
+    """What holds of numbers of several machines."""
+    if not sessions(material):
+        return "Their numbers do not compare."
+    return (
+        "Means over all runs mix them. Within a block that one of them measured as a whole cells compare as on one "
+        "machine; flags of comparisons and answers name the blocks of several."
+    )
+
+
+def _key(machine: Mapping[str, Any], sessions: int) -> str:
+    """What tells machines apart: hardware, or all that was said of them before records told sessions."""
+    return str(machine_of(machine)) if sessions else json.dumps(facts_of(machine), sort_keys=True)
+
+
+def _of_machine(every: Sequence[Mapping[str, Any]]) -> Facts:
+    """What the records of a machine say of it; what differs between its sessions is named with every value."""
+    names = dict.fromkeys(name for machine in every for name in facts_of(machine))
+    values = {name: dict.fromkeys(_value(name, machine.get(name)) for machine in every) for name in names}
+    return [(_words(name), " or ".join(found)) for name, found in values.items()]
+
+
+def _runs_of(every: Sequence[Mapping[str, Any]]) -> Facts:
+    """How many runs a machine has in each of its sessions."""
+    told = [plural(count, "run") for count in Counter(map(session_of, every)).values()]
+    return [("Sessions (boots)", f"{len(told)}, with {', '.join(told)}")]
 
 
 def instruments(material: Material) -> Table:

@@ -29,8 +29,9 @@ def _scope(material: Material) -> str:
     """What the answer holds for."""
     if material.imported:
         return "In the runs that were read"
-    machines = len(facts.machines(material))
-    return "On this machine, in this session" if machines < 2 else f"On these {machines} machines, in this session"
+    machines, sessions = len(facts.machines(material)), facts.sessions(material)
+    where = "On this machine" if machines < 2 else f"On these {machines} machines"
+    return f"{where}, in {'this session' if sessions < 2 else f'{sessions} sessions'}"
 
 
 def _with_remarks(material: Material, one: Answered) -> str:

@@ -10,7 +10,7 @@ from framewatt.figures.notes import estimate_words
 from framewatt.frames.counting import counts
 from framewatt.frames.frames import TOTAL
 from framewatt.frames.headline import Headline, headline_of_runs
-from framewatt.tables import Table
+from framewatt.tables.table import Table
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,13 @@
 """Tables of the page: those of the study, as in their files, and those that the report itself makes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
-from framewatt import tables
 from framewatt.report.material import Material
+from framewatt.tables.fairness import models_of_runs
+from framewatt.tables.names import TABLES
+from framewatt.tables.table import Table as StudyTable
 
 _LONG_ROWS = 24
 
@@ -37,26 +40,19 @@ class Table:
 
 def study_tables(material: Material) -> list[Table]:
     """The study's tables, rounded as in their Markdown and LaTeX files."""
-    made = [
-        tables.energy_time(material.cells),
-        tables.accuracy(material.runs),
-        tables.fairness(
-            [*material.models, *tables.models_of_runs(material.records, material.models)], material.exports
-        ),
-        tables.export_agreement(material.exports),
-        tables.deploy(material.choices, material.plan["settings"].get("costs", {})),
-        tables.comparisons(material.comparisons),
-        tables.epochs(material.epochs, material.runs),
-        *_of_training(material),
-        tables.failures(material.runs),
-    ]
-    return [of_table(table) for table in made]
+    results = _results(material)
+    made = [(table, table.make(results)) for table in TABLES.values()]
+    return [of_table(found) for table, found in made if len(found.data) or not table.only_with_rows]
 
 
-def _of_training(material: Material) -> list[tables.Table]:
-    """Tables of training, which few studies have."""
-    made = [tables.trends(material.trends), tables.to_accuracy(material.to_accuracy)]
-    return [table for table in made if len(table.data)]
+def _results(material: Material) -> dict[str, Any]:
+    """The material by the names that tables are registered with (see framewatt.tables.results)."""
+    return {
+        **{field.name: getattr(material, field.name) for field in fields(material)},
+        "deploy": material.choices,
+        "costs": material.plan["settings"].get("costs", {}),
+        "models": [*material.models, *models_of_runs(material.records, material.models)],
+    }
 
 
 def replication_tables(material: Material) -> list[Table]:
@@ -64,7 +60,7 @@ def replication_tables(material: Material) -> list[Table]:
     return [of_table(table, "replication") for table in material.replication]
 
 
-def of_table(table: tables.Table, folder: str = "tables") -> Table:
+def of_table(table: StudyTable, folder: str = "tables") -> Table:
     """A table of a file, as it is shown there, with the name of the file."""
     rows = [[str(value) for value in row] for row in table.shown.itertuples(index=False)]
     return Table(

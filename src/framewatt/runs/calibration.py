@@ -11,7 +11,7 @@ from framewatt.base.files import read_json, write_json
 from framewatt.energy.accounts import energies_of, energy_accounts, energy_of
 from framewatt.energy.idle_power import spreads_of, usual_spread_w
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
-from framewatt.host.machine import describe_machine
+from framewatt.host.machine import describe_machine, session_of
 from framewatt.meters.trace import Trace
 from framewatt.sampling.client import Sampler
 from framewatt.witness.window import witnessed
@@ -64,23 +64,24 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
 
 
 def idle_here(idle: Mapping[str, Any], options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The calibration of this node in its current boot.
+    """The calibration of this machine in its current session.
 
-    Idle power belongs to one node: where the study's calibration comes from another node, or from before a reboot, this
-    node is measured once. The result is kept under the node's fingerprint until the study's own calibration changes.
+    Idle power belongs to one session: where the study's calibration comes from another machine, or from before a
+    reboot, this one is measured once. The result is kept under the session's name until the study's own calibration
+    changes.
 
     Args:
         idle: the study's calibration, with the hash of its job.
         options: the study's `instruments`.
-        folder: where calibrations of further nodes are kept.
+        folder: where calibrations of further sessions are kept.
 
     Raises:
         FramewattError: a meter cannot be read.
     """
-    fingerprint = describe_machine()["fingerprint"]
-    if idle["machine"]["fingerprint"] == fingerprint:
+    session = session_of(describe_machine())
+    if session_of(idle["machine"]) == session:
         return dict(idle)
-    kept = folder / f"idle_{fingerprint}.json"
+    kept = folder / f"idle_{session}.json"
     if not kept.exists() or read_json(kept).get("job_sha256") != idle["job_sha256"]:
         with scratch_folder() as scratch:
             found = measure_idle(idle["meters"], options, idle["idle_s"], scratch / "trace.bin")

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from framewatt.host.machine import session_of
+
 TOLERANCE_S = 0.5
 """Largest difference that reading two clocks in turn may cause on a busy machine; a leap second is more."""
 
@@ -66,7 +68,8 @@ def steps_between(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int],
     Args:
         records: of one study, in any order.
     """
-    known = [(_boot(r), r) for r in records if r.get("source", "measured") == "measured" and r["clock"]["utc"]]
+    measured = [r for r in records if r.get("source", "measured") == "measured" and r["clock"]["utc"]]
+    known = [(session_of(r["machine"] or {}), r) for r in measured]
     known = sorted((pair for pair in known if pair[0]), key=lambda pair: (pair[0], pair[1]["clock"]["monotonic_ns"]))
     flags = {}
     for (boot, earlier), (later_boot, later) in itertools.pairwise(known):
@@ -81,12 +84,6 @@ def steps_between(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int],
 
 def _moved(moved_s: float) -> str:
     return f"the wall clock was set by {moved_s:+.1f} s, or the machine slept,"
-
-
-def _boot(record: Mapping[str, Any]) -> str | None:
-    """Identifier of a machine's boot."""
-    machine = record["machine"] or {}
-    return str(machine["fingerprint"]) if machine.get("fingerprint") else None
 
 
 def offset_s(record: Mapping[str, Any]) -> float:

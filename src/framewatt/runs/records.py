@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import json_text, read_json, write_atomically, write_text
 from framewatt.base.schema import Validator
+from framewatt.runs.earlier_records import as_now
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 SCHEMA_PATH = Path(__file__).parents[3] / "config" / "schemas" / "run.schema.json"
 
 
@@ -37,7 +38,7 @@ def run_text(record: Mapping[str, Any], path: Path) -> str:
 
 
 def read_run(path: Path) -> dict[str, Any]:
-    """Read a run record.
+    """Read a run record; what one of an earlier version says is told in the words of the present one.
 
     Raises:
         FramewattError: the file is not JSON or breaks the schema.
@@ -47,7 +48,7 @@ def read_run(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise FramewattError(f"{path}: not JSON: {error}") from error
     _check(record, path)
-    return dict(record)
+    return as_now(record)
 
 
 def record_paths(paths: str | Iterable[str]) -> list[Path]:

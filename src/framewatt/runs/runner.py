@@ -10,6 +10,7 @@ from typing import Any
 
 from framewatt import __version__
 from framewatt.base.ending import scratch_folder
+from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_atomically, write_text
 from framewatt.base.privacy import Secrets
 from framewatt.characterisation.in_force import in_force
@@ -30,6 +31,7 @@ from framewatt.runs.predictions import as_bytes, read_right
 from framewatt.runs.records import SCHEMA_VERSION, Clock, run_text, write_events
 from framewatt.runs.verdict import OK, judge
 from framewatt.sampling.client import Sampler
+from framewatt.study.purpose import MEASURE, is_measured
 
 _SETTLE_S = 0.05
 """Seconds sampled before and after the process, so that the trace covers every edge of its windows."""
@@ -71,10 +73,11 @@ def measure(
     """Measure one run and write its record, also where the workload fails.
 
     Args:
-        job: what to run: `study`, `cell`, `cell_id`, `engine`, `repetition`, `position`, `attempt`, `job_sha256`,
-            `device`, `threads`, `meters`, `instruments`, `window`, `training`, `cool_down`, `preflight`, `timeout_s`,
-            `identity`, the worker's fields (see workloads.contract.spec_of), `missing`: why it cannot run at all, or
-            None, `repeat`: whether a retry could succeed, and, of a second try, `first_try` (see runs.repeating).
+        job: what to run: `purpose`, which is to measure, `study`, `cell`, `cell_id`, `engine`, `repetition`,
+            `position`, `attempt`, `job_sha256`, `device`, `threads`, `meters`, `instruments`, `window`, `training`,
+            `cool_down`, `preflight`, `timeout_s`, `identity`, the worker's fields (see workloads.contract.spec_of),
+            `missing`: why it cannot run at all, or None, `repeat`: whether a retry could succeed, and, of a second
+            try, `first_try` (see runs.repeating).
         idle: the calibration, see calibration.measure_idle.
         environment: the environment's record: `status`, `reason`, `python`.
         files: where to write.
@@ -84,9 +87,11 @@ def measure(
         None where the run is ok, else why it is not.
 
     Raises:
-        FramewattError: a meter cannot be read; nothing is written.
+        FramewattError: a meter cannot be read, or the job is of another purpose; nothing is written.
         OSError: the disk is full; no record is written.
     """
+    if not is_measured(job):
+        raise FramewattError(f"{job['cell_id']}: purpose: found {job['purpose']!r}; allowed: {MEASURE!r}")
     missing = job["missing"]
     if missing is None and environment["status"] != "ok":
         missing = f"environment {environment['name']}: {environment['reason']}"
@@ -179,10 +184,11 @@ def _record(
     primary = windows.get(result["primary_window"]) if result else None
     verdict = judge(job, outcome, result, primary, around)
     duration_s = primary["duration_s"] if primary else None
-    samples = result["samples_processed"] if result else None
+    units = result["units"] if result else None
     return {
         "schema_version": SCHEMA_VERSION,
         "framewatt_version": __version__,
+        "purpose": MEASURE,
         **{name: job[name] for name in ("study", "cell_id", "cell", "repetition")},
         "block": job["repetition"],
         "position": job["position"],
@@ -192,10 +198,10 @@ def _record(
         **{name: value for name, value in around.items() if name != "error"},
         "windows": windows,
         "primary_window": result["primary_window"] if result and primary else None,
-        "samples_processed": samples,
-        "throughput_per_s": samples / duration_s if samples and duration_s else None,
+        "units": units,
+        "throughput_per_s": units["count"] / duration_s if units and units["count"] and duration_s else None,
         "latency": result["latency"] if result else None,
-        "metrics": result["metrics"] if result else {},
+        "quality": result["quality"] if result else {},
         **({"predictions": result["predictions"]} if result and "predictions" in result else {}),
         "epochs": result["epochs"] if result else [],
         "workload": result["workload"] if result else None,

@@ -7,6 +7,9 @@ from typing import Any
 from framewatt.host.supervision import Outcome
 from framewatt.preflight import objections
 from framewatt.runs.clocks import step_within
+from framewatt.runs.variables import flags_of
+from framewatt.tasks import METRICS
+from framewatt.tasks.quality import Quality, primary_of
 from framewatt.witness.judgement import told_of_disturbance, told_of_gpus, told_of_heat
 from framewatt.witness.policy import INVALID, disturbance_of
 
@@ -132,8 +135,8 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
         flags.append(_outside(result["workload"]))
     if diverged := [str(epoch["epoch"]) for epoch in result["epochs"] if epoch["loss_mean"] is None]:
         flags.append(f"the loss is not a number in epoch {', '.join(diverged)}")
-    if result["metrics_unknown"]:
-        flags.append(f"{result['metrics_unknown']}, so accuracy is unknown")
+    flags += unknown_quality(result["quality"])
+    flags += flags_of(result["workload"].get("variables", {}))
     return flags
 
 
@@ -147,3 +150,11 @@ def _outside(workload: Mapping[str, Any]) -> str:
         for kind, count in kinds.items()
     ]
     return f"some nodes ran outside {claimed}" + (f": {', '.join(told)}" if told else "")
+
+
+def unknown_quality(quality: Quality) -> list[str]:
+    """Flag of a primary metric that is unknown, with the reason; empty where it is known, or there is none."""
+    name = primary_of(quality)
+    if name is None or quality[name]["reason"] is None:
+        return []
+    return [f"{quality[name]['reason']}, so {METRICS[name].words} is unknown"]

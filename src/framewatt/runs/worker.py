@@ -6,6 +6,7 @@ they happen) and, at its very end, a result; without a result the run has failed
 
 import itertools
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.files import read_json, write_json
-from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.datasets.contract import load_arrays
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, told_of
+from framewatt.runs.variables import set_in
 from framewatt.study.weights import SEEDED
-from framewatt.tasks.classification import judge_outputs, right_answers
+from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_inference, make_training
-from framewatt.workloads.contract import Inference, Spec, Training, spec_of
+from framewatt.workloads.contract import Inference, Training, spec_of
 
 
 class Events:
@@ -50,10 +52,10 @@ class Events:
         self.mark(name, "end", time.monotonic_ns())
 
 
-def infer(workload: Inference, data: Arrays, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
+def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
     """Time one full pass over the test set, batch by batch, and go on with further passes up to `window.minimum_s`.
 
-    Accuracy comes from the outputs of the first, full pass.
+    The outputs of the first, full pass are those that are judged.
     """
     with events.window("setup"):
         workload.setup()
@@ -73,7 +75,6 @@ def infer(workload: Inference, data: Arrays, window: Mapping[str, Any], events: 
         synchronize()
         end_ns = now_ns()
         stamps.append(end_ns)
-    samples = len(data.x_test)
     for batch in itertools.cycle(batches):
         if end_ns - start_ns >= minimum_ns:
             break
@@ -81,74 +82,70 @@ def infer(workload: Inference, data: Arrays, window: Mapping[str, Any], events: 
         synchronize()
         end_ns = now_ns()
         stamps.append(end_ns)
-        samples += len(batch[0])
     events.mark("steady", "end", end_ns)
-    return _inferred(np.concatenate(outputs), stamps, samples, data, events)
+    return _inferred(workload, np.concatenate(outputs), stamps, events)
 
 
-def infer_from_node(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
+def infer_from_node(workload: Inference, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
     """As `infer`, but timed in Node.js; the result also has the workload's facts."""
     from framewatt.workloads.onnxruntime import node
 
-    timed = node.infer(spec, data, window, events.path)
-    result = _inferred(timed.scores, timed.stamps_ns, timed.samples, data, events)
+    timed = node.infer(workload.spec, workload.data, window, events.path)
+    result = _inferred(workload, timed.outputs, timed.stamps_ns, events)
     return {**result, "workload": timed.facts}
 
 
 def _inferred(
-    scores: Any, stamps: Sequence[int] | NDArray[np.int64], samples: int, data: Arrays, events: Events
+    workload: Inference, outputs: Any, stamps: Sequence[int] | NDArray[np.int64], events: Events
 ) -> dict[str, Any]:
-    """Result of an inference run, from the scores of the first pass and the timestamps around all batches."""
+    """Result of an inference run, from the outputs of the first pass and the timestamps around all batches."""
     with events.window("evaluate"):
-        metrics, unknown = judge_outputs(scores, data)
-        right = right_answers(scores, data, metrics)
+        judged = workload.task.judge(outputs, workload.data)
+    each = [step.units for step in workload.steps()]
+    passes, rest = divmod(len(stamps) - 1, len(each))
     return {
         "primary_window": "steady",
-        "samples_processed": samples,
+        "units": {"name": workload.task.unit, "count": passes * sum(each) + sum(each[:rest])},
         "latency": _latency(stamps),
-        "metrics": metrics,
-        "metrics_unknown": unknown,
-        "right": right,
+        "quality": quality_of(judged),
+        "right": judged.right,
         "epochs": [],
     }
 
 
-def train(workload: Training, data: Arrays, epochs: int, events: Events) -> dict[str, Any]:
+def train(workload: Training, epochs: int, events: Events) -> dict[str, Any]:
     """Time each epoch; the test set is evaluated between epochs, outside the timed windows."""
     with events.window("setup"):
         workload.setup()
     rows: list[dict[str, Any]] = []
     for epoch in range(1, epochs + 1):
         batches = list(workload.batches(epoch))
-        steps = []
+        losses = []
         workload.synchronize()
         start_ns = time.monotonic_ns()
         events.mark(f"epoch-{epoch}", "start", start_ns)
         for batch in batches:
-            steps.append(workload.run(batch))
+            losses.append(workload.run(batch))
         workload.synchronize()
         events.mark(f"epoch-{epoch}", "end", time.monotonic_ns())
         with events.window(f"evaluate-{epoch}"):
-            losses = [workload.loss_of(step) for step in steps]
-            scores = workload.evaluate()
-            metrics, unknown = judge_outputs(scores, data)
-            right = right_answers(scores, data, metrics)
-        loss = float(np.mean(losses))
+            means = [workload.loss_of(loss) for loss in losses]
+            judged = workload.task.judge(workload.evaluate(), workload.data)
+        loss = float(np.mean(means))
         rows.append(
             {
                 "epoch": epoch,
-                "samples_processed": len(steps) * min(workload.spec.batch_size, len(data.x_train)),
+                "units": sum(step.units for step in workload.steps(epoch)),
                 "loss_mean": loss if np.isfinite(loss) else None,
-                "metrics": metrics,
+                "quality": quality_of(judged),
             }
         )
     return {
         "primary_window": "steady",
-        "samples_processed": sum(row["samples_processed"] for row in rows),
+        "units": {"name": workload.task.unit, "count": sum(row["units"] for row in rows)},
         "latency": None,
-        "metrics": metrics,
-        "metrics_unknown": unknown,
-        "right": right,
+        "quality": quality_of(judged),
+        "right": judged.right,
         "epochs": rows,
     }
 
@@ -161,18 +158,20 @@ def main(job_path: str) -> None:
         events = Events(file)
         if job["phase"] == "train":
             training = make_training(job["engine"], spec_of(job), data)
-            result = train(training, data, job["training"]["epochs"], events)
+            result = train(training, job["training"]["epochs"], events)
             result["workload"] = training.facts()
             training.close()
-        elif (spec := spec_of(job)).level("client") == "node":
-            result = infer_from_node(spec, data, job["window"], events)
         else:
-            inference = make_inference(job["engine"], spec, data)
-            result = infer(inference, data, job["window"], events)
-            result["workload"] = inference.facts()
-            inference.close()
+            inference = make_inference(job["engine"], spec_of(job), data)
+            if inference.spec.level("client") == "node":
+                result = infer_from_node(inference, job["window"], events)
+            else:
+                result = infer(inference, job["window"], events)
+                result["workload"] = inference.facts()
+                inference.close()
+    result["workload"] = {**result["workload"], "variables": set_in(os.environ)}
     if job["weights"] == SEEDED:
-        result = without_metrics(result, "weights are random")
+        result = without_quality(result, "weights are random")
     path = Path(job["result"])
     write_json(path, with_predictions(result, path.with_name(PREDICTIONS)))
 
@@ -181,7 +180,7 @@ def with_predictions(result: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """The result as it is written to JSON; the correct predictions, where known, go to a file of their own.
 
     Args:
-        result: of a run, with `right`, see metrics.right_answers.
+        result: of a run, with `right`, see tasks.contract.Judged.
         path: the file of predictions.
     """
     kept = {name: value for name, value in result.items() if name != "right"}
@@ -191,10 +190,12 @@ def with_predictions(result: Mapping[str, Any], path: Path) -> dict[str, Any]:
     return {**kept, "predictions": told_of(result["right"])}
 
 
-def without_metrics(result: Mapping[str, Any], why: str) -> dict[str, Any]:
-    """The result with all metrics set to unknown, since they would mean nothing (see `why`)."""
-    unknown = result["metrics_unknown"] or why
-    return {**result, "metrics": dict.fromkeys(result["metrics"]), "metrics_unknown": unknown, "right": None}
+def without_quality(result: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """The result with all metrics unknown, since they would mean nothing (see `why`); an earlier reason is kept."""
+    quality = {
+        name: {**told, "value": None, "reason": told["reason"] or why} for name, told in result["quality"].items()
+    }
+    return {**result, "quality": quality, "right": None}
 
 
 def _latency(stamps: Sequence[int] | NDArray[np.int64]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.best_set import BestSet
 from framewatt.statistics.log_ratios import FEWEST, logs_of, number
 from framewatt.statistics.looks import ONCE, Looks, best_of
+from framewatt.statistics.mixing import mixing
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import ENERGIES, block_values, cells_of, counted, totals
 from framewatt.study.factors import AnyCell
@@ -184,7 +185,11 @@ def _group(
         "rule": _rule(found, settings, looks),
     }
     still = "the e-process" if looks.until_known else "the sign test"
-    return row | {"note": JOINT.join(_notes(found, values, still, paired=is_paired(settings)))}
+    notes = _notes(found, values, still, paired=is_paired(settings))
+    if len(found.cells) > 1:
+        compared = pd.concat([counted(rows, cell, quantity) for cell in found.cells])
+        notes += mixing(compared, paired=is_paired(settings))
+    return row | {"note": JOINT.join(notes)}
 
 
 def _rule(found: Found, settings: Mapping[str, Any], looks: Looks) -> str:

@@ -12,15 +12,16 @@ from framewatt.frames.factor_columns import factors_of
 from framewatt.statistics.correlation import spearman
 from framewatt.statistics.hypothesis_tests import correct
 from framewatt.statistics.intervals import SMALLEST_N, Values, is_constant, mean_interval
+from framewatt.statistics.mixing import mixing
 from framewatt.statistics.residuals import BEYOND, FEWEST_RUNS, outlying, residuals, scatter_percent
 from framewatt.statistics.selection import (
     ENERGIES,
-    QUANTITIES,
     block_values,
     by_reason,
     cells_of,
     counted,
     left_out,
+    quantities_of,
     totals,
 )
 from framewatt.study.factors import PlainCell
@@ -46,14 +47,14 @@ _COLUMNS = [
     *("estimated", "left_out", "left_out_reasons", "flags"),
 ]
 """Columns of the cells frame after cell and the factors. Numbers from `mean` to `max` are in the unit that ends the
-quantity's name (accuracy: a share); what is unknown is missing, and `flags` says why. `cv_percent` is the plain
-coefficient of variation, `cv_after_blocks_percent` the one of residuals after block effects."""
+quantity's name (of a metric without one, a share); what is unknown is missing, and `flags` says why. `cv_percent`
+is the plain coefficient of variation, `cv_after_blocks_percent` the one of residuals after block effects."""
 
 _SMALLEST_N_BIMODAL = 10
 """Runs below which the bimodality coefficient is not judged."""
 
 _SCATTERED = {"energy_gross_j", "energy_per_sample_j", "duration_s", "time_per_sample_s", "mean_power_w"}
-"""Quantities that are checked for outlying runs; accuracy is not, since it varies in steps of one sample."""
+"""Quantities that are checked for outlying runs; metrics are not, since many vary in steps of one answer."""
 
 
 def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -78,8 +79,9 @@ def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataF
     """
     rows = totals(runs)
     cells = cells_of(rows)
-    of_quantity = {quantity: _summarise_all(rows, cells, quantity, settings) for quantity in QUANTITIES}
-    summaries = [of_quantity[quantity][cell.id] for cell in cells for quantity in QUANTITIES]
+    quantities = quantities_of(rows)
+    of_quantity = {quantity: _summarise_all(rows, cells, quantity, settings) for quantity in quantities}
+    summaries = [of_quantity[quantity][cell.id] for cell in cells for quantity in quantities]
     frame = pd.DataFrame(summaries, columns=cells_columns(factors_of(runs)))
     integers = dict.fromkeys(["n", "outliers", "left_out"], "Int64")
     return frame.astype(integers | dict.fromkeys(_FLOATS, "float64") | {"bimodal": "boolean", "estimated": "bool"})
@@ -142,7 +144,7 @@ def _summarise(rows: pd.DataFrame, cell: PlainCell, quantity: str, settings: Map
         "outlier_repetitions": "",
         "run_flags": _run_flags(used),
     }
-    flags: list[str] = []
+    flags = mixing(used, paired=False)
     if estimated.any() and not estimated.all():
         flags.append(f"{int(estimated.sum())} of {len(used)} runs estimated, the others measured")
     if len(used):

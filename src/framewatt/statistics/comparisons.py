@@ -14,6 +14,7 @@ from framewatt.statistics.equal_costs import p_of_equal
 from framewatt.statistics.hypothesis_tests import compare_pair, correct
 from framewatt.statistics.intervals import Values, ratio_of_means_interval
 from framewatt.statistics.log_ratios import FEWEST, log_ratio, logs_of, number
+from framewatt.statistics.mixing import mixing
 from framewatt.statistics.pairs import comparable_pairs
 from framewatt.statistics.power import smallest_p
 from framewatt.statistics.selection import ENERGIES, by_reason, cells_of, counted, left_out, totals
@@ -115,6 +116,7 @@ def _compare(
         blocks = used_a.index.intersection(used_b.index)
         used_a, used_b = used_a.loc[blocks], used_b.loc[blocks]
         row["n_pairs"] = len(blocks)
+    flags += mixing(pd.concat([used_a, used_b]), paired=paired)
     estimated = [bool(used["estimated"].any()) and quantity in ENERGIES for used in (used_a, used_b)]
     row["estimated"] = any(estimated)
     if estimated[0] != estimated[1]:

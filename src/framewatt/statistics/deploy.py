@@ -1,4 +1,4 @@
-"""What to deploy: of the inference cells of a workload and data set, which are equally accurate, and which are best."""
+"""What to deploy: of the inference cells of a workload and data set, which are equally good, and which cost least."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.quality import is_higher_better, words_of
 from framewatt.statistics.answers import find_best
 from framewatt.statistics.equivalence import TestSets, equivalence
 from framewatt.statistics.hypothesis_tests import correct
@@ -18,16 +19,20 @@ from framewatt.statistics.selection import cells_of, counted, totals
 from framewatt.study.factors import PlainCell
 from framewatt.study.statistical_tests import is_paired
 
-QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per_sample_s", "accuracy")
+QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per_sample_s", "quality")
+
+BEST_QUALITY = "the best"
+"""Note of the choice of which the task's metric is best."""
 
 _TASK = ("workload", "dataset")
 _UNKNOWN = TestSets()
 _COLUMNS = [
-    *("device", "n", *QUANTITIES, "estimated", "on_front", "as_accurate", "accuracy_p", "accuracy_note"),
+    *("device", "n", *QUANTITIES, "metric", "estimated", "on_front", "as_good", "quality_p", "quality_note"),
     *("total_ratio", "total_ratio_low", "total_ratio_high"),
     *(f"{objective}_{what}" for objective in OBJECTIVES for what in ("verdict", "ratio", "ratio_low", "ratio_high")),
 ]
-"""Columns after cell and the factors. Quantities are means over the runs that count. `accuracy_p` is corrected.
+"""Columns after cell and the factors. Quantities are means over the runs that count. `quality` is the value of
+`metric`, the one that the task is compared by; `quality_p` is corrected.
 `total_ratio` is the ratio of mean energy to that of the choice with the least mean, which is what many inferences
 differ by (interval: Fieller). `<objective>_ratio` is the ratio to the choice with the least geometric mean in the
 confidence set of the best; its intervals hold for all choices of the workload and data set together."""
@@ -43,12 +48,12 @@ def judge_choices(
 ) -> pd.DataFrame:
     """Judge every inference cell against the others of its workload and data set; these cells are the choices.
 
-    The Pareto front is over mean energy per sample, latency (median and 95th percentile of a batch) and accuracy;
-    accuracy is an objective only where it is known for all choices.
+    The Pareto front is over mean energy per sample, latency (median and 95th percentile of a batch) and quality
+    (the task's primary metric, such as accuracy), which is an objective only where it is known for all choices.
 
     Choices count as equally accurate where they are equivalent to the most accurate one (see `equivalence`), p
     corrected over the workload's choices. Where no accuracy is known, or the size of the test set is unknown, all
-    choices take part, and `accuracy_note` says so.
+    choices take part, and `quality_note` says so.
 
     Among the equally accurate choices, each objective has its confidence set of the best (see `best_set`). A choice
     that is alone in it is the best; a choice outside of it takes more.
@@ -75,8 +80,8 @@ def judge_choices(
         tasks.setdefault(tuple(levels[name] for name in _TASK), []).append(cell)
     judged = [row for cells in tasks.values() for row in _judge_task(rows, cells, settings, tested, looks)]
     frame = pd.DataFrame(judged, columns=columns)
-    kinds = dict.fromkeys(("on_front", "as_accurate"), "boolean") | {"n": "Int64", "estimated": "bool"}
-    numbers = [name for name in columns if name in QUANTITIES or name == "accuracy_p" or "_ratio" in name]
+    kinds = dict.fromkeys(("on_front", "as_good"), "boolean") | {"n": "Int64", "estimated": "bool"}
+    numbers = [name for name in columns if name in QUANTITIES or name == "quality_p" or "_ratio" in name]
     return frame.astype(kinds | dict.fromkeys(numbers, "float64"))
 
 
@@ -89,31 +94,32 @@ def _judge_task(
     usable = [row for row in judged.values() if row["n"]]
     _mark_front(usable)
     _mark_totals(usable, runs, settings)
-    _mark_accuracy(usable, settings, tested)
+    _mark_quality(usable, settings, tested)
     for objective, quantity in OBJECTIVES.items():
-        _mark_best([row for row in usable if row["as_accurate"]], runs, objective, quantity, settings, looks)
+        _mark_best([row for row in usable if row["as_good"]], runs, objective, quantity, settings, looks)
     return list(judged.values())
 
 
 def _means(runs: pd.DataFrame) -> dict[str, Any]:
     """Means over runs; unknown for a quantity that some run lacks."""
     if runs.empty:
-        return {"n": 0, "estimated": False}
+        return {"n": 0, "estimated": False, "metric": ""}
     means = {name: _mean(runs[name].to_numpy(dtype=np.float64)) for name in QUANTITIES}
-    return {"device": runs["device"].iloc[0], "n": len(runs), "estimated": bool(runs["estimated"].any()), **means}
+    first = {name: runs[name].iloc[0] for name in ("device", "metric")}
+    return {**first, "n": len(runs), "estimated": bool(runs["estimated"].any()), **means}
 
 
 def _mean(values: Values) -> float:
-    # The floating-point mean of equal accuracies can be off by one bit, so that one cell would look better.
+    # The floating-point mean of equal qualities can be off by one bit, so that one cell would look better.
     return float(values[0] if is_constant(values) else values.mean())
 
 
 def _mark_front(usable: list[dict[str, Any]]) -> None:
     names = ["energy_per_sample_j", "latency_p50_s", "latency_p95_s"]
     losses = np.array([[row[name] for name in names] for row in usable]).reshape(-1, len(names))
-    accuracy = np.array([row["accuracy"] for row in usable])
-    if not np.isnan(accuracy).any():
-        losses = np.column_stack([losses, -accuracy])
+    quality = np.array([row["quality"] for row in usable])
+    if len(usable) and not np.isnan(quality).any():
+        losses = np.column_stack([losses, -quality if is_higher_better(usable[0]["metric"]) else quality])
     known = ~np.isnan(losses).any(axis=1)
     front = np.zeros(len(usable), dtype=bool)
     front[known] = pareto_front(losses[known])
@@ -137,27 +143,28 @@ def _mark_totals(usable: list[dict[str, Any]], runs: Mapping[str, pd.DataFrame],
         row |= {"total_ratio": ratio, "total_ratio_low": ends.low, "total_ratio_high": ends.high}
 
 
-def _mark_accuracy(usable: list[dict[str, Any]], settings: Mapping[str, Any], tested: TestSets) -> None:
-    """Mark the choices that are as accurate as the most accurate one."""
-    known = [row for row in usable if not np.isnan(row["accuracy"])]
+def _mark_quality(usable: list[dict[str, Any]], settings: Mapping[str, Any], tested: TestSets) -> None:
+    """Mark the choices that are as good as the best one."""
+    known = [row for row in usable if not np.isnan(row["quality"])]
     for row in usable:
-        row |= {"as_accurate": None if known else True, "accuracy_note": "accuracy unknown"}
+        row |= {"as_good": None if known else True, "quality_note": f"{words_of([row['metric']])} unknown"}
     if known and any(tested.size(row["cell"]) is None for row in known):
         for row in usable:
-            row |= {"as_accurate": True, "accuracy_note": "size of the test set unknown"}
+            row |= {"as_good": True, "quality_note": "size of the test set unknown"}
         return
     if not known:
         return
-    most = max(known, key=lambda row: row["accuracy"])
+    better = max if is_higher_better(known[0]["metric"]) else min
+    most = better(known, key=lambda row: row["quality"])
     others = [row for row in known if row is not most]
     margin = settings["accuracy_margin"]
     found = [
-        equivalence((most["cell"], most["accuracy"]), (row["cell"], row["accuracy"]), tested, margin) for row in others
+        equivalence((most["cell"], most["quality"]), (row["cell"], row["quality"]), tested, margin) for row in others
     ]
-    most |= {"as_accurate": True, "accuracy_note": "the most accurate"}
+    most |= {"as_good": True, "quality_note": BEST_QUALITY}
     for row, one, p in zip(others, found, correct([one.p for one in found], settings["correction"]), strict=True):
         shown = one.same or (p is not None and p <= settings["alpha"])
-        row |= {"as_accurate": shown, "accuracy_p": p, "accuracy_note": one.note}
+        row |= {"as_good": shown, "quality_p": p, "quality_note": one.note}
 
 
 def _mark_best(
@@ -168,7 +175,7 @@ def _mark_best(
     settings: Mapping[str, Any],
     looks: Looks,
 ) -> None:
-    """Mark the equally accurate choices that may be best in an objective, and the ratios of all to the reference."""
+    """Mark the equally good choices that may be best in an objective, and the ratios of all to the reference."""
     values = pd.DataFrame({row["cell"]: runs[row["cell"]][quantity] for row in equal}, dtype="float64")
     found = find_best(values, settings["alpha"], paired=is_paired(settings), looks=looks)
     if found is None:

@@ -11,10 +11,11 @@ import scikit_posthocs
 from scipy import stats
 
 from framewatt.frames.headline import headline_of_runs
+from framewatt.statistics.mixing import mixing
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import cells_of, counted, totals
 from framewatt.study.factors import AnyCell
-from framewatt.study.statistical_tests import is_of_ranks
+from framewatt.study.statistical_tests import is_of_ranks, is_paired
 
 OMNIBUS_COLUMNS = ["quantity", "group", "test", "cell_a", "cell_b", "n_cells", "n_runs", "statistic", "p", "flags"]
 """Columns of the omnibus tests: one row per group, then one per pair of its cells for the post-hoc test. `n_cells` and
@@ -56,15 +57,19 @@ def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[A
     for quantity in headline_of_runs(rows).quantities if is_of_ranks(settings) else ():
         for group, cells in groups(every, settings["compare"]).items():
             if len(cells) >= _FEWEST_CELLS:
-                values = {cell.id: counted(rows, cell.id, quantity)[quantity] for cell in cells}
+                used = {cell.id: counted(rows, cell.id, quantity) for cell in cells}
+                mixed = mixing(pd.concat(list(used.values())), paired=is_paired(settings))
+                values = {cell: of_cell[quantity] for cell, of_cell in used.items()}
                 common = {"quantity": quantity, "group": group}
-                found += [common | row for row in _group(values, settings)]
+                found += [common | row for row in _group(values, settings, mixed)]
     frame = pd.DataFrame(found, columns=OMNIBUS_COLUMNS)
     return frame.astype({"n_cells": "Int64", "n_runs": "Int64", "statistic": "float64", "p": "float64"})
 
 
-def _group(values: dict[str, "pd.Series[float]"], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The test of a group over its cells with enough runs; flags name the cells left out."""
+def _group(
+    values: dict[str, "pd.Series[float]"], settings: Mapping[str, Any], mixed: list[str]
+) -> list[dict[str, Any]]:
+    """The test of a group over its cells with enough runs; flags name the cells left out, and what is `mixed`."""
     tested = {cell: of_cell for cell, of_cell in values.items() if len(of_cell) >= _FEWEST_RUNS}
     without = [
         f"{cell} ({'1 run that counts' if len(of_cell) else 'no run that counts'})"
@@ -78,7 +83,7 @@ def _group(values: dict[str, "pd.Series[float]"], settings: Mapping[str, Any]) -
         found: list[dict[str, Any]] = [{"test": name, "n_runs": sum(map(len, tested.values())), "flags": few}]
     else:
         found = (_blocks if settings["test"] == "wilcoxon" else _independent)(tested, settings["correction"])
-    told = ("; ".join(filter(None, [flags, row["flags"]])) for row in found)
+    told = ("; ".join(filter(None, [flags, row["flags"], *mixed])) for row in found)
     return [{**row, "n_cells": len(tested), "flags": text} for row, text in zip(found, told, strict=True)]
 
 

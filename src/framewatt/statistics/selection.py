@@ -8,6 +8,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.frames.counting import counts
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.frames import TOTAL
+from framewatt.frames.quality import primary_in, with_quality
 from framewatt.runs.verdict import OK
 from framewatt.study.factors import PlainCell
 
@@ -17,9 +18,8 @@ QUANTITIES = [
     "duration_s",
     "time_per_sample_s",
     "mean_power_w",
-    "accuracy",
 ]
-"""Quantities that are summarised for every cell."""
+"""Quantities that are summarised for every cell, beside the metrics that cells are compared by."""
 
 ENERGIES = {"energy_gross_j", "energy_per_sample_j", "mean_power_w"}
 """Quantities that may come from an energy estimate instead of a meter."""
@@ -32,8 +32,8 @@ def totals(runs: pd.DataFrame) -> pd.DataFrame:
         runs: the runs frame.
 
     Returns:
-        The rows, in the frame's order, with `time_per_sample_s`, `counts` (status ok and valid) and `why_not`
-        (why a run does not count, else "").
+        The rows, in the frame's order, with `time_per_sample_s`, `counts` (status ok and valid), `why_not`
+        (why a run does not count, else ""), and `metric` and `quality` (see frames.quality).
 
     Raises:
         FramewattError: a cell's repetition is there twice.
@@ -43,7 +43,7 @@ def totals(runs: pd.DataFrame) -> pd.DataFrame:
     if len(twice):
         found = f"{twice.iloc[0]['cell']} repetition {twice.iloc[0]['repetition']}"
         raise FramewattError(f"runs frame: found two rows of {found}; allowed: one row a run and domain")
-    for name in [*QUANTITIES, "samples_processed"]:
+    for name in [*quantities_of(rows), "samples_processed"]:
         if name in rows:
             # A column that holds None beside numbers is of type object.
             rows[name] = pd.to_numeric(rows[name]).astype("float64")
@@ -54,7 +54,12 @@ def totals(runs: pd.DataFrame) -> pd.DataFrame:
         "" if good else ": ".join(filter(None, ["invalid" if fine else "failed", _text(reason)]))
         for good, fine, reason in zip(rows["counts"], rows["status"].eq(OK), rows["reasons"], strict=True)
     ]
-    return rows
+    return with_quality(rows)
+
+
+def quantities_of(runs: pd.DataFrame) -> list[str]:
+    """QUANTITIES, and the primary metric of each task of a frame."""
+    return [*QUANTITIES, *(metric.name for metric in primary_in(runs))]
 
 
 def counted(rows: pd.DataFrame, cell_id: str, quantity: str) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Joules and seconds of training until a network reaches a target accuracy."""
+"""Joules and seconds of training until a network is as good as a target: by accuracy, or its task's metric."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of, sorted_by
+from framewatt.frames.quality import is_higher_better
 from framewatt.statistics.intervals import mean_interval
 from framewatt.statistics.training_epochs import counted_epochs
 from framewatt.study.factors import reading_order
@@ -15,7 +16,8 @@ _COLUMNS = [
     "target",
     "n",
     "reached",
-    "best_accuracy",
+    "metric",
+    "best",
     "epochs",
     "energy_j",
     "energy_j_low",
@@ -26,15 +28,15 @@ _COLUMNS = [
     "estimated",
     "note",
 ]
-"""Columns after cell and the factors: of `n` runs that count, `reached` is the number that reached `target` (a share of
-right answers), after `epochs` on average, for `energy_j` and `time_s`, which are missing unless all runs did; `note`
+"""Columns after cell and the factors: of `n` runs that count, `reached` is the number that reached `target` (a value
+of `metric`), after `epochs` on average, for `energy_j` and `time_s`, which are missing unless all runs did; `note`
 says why."""
 
 
 def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Energy and time of the epochs up to the first after which test accuracy is at least a target.
+    """Energy and time of the epochs up to the first after which the primary metric is as good as a target, or better.
 
-    Accuracy is known after whole epochs only, and the cost of evaluating it is not included. Where some run never
+    It is known after whole epochs only, and the cost of evaluating it is not included. Where some run never
     reaches the target, no mean is given, since that of the others would be biased.
 
     Args:
@@ -57,13 +59,16 @@ def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str,
 
 
 def _cell(part: pd.DataFrame, target: float, settings: Mapping[str, Any]) -> dict[str, Any]:
-    arrivals = [_arrival(run.sort_values("epoch"), target) for _, run in part.groupby("repetition")]
+    metric = part["metric"].iloc[0]
+    higher = is_higher_better(metric)
+    arrivals = [_arrival(run.sort_values("epoch"), target, higher=higher) for _, run in part.groupby("repetition")]
     there = [arrival for arrival in arrivals if arrival is not None]
     row: dict[str, Any] = {
         "target": target,
         "n": len(arrivals),
         "reached": len(there),
-        "best_accuracy": part["accuracy"].max(),
+        "metric": metric,
+        "best": part["quality"].max() if higher else part["quality"].min(),
         "estimated": bool(part["estimated"].any()),
         "note": "" if len(there) == len(arrivals) else f"{len(there)} of {len(arrivals)} runs reached it",
     }
@@ -79,14 +84,16 @@ def _cell(part: pd.DataFrame, target: float, settings: Mapping[str, Any]) -> dic
     return row
 
 
-def _arrival(run: pd.DataFrame, target: float) -> tuple[int, float, float] | None:
+def _arrival(run: pd.DataFrame, target: float, *, higher: bool) -> tuple[int, float, float] | None:
     """Epoch, joules and seconds after which a run reaches the target; None where it never does.
 
     Args:
         run: its epochs, in order.
-        target: share of right answers.
+        target: value of the metric.
+        higher: whether higher values are better.
     """
-    good = np.flatnonzero(run["accuracy"].to_numpy() >= target)
+    quality = run["quality"].to_numpy()
+    good = np.flatnonzero(quality >= target if higher else quality <= target)
     if not len(good):
         return None
     until = run.iloc[: int(good[0]) + 1]

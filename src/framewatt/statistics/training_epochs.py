@@ -7,6 +7,7 @@ import pandas as pd
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.factor_words import label, phrase
 from framewatt.frames.frames import TOTAL
+from framewatt.frames.quality import with_quality
 from framewatt.statistics.selection import totals
 
 LABEL = "label"
@@ -16,13 +17,13 @@ PANELS = ("dataset", "workload", "batch_size")
 """Factors with panels or axes of their own; a study that lacks one is treated as having a single level of it."""
 
 _NUMBERS = [
-    *("energy_gross_j", "duration_s", "mean_power_w", "accuracy", "gpu_utilization_percent"),
+    *("energy_gross_j", "duration_s", "mean_power_w", "gpu_utilization_percent"),
     *("gpu_memory_utilization_percent", "gpu_memory_used_b", "gpu_temperature_c", "flops_per_sample"),
 ]
 
 
 def counted_epochs(epochs: pd.DataFrame, runs: pd.DataFrame, domain: str = TOTAL) -> pd.DataFrame:
-    """The epochs of the runs that count, in one domain, with numeric columns.
+    """The epochs of the runs that count, in one domain, with numeric columns, `metric` and `quality`.
 
     Args:
         epochs: the epochs frame.
@@ -35,6 +36,7 @@ def counted_epochs(epochs: pd.DataFrame, runs: pd.DataFrame, domain: str = TOTAL
     )
     kept[_NUMBERS] = kept[_NUMBERS].apply(pd.to_numeric, errors="coerce").astype("float64")
     kept["estimated"] = kept["estimated"].eq(True)
+    kept = with_quality(kept)
     return kept.sort_values(["cell", "repetition", "epoch"], ignore_index=True)
 
 

@@ -18,19 +18,19 @@ FIRST_LEVELS = {"phase": ["train", "infer"]}
 """Levels that sort before all other levels of their factor."""
 
 RESERVED = frozenset(
-    """accuracy bimodal bimodality_coefficient block cell counts cpu_stall_share cv_after_blocks_percent
-    cv_percent device disk_read_b disturbed_by domain drift_p drift_rho duration_s energy_cv_after_blocks_percent
+    """bimodal bimodality_coefficient block cell counts cpu_stall_share cv_after_blocks_percent cv_percent device
+    disk_read_b disturbed_by domain drift_p drift_rho duration_s energy_cv_after_blocks_percent
     energy_cv_percent energy_estimated energy_flags energy_gross_j energy_idle_j energy_net_j
-    energy_net_uncertainty_j energy_per_sample_j energy_uncertainty_j epoch estimated f1_macro flags
-    flops_per_sample gpu_memory_used_b gpu_memory_utilization_percent gpu_temperature_c gpu_utilization_percent
-    high instrument involuntary_switches io_stall_share label largest_gap_s latency_p50_s latency_p95_s
-    latency_p99_s left_out left_out_reasons loss_mean low major_faults max mean mean_high mean_low mean_power_w
-    median memory_stall_share min minor_faults n others_cpu_s others_share outlier_repetitions outliers own_cpu_s
-    parts position precision_macro quantity reasons recall_macro repetition run_cpu_s run_read_b samples
-    samples_processed sd shapiro_p started_utc status steal_share study swapped_b target telemetry_unknown
-    throttled throughput_per_s time_per_sample_s valid why_not window""".split()  # noqa: SIM905  # sixty lines of a set are no better to read
+    energy_net_uncertainty_j energy_per_sample_j energy_uncertainty_j epoch estimated flags flops_per_sample
+    gpu_memory_used_b gpu_memory_utilization_percent gpu_temperature_c gpu_utilization_percent high instrument
+    involuntary_switches io_stall_share label largest_gap_s latency_p50_s latency_p95_s latency_p99_s left_out
+    left_out_reasons loss_mean low major_faults max mean mean_high mean_low mean_power_w median
+    memory_stall_share metric min minor_faults n others_cpu_s others_share outlier_repetitions outliers
+    own_cpu_s parts position quality quantity reasons repetition run_cpu_s run_read_b samples samples_processed
+    sd shapiro_p started_utc status steal_share study swapped_b target telemetry_unknown throttled
+    throughput_per_s time_per_sample_s valid why_not window""".split()  # noqa: SIM905  # sixty lines of a set are no better to read
 )
-"""Names that no factor may have, since other columns have them."""
+"""Names that no factor may have, since other columns have them; nor may it have that of a metric (framewatt.tasks)."""
 
 _KNOWN = ("phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision")
 _READING_ORDER = ("phase", "workload", "dataset", "batch_size", "precision")

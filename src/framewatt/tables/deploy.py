@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of, sorted_by
+from framewatt.frames.quality import title_of, unit_of
 from framewatt.statistics.objectives import OBJECTIVES
 from framewatt.study.factors import reading_order
 from framewatt.tables.columns import Show, bracketed, factor_columns, marked, number, table_of, times, whole
@@ -52,11 +53,11 @@ def deploy(choices: pd.DataFrame, costs: Mapping[str, Any]) -> Table:
     shown: dict[str, Show] = factor_columns(data, factors) if factors else {}
     shown |= {
         "Runs": lambda r: whole(r["n"]),
-        "Energy per sample (mJ)": lambda r: _marked(times(r["energy_per_sample_j"], 1000), r),
+        f"Energy per {unit_of(data['metric'])} (mJ)": lambda r: _marked(times(r["energy_per_sample_j"], 1000), r),
         "Latency, median (ms)": lambda r: significant(times(r["latency_p50_s"], 1000)),
         "Latency, 95 % (ms)": lambda r: significant(times(r["latency_p95_s"], 1000)),
-        "Accuracy": number("accuracy"),
-        "As accurate": _as_accurate,
+        title_of(data["metric"]): number("quality"),
+        "As good": _as_good,
         "Pareto front": lambda r: _yes(r["on_front"]),
     }
     shown |= {heading: _verdict(objective) for objective, heading in _HEADINGS.items()}
@@ -87,12 +88,12 @@ def _yes(value: Any) -> str:
     return MISSING if value is None or pd.isna(value) else "yes" if value else "no"
 
 
-def _as_accurate(row: Mapping[str, Any]) -> str:
-    """Whether a choice is as accurate as the most accurate one, and by which test."""
-    if pd.isna(row["accuracy"]):
+def _as_good(row: Mapping[str, Any]) -> str:
+    """Whether a choice is as good as the best one, and by which test."""
+    if pd.isna(row["quality"]):
         return MISSING
-    p = f"p = {significant(row['accuracy_p'], 2)}" if pd.notna(row["accuracy_p"]) else row["accuracy_note"]
-    shown = row["as_accurate"]
+    p = f"p = {significant(row['quality_p'], 2)}" if pd.notna(row["quality_p"]) else row["quality_note"]
+    shown = row["as_good"]
     return f"{'not shown' if pd.isna(shown) or not shown else 'yes'} ({p})"
 
 

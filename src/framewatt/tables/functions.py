@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from framewatt.profiling.frame import file_name, profiled_as
+from framewatt.profiling.frame import KEY, file_name, profiled_as
 from framewatt.tables.table import MISSING, Table, significant, text
 
 THRESHOLD_PERCENT = 1.0
@@ -39,10 +39,14 @@ def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent
         threshold_percent: the share, in percent.
     """
     profiled = frame[(frame["framework"] == framework) & (frame["phase"] == phase)]
-    data = profiled.loc[profiled["share_percent"] > threshold_percent, _COLUMNS].reset_index(drop=True)
+    # Where a cell was profiled more than once, its runs are told apart.
+    repeated = bool((profiled["repetition"] > 1).any())
+    columns = [*_COLUMNS[:1], "repetition", *_COLUMNS[1:]] if repeated else _COLUMNS
+    data = profiled.loc[profiled["share_percent"] > threshold_percent, columns].reset_index(drop=True)
+    run = data["workload"] + (", repetition " + data["repetition"].astype("str") if repeated else "")
     shown = pd.DataFrame(
         {
-            "Workload": data["workload"],
+            "Workload": run,
             "Function": data["api_name"].fillna(NO_API_NAME),
             "Profiled as": profiled_as(data),
             "Calls": data["calls"].map(_SHOWN["calls"]),
@@ -51,7 +55,7 @@ def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent
             "Type": data["type"].fillna(MISSING),
         }
     )
-    runs = profiled["workload"].nunique()
+    runs = len(profiled[KEY].drop_duplicates())
     caption = (
         f"Functions with more than {threshold_percent:g} % of the time of a profiled run, {framework}, {phase}: "
         f"{runs} profiled run{'' if runs == 1 else 's'}"

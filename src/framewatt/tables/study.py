@@ -7,6 +7,7 @@ import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.headline import PER_RUN, PER_SAMPLE, Headline, headline_of_cells
+from framewatt.frames.quality import QUALITY, metrics_in, primary_in, title_of, unit_of
 from framewatt.statistics.selection import totals
 from framewatt.study.factors import reading_order
 from framewatt.tables.columns import (
@@ -22,9 +23,8 @@ from framewatt.tables.columns import (
     whole,
 )
 from framewatt.tables.table import MISSING, Table, significant, text
-
-QUALITY = {"accuracy": "Accuracy", "precision_macro": "Precision", "recall_macro": "Recall", "f1_macro": "F1"}
-"""Metric -> its heading."""
+from framewatt.tasks import METRICS, PRIMARY
+from framewatt.tasks.quality import primary_of
 
 
 def energy_time(cells: pd.DataFrame) -> Table:
@@ -34,7 +34,8 @@ def energy_time(cells: pd.DataFrame) -> Table:
         cells: the frame of `summarise_cells`.
     """
     factors, head = factors_of(cells), headline_of_cells(cells)
-    quantities = list(dict.fromkeys([*head.quantities, "mean_power_w", "energy_gross_j", "accuracy"]))
+    primary = [name for name in PRIMARY if name in set(cells["quantity"])]
+    quantities = list(dict.fromkeys([*head.quantities, "mean_power_w", "energy_gross_j", *primary]))
     rows = []
     for keys, part in cells.groupby(["cell", *factors], sort=False):
         by_quantity = part.set_index("quantity")
@@ -55,8 +56,7 @@ def energy_time(cells: pd.DataFrame) -> Table:
     shown |= _headline_columns(head)
     shown["CV of energy (%)"] = lambda r: significant(r["energy_cv_percent"], 2)
     shown["CV after blocks (%)"] = lambda r: significant(r["energy_cv_after_blocks_percent"], 2)
-    if data["accuracy"].notna().any():
-        shown["Accuracy"] = number("accuracy")
+    shown |= {PRIMARY[name].title: number(name) for name in primary if data[name].notna().any()}
     caption = "Energy and time of every cell: mean and the ends of its interval"
     if data["energy_estimated"].any():
         caption += "; energy marked (estimated) was not measured"
@@ -73,33 +73,38 @@ def _headline_columns(head: Headline) -> dict[str, Show]:
             **power,
         }
     return {
-        "Energy per sample (mJ)": lambda r: marked(mean(r, head.energy, 1000), r),
-        "Time per sample (ms)": lambda r: mean(r, head.time, 1000),
+        f"Energy per {head.per} (mJ)": lambda r: marked(mean(r, head.energy, 1000), r),
+        f"Time per {head.per} (ms)": lambda r: mean(r, head.time, 1000),
         **power,
         "Energy of the window (J)": lambda r: marked(significant(r["energy_gross_j"]), r),
     }
 
 
 def accuracy(runs: pd.DataFrame) -> Table:
-    """One row per cell: means of accuracy and of macro precision, recall and F1, lowest and highest accuracy.
+    """One row per cell: means of accuracy and the other metrics of its task, lowest and highest of the first.
 
     Args:
         runs: the runs frame; runs count as they do for energy.
     """
-    factors = factors_of(runs)
+    factors, metrics, primary = factors_of(runs), metrics_in(runs), primary_in(runs)
+    names = [metric.name for metric in metrics]
     rows = totals(runs)
-    rows = rows.astype(dict.fromkeys(QUALITY, "float64"))
+    rows = rows.astype(dict.fromkeys(names, "float64"))
     # A cell without a run that counts keeps its row, empty.
-    rows[list(QUALITY)] = rows[list(QUALITY)].where(rows["counts"])
+    rows[[*names, QUALITY]] = rows[[*names, QUALITY]].where(rows["counts"], float("nan"))
     grouped = rows.groupby(["cell", *factors], sort=False)
-    data = grouped[list(QUALITY)].mean()
-    data.insert(0, "n", grouped["accuracy"].count())
-    data["accuracy_min"], data["accuracy_max"] = grouped["accuracy"].min(), grouped["accuracy"].max()
+    data = grouped[names].mean()
+    data.insert(0, "n", grouped[QUALITY].count())
+    shown_last: dict[str, Show] = {}
+    for metric in primary:
+        low, high = f"{metric.name}_min", f"{metric.name}_max"
+        data[low], data[high] = grouped[metric.name].min(), grouped[metric.name].max()
+        shown_last |= {f"Lowest {metric.words}": number(low), f"Highest {metric.words}": number(high)}
     data = sorted_by(data.reset_index(), reading_order(factors))
     shown: dict[str, Show] = factor_columns(data, factors) | {"Runs": lambda r: text(r["n"])}
-    shown |= {heading: number(name) for name, heading in QUALITY.items()}
-    shown |= {"Lowest accuracy": number("accuracy_min"), "Highest accuracy": number("accuracy_max")}
-    return table_of("accuracy", "Accuracy of every cell, from the outputs of the measured runs", data, shown, factors)
+    shown |= {metric.title: number(metric.name) for metric in metrics} | shown_last
+    what = title_of([metric.name for metric in primary])
+    return table_of("accuracy", f"{what} of every cell, from the outputs of the measured runs", data, shown, factors)
 
 
 _EXPORT_KEYS = [
@@ -112,30 +117,34 @@ _EXPORT_KEYS = [
     "samples",
     "opset",
     "checker",
-    "accuracy",
-    "source_accuracy",
+    "metric",
+    "quality",
+    "source_quality",
 ]
 
 
 def export_agreement(exports: Iterable[Mapping[str, Any]]) -> Table:
-    """One row per exported or quantised model: whether it runs, how far its outputs are from the framework's, accuracy.
+    """One row per exported or quantised model: whether it runs, how far its outputs are from the framework's, quality.
 
     An export that failed or that the runtime rejects has its row, with the reason.
 
     Args:
         exports: records of the rule check_export.
     """
-    rows = [{**record, **_accuracies(record)} for record in exports]
+    rows = [{**record, **_qualities(record)} for record in exports]
     data = pd.DataFrame([{key: row.get(key) for key in _EXPORT_KEYS} for row in rows], columns=_EXPORT_KEYS)
     data = data.sort_values("model", ignore_index=True)
+    told = [METRICS[name] for name in data["metric"].dropna().unique()]
+    what = title_of([metric.name for metric in told])
+    percent, scale = (" (%)", 100) if all(metric.is_share() for metric in told) else ("", 1)
     shown: dict[str, Show] = {
         "Model": lambda r: text(r["model"]),
         "Framework": lambda r: text(r["framework"]),
         "Status": lambda r: text(r["status"]),
         "Largest difference": lambda r: significant(r["max_abs_difference"], 2),
         "Equal predictions (%)": lambda r: significant(times(r["equal_predictions_share"], 100)),
-        "Accuracy (%)": lambda r: significant(times(r["accuracy"], 100)),
-        "Of the source (%)": lambda r: significant(times(r["source_accuracy"], 100)),
+        f"{what}{percent}": lambda r: significant(times(r["quality"], scale)),
+        f"Of the source{percent}": lambda r: significant(times(r["source_quality"], scale)),
         "Samples": lambda r: whole(r["samples"]),
         "Opset": lambda r: whole(r["opset"]),
         "Checker": lambda r: text(r["checker"]),
@@ -144,22 +153,29 @@ def export_agreement(exports: Iterable[Mapping[str, Any]]) -> Table:
     return table_of("export_agreement", "Exported models against their source", data, shown)
 
 
-def _accuracies(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Accuracy of the exported or quantised model and of its source; unknown where weights are random."""
+def _qualities(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The primary metric of an exported or quantised model and of its source; unknown where weights are random."""
+    own, source = record.get("quality") or {}, record.get("source_quality") or {}
+    name = primary_of(own) or primary_of(source)
+    if name is None:
+        return {}
     return {
-        name: (record.get(metrics) or {}).get("accuracy")
-        for name, metrics in (("accuracy", "metrics"), ("source_accuracy", "source_metrics"))
+        "metric": name,
+        "quality": own.get(name, {}).get("value"),
+        "source_quality": source.get(name, {}).get("value"),
     }
 
 
-def comparisons(compared: pd.DataFrame) -> Table:
+def comparisons(compared: pd.DataFrame, runs: pd.DataFrame) -> Table:
     """One row per comparison, what a reader needs of it.
 
     Args:
         compared: the frame of `compare_cells`.
+        runs: the runs frame, which says what the unit of work is.
     """
+    per = unit_of(runs.columns)
     kinds = {
-        **dict(zip(PER_SAMPLE.quantities, ("energy per sample", "time per sample"), strict=True)),
+        **dict(zip(PER_SAMPLE.quantities, (f"energy per {per}", f"time per {per}"), strict=True)),
         **dict(zip(PER_RUN.quantities, ("energy", "time"), strict=True)),
     }
     shown: dict[str, Show] = {

@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of, sorted_by
+from framewatt.frames.quality import metrics_in, title_of, words_of
 from framewatt.statistics.training_epochs import counted_epochs
 from framewatt.study.factors import reading_order
 from framewatt.tables.columns import Show, bracketed, factor_columns, marked, mean, number, table_of, text_of, times
-from framewatt.tables.study import QUALITY
 from framewatt.tables.table import Table, significant, text
 
 _GPU = {
@@ -27,8 +27,8 @@ def epochs(epoch_frame: pd.DataFrame, runs: pd.DataFrame) -> Table:
         epoch_frame: the epochs frame.
         runs: the runs frame, which says which runs count.
     """
-    rows = counted_epochs(epoch_frame, runs)
-    numbers = ["energy_gross_j", "duration_s", "mean_power_w", *_GPU, "loss_mean", *QUALITY]
+    rows, metrics = counted_epochs(epoch_frame, runs), metrics_in(epoch_frame)
+    numbers = ["energy_gross_j", "duration_s", "mean_power_w", *_GPU, "loss_mean", *(metric.name for metric in metrics)]
     rows = rows.astype(dict.fromkeys(numbers, "float64"))
     factors = factors_of(epoch_frame)
     grouped = rows.groupby(["cell", *factors, "epoch"], sort=False)
@@ -45,7 +45,7 @@ def epochs(epoch_frame: pd.DataFrame, runs: pd.DataFrame) -> Table:
         "Time (s)": number("duration_s"),
         **{heading: _scaled(name, factor) for name, (heading, factor) in _GPU.items() if data[name].notna().any()},
         "Loss": number("loss_mean"),
-        **{heading: number(name) for name, heading in QUALITY.items()},
+        **{metric.title: number(metric.name) for metric in metrics},
     }
     caption = "Training epoch by epoch, means over runs"
     unknown = list(dict.fromkeys(data["telemetry_unknown"].dropna()))
@@ -76,21 +76,21 @@ def trends(fitted: pd.DataFrame) -> Table:
 
 
 def to_accuracy(reached: pd.DataFrame) -> Table:
-    """One row per training cell and target: joules and seconds of training until the target accuracy is reached.
+    """One row per training cell and target: joules and seconds of training until the target is reached.
 
     Args:
         reached: the frame of `to_accuracy`.
     """
     factors = factors_of(reached)
     shown: dict[str, Show] = factor_columns(reached, factors) | {
-        "Accuracy of at least": number("target"),
+        f"{title_of(reached['metric'])} to reach": number("target"),
         "Reached by runs": lambda r: f"{r['reached']} of {r['n']}",
         "After epochs": number("epochs"),
         "Energy (J)": lambda r: _marked(mean(r, "energy_j"), r),
         "Time (s)": lambda r: mean(r, "time_s"),
-        "Best accuracy": number("best_accuracy"),
+        f"Best {words_of(reached['metric'])}": number("best"),
     }
-    caption = "Joules and seconds of training until the test set is classified as well; unknown where a run was not"
+    caption = "Joules and seconds of training until the test set is answered as well; unknown where a run was not"
     return table_of("to_accuracy", caption, reached, shown, factors)
 
 

@@ -1,63 +1,61 @@
-"""Accuracy metrics of a classifier (numpy only, so that they can be computed where the model ran)."""
-
-from collections.abc import Mapping
+"""Classification: to which class a sample belongs. Numpy only, so that metrics can be computed where the model ran."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
+from framewatt.tasks.contract import Judged, Metric, Outputs, Task
 
-NAMES = ("accuracy", "precision_macro", "recall_macro", "f1_macro")
-
-
-def judge_outputs(outputs: NDArray[np.floating], data: Arrays) -> tuple[dict[str, float | None], str | None]:
-    """The metrics of a model's outputs on the test set, and why they are unknown, or None where they are not.
-
-    Args:
-        outputs: of the whole test set, one row per sample.
-        data: with labels, or why there are none.
-    """
-    if data.unlabelled is not None:
-        return dict.fromkeys(NAMES), data.unlabelled
-    if outputs.ndim != 2 or outputs.shape[1] < data.classes:
-        return dict.fromkeys(NAMES), f"outputs of shape {outputs.shape} are no scores of {data.classes} classes"
-    metrics = classification_metrics(outputs, data.y_test)
-    return metrics, "outputs are not numbers" if None in metrics.values() else None
+METRICS = (
+    Metric("accuracy", "Accuracy"),
+    Metric("precision_macro", "Precision"),
+    Metric("recall_macro", "Recall"),
+    Metric("f1_macro", "F1"),
+)
+"""Accuracy, and precision, recall and F1 as unweighted means over classes."""
 
 
-def right_answers(
-    outputs: NDArray[np.floating], data: Arrays, metrics: Mapping[str, float | None]
-) -> NDArray[np.bool_] | None:
-    """Which samples of the test set have their label as the likeliest class; None where accuracy is unknown.
+class Classification(Task):
+    """One class a sample; outputs are scores, shape (n, classes), larger is likelier."""
 
-    Args:
-        outputs: of the whole test set, one row per sample.
-        data: with labels.
-        metrics: the metrics of `judge_outputs`.
-    """
-    return None if metrics["accuracy"] is None else outputs.argmax(axis=1) == data.y_test
+    name = "classification"
+    unit = "sample"
+    metrics = METRICS
+
+    def predictions(self, outputs: Outputs, data: Arrays) -> NDArray[np.int64] | None:
+        """The likeliest class of each sample."""
+        return outputs.argmax(axis=1) if outputs.ndim == 2 and data.unlabelled is None else None
+
+    def judge(self, outputs: Outputs, data: Arrays) -> Judged:
+        """Accuracy, precision, recall and F1."""
+        if data.unlabelled is not None:
+            return self.unjudged(data.unlabelled)
+        if outputs.ndim != 2 or outputs.shape[1] < data.classes:
+            return self.unjudged(f"outputs of shape {outputs.shape} are no scores of {data.classes} classes")
+        if not np.isfinite(outputs).all():
+            return self.unjudged("outputs are not numbers")
+        predicted = outputs.argmax(axis=1)
+        return Judged(classification_metrics(predicted, data.y_test), None, predicted == data.y_test)
+
+    def recount(self, right: NDArray[np.bool_]) -> float:
+        """Accuracy."""
+        return float(right.mean())
 
 
-def classification_metrics(scores: NDArray[np.floating], labels: NDArray[np.int64]) -> dict[str, float | None]:
+def classification_metrics(predicted: NDArray[np.int64], labels: NDArray[np.int64]) -> dict[str, float | None]:
     """Accuracy, and precision, recall and F1 as unweighted means over the classes that occur in `labels`.
 
     A class that is never predicted has precision 0, as scikit-learn's `zero_division=0`.
 
     Args:
-        scores: shape (n, classes), class scores, larger is likelier.
+        predicted: shape (n,), predicted classes.
         labels: shape (n,), true classes.
-
-    Returns:
-        The metrics by name; all None where a score is not a number, since then no prediction means anything.
 
     Raises:
         ValueError: the shapes do not fit.
     """
-    if scores.ndim != 2 or len(scores) != len(labels):
-        raise ValueError(f"scores of shape {scores.shape} do not fit {len(labels)} labels")
-    if not np.isfinite(scores).all():
-        return dict.fromkeys(NAMES)
-    predicted = scores.argmax(axis=1)
+    if predicted.shape != labels.shape:
+        raise ValueError(f"predictions of shape {predicted.shape} do not fit {len(labels)} labels")
     classes = np.unique(labels)
     hits = np.array([np.sum((predicted == c) & (labels == c)) for c in classes], dtype=float)
     support = np.array([np.sum(labels == c) for c in classes], dtype=float)
@@ -67,4 +65,4 @@ def classification_metrics(scores: NDArray[np.floating], labels: NDArray[np.int6
     both = precision + recall
     f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
     values = (np.mean(predicted == labels), precision.mean(), recall.mean(), f1.mean())
-    return {name: float(value) for name, value in zip(NAMES, values, strict=True)}
+    return {metric.name: float(value) for metric, value in zip(METRICS, values, strict=True)}

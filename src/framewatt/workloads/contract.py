@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.study.options import OPTIONS, Level
+from framewatt.tasks import task_of
+from framewatt.tasks.contract import TEST, TRAIN, Outputs, Step
 
 ONNX_FILE = "model.onnx"
 """File name in the folder of an exported model."""
@@ -25,8 +26,6 @@ BODY = ("config.json", "model.safetensors")
 ADAM = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
 """Adam's constants, as in its paper (Kingma and Ba, 2015), in every framework; the frameworks' own epsilons differ."""
 
-Scores = NDArray[np.float32]
-
 Inputs = tuple[Any, ...]
 """One batch: an array of the framework for each of the data set's inputs, in their order."""
 
@@ -34,6 +33,21 @@ Inputs = tuple[Any, ...]
 def example_inputs(data: Arrays, samples: int) -> tuple[NDArray[Any], ...]:
     """A batch for tracing a model or counting its FLOPs: the first test sample, `samples` times."""
     return tuple(np.repeat(values[:1], samples, axis=0) for values in data.inputs_test.values())
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a model is built for.
+
+    Attributes:
+        task: what is asked of it, a name of framewatt.tasks.
+        classes: number of classes of a sample, or of a token; 0 where there are no labels.
+        input_shape: shape of one sample of the first input, in the framework's layout.
+    """
+
+    task: str
+    classes: int
+    input_shape: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -74,11 +88,25 @@ class Spec:
 
 
 class Workload(ABC):
-    """A model on a data set. The constructor does no work; `setup` does."""
+    """A model on a data set. The constructor does no work; `setup` does.
+
+    Attributes:
+        spec: how it is to be run.
+        data: the data set.
+        task: what is asked of the model.
+        split: the split that it goes through.
+    """
+
+    split: str
 
     def __init__(self, spec: Spec, data: Arrays) -> None:
         self.spec = spec
         self.data = data
+        self.task = task_of(data.task)
+
+    def steps(self, epoch: int = 0) -> list[Step]:
+        """The steps of one pass over the data, one for each of `batches`."""
+        return list(self.task.plan(self.split, self.data, self.spec.batch_size, self.spec.seed, epoch))
 
     @abstractmethod
     def setup(self) -> None:
@@ -86,19 +114,15 @@ class Workload(ABC):
 
     @abstractmethod
     def batches(self, epoch: int = 0) -> Iterator[Any]:
-        """Batches of one pass over the data: `Inputs` for inference, `(Inputs, labels)` for training.
-
-        Inference goes through the test set in its order. Training goes through the training set, shuffled by `seed` and
-        `epoch` in the same way in every framework, without the last incomplete batch.
-        """
+        """Batches of one pass over the data, one a step: `Inputs` for inference, `(Inputs, labels)` for training."""
 
     @abstractmethod
     def run(self, batch: Any) -> Any:
         """One step over a batch.
 
         Returns:
-            Inference: the scores on the host, shape (batch, classes); for a user's model any tensor with one row per
-            sample. Training: the loss, in any form that `loss_of` understands.
+            Inference: the outputs on the host, a tensor with one row per sample. Training: the loss, in any form that
+            `loss_of` understands.
         """
 
     @abstractmethod
@@ -106,8 +130,8 @@ class Workload(ABC):
         """Wait until all work queued on the device is done."""
 
     @abstractmethod
-    def evaluate(self) -> Scores:
-        """Class scores of the whole test set, shape (n, classes)."""
+    def evaluate(self) -> Outputs:
+        """Outputs for the whole test set, one row per sample."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
@@ -121,7 +145,9 @@ class Workload(ABC):
 
 
 class Inference(Workload):
-    """Inference: a trained model that scores the test set."""
+    """Inference: a trained model that answers for the test set."""
+
+    split = TEST
 
     def compile(self) -> None:
         """Run one batch of each size (the last may be smaller), since compilers work at the first batch of a size."""
@@ -136,13 +162,15 @@ class Inference(Workload):
             self.run(ready[index % len(ready)])
         self.synchronize()
 
-    def evaluate(self) -> Scores:
-        """Class scores of the whole test set, shape (n, classes)."""
+    def evaluate(self) -> Outputs:
+        """Outputs for the whole test set, one row per sample."""
         return np.concatenate([self.run(batch) for batch in self.batches()])
 
 
 class Training(Workload):
     """Training: a model that learns from its initial weights."""
+
+    split = TRAIN
 
     @abstractmethod
     def loss_of(self, step: Any) -> float:
@@ -152,22 +180,15 @@ class Training(Workload):
     def save(self, folder: Path) -> None:
         """Write the weights to a folder, for the framework's inference workload and exporter."""
 
-    def shuffled(self, epoch: int) -> Iterator[NDArray[np.int64]]:
-        """Indices of the epoch's batches, the same for every framework.
 
-        Yields:
-            shape (batch,), indices into the training set.
+def facts_of(data: Arrays, input_shape: tuple[int, ...] | None = None) -> Facts:
+    """What a model of a data set is built for.
 
-        Raises:
-            FramewattError: the training set is empty.
-        """
-        count = len(self.data.x_train)
-        if not count:
-            raise FramewattError("data set: found no training samples; allowed: some, or a study with weights: seeded")
-        order = np.random.default_rng([self.spec.seed, epoch]).permutation(count)
-        size = min(self.spec.batch_size, count)
-        for start in range(0, count - size + 1, size):
-            yield order[start : start + size]
+    Args:
+        data: the data set.
+        input_shape: shape of one sample in the framework's layout; None where it is the data set's.
+    """
+    return Facts(data.task, data.classes, input_shape or data.input_shape)
 
 
 def spec_of(job: Mapping[str, Any]) -> Spec:

@@ -7,7 +7,8 @@ from types import ModuleType
 from typing import Any
 
 from framewatt.base.errors import FramewattError
-from framewatt.workloads.contract import Spec
+from framewatt.tasks.classification import Classification
+from framewatt.workloads.contract import Facts, Spec
 
 IMAGENET_CLASSES = 1000
 
@@ -15,45 +16,47 @@ _WITH_BODY = ("bert_base", "bert_tiny")
 """The models that can start from published weights without a head."""
 
 
-def build_model(framework: str, kind: type, spec: Spec, classes: int, input_shape: tuple[int, ...]) -> Any:
+def build_model(framework: str, kind: type, spec: Spec, facts: Facts) -> Any:
     """Build the model of a workload, with the initial weights from its zoo or factory.
 
     Args:
         framework: the model's framework.
         kind: class of the framework's models.
         spec: holds the model's name, and `own` for a user's model.
-        classes: number of classes of a zoo's model.
-        input_shape: shape of one sample, in the framework's layout.
+        facts: what a zoo's model is built for.
 
     Raises:
         FramewattError: the user's factory is not there, raises, or returns something else than a model; a zoo has no
-            official weights for the model or for the classes, or they cannot be had.
+            official weights for the model or for the classes, or they cannot be had; the model is for another task.
     """
     if spec.own is None:
         zoo = importlib.import_module(f"framewatt.workloads.{framework}.{spec.model}")
-        return _official(zoo, spec, classes, input_shape) if spec.pretrained else zoo.build(classes, input_shape)
+        asked = getattr(zoo, "TASK", Classification.name)
+        if asked != facts.task:
+            raise FramewattError(f"workload {spec.model}: found a data set for {facts.task}; allowed: one for {asked}")
+        return _official(zoo, spec, facts) if spec.pretrained else zoo.build(facts)
     return _made(spec.own["factory"], Path(spec.own["folder"]), kind)
 
 
-def _official(zoo: ModuleType, spec: Spec, classes: int, input_shape: tuple[int, ...]) -> Any:
+def _official(zoo: ModuleType, spec: Spec, facts: Facts) -> Any:
     """A zoo's model with its official weights, or with published weights without a head and a new head."""
     model = spec.model
     if spec.body is not None:
         if not hasattr(zoo, "with_body"):
             raise FramewattError(f"weights of {model}: found those of a body; allowed: for {', '.join(_WITH_BODY)}")
-        return zoo.with_body(classes, input_shape, spec.body)
+        return zoo.with_body(facts, spec.body)
     if not hasattr(zoo, "pretrained"):
         raise FramewattError(
             f"weights of {model}: found no official ones for this task; allowed: fine-tuned ones of "
             f"{_WITH_BODY[0]}, trained, seeded"
         )
-    if classes != IMAGENET_CLASSES:
+    if facts.classes != IMAGENET_CLASSES:
         raise FramewattError(
-            f"weights of {model}: found a data set of {classes} classes; allowed: ImageNet's {IMAGENET_CLASSES}, "
+            f"weights of {model}: found a data set of {facts.classes} classes; allowed: ImageNet's {IMAGENET_CLASSES}, "
             "which the official weights tell apart"
         )
     try:
-        return zoo.pretrained(input_shape)
+        return zoo.pretrained(facts)
     except FramewattError:
         raise
     except Exception as error:

@@ -1,9 +1,10 @@
-"""Channels of runs that were read by the same meters of the same machine: they are the same, run by run."""
+"""Channels of runs that were read by the same meters in one session of a machine: they are the same, run by run."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from framewatt.host.machine import session_of
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
 from framewatt.package.verification.compare import differences
@@ -34,9 +35,9 @@ class Alike:
             record: of the run.
             where: which run.
         """
-        identity, machine = record["identity"], record["machine"].get("fingerprint")
+        identity, session = record["identity"], session_of(record["machine"])
         code, image = identity.get("code") or {}, (identity.get("environment") or {}).get("image_sha256")
-        group = machine, record["device"], tuple(record["meters"]), code.get("sha256"), image
+        group = session, record["device"], tuple(record["meters"]), code.get("sha256"), image
         channels = {(one.instrument, one.domain, one.quantity): _lasting(one) for one in trace.channels}
         self._groups[group].append((where, channels))
 

@@ -59,6 +59,21 @@ def other_code(package: Opened) -> str | None:
     return f"{sum(others.values())} of {sum(made.values())} runs were made by other code than is packed: {said}"
 
 
+def other_than_here(package: Opened) -> str | None:
+    """In words, that the packed code is not this checkout's, so that it may derive other files; None where it is."""
+    if code_sha256(ROOT) in _hashes(package.data):
+        return None
+    identity = mapping_in(package.data / "identity.json")
+    code = identity.get("code")
+    commit = code.get("commit") if isinstance(code, dict) else None
+    known = re.fullmatch("[0-9a-f]{7,64}", str(commit))
+    which = f"commit {known[0][:12]}" if known else "the packed code"
+    return (
+        f"they were made by other code than this checkout's: with {which} checked out, REBUILD=1 decides whether they "
+        "are to be believed; nothing else is wrong"
+    )
+
+
 def _hashes(data: Path) -> set[str]:
     """Hashes that the packed code may go by: its own, and with a file that packages once left out."""
     own = code_files(data)

@@ -3,14 +3,38 @@
 The energies of such records were interpolated between readings and not between a meter's updates.
 """
 
-from collections.abc import Mapping
+import csv
+import io
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
+from framewatt.base.files import read_json
+from framewatt.frames.frames import PLACES
 from framewatt.imports.file_study import is_file_study
+from framewatt.profiling.planned import RECORD
 from framewatt.study.statistical_tests import RANK_SUM, SIGNED_RANK
 
 SINCE = 3
 """The schema version of records whose windows are this code's, to the last digit."""
+
+SINCE_PLACES = 4
+"""The schema version of records whose frames name machine and session."""
+
+ADDED: Mapping[str, tuple[str, ...]] = {
+    "runs": PLACES,
+    "epochs": PLACES,
+    "functions": ("cell", *PLACES, "repetition"),
+}
+"""By frame, its columns since then."""
+
+_PROFILES_OF_THEN = {
+    "folder": "cProfile_results",
+    "names": "resources/published/georgiou2022_profile_names.csv",
+    "checksums": "resources/published/georgiou2022_profiles.csv",
+}
 
 _RECOUNTED = ("energy_gross_j", "energy_net_j", "mean_power_w")
 _NOT_RECOUNTED = ("energy_uncertainty_j", "energy_net_uncertainty_j", "cross_checks", "valid", "reasons", "flags")
@@ -28,6 +52,74 @@ def as_read_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[st
         return dict(content)
     usual = RANK_SUM if is_file_study(content) else SIGNED_RANK
     return {**content, "statistics": {"test": usual, **(content.get("statistics") or {})}}
+
+
+def header_of(path: Path) -> list[str]:
+    """Names of the columns of a CSV file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return next(csv.reader(file), [])
+
+
+def added_since(frame: str, columns: Collection[str]) -> list[str]:
+    """Columns that a frame has now and had not when a package was made.
+
+    Args:
+        frame: its name.
+        columns: what the package's has.
+    """
+    return [name for name in ADDED.get(frame, ()) if name not in columns]
+
+
+def is_before_places(results: Path) -> bool:
+    """Whether all records of a package are from before frames named machine and session."""
+    return all(read_json(path).get("schema_version", 1) < SINCE_PLACES for path in results.glob("measure/*/*/run.json"))
+
+
+def but_for_added(results: Path) -> str:
+    """Which columns the frames of a package lack, which they have since, in words; empty where they lack none."""
+    kept = [path for name in ADDED if (path := results / "aggregate" / f"{name}.csv").is_file()]
+    added = dict.fromkeys(column for path in kept for column in added_since(path.stem, header_of(path)))
+    return f", but for columns that frames have since ({', '.join(added)})" if added else ""
+
+
+def same_but_for_added(kept: Path, again: Path) -> bool:
+    """Whether a frame is that of an older package, once the columns are left out that frames had not then.
+
+    Args:
+        kept: the package's, as CSV or Parquet.
+        again: what this code makes of the same records.
+    """
+    if kept.suffix == ".csv":
+        added = added_since(kept.stem, header_of(kept))
+        return bool(added) and kept.read_text(encoding="utf-8") == _csv_without(again, added)
+    if kept.suffix != ".parquet":
+        return False
+    then, now = pq.read_table(kept), pq.read_table(again)
+    added = added_since(kept.stem, then.column_names)
+    # What pandas notes of its index and columns lies in the metadata; types and values are compared.
+    return bool(added) and bool(then.equals(now.drop_columns([name for name in added if name in now.column_names])))
+
+
+def _csv_without(path: Path, names: Collection[str]) -> str:
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    kept = [place for place, name in enumerate(rows[0]) if name not in names]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([row[place] for place in kept] for row in rows)
+    return text.getvalue()
+
+
+def with_profiles_of_then(content: Mapping[str, Any], results: Path) -> dict[str, Any]:
+    """A study file of files with its `files.profiles`, which only one study had, and no study file could name, before.
+
+    Args:
+        content: what the study file says.
+        results: of the package.
+    """
+    files = content.get("files")
+    if not isinstance(files, Mapping) or "profiles" in files or not (results / RECORD).is_file():
+        return dict(content)
+    return {**content, "files": {**files, "profiles": _PROFILES_OF_THEN}}
 
 
 def as_told_then(told: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:

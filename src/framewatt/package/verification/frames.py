@@ -9,6 +9,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import to_csv
 from framewatt.energy.idle_power import drift_w
 from framewatt.frames.frames import epochs_frame, runs_frame
+from framewatt.package.verification.earlier import SINCE_PLACES, added_since, header_of
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.witness.columns import WITNESSED
 
@@ -24,12 +25,14 @@ def problems(package: Opened) -> Iterator[str]:
         return
     idle = [package.results / "calibrate" / f"{name}.json" for name in ("idle", "idle_after")]
     drift = drift_w(*map(mapping_in, idle)) if all(path.is_file() for path in idle) else {}
+    older = all(record["schema_version"] < SINCE_PLACES for record in records)
     witnessed = any("witness" in window for record in records for window in record["windows"].values())
     # The frames of a package from before there was a witness have no columns of it.
     without = [] if witnessed else WITNESSED
-    frames = {"runs": runs_frame(records, drift), "epochs": epochs_frame(records, drift)}
-    for name, frame in ((name, frame.drop(columns=without)) for name, frame in frames.items()):
+    for name, whole in {"runs": runs_frame(records, drift), "epochs": epochs_frame(records, drift)}.items():
         kept = folder / f"{name}.parquet", folder / f"{name}.csv"
+        added = added_since(name, header_of(kept[1])) if older and kept[1].is_file() else []
+        frame = whole.drop(columns=[*without, *added])
         yield from (f"aggregate/{path.name}: not there" for path in kept if not path.is_file())
         if kept[1].is_file() and kept[1].read_text(encoding="utf-8") != to_csv(frame):
             yield f"aggregate/{name}.csv: is not what the records give"

@@ -12,6 +12,9 @@ from framewatt.planning import jobs
 from framewatt.study.cell import FIXED
 from framewatt.study.study import Study
 
+_SINCE_PURPOSES = 4
+"""First schema version whose records tell the purpose of their run."""
+
 _OF_THE_JOB = ("study", "cell_id", "cell", "repetition", "device", "threads")
 
 
@@ -42,6 +45,7 @@ def _measured(package: Opened, study: Study) -> _Heads:
         found |= {"block": run.repetition, "job_sha256": entry.get("job_sha256")}
         found["position"] = entry["position"] if in_order else record["position"]
         found |= {"source": None if record.get("source") is None else "measured"}
+        found |= {} if record["schema_version"] < _SINCE_PURPOSES else {"purpose": job["purpose"]}
         yield run, record, found
 
 

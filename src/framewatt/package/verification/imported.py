@@ -54,17 +54,17 @@ def problems_of_epochs(record: Mapping[str, Any]) -> Iterator[str]:
     told = any(file["reader"] == WITHOUT_READINGS for file in record["files"])
     if bool(epochs) != told:
         yield f"epochs: the record has {len(epochs)}, and {'a' if told else 'no'} log of epochs is among the run's"
-    if record["metrics"] and not epochs:
-        yield f"metrics: the record has {', '.join(record['metrics'])}, which no log tells"
-    columns = list(epochs[0]["metrics"]) if epochs else []
+    if record["quality"] and not epochs:
+        yield f"quality: the record has {', '.join(record['quality'])}, which no log tells"
+    columns = list(epochs[0]["quality"]) if epochs else []
     for epoch in epochs:
-        names = list(epoch["metrics"])
+        names = list(epoch["quality"])
         if strange := sorted(set(names) - set(METRICS)):
             yield f"epochs: epoch {epoch['epoch']} has {', '.join(strange)}; allowed: {', '.join(METRICS)}"
         if sorted(names) != sorted(columns):
             yield f"epochs: epoch {epoch['epoch']} has {', '.join(names) or 'no metric'}, the first has others"
-        if epoch["samples_processed"] is not None or epoch["loss_mean"] is not None:
-            yield f"epochs: epoch {epoch['epoch']} has samples or a loss, which no log tells"
+        if epoch["units"] is not None or epoch["loss_mean"] is not None:
+            yield f"epochs: epoch {epoch['epoch']} has units of work or a loss, which no log tells"
     windows = {PROCESS, *(f"epoch-{number}" for number in range(1, len(epochs) + 1))} | ({STEADY} if epochs else set())
     if set(record["windows"]) != windows:
         yield f"windows: the record has {', '.join(record['windows'])}; its epochs give {', '.join(sorted(windows))}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.energy.idle_power import usual_spread_w
-from framewatt.host.machine import lasting
+from framewatt.host.machine import lasting, machine_of, session_of
 from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
@@ -16,27 +16,35 @@ _METERS = ("instrument", "source", "estimated")
 
 
 def problems(package: Opened) -> Iterator[str]:
-    """Where records of one boot of one machine describe it differently, or a baseline is no measurement."""
+    """Where records of one session of a machine describe it differently, or a baseline is no measurement."""
     if isinstance(package.study, FileStudy):
         return
     known: dict[str, tuple[str, dict[str, Any]]] = {}
     for name, told in _calibrations(package):
         yield from _baseline(package, told, name)
         machine = told.get("machine") or {}
-        where, found = known.setdefault(str(machine.get("fingerprint")), (name, lasting(machine)))
+        where, found = known.setdefault(str(session_of(machine)), (name, lasting(machine)))
         yield from some(differences(lasting(machine), found, "machine", by="it says", why=f"{where} has"), name)
+        yield from _identity(machine, name)
     for name, machine in _elsewhere(package):
-        fingerprint = str(machine.get("fingerprint"))
-        where, found = known.setdefault(fingerprint, (name, lasting(machine)))
+        where, found = known.setdefault(str(session_of(machine)), (name, lasting(machine)))
         yield from some(differences(lasting(machine), found, "machine", by="it says", why=f"{where} has"), name)
+        yield from _identity(machine, name)
     for run, record in package.records:
         try:
             package.idle_of(record)
         except FramewattError as error:
             yield f"{run.where}: {error}"
             continue
-        name, machine = known[record["machine"]["fingerprint"]]
+        name, machine = known[str(session_of(record["machine"]))]
         yield from some(differences(lasting(record["machine"]), machine, "machine", why=f"{name} has"), run.where)
+        yield from _identity(record["machine"], run.where)
+
+
+def _identity(machine: Mapping[str, Any], where: str) -> Iterator[str]:
+    """Where a machine's identity is not that of the hardware that is told; before schema 4, none was told."""
+    if "id" in machine and machine["id"] != machine_of(machine):
+        yield f"{where}: machine.id: it says {machine['id']!r:.40}, its hardware gives {machine_of(machine)}"
 
 
 def _calibrations(package: Opened) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -75,7 +83,7 @@ def _baseline(package: Opened, told: Mapping[str, Any], name: str) -> Iterator[s
         if "spreads" in idle and idle.get("sd_power_w") != usual_spread_w(idle["spreads"]):
             yield f"{name}: {domain}: sd_power_w: it says {idle.get('sd_power_w')}, which its spreads do not give"
     for run, record in package.records:
-        if record["machine"].get("fingerprint") != (told.get("machine") or {}).get("fingerprint"):
+        if session_of(record["machine"]) != session_of(told.get("machine") or {}):
             continue
         for window in record["windows"].values():
             has = {d: {key: idle.get(key) for key in _METERS} for d, idle in dict(domains or {}).items()}

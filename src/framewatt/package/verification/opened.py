@@ -11,6 +11,7 @@ from typing import Any
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.datasets.catalogue import Catalogue
+from framewatt.host.machine import session_of
 from framewatt.imports.file_study import FileStudy
 from framewatt.planning.job_hashes import JobHashes, Sources
 from framewatt.planning.jobs import AnyStudy, environments_of
@@ -150,20 +151,20 @@ class Opened:
         if isinstance(self.study, FileStudy):
             return {"domains": self.study.settings["files"]["baseline"], "meters": []}
         baselines = self.baselines
-        fingerprint = record["machine"].get("fingerprint")
-        if fingerprint not in baselines:
-            raise FramewattError(f"no idle baseline of the machine {fingerprint}, on which its record says it ran")
-        return baselines[fingerprint]
+        session = session_of(record["machine"])
+        if session not in baselines:
+            raise FramewattError(f"no idle baseline of the machine {session}, on which its record says it ran")
+        return baselines[session]
 
     @functools.cached_property
     def baselines(self) -> dict[str, Mapping[str, Any]]:
-        """Idle power before the runs, by the fingerprint of the machine that idled."""
+        """Idle power before the runs, by the session of the machine that idled."""
         paths = [self.results / "calibrate" / "idle.json", *sorted(self.results.glob("calibrate/idle_[0-9a-f]*.json"))]
         found = {}
         for path in paths:
             if path.is_file() and path.stem != "idle_after":
                 idle = mapping_in(path)
-                found[str(idle.get("machine", {}).get("fingerprint"))] = idle
+                found[str(session_of(idle.get("machine") or {}))] = idle
         return found
 
     def _run(self, cell: str, repetition: int) -> RunFolder:

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from framewatt.host.machine import session_of
 from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.chain import last_entries
 from framewatt.package.verification.opened import Opened
@@ -23,14 +24,14 @@ def problems(package: Opened) -> Iterator[str]:
         return
     entries = last_entries(package)
     sequence = {run: entry.sequence for run, entry in entries.items() if entry.kind == MEASURED}
-    machines: dict[Any, list[_Timed]] = {}
+    sessions: dict[Any, list[_Timed]] = {}
     numbers: dict[str, int] = {}
     for run, record in package.records:
         if "process" in record["windows"]:
-            machines.setdefault(record["machine"].get("fingerprint"), []).append((run.where, record))
+            sessions.setdefault(session_of(record["machine"]), []).append((run.where, record))
         if (run.cell, run.repetition) in sequence and (record.get("lock") or {}).get("machine_wide"):
             numbers[run.where] = sequence[run.cell, run.repetition]
-    for runs in machines.values():
+    for runs in sessions.values():
         runs.sort(key=lambda run: _began_ns(run[1]))
         yield from _beside(runs)
         yield from _before_the_boot(runs)

@@ -15,7 +15,7 @@ from framewatt.runs.verdict import FAILED, OK, UNAVAILABLE, Verdict, judge, told
 PRIMARY = "steady"
 """The window that every workload names, in training and in inference (worker.py)."""
 
-_TOLD_BY_THE_RUN = re.compile(r"\d+ processes were left behind and ended|.*, so accuracy is unknown")
+_TOLD_BY_THE_RUN = re.compile(r"\d+ processes were left behind and ended")
 """Flags of what only the run saw; all others follow from the record and the study. See quality of the second."""
 
 OF_THE_SAMPLER = re.compile(r"the sampling process (died or hung|ended: .+)", re.DOTALL)
@@ -68,7 +68,7 @@ def _judged(record: Mapping[str, Any], primary: Mapping[str, Any], settings: Map
     job = {"missing": None, "repeat": True, "attempt": record["attempt"]}
     job |= {key: settings[key] for key in ("preflight", "cool_down", "disturbance")}
     job |= {"first_try": record.get("first_try")}
-    result = {"workload": record["workload"], "epochs": record["epochs"], "metrics_unknown": None}
+    result = {"workload": record["workload"], "epochs": record["epochs"], "quality": record["quality"]}
     around = {name: record.get(name) for name in ("preflight", "returned_to_idle", "clock", "lock")} | {"error": None}
     return judge(job, Outcome(None, *window), result, primary, around)
 
@@ -79,11 +79,11 @@ def _of_failed(record: Mapping[str, Any]) -> Iterator[str]:
         yield f"status: the record says {record['status']}"
     if record["valid"] or not record["reasons"]:
         yield f"valid: the record says {record['valid']}, of a run that {record['status']} for {record['reasons']}"
-    for name in ("primary_window", "samples_processed", "throughput_per_s", "latency", "workload"):
+    for name in ("primary_window", "units", "throughput_per_s", "latency", "workload"):
         if record[name] is not None:
             yield f"{name}: the record has one, of a run that {record['status']}"
-    if record["metrics"] or record["epochs"]:
-        yield f"metrics: the record has some, of a run that {record['status']}"
+    if record["quality"] or record["epochs"]:
+        yield f"quality: the record has some, of a run that {record['status']}"
 
 
 def _imported_verdict(record: Mapping[str, Any]) -> Iterator[str]:
@@ -109,10 +109,10 @@ def _imported_verdict(record: Mapping[str, Any]) -> Iterator[str]:
 def _pace(record: Mapping[str, Any]) -> Iterator[str]:
     """Throughput, and latencies that fill the window between them."""
     window = record["windows"].get(record["primary_window"])
-    samples = record["samples_processed"]
-    rate = samples / window["duration_s"] if window and samples else None
+    units = (record["units"] or {}).get("count")
+    rate = units / window["duration_s"] if window and units else None
     told = {"throughput_per_s": record["throughput_per_s"]}
-    yield from differences(told, {"throughput_per_s": rate}, why="samples and seconds give")
+    yield from differences(told, {"throughput_per_s": rate}, why="units and seconds give")
     if window and record["latency"]:
         yield from _latency(record["latency"], window["duration_s"])
 
@@ -153,10 +153,10 @@ def _epochs(record: Mapping[str, Any]) -> Iterator[str]:
     windows = [name for name in record["windows"] if name.startswith("epoch-")]
     if names != [f"epoch-{number}" for number in range(1, len(epochs) + 1)] or set(names) != set(windows):
         yield f"epochs: the record has {', '.join(names)}, its windows are {', '.join(windows) or 'none'}"
-    counts = [epoch["samples_processed"] for epoch in epochs]
-    total = None if None in counts else sum(counts)
-    found = {"metrics": epochs[-1]["metrics"], "samples_processed": total}
-    yield from differences({name: record[name] for name in found}, found, why="its epochs give")
+    counts = [epoch["units"] for epoch in epochs]
+    found = {"quality": epochs[-1]["quality"], "units": None if None in counts else sum(counts)}
+    told = {"quality": record["quality"], "units": (record["units"] or {}).get("count")}
+    yield from differences(told, found, why="its epochs give")
 
 
 def _listed(reasons: list[str]) -> str:

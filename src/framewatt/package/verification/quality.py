@@ -4,52 +4,75 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt.tasks.classification import NAMES
+from framewatt.tasks.contract import Task
+from framewatt.tasks.quality import Quality
 
-_UNKNOWN = ", so accuracy is unknown"
-_OF_OUTPUTS = r"outputs are not numbers|outputs of shape \([\d, ]+\) are no scores of \d+ classes"
+_OF_OUTPUTS = r"outputs are not numbers|outputs of shape \([\d, ]+\) are no scores of \d+ classes( a token)?"
 _RANDOM = "weights are random"
 _FIRST_SCHEMA = 1
 """Of records from before reasons had the words that they have now."""
 
 
-def problems_of_quality(phase: str, seeded: bool, data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+def problems_of_quality(
+    phase: str, seeded: bool, task: Task, data: Mapping[str, Any], record: Mapping[str, Any]
+) -> Iterator[str]:
     """Metrics of other names than there are, a reason to know none beside some, or another than there can be.
 
     Args:
         phase: of the run's cell, `train` or `infer`.
         seeded: whether its weights are random.
+        task: what its data set asks.
         data: the record of its data set.
         record: of a measured run that is ok.
     """
-    named = [("metrics", record["metrics"])]
-    named += [(f"epoch {epoch['epoch']}: metrics", epoch["metrics"]) for epoch in record["epochs"]]
-    for where, metrics in named:
-        if set(metrics) != set(NAMES):
-            yield f"{where}: the record has {', '.join(metrics) or 'none'}; allowed: {', '.join(NAMES)}"
-        if len({value is None for value in metrics.values()}) > 1:
-            yield f"{where}: some are known and some are not"
+    named = [("quality", record["quality"])]
+    named += [(f"epoch {epoch['epoch']}: quality", epoch["quality"]) for epoch in record["epochs"]]
+    for where, quality in named:
+        yield from (f"{where}{problem}" for problem in _of_metrics(task, quality))
+    if record["units"] and record["units"]["name"] != task.unit:
+        yield f"units: the record counts {record['units']['name']}s; allowed: {task.unit}s"
     if phase == "train" and record["latency"] is not None:
         yield "latency: the record has one, of a training"
     if phase != "train" and record["epochs"]:
         yield f"epochs: the record has {len(record['epochs'])}, of an inference"
-    yield from _of_reasons(seeded, data, record)
+    yield from _of_reasons(seeded, task, data, record)
 
 
-def _of_reasons(seeded: bool, data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
-    """Where the reason why accuracy is unknown is missing, or is none."""
-    reasons = [flag.removesuffix(_UNKNOWN) for flag in record["flags"] if flag.endswith(_UNKNOWN)]
-    known = [name for name, value in record["metrics"].items() if value is not None]
-    if len(known) < len(record["metrics"]) and not reasons:
-        yield "flags: none says why accuracy is unknown"
+def _of_metrics(task: Task, quality: Quality) -> Iterator[str]:
+    """Other metrics than the task's, some of them known and some not, or values that cannot be."""
+    if set(quality) != set(task.names):
+        yield f": the record has {', '.join(quality) or 'none'}; allowed: {', '.join(task.names)}"
+    if len({told["value"] is None for told in quality.values()}) > 1:
+        yield ": some are known and some are not"
+    for metric in task.metrics:
+        told = quality.get(metric.name)
+        if told is None:
+            continue
+        if (told["unit"], told["better"]) != (metric.unit, metric.better):
+            found = f"better {told['better']}, unit {told['unit']!r}"
+            yield f".{metric.name}: the record says {found}; allowed: better {metric.better}, unit {metric.unit!r}"
+        if told["value"] is not None and told["reason"] is not None:
+            yield f".{metric.name}: the record has a value, and a reason why there is none"
+        if told["value"] is not None and not metric.is_possible(told["value"]):
+            what = "share" if metric.is_share() else "value of it"
+            yield f".{metric.name}: the record says {told['value']:.6g}, which is no {what}"
+
+
+def _of_reasons(seeded: bool, task: Task, data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+    """Where the reason why quality is unknown is missing, or is none."""
+    unknown = f", so {task.primary.words} is unknown"
+    reasons = [flag.removesuffix(unknown) for flag in record["flags"] if flag.endswith(unknown)]
+    known = [name for name, told in record["quality"].items() if told["value"] is not None]
+    if len(known) < len(record["quality"]) and not reasons:
+        yield f"flags: none says why {task.primary.words} is unknown"
     if known and reasons:
-        yield f"flags: {reasons[0] + _UNKNOWN!r}, of a run whose {', '.join(known)} are known"
+        yield f"flags: {reasons[0] + unknown!r}, of a run whose {', '.join(known)} are known"
     if record["schema_version"] == _FIRST_SCHEMA:
         return
     unlabelled = data.get("classes_reason")
     allowed = re.escape(str(unlabelled)) if unlabelled else f"{_OF_OUTPUTS}|{_RANDOM}" if seeded else _OF_OUTPUTS
     for reason in reasons:
         if not re.fullmatch(allowed, reason):
-            yield f"flags: {reason + _UNKNOWN!r}: data and weights give no such reason"
+            yield f"flags: {reason + unknown!r}: data and weights give no such reason"
     if known and (unlabelled or seeded):
-        yield f"metrics: {', '.join(known)} are known, and {unlabelled or _RANDOM}"
+        yield f"quality: {', '.join(known)} are known, and {unlabelled or _RANDOM}"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framewatt.base.errors import FramewattError
+from framewatt.datasets.contract import Arrays
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.quality import problems_of_quality
@@ -12,12 +13,15 @@ from framewatt.study.own_models import OWN, SYNTHETIC
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.weights import SEEDED, weights_of
+from framewatt.tasks import METRICS, task_of
+from framewatt.tasks.contract import Task
+from framewatt.tasks.quality import values_of
 
 _WHOLE = 1e-6
 """How far a share of right answers, times the samples, may be off a whole number."""
 
 _NEAR = 0.02
-"""How far the accuracy of a run may be from that of the weights it ran, in the number format they have."""
+"""How far the primary metric of a run may be from that of the weights it ran, in the number format they have."""
 
 
 def problems(package: Opened) -> Iterator[str]:
@@ -41,10 +45,10 @@ def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]
         yield from _trained(study, data, cell, record)
     else:
         yield from _inferred(data, cell, record)
-        yield from _near(cell, start["metrics"], record["metrics"])
-    yield from _shares(record["metrics"], data["test_samples"])
+        yield from _near(cell, asked_of(data).primary.name, start["values"], values_of(record["quality"]))
+    yield from _whole(asked_of(data).primary.name, values_of(record["quality"]), units_in(data))
     seeded = cell.phase == "infer" and weights_of(study.settings, cell.workload) == SEEDED
-    yield from problems_of_quality(cell.phase, seeded, data, record)
+    yield from problems_of_quality(cell.phase, seeded, asked_of(data), data, record)
 
 
 def data_of(package: Opened, cell: Cell) -> Mapping[str, Any]:
@@ -54,15 +58,15 @@ def data_of(package: Opened, cell: Cell) -> Mapping[str, Any]:
 
 
 def _start(package: Opened, cell: Cell) -> dict[str, Any]:
-    """Hash and metrics of the weights or the export that a cell starts from."""
+    """Hash of the weights, and values of the metrics or the export that a cell starts from."""
     if cell.phase == "train":
-        return {"sha256": None, "metrics": {}}
+        return {"sha256": None, "values": {}}
     if cell.engine == ONNX_RUNTIME:
         check = _in_package(package, f"results/{package.name}/export/{cell.export}/check/check.json")
-        return {"sha256": check.get("model_sha256"), "metrics": check.get("metrics") or {}}
+        return {"sha256": check.get("model_sha256"), "values": _values(check)}
     record = _in_package(package, f"results/{package.name}/train/{cell.model}/train.json")
     epochs = record.get("epochs") or [{}]
-    return {"sha256": record.get("weights_sha256"), "metrics": epochs[-1].get("metrics") or {}}
+    return {"sha256": record.get("weights_sha256"), "values": _values(epochs[-1])}
 
 
 def _in_package(package: Opened, name: str) -> Mapping[str, Any]:
@@ -73,38 +77,65 @@ def _in_package(package: Opened, name: str) -> Mapping[str, Any]:
 
 
 def _inferred(data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
-    """Samples of an inference: whole passes over the test set, and the first batches of another."""
+    """Units of an inference: whole passes over the test set, and the first batches of another."""
     if not record["latency"]:
         yield "latency: the record has none, of an inference"
         return
     whole = -(-data["test_samples"] // cell.batch_size)
     passes, rest = divmod(record["latency"]["batches"], whole)
-    found = {"samples_processed": passes * data["test_samples"] + rest * cell.batch_size}
-    yield from differences({name: record[name] for name in found}, found, why="batches and data set give")
+    told = (record["units"] or {}).get("count")
+    if "test_units" in data:
+        # Of sequences, how long each is stands in the data set alone.
+        low = passes * data["test_units"] + rest * cell.batch_size
+        high = (passes + (rest > 0)) * data["test_units"]
+        if told is None or not low <= told <= high:
+            yield f"units: the record says {told}, batches and data set give {low} to {high}"
+        return
+    found = {"units": passes * data["test_samples"] + rest * cell.batch_size}
+    yield from differences({"units": told}, found, why="batches and data set give")
 
 
 def _trained(study: Study, data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
-    """Samples of a training: the training set without its last incomplete batch, epoch by epoch."""
+    """Units of a training: the training set without its last incomplete batch, epoch by epoch."""
     size = min(cell.batch_size, data["train_samples"])
     each = data["train_samples"] // size * size
     found = [each] * study.settings["training"]["epochs"]
-    told = [epoch["samples_processed"] for epoch in record["epochs"]]
-    yield from differences({"epochs": told}, {"epochs": found}, why="study and data set give samples")
+    told = [epoch["units"] for epoch in record["epochs"]]
+    if "train_units" in data:
+        high = data["train_units"] - (data["train_samples"] - each)
+        if len(told) != len(found) or not all(units is not None and each <= units <= high for units in told):
+            yield f"epochs: the record says units {told}, study and data set give {len(found)} of {each} to {high}"
+        return
+    yield from differences({"epochs": told}, {"epochs": found}, why="study and data set give units")
 
 
-def _shares(metrics: Mapping[str, Any], samples: int) -> Iterator[str]:
-    """A metric that is no share, or an accuracy that no number of right answers gives."""
-    for name, value in metrics.items():
-        if value is not None and not 0 <= value <= 1:
-            yield f"metrics.{name}: the record says {value:.6g}, which is no share"
-    accuracy = metrics.get("accuracy")
-    if accuracy is not None and abs(accuracy * samples - round(accuracy * samples)) > _WHOLE * samples:
-        yield f"metrics.accuracy: the record says {accuracy:.6g}, which is no whole number of {samples} samples"
+def _whole(name: str, values: Mapping[str, Any], units: int) -> Iterator[str]:
+    """A share of right or of wrong answers that no number of them gives."""
+    value = values.get(name)
+    if value is not None and METRICS[name].is_share() and abs(value * units - round(value * units)) > _WHOLE * units:
+        yield f"quality.{name}: the record says {value:.6g}, which is no whole number of {units} answers"
 
 
-def _near(cell: Cell, started: Mapping[str, Any], metrics: Mapping[str, Any]) -> Iterator[str]:
-    """An accuracy far from that which the same weights had when they were made."""
-    one, other = started.get("accuracy"), metrics.get("accuracy")
+def _near(cell: Cell, name: str, started: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[str]:
+    """A primary metric far from that which the same weights had when they were made."""
+    one, other = started.get(name), values.get(name)
     same = not cell.changed and cell.dataset not in (OWN, SYNTHETIC) and cell.framework != ONNX
     if same and one is not None and other is not None and abs(one - other) > _NEAR:
-        yield f"metrics.accuracy: the record says {other:.6g}, what it ran had {one:.6g} when it was made"
+        yield f"quality.{name}: the record says {other:.6g}, what it ran had {one:.6g} when it was made"
+
+
+def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Values of the metrics of weights or of an export; before records had `quality`, they had them by name alone."""
+    if record.get("quality"):
+        return values_of(record["quality"])
+    return record.get("metrics") or {}
+
+
+def asked_of(data: Mapping[str, Any]) -> Task:
+    """The task that a data set is for, from its record; those from before there were others are for classification."""
+    return task_of(data.get("task", Arrays.task))
+
+
+def units_in(data: Mapping[str, Any]) -> int:
+    """Units of work in the test set of a data set, from its record."""
+    return int(data.get("test_units", data["test_samples"]))

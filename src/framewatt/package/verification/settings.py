@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from framewatt.host.machine import session_of
 from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.compare import some
 from framewatt.package.verification.opened import Opened
@@ -86,10 +87,10 @@ def _pauses(package: Opened) -> Iterator[str]:
         window = record["windows"].get("process")
         if window and record["cool_down_s"] and window["start_utc"] and (record.get("lock") or {}).get("machine_wide"):
             times = window["start_monotonic_ns"], window["end_monotonic_ns"], window["start_utc"], window["end_utc"]
-            of_machine = spans.setdefault(record["machine"].get("fingerprint"), [])
-            of_machine.append((*times, record["cool_down_s"], run.where))
-    for of_machine in spans.values():
-        for one, other in itertools.pairwise(sorted(of_machine)):
+            of_session = spans.setdefault(session_of(record["machine"]), [])
+            of_session.append((*times, record["cool_down_s"], run.where))
+    for of_session in spans.values():
+        for one, other in itertools.pairwise(sorted(of_session)):
             by_monotonic_s = (other[0] - one[1]) * 1e-9
             by_utc_s = (datetime.fromisoformat(other[2]) - datetime.fromisoformat(one[3])).total_seconds()
             pause_s = max(by_monotonic_s, by_utc_s)

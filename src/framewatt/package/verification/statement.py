@@ -7,11 +7,14 @@ from framewatt.imports.file_study import FileStudy
 from framewatt.package.rebuild import not_compared_in
 from framewatt.package.verification import chain
 from framewatt.package.verification.code import other_code
-from framewatt.package.verification.earlier import SINCE
+from framewatt.package.verification.earlier import SINCE, but_for_added
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.predictions import recounted_in
 from framewatt.runs.clocks import steps_between
 from framewatt.runs.verdict import OK
+from framewatt.tasks import TASKS
+from framewatt.tasks.contract import Task
+from framewatt.tasks.quality import primary_of
 
 _NAMED = 5
 _UNPROVABLE = (
@@ -65,12 +68,13 @@ def _proven(package: Opened, rebuilt: int | None) -> Iterator[str]:
         yield "samples, environment, data and weights fit the records of what was used"
         recounted, _ = recounted_in(package)
         if recounted:
-            yield f"accuracy of {recounted} runs follows from which test samples each answered right"
+            yield f"{_primary(package)} of {recounted} runs follows from which test samples each answered right"
     yield "the code is the one that packed it"
     if chained := chain.told_of(package):
         yield chained
     if rebuilt is not None:
-        yield f"statistics, tables, figures and report: {rebuilt} files made again, byte for byte"
+        but = but_for_added(package.results)
+        yield f"statistics, tables, figures and report: {rebuilt} files made again, byte for byte{but}"
 
 
 def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
@@ -114,9 +118,25 @@ def _answers(package: Opened) -> Iterator[str]:
     """What of the metrics of quality nothing else tells of."""
     recounted, others = recounted_in(package)
     if recounted:
-        yield "which test samples a run answered right; precision, recall and F1"
+        yield f"which test samples a run answered right; {_others(package)}"
     if others:
-        yield f"accuracy of {others} runs, for their predictions are not kept"
+        yield f"{_primary(package)} of {others} runs, for their predictions are not kept"
+
+
+def _primary(package: Opened) -> str:
+    """The metrics that choices are compared by, in words."""
+    return ", ".join(task.primary.words for task in _tasks(package))
+
+
+def _others(package: Opened) -> str:
+    """All further metrics, in words."""
+    return ", ".join(metric.words for task in _tasks(package) for metric in task.metrics[1:])
+
+
+def _tasks(package: Opened) -> list[Task]:
+    """The tasks that runs were judged by."""
+    found = {primary_of(record["quality"]) for _, record in package.records}
+    return [task for task in TASKS.values() if task.primary.name in found]
 
 
 def _has_logs(package: Opened) -> bool:

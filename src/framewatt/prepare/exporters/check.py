@@ -16,8 +16,10 @@ from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.prepare.exporters.contract import CHECK_RECORD, REFERENCE
 from framewatt.prepare.exporters.flops import count_flops
 from framewatt.study.weights import SEEDED
-from framewatt.tasks.classification import judge_outputs
-from framewatt.workloads.contract import ONNX_FILE, Scores, Spec, spec_of
+from framewatt.tasks import task_of
+from framewatt.tasks.contract import Outputs
+from framewatt.tasks.quality import quality_of
+from framewatt.workloads.contract import ONNX_FILE, Spec, spec_of
 from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference, integer_nodes, make_inference
 
 _NO_SOURCE = "the file is measured as it was given, with no source to compare it with"
@@ -37,7 +39,7 @@ def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
         `checker`, `opset`, `samples`, `flops` (of a sample), `weights_among_inputs` (which ONNX Runtime cannot treat as
         constants), `integer_nodes` (how many, by kind), `largest_score` (of the source, in absolute terms),
         `max_abs_difference` (None where there is no source), `equal_predictions_share` (None where outputs are no
-        scores of classes), `metrics`, `metrics_unknown`, `source_metrics`.
+        predictions), `quality`, `source_quality`.
     """
     assert spec.artefact is not None
     path = spec.artefact / ONNX_FILE
@@ -58,29 +60,31 @@ def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
     try:
         workload = make_inference(replace(spec, batch_size=_fixed_batch(model) or spec.batch_size), data)
         workload.setup()
-        scores = workload.evaluate()
+        outputs = workload.evaluate()
     except Exception as error:
         return {**found, "status": "invalid", "reason": f"ONNX Runtime: {_one_line(error)}"}
     found |= {**_work(path, workload), "integer_nodes": integer_nodes(model)}
-    found["metrics"], found["metrics_unknown"] = judge_outputs(scores, data)
-    return found | _against_source(scores, spec.artefact / REFERENCE, data, tolerance)
+    found["quality"] = quality_of(workload.task.judge(outputs, data))
+    return found | _against_source(outputs, spec.artefact / REFERENCE, data, tolerance)
 
 
-def _against_source(scores: Scores, path: Path, data: Arrays, tolerance: float | None) -> dict[str, Any]:
-    """Deviation of the scores from those of the source, where there is one."""
+def _against_source(outputs: Outputs, path: Path, data: Arrays, tolerance: float | None) -> dict[str, Any]:
+    """Deviation of the outputs from those of the source, where there is one."""
     if not path.exists():
         return {"status": "ok", "reason": _NO_SOURCE, "max_abs_difference": None}
     reference = np.load(path, allow_pickle=False)
-    if scores.shape != reference.shape:
-        reason = f"outputs of shape {scores.shape}, of its source {reference.shape}"
+    if outputs.shape != reference.shape:
+        reason = f"outputs of shape {outputs.shape}, of its source {reference.shape}"
         return {"status": "invalid", "reason": reason, "max_abs_difference": None}
-    difference = float(np.abs(scores.astype(float) - reference.astype(float)).max())
-    classes = scores.ndim == 2 and data.unlabelled is None
+    task = task_of(data.task)
+    difference = float(np.abs(outputs.astype(float) - reference.astype(float)).max())
+    answers, expected = (task.predictions(one, data) for one in (outputs, reference))
+    known = answers is not None and expected is not None
     found: dict[str, Any] = {
         "largest_score": float(np.abs(reference).max()),
         "max_abs_difference": difference if np.isfinite(difference) else None,
-        "equal_predictions_share": float(np.mean(scores.argmax(1) == reference.argmax(1))) if classes else None,
-        "source_metrics": judge_outputs(reference, data)[0],
+        "equal_predictions_share": float(np.mean(answers == expected)) if known else None,
+        "source_quality": quality_of(task.judge(reference, data)),
     }
     if not np.isfinite(difference):
         return {**found, "status": "deviates", "reason": "scores are no numbers"}
@@ -98,7 +102,7 @@ def main(job_path: str) -> None:
     job = read_json(Path(job_path))
     record = check(spec_of(job), load_arrays(Path(job["data"])), job["tolerance"])
     if job["weights"] == SEEDED:
-        record |= {name: None for name in ("metrics", "source_metrics") if name in record}
+        record |= {name: None for name in ("quality", "source_quality") if name in record}
     write_json(Path(job["folder"]) / CHECK_RECORD, record)
 
 

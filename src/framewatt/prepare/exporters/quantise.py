@@ -20,7 +20,8 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.prepare.exporters.contract import RECORD, REFERENCE
-from framewatt.workloads.contract import ONNX_FILE, Scores, Spec, spec_of
+from framewatt.tasks.contract import Outputs
+from framewatt.workloads.contract import ONNX_FILE, Spec, spec_of
 from framewatt.workloads.onnxruntime.engine import make_inference
 
 CALIBRATION_SAMPLES = 128
@@ -66,7 +67,11 @@ def prepare(source: Path, folder: Path) -> Path:
 def calibration_samples(data: Arrays, seed: int) -> tuple[Arrays, str]:
     """Samples from the training set, or from the test set if that is empty; as a test set, and which was used."""
     training = len(data.y_train) > 0
-    inputs, labels = (data.inputs_train, data.y_train) if training else (data.inputs_test, data.y_test)
+    inputs, labels, lengths = (
+        (data.inputs_train, data.y_train, data.lengths_train)
+        if training
+        else (data.inputs_test, data.y_test, data.lengths_test)
+    )
     drawn = np.random.default_rng(seed).permutation(len(labels))[:CALIBRATION_SAMPLES]
     first, *more = inputs
     chosen = replace(
@@ -74,6 +79,7 @@ def calibration_samples(data: Arrays, seed: int) -> tuple[Arrays, str]:
         x_test=inputs[first][drawn],
         y_test=labels[drawn],
         more_test={name: inputs[name][drawn] for name in more},
+        lengths_test=None if lengths is None else lengths[drawn],
     )
     return chosen, "training set" if training else "test set"
 
@@ -91,7 +97,7 @@ class Calibration(CalibrationDataReader):
         return next(self._feeds, None)
 
 
-def _scores(spec: Spec, data: Arrays) -> Scores:
+def _outputs(spec: Spec, data: Arrays) -> Outputs:
     workload = make_inference(spec, data)
     workload.setup()
     return workload.evaluate()
@@ -107,7 +113,7 @@ def main(job_path: str) -> None:
         shutil.copyfile(source / REFERENCE, folder / REFERENCE)
     else:
         # A user's ONNX file has no source but itself.
-        np.save(folder / REFERENCE, _scores(spec, data), allow_pickle=False)
+        np.save(folder / REFERENCE, _outputs(spec, data), allow_pickle=False)
     record = {
         **read_json(source / RECORD),
         **details,

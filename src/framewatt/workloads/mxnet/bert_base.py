@@ -5,14 +5,15 @@ from pathlib import Path
 from mxnet.gluon import HybridBlock
 
 from framewatt.workloads.bert import BASE
+from framewatt.workloads.contract import Facts
 from framewatt.workloads.mxnet._bert import bert_with_body, build_bert
 
 
-def build(classes: int, input_shape: tuple[int, ...]) -> HybridBlock:
+def build(facts: Facts) -> HybridBlock:
     """The model; takes token ids, their mask and their types."""
-    return build_bert(BASE, classes, input_shape)
+    return build_bert(BASE, facts.classes, facts.input_shape)
 
 
-def with_body(classes: int, input_shape: tuple[int, ...], folder: Path) -> HybridBlock:
+def with_body(facts: Facts, folder: Path) -> HybridBlock:
     """The model with the published weights of a folder, and a random head."""
-    return bert_with_body(BASE, classes, input_shape, folder)
+    return bert_with_body(BASE, facts.classes, facts.input_shape, folder)

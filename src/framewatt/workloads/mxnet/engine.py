@@ -10,8 +10,10 @@ import numpy as np
 from mxnet import autograd, gluon
 
 from framewatt.datasets.contract import Arrays
-from framewatt.workloads.contract import ADAM, Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.tasks.contract import Outputs
+from framewatt.workloads.contract import ADAM, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.models import build_model
+from framewatt.workloads.mxnet._losses import LOSSES
 from framewatt.workloads.mxnet._structure import structure
 
 WEIGHTS = "weights.params"
@@ -36,7 +38,7 @@ class _MxnetModel:
         mx.random.seed(self.spec.seed)
         np.random.seed(self.spec.seed)
         self.context = mx.gpu(0) if self.spec.device == "cuda" else mx.cpu()
-        self.model = build_model("mxnet", gluon.HybridBlock, self.spec, self.data.classes, self.data.input_shape)
+        self.model = build_model("mxnet", gluon.HybridBlock, self.spec, facts_of(self.data))
 
     def arrays(self, arrays: Iterable[Any]) -> Inputs:
         return tuple(mx.nd.array(array, ctx=self.context, dtype=array.dtype) for array in arrays)
@@ -63,7 +65,7 @@ class _MxnetModel:
 
 
 class MxnetInference(_MxnetModel, Inference):
-    """Scores the test set with trained weights."""
+    """Answers for the test set with trained weights."""
 
     def setup(self) -> None:
         """Load the weights from MXNet's own format."""
@@ -75,11 +77,11 @@ class MxnetInference(_MxnetModel, Inference):
 
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set."""
-        for start in range(0, len(self.data.x_test), self.spec.batch_size):
-            yield tuple(values[start : start + self.spec.batch_size] for values in self._inputs)
+        for step in self.steps():
+            yield tuple(values[step.rows] for values in self._inputs)
 
-    def run(self, batch: Inputs) -> Scores:
-        """Scores of a batch on the host; MXNet is asynchronous and waits here."""
+    def run(self, batch: Inputs) -> Outputs:
+        """Outputs of a batch on the host; MXNet is asynchronous and waits here."""
         return self.model(*batch).asnumpy()  # type: ignore[no-any-return]  # mxnet is not installed where mypy runs
 
 
@@ -96,7 +98,7 @@ class MxnetTraining(_MxnetModel, Training):
         self.model(*self.arrays(example_inputs(self.data, 1))).wait_to_read()
         self.model.hybridize(static_alloc=True, static_shape=True)
         self._trainer = gluon.Trainer(self.model.collect_params(), *optimizer_of(self.spec), kvstore=None)
-        self._loss = gluon.loss.SoftmaxCrossEntropyLoss()
+        self._loss, self._terms = LOSSES[self.task.name]
         inputs = [mx.sym.var(name) for name in self.data.inputs_test]
         self._copy = gluon.SymbolBlock(self.model(*inputs), inputs)
         self._copy.initialize(ctx=self.context)
@@ -107,25 +109,25 @@ class MxnetTraining(_MxnetModel, Training):
 
     def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, mx.nd.NDArray]]:
         """Shuffled inputs and labels."""
-        for indices in self.shuffled(epoch):
-            chosen = mx.nd.array(indices, ctx=self.context, dtype="int32")
+        for step in self.steps(epoch):
+            chosen = mx.nd.array(step.indices, ctx=self.context, dtype="int32")
             yield tuple(values.take(chosen) for values in self._inputs), self._labels.take(chosen)
 
     def run(self, batch: tuple[Inputs, mx.nd.NDArray]) -> mx.nd.NDArray:
-        """One step, queued in MXNet's engine; the loss of each sample stays on the device."""
+        """One step, queued in MXNet's engine; the loss stays on the device."""
         inputs, labels = batch
         with autograd.record():
             loss = self._loss(self.model(*inputs), labels)
         loss.backward()
-        self._trainer.step(len(labels))
+        self._trainer.step(self._terms(labels))
         return loss
 
     def loss_of(self, step: mx.nd.NDArray) -> float:
         """The mean loss of a step."""
         return float(step.mean().asscalar())
 
-    def evaluate(self) -> Scores:
-        """Class scores of the test set; outside `autograd.record` the model is in evaluation mode.
+    def evaluate(self) -> Outputs:
+        """Outputs for the test set; outside `autograd.record` the model is in evaluation mode.
 
         On a CPU, oneDNN changes the layout of the weights for inference. The next training step would change it back
         inside its window and take 1.4 times as long (ResNet-50, batch 16, one core). So a copy of the model is

@@ -3,12 +3,14 @@
 from mxnet.gluon import HybridBlock
 from mxnet.gluon.model_zoo import vision
 
+from framewatt.workloads.contract import Facts
 
-def build(classes: int, input_shape: tuple[int, ...]) -> HybridBlock:
+
+def build(facts: Facts) -> HybridBlock:
     """The model, its weights not yet initialised; Gluon infers shapes from the first batch."""
-    return vision.mobilenet_v2_1_0(classes=classes)
+    return vision.mobilenet_v2_1_0(classes=facts.classes)
 
 
-def pretrained(input_shape: tuple[int, ...]) -> HybridBlock:
+def pretrained(facts: Facts) -> HybridBlock:
     """The model with Gluon's weights for ImageNet, which Gluon checks by SHA-1."""
     return vision.mobilenet_v2_1_0(pretrained=True)

@@ -1,7 +1,7 @@
 // Inference of an exported model from Node.js: the windows of framewatt.runs.worker.infer, on the same clock.
 //
 // `node client.js <task.json>`: arrays are raw little-endian files. It writes events as they happen, and at its end the
-// scores of the whole pass, the instants between batches and what it was.
+// outputs of the whole pass, the instants between batches and what it was.
 "use strict";
 
 const fs = require("node:fs");
@@ -40,7 +40,7 @@ function batchesOf(task) {
       const one = shape.reduce((product, length) => product * length, 1);
       feeds[name] = new Tensor(type, values.subarray(start * one, (start + size) * one), [size, ...shape]);
     }
-    batches.push({ feeds, size });
+    batches.push(feeds);
   }
   return batches;
 }
@@ -59,38 +59,35 @@ async function main(path) {
   mark(task, "setup", "end", nowNs());
 
   mark(task, "warm_up", "start", nowNs());
-  for (let index = 0; index < task.warm_up_batches; index++) await session.run(batches[index % batches.length].feeds);
+  for (let index = 0; index < task.warm_up_batches; index++) await session.run(batches[index % batches.length]);
   mark(task, "warm_up", "end", nowNs());
 
   const minimumNs = BigInt(task.minimum_ns);
-  const scores = [];
+  const outputs = [];
   const stamps = [];
-  let samples = 0;
   const startNs = nowNs();
   let endNs = startNs;
   mark(task, "steady", "start", startNs);
   stamps.push(startNs);
-  for (const { feeds, size } of batches) {
-    scores.push((await session.run(feeds))[output]);
+  for (const feeds of batches) {
+    outputs.push((await session.run(feeds))[output]);
     endNs = nowNs();
     stamps.push(endNs);
-    samples += size;
   }
   for (let index = 0; endNs - startNs < minimumNs; index = (index + 1) % batches.length) {
-    await session.run(batches[index].feeds);
+    await session.run(batches[index]);
     endNs = nowNs();
     stamps.push(endNs);
-    samples += batches[index].size;
   }
   mark(task, "steady", "end", endNs);
 
-  const [first] = scores;
+  const [first] = outputs;
   if (first.type !== "float32") throw new Error(`model: found an output of type ${first.type}; allowed: float32`);
-  const parts = scores.map(({ data }) => Buffer.from(data.buffer, data.byteOffset, data.byteLength));
-  fs.writeFileSync(task.scores, Buffer.concat(parts));
+  const parts = outputs.map(({ data }) => Buffer.from(data.buffer, data.byteOffset, data.byteLength));
+  fs.writeFileSync(task.outputs, Buffer.concat(parts));
   fs.writeFileSync(task.stamps, Buffer.from(BigInt64Array.from(stamps).buffer));
   const libraries = { node: process.versions.node, "onnxruntime-node": env.versions.node };
-  fs.writeFileSync(task.result, JSON.stringify({ samples, output_shape: first.dims.slice(1), libraries }));
+  fs.writeFileSync(task.result, JSON.stringify({ output_shape: first.dims.slice(1), libraries }));
 }
 
 main(process.argv[2]).catch((error) => {

@@ -8,7 +8,8 @@ import numpy as np
 import onnxruntime as ort
 
 from framewatt.datasets.contract import Arrays
-from framewatt.workloads.contract import ONNX_FILE, Inference, Inputs, Scores, Spec
+from framewatt.tasks.contract import Outputs
+from framewatt.workloads.contract import ONNX_FILE, Inference, Inputs, Spec
 from framewatt.workloads.onnxruntime.providers import PROVIDERS, nodes_by_provider, open_session
 
 _TYPES = {
@@ -25,7 +26,7 @@ _TYPES = {
 
 
 class OnnxRuntimeInference(Inference):
-    """Scores the test set with the exported weights.
+    """Answers for the test set with the exported weights.
 
     Attributes:
         path: the ONNX file.
@@ -84,11 +85,11 @@ class OnnxRuntimeInference(Inference):
 
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set, in the layout that the exported model takes."""
-        for start in range(0, len(self.data.x_test), self.spec.batch_size):
-            yield tuple(values[start : start + self.spec.batch_size] for values in self.inputs)
+        for step in self.steps():
+            yield tuple(values[step.rows] for values in self.inputs)
 
-    def run(self, batch: Inputs) -> Scores:
-        """Scores of a batch on the host."""
+    def run(self, batch: Inputs) -> Outputs:
+        """Outputs of a batch on the host."""
         return self.session.run(None, self.feed(batch))[0]  # type: ignore[no-any-return]  # not installed where mypy runs
 
     def feed(self, batch: Inputs) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.host.orphans import ended_with_parent
-from framewatt.workloads.contract import Scores, Spec
+from framewatt.tasks.contract import Outputs
+from framewatt.workloads.contract import Spec
 from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference
 
 PROGRAM = Path(__file__).with_name("client.js")
@@ -28,15 +29,13 @@ class Timed:
     """Results from Node.js.
 
     Attributes:
-        scores: outputs for the whole test set, shape (n, classes) or the model's own, float32.
+        outputs: of the whole test set, one row per sample, float32.
         stamps_ns: CLOCK_MONOTONIC at the start of the window and after each batch.
-        samples: samples processed in the window.
         facts: facts of the workload as in OnnxRuntimeInference, with Node.js as the client.
     """
 
-    scores: Scores
+    outputs: Outputs
     stamps_ns: NDArray[np.int64]
-    samples: int
     facts: dict[str, Any]
 
 
@@ -65,14 +64,14 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
             "warm_up_batches": window["warm_up_batches"],
             "minimum_ns": str(round(window["minimum_s"] * 1e9)),
             "events": str(events),
-            **{key: str(folder / key) for key in ("scores", "stamps", "result")},
+            **{key: str(folder / key) for key in ("outputs", "stamps", "result")},
         }
         # Python's own session is gone when the windows begin.
         del workload
         (folder / "task.json").write_text(json.dumps(task))
         run_client(folder / "task.json")
         found = json.loads((folder / "result").read_text())
-        scores = np.fromfile(folder / "scores", "<f4").reshape(len(data.x_test), *found["output_shape"])
+        outputs = np.fromfile(folder / "outputs", "<f4").reshape(len(data.x_test), *found["output_shape"])
         stamps = np.fromfile(folder / "stamps", "<i8")
     in_force = {
         "client": f"node {found['libraries']['node']}",
@@ -82,7 +81,7 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
         "integer_nodes": facts["in_force"]["integer_nodes"],
     }
     facts |= {"in_force": in_force, "libraries": found["libraries"]}
-    return Timed(scores, stamps, found["samples"], facts)
+    return Timed(outputs, stamps, facts)
 
 
 def _task(workload: OnnxRuntimeInference, folder: Path) -> dict[str, Any]:

@@ -2,14 +2,16 @@
 
 import keras
 
+from framewatt.workloads.contract import Facts
 
-def build(classes: int, input_shape: tuple[int, ...]) -> keras.Model:
+
+def build(facts: Facts) -> keras.Model:
     """The model with random weights and without a softmax, for images of (height, width, channels)."""
     return keras.applications.MobileNetV2(
-        weights=None, input_shape=input_shape, classes=classes, classifier_activation=None
+        weights=None, input_shape=facts.input_shape, classes=facts.classes, classifier_activation=None
     )
 
 
-def pretrained(input_shape: tuple[int, ...]) -> keras.Model:
+def pretrained(facts: Facts) -> keras.Model:
     """The model with Keras's weights for ImageNet, which Keras checks by MD5."""
-    return keras.applications.MobileNetV2(weights="imagenet", input_shape=input_shape, classifier_activation=None)
+    return keras.applications.MobileNetV2(weights="imagenet", input_shape=facts.input_shape, classifier_activation=None)

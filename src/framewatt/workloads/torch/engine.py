@@ -11,8 +11,10 @@ import torchvision
 from torch.utils.flop_counter import FlopCounterMode
 
 from framewatt.datasets.contract import Arrays
-from framewatt.workloads.contract import Inference, Inputs, Scores, Spec, Training, example_inputs
+from framewatt.tasks.contract import Outputs
+from framewatt.workloads.contract import Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.models import build_model
+from framewatt.workloads.torch._losses import LOSSES
 from framewatt.workloads.torch._options import DTYPES, Compiler, layout_of, optimizer_of
 from framewatt.workloads.torch._structure import structure
 
@@ -37,7 +39,7 @@ class _TorchModel:
         self.device = torch.device(self.spec.device)
         self.layout = layout_of(self.spec, self.data.input_shape)
         self.dtype = DTYPES[self.spec.level("precision")]
-        model = build_model("torch", torch.nn.Module, self.spec, self.data.classes, self.data.input_shape)
+        model = build_model("torch", torch.nn.Module, self.spec, facts_of(self.data))
         self.stored = torch.float32 if self.mixed else self.dtype
         self.model = model.to(self.device, self.stored, memory_format=self.layout)
         self.compiler = Compiler() if self.spec.level("compile") == "compiled" else None
@@ -96,7 +98,7 @@ class _TorchModel:
 
 
 class TorchInference(_TorchModel, Inference):
-    """Scores the test set with trained weights."""
+    """Answers for the test set with trained weights."""
 
     mixed = False
 
@@ -113,10 +115,11 @@ class TorchInference(_TorchModel, Inference):
 
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set."""
-        yield from zip(*(torch.split(values, self.spec.batch_size) for values in self._inputs), strict=True)
+        for step in self.steps():
+            yield tuple(values[step.rows] for values in self._inputs)
 
-    def run(self, batch: Inputs) -> Scores:
-        """Scores of a batch on the host."""
+    def run(self, batch: Inputs) -> Outputs:
+        """Outputs of a batch on the host."""
         with torch.inference_mode():
             return self.forward(*batch).float().cpu().numpy()  # type: ignore[no-any-return]  # torch is not installed where mypy runs
 
@@ -130,6 +133,7 @@ class TorchTraining(_TorchModel, Training):
         """Random weights, the training set on the device."""
         self.build()
         self._optimizer = optimizer_of(self.spec, self.model.parameters())
+        self._loss = LOSSES[self.task.name]
         self._computing = self.computing()
         self._scaler = torch.amp.GradScaler(self.device.type, enabled=self.dtype is torch.float16)
         self._inputs = self.tensors(self.data.inputs_train.values())
@@ -138,8 +142,8 @@ class TorchTraining(_TorchModel, Training):
 
     def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, torch.Tensor]]:
         """Shuffled inputs and labels."""
-        for indices in self.shuffled(epoch):
-            chosen = torch.from_numpy(indices).to(self.device)
+        for step in self.steps(epoch):
+            chosen = torch.from_numpy(step.indices).to(self.device)
             yield tuple(self.placed(values[chosen]) for values in self._inputs), self._labels[chosen]
 
     def run(self, batch: tuple[Inputs, torch.Tensor]) -> torch.Tensor:
@@ -147,7 +151,7 @@ class TorchTraining(_TorchModel, Training):
         inputs, labels = batch
         self._optimizer.zero_grad(set_to_none=True)
         with self._computing:
-            loss = torch.nn.functional.cross_entropy(self.forward(*inputs), labels)
+            loss = self._loss(self.forward(*inputs), labels)
         self._scaler.scale(loss).backward()
         self._scaler.step(self._optimizer)
         self._scaler.update()
@@ -157,15 +161,15 @@ class TorchTraining(_TorchModel, Training):
         """The mean loss of a step."""
         return float(step)
 
-    def evaluate(self) -> Scores:
-        """Class scores of the test set, in evaluation mode."""
+    def evaluate(self) -> Outputs:
+        """Outputs for the test set, in evaluation mode."""
         self.model.eval()
         with torch.inference_mode(), self._computing:
             inputs = [torch.split(torch.from_numpy(values), 64) for values in self.data.inputs_test.values()]
             batches = ([self.placed(part.to(self.device)) for part in parts] for parts in zip(*inputs, strict=True))
-            scores = [self.model(*batch).float().cpu().numpy() for batch in batches]
+            outputs = [self.model(*batch).float().cpu().numpy() for batch in batches]
         self.model.train()
-        return np.concatenate(scores)
+        return np.concatenate(outputs)
 
     def save(self, folder: Path) -> None:
         """Write the state dictionary."""

@@ -3,14 +3,15 @@
 import torch
 import torchvision
 
+from framewatt.workloads.contract import Facts
 from framewatt.workloads.torch._official import official
 
 
-def build(classes: int, input_shape: tuple[int, ...]) -> torch.nn.Module:
+def build(facts: Facts) -> torch.nn.Module:
     """The model with random weights; torchvision's takes any input size of at least 32 pixels."""
-    return torchvision.models.resnet101(weights=None, num_classes=classes)
+    return torchvision.models.resnet101(weights=None, num_classes=facts.classes)
 
 
-def pretrained(input_shape: tuple[int, ...]) -> torch.nn.Module:
+def pretrained(facts: Facts) -> torch.nn.Module:
     """The model with torchvision's first weights for ImageNet; its second ones are for another preprocessing."""
     return official(torchvision.models.resnet101, torchvision.models.ResNet101_Weights.IMAGENET1K_V1)

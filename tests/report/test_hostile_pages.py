@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from test_report import figures, material
+from report_factory import material
 
 from framewatt.base.errors import FramewattError
 from framewatt.report import build_report
 from framewatt.report.svg import inline
 
-__all__ = ["figures"]
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 1 1">'
 
 

@@ -1,0 +1,167 @@
+"""The figures of a study, in the order of the report: the one place where a figure is registered.
+
+Snakemake reads this at every start, so it imports neither pandas nor matplotlib: a module is imported when its figure
+is drawn.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from framewatt.figures.training_quantities import FIGURES as QUANTITIES
+from framewatt.planning.jobs import AnyStudy
+from framewatt.planning.training_shown import shows_training
+from framewatt.study.stopping_rule import rule_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FRAMES = ("runs", "cells", "compared")
+
+
+def always(study: AnyStudy) -> bool:  # as the other conditions
+    """Every study has the figure."""
+    return True
+
+
+def stops(study: AnyStudy) -> bool:
+    """Whether a study has a stopping rule."""
+    return rule_of(study.settings) is not None
+
+
+@dataclass(frozen=True)
+class StudyFigure:
+    """A figure that is drawn of studies.
+
+    Attributes:
+        name: of its files.
+        made_from: what its function is called with, in its order: names of framewatt.tables.results.Results, or
+            `figure` for the figure's own name.
+        caption: what the report writes below it.
+        alternative: what it is to a reader who does not see it.
+        exists: which studies have it.
+        modules: of framewatt.figures; the first holds the function, and where one changes, the figure is drawn again.
+            Empty stands for the module of the figure's name.
+        function: its name there; it returns a matplotlib Figure.
+    """
+
+    name: str
+    made_from: tuple[str, ...]
+    caption: str
+    alternative: str
+    exists: Callable[[AnyStudy], bool] = always
+    modules: tuple[str, ...] = ()
+    function: str = "draw"
+
+    @property
+    def reads(self) -> set[str]:
+        """Names of the results that the figure is made from; records are read with their plan."""
+        return {*self.made_from, *(["plan"] if "records" in self.made_from else [])}
+
+    @property
+    def code(self) -> list[str]:
+        """Paths of the modules, from the project's folder on."""
+        return [f"src/framewatt/figures/{module}.py" for module in self.modules or (self.name,)]
+
+    def draw(self, results: Mapping[str, Any]) -> "Figure":
+        """Draw the figure.
+
+        Args:
+            results: of the study, by name.
+        """
+        module = importlib.import_module(f"framewatt.figures.{(self.modules or (self.name,))[0]}")
+        given = (self.name if name == "figure" else results[name] for name in self.made_from)
+        figure: Figure = getattr(module, self.function)(*given)
+        return figure
+
+
+_ALL = [
+    StudyFigure(
+        "energy_time",
+        _FRAMES,
+        "Energy against time per sample, a point a cell. Colour is accuracy, or the task's metric, the marker "
+        "says which runtime, its size "
+        "which batch size. Points towards the lower left are better.",
+        "Scatter plot of energy per sample against time per sample; the numbers are in the table of energy and time.",
+    ),
+    StudyFigure(
+        "energy_runtime_batch",
+        _FRAMES,
+        "Energy per sample by runtime, every repetition shown, with the mean and its interval.",
+        "Dot plot of energy per sample by runtime and batch size; the numbers are in the table of energy and time.",
+    ),
+    StudyFigure(
+        "time_runtime_batch",
+        _FRAMES,
+        "Time per sample by runtime, every repetition shown, with the mean and its interval.",
+        "Dot plot of time per sample by runtime and batch size; the numbers are in the table of energy and time.",
+    ),
+    StudyFigure(
+        "energy_accuracy",
+        _FRAMES,
+        "Energy per sample against accuracy, or the task's metric, a point a cell, every run as a small dot.",
+        "Scatter plot of energy per sample against accuracy; the numbers are in the tables of energy and of accuracy.",
+    ),
+    StudyFigure(
+        "deploy",
+        ("runs", "deploy", "compared"),
+        "Energy per sample against the 95th percentile of a batch's latency, a point a choice, its batch size "
+        "beside it. Colour is accuracy, or the task's metric; a red ring marks the Pareto front of mean energy, "
+        "latency and it.",
+        "Scatter plot of energy per sample against latency; the numbers are in the table of choices for deployment.",
+    ),
+    StudyFigure(
+        "power_traces",
+        ("records", "runs", "compared"),
+        "Power over one run of each runtime, at its largest batch size. Shaded: the windows of the run; what counts is "
+        "steady, or the epochs.",
+        "Line charts of power over time, one panel per runtime, with the windows of the run shaded.",
+        function="draw_study",
+    ),
+    StudyFigure(
+        "stopping",
+        ("stopping", "plan", "runs"),
+        "Block by block: what each choice takes over the one that takes the least in the end, and how sure that is.",
+        "Line charts of ratios with intervals and of e-values over blocks; the numbers are in stopping/stopping.csv.",
+        exists=stops,
+        function="draw_study",
+    ),
+    StudyFigure(
+        "epochs",
+        ("epochs", "runs", "compared"),
+        "Accuracy and energy of every epoch of training, repetitions thin and their mean thick.",
+        "Line charts of accuracy and of energy over epochs; the numbers are in the table of epochs.",
+    ),
+    StudyFigure(
+        "training_series",
+        ("records", "compared"),
+        "Training over time, framework beside framework, for the combination in the middle of the study's levels.",
+        "Line charts of power, and of what else was sampled, over time; vertical lines end the epochs.",
+        exists=shows_training,
+        modules=("training_series", "training"),
+        function="draw_study",
+    ),
+    *(
+        StudyFigure(
+            f"training_{name}",
+            ("figure", "epochs", "runs", "statistics"),
+            f"{levels.title}, by batch size, model, data set and framework.",
+            f"Dot plot of {levels.title.lower()} by batch size, one panel per data set and model.",
+            exists=shows_training,
+            modules=("training", "training_levels", "training_quantities"),
+        )
+        for name, levels in QUANTITIES.items()
+    ),
+]
+
+FIGURES = {figure.name: figure for figure in _ALL}
+"""By name."""
+
+SUFFIXES = ("svg", "pdf", "png")
+"""Formats of a figure's files."""
+
+
+def figures_of(study: AnyStudy) -> list[str]:
+    """Names of the figures that a study has."""
+    return [name for name, figure in FIGURES.items() if figure.exists(study)]

@@ -1,0 +1,45 @@
+"""How results stand beside the present configuration, where the times of files do not say it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from framewatt.imports.file_study import FileStudy
+from framewatt.planning.due import plan_is_due
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.jobs import AnyStudy
+from framewatt.planning.outdated import imports_are_due, outdated_sources
+from framewatt.planning.plan import plan_of
+
+
+def due_plans(studies: Iterable[AnyStudy], results: Path) -> list[str]:
+    """Names of the studies of files whose plan is missing or another one now.
+
+    Args:
+        studies: of any kind; those that measure are left out, see framewatt.planning.due.due_of.
+        results: the folder of all results.
+    """
+    found = []
+    for study in studies:
+        if not isinstance(study, FileStudy):
+            continue
+        folder = results / study.name
+        # A study whose files are not there keeps the plan that it has, as in a package.
+        there = (folder / "plan" / "plan.json").is_file()
+        if plan_is_due(plan_of(study), folder) if study.found else not there:
+            found.append(study.name)
+    return found
+
+
+def outdated(study: AnyStudy, hashes: JobHashes | None, results: Path, resources: Path) -> list[str]:
+    """Paths that are made again although the times of files do not ask for it.
+
+    Args:
+        study: any.
+        hashes: of a study that measures and has runs due; None otherwise.
+        results: the folder of all results.
+        resources: the folder of data and environments.
+    """
+    if isinstance(study, FileStudy):
+        records = results / study.name / "measure"
+        return [str(records)] if records.is_dir() and imports_are_due(study, records.parent) else []
+    return outdated_sources(hashes, resources) if hashes else []

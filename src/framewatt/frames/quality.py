@@ -1,0 +1,77 @@
+"""Quality of runs in frames: the primary metric of each cell, whichever task it is of.
+
+No cell has metrics of two tasks, so that a frame tells a cell's task by the columns in which it has values.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from framewatt.tasks import METRICS, PRIMARY, TASKS
+from framewatt.tasks.contract import HIGHER, Metric
+
+SAMPLE = "sample"
+"""The unit of work of runs of which no metric tells the task."""
+
+METRIC, QUALITY = "metric", "quality"
+"""Columns of the name of a row's primary metric, and of its value."""
+
+QUALITY_UNKNOWN = r", so [\w ]+ is unknown$"
+"""How a flag ends that says why a run's quality is unknown, see runs.verdict."""
+
+
+def metrics_in(frame: pd.DataFrame) -> list[Metric]:
+    """The metrics that a frame has columns of."""
+    return [metric for name, metric in METRICS.items() if name in frame]
+
+
+def primary_in(frame: pd.DataFrame) -> list[Metric]:
+    """The primary metrics that a frame has columns of, one a task."""
+    return [metric for name, metric in PRIMARY.items() if name in frame]
+
+
+def with_quality(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with METRIC and QUALITY; a cell none of whose runs has a value has the metric of the frame's only task.
+
+    Of several tasks nothing tells which such a cell is of: its metric is "".
+
+    Args:
+        rows: of a frame of runs or of epochs.
+    """
+    primary = [metric.name for metric in primary_in(rows)]
+    names = pd.Series(primary[0] if len(primary) == 1 else "", index=rows.index, dtype="object")
+    values = pd.Series(float("nan"), index=rows.index, dtype="float64")
+    for name in primary:
+        numbers = pd.to_numeric(rows[name], errors="coerce").astype("float64")
+        of_task = rows["cell"].isin(rows.loc[numbers.notna(), "cell"])
+        names[of_task] = name
+        values[of_task] = numbers[of_task]
+    return rows.assign(**{METRIC: names, QUALITY: values})
+
+
+def unit_of(metrics: Iterable[str]) -> str:
+    """The unit of work of the tasks that have some of these metrics; `unit` where they are of several.
+
+    Args:
+        metrics: names, also of other columns.
+    """
+    names = set(metrics)
+    units = {task.unit for task in TASKS.values() if task.primary.name in names}
+    return units.pop() if len(units) == 1 else "unit" if units or names == {""} else SAMPLE
+
+
+def words_of(metrics: Sequence[str]) -> str:
+    """Metrics by name, within a sentence: the metric's words where there is one, else `quality`."""
+    names = [name for name in dict.fromkeys(metrics) if name in METRICS]
+    return METRICS[names[0]].words if len(names) == 1 else "quality"
+
+
+def title_of(metrics: Sequence[str]) -> str:
+    """Metrics by name, as a heading, see `words_of`."""
+    words = words_of(metrics)
+    return words[0].upper() + words[1:]
+
+
+def is_higher_better(metric: str) -> bool:
+    """Whether higher values of a metric are better; one that no task has is taken as a share of right answers."""
+    return metric not in METRICS or METRICS[metric].better == HIGHER

@@ -1,0 +1,91 @@
+"""Which profiles a study has, by the names of its dumps: known before any of them is read."""
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.errors import FramewattError
+from framewatt.profiling.collection import Names, names_of_profiles, read_names
+from framewatt.profiling.frame import file_name
+
+RECORD = "profile/profiles.csv"
+"""The record of a study's dumps, below its results."""
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """The profiled runs of a study.
+
+    Attributes:
+        folder: of the dumps; None where it is not available, as beside an unpacked package.
+        wanted: the folder in words, where it is not available.
+        names: the table of names.
+        checksums: the table of known dumps.
+        record: of the dumps that were read, if they were.
+    """
+
+    folder: Path | None
+    wanted: str
+    names: Path
+    checksums: Path
+    record: Path
+
+    @property
+    def dumps(self) -> list[str]:
+        """The dumps; where there are none, one file that is not there and says where they should be."""
+        found = sorted(map(str, self.folder.glob("*.prof"))) if self.folder else []
+        return found or [f"{self.folder or self.wanted}/*.prof"]
+
+    @property
+    def profiles(self) -> list[str]:
+        """Names of the profiled runs, by those of the dumps; without dumps, by the record of those that were read."""
+        found = names_of_profiles(map(Path, self.dumps), self._names)
+        if not found and self.record.is_file():
+            with self.record.open(encoding="utf-8", newline="") as file:
+                told = [row.get("profile") or "" for row in csv.DictReader(file)]
+            found = sorted({name for name in told if re.fullmatch("[a-z0-9_]+", name)})
+        return found
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables of functions: one for every framework and phase."""
+        pairs = [(framework, phase) for framework in self._names.all("framework") for phase in self._names.all("phase")]
+        return [f"functions_{file_name(*pair)}" for pair in pairs]
+
+    @property
+    def _names(self) -> Names:
+        return read_names(self.names)
+
+
+def profiles_of(study: Any, results: Path) -> Profiles | None:
+    """The profiles of a study; None where it has none, as every study that measures: it profiles no run yet.
+
+    Args:
+        study: any study.
+        results: its results.
+
+    Raises:
+        FramewattError: a table that the study names is not there.
+    """
+    files = study.settings.get("files") or {}
+    told = files.get("profiles")
+    if not told:
+        return None
+    for key in ("names", "checksums"):
+        if not Path(told[key]).is_file():
+            raise FramewattError(
+                f"{study.path}: files.profiles.{key}: found {told[key]!r}, which is no file; allowed: a table, see "
+                "docs/profiles.md"
+            )
+    root = study.root / told["folder"] if study.root else None
+    wanted = f"--config {files['root_config']}=…/{told['folder']}"
+    return Profiles(root, wanted, Path(told["names"]), Path(told["checksums"]), results / RECORD)
+
+
+def with_profiles(studies: Sequence[Any], results: Path) -> dict[str, Profiles]:
+    """The profiles of each study that has some, by its name."""
+    found = {study.name: profiles_of(study, results / study.name) for study in studies}
+    return {name: profiles for name, profiles in found.items() if profiles}

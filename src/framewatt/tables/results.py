@@ -1,0 +1,78 @@
+"""The results of a study, by the names that tables and figures are registered with."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
+from framewatt.base.spreadsheet import read_csv
+from framewatt.planning.planned import planned_runs
+from framewatt.prepare.exporters.contract import CHECK_RECORD
+from framewatt.prepare.training import RECORD as TRAIN_RECORD
+from framewatt.tables.fairness import models_of_runs
+
+_FRAMES = {".parquet": pd.read_parquet, ".csv": read_csv}
+_RECORDS = ("plan", "records", "models", "exports")
+
+
+class Results(Mapping[str, Any]):
+    """What a rule's input and parameters hold, read when it is first asked for.
+
+    A frame has the name of the rule's input, a setting that of the parameter. Besides, there are: `plan`, plan.json;
+    `records`, the run records by their paths; `models`, records of the rule train and of models that only measured runs
+    trained; `exports`, records of the rule check_export.
+
+    Args:
+        files: the rule's input, by name.
+        settings: the rule's parameters, by name.
+    """
+
+    def __init__(self, files: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+        self._files, self._settings = dict(files.items()), dict(settings.items())
+        self._read: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        """One result.
+
+        Raises:
+            FramewattError: the rule has none of this name.
+        """
+        if name not in self:
+            raise FramewattError(f"results: found {name!r}; allowed: {', '.join(self)}")
+        if name not in self._read:
+            self._read[name] = self._get(name)
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        frames = (name for name, path in self._files.items() if Path(str(path)).suffix in _FRAMES)
+        yield from (*frames, *(name for name in _RECORDS if name in self._files), *self._settings)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return any(name == known for known in self)
+
+    def _get(self, name: str) -> Any:
+        if name in self._settings:
+            return self._settings[name]
+        if name == "plan":
+            return read_json(Path(self._files[name]))
+        if name == "records":
+            return planned_runs(self._files["plan"], self._files["records"])
+        if name == "models":
+            return [*self._trained, *models_of_runs(self["records"].values(), self._trained)]
+        if name == "exports":
+            return [read_json(Path(folder) / CHECK_RECORD) for folder in self._files[name]]
+        path = Path(str(self._files[name]))
+        return _FRAMES[path.suffix](path)
+
+    @cached_property
+    def _trained(self) -> list[dict[str, Any]]:
+        return [
+            {"model": Path(folder).name, **read_json(Path(folder) / TRAIN_RECORD)} for folder in self._files["models"]
+        ]

@@ -1,0 +1,174 @@
+"""What a task is: which samples a step takes, and how a model's outputs are judged. No framework is in it.
+
+A task's loss is in every engine that trains it (`LOSSES` in workloads/<framework>/engine.py).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.base.errors import FramewattError
+from framewatt.datasets.contract import Arrays
+
+TRAIN, TEST = "train", "test"
+"""The splits of a data set."""
+
+HIGHER, LOWER = "higher", "lower"
+"""Which values of a metric are better."""
+
+Outputs = NDArray[Any]
+"""A model's outputs for the whole test set, one row per sample."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure of how good a model's answers are.
+
+    Attributes:
+        name: its key in records, and its column in frames.
+        title: its heading in tables.
+        better: HIGHER or LOWER.
+        unit: of its values; "" for a share.
+        lowest: least possible value; None where there is none.
+        highest: largest possible value; None where there is none.
+    """
+
+    name: str
+    title: str
+    better: str = HIGHER
+    unit: str = ""
+    lowest: float | None = 0.0
+    highest: float | None = 1.0
+
+    @property
+    def words(self) -> str:
+        """Its name within a sentence."""
+        return self.title if self.title.isupper() else self.title[0].lower() + self.title[1:]
+
+    def is_possible(self, value: float) -> bool:
+        """Whether a value lies within the metric's bounds."""
+        above = self.lowest is None or value >= self.lowest
+        return above and (self.highest is None or value <= self.highest)
+
+    def is_share(self) -> bool:
+        """Whether values are shares, which are shown in percent."""
+        return (self.unit, self.lowest, self.highest) == ("", 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Step:
+    """The samples of one step.
+
+    Attributes:
+        indices: shape (batch,), int64, into the split.
+        units: units of work in them, see Task.unit.
+        carries_state: whether the model's state goes on to the next step, as the memory of a language model does.
+    """
+
+    indices: NDArray[np.int64]
+    units: int
+    carries_state: bool = False
+
+    @property
+    def rows(self) -> "slice | NDArray[np.int64]":
+        """What to index a field with: a slice where the samples follow each other, since it copies nothing."""
+        first, count = int(self.indices[0]), len(self.indices)
+        follow = np.array_equal(self.indices, np.arange(first, first + count))
+        return slice(first, first + count) if follow else self.indices
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How good a model's outputs are.
+
+    Attributes:
+        values: every metric of the task by name, in its order; None where it is unknown.
+        unknown: why they are unknown; None where they are known.
+        right: shape (units of the test set,), bool: which units were answered right; None where that is unknown, or
+            where an answer is not right or wrong.
+    """
+
+    values: dict[str, float | None]
+    unknown: str | None
+    right: NDArray[np.bool_] | None = field(default=None, compare=False)
+
+
+class Task(ABC):
+    """What a model is asked.
+
+    Attributes:
+        name: as data sets name it.
+        unit: the unit of work, in the singular: energy, time and throughput are given per unit.
+        metrics: its metrics; the first is the one that choices are compared by.
+    """
+
+    name: str
+    unit: str
+    metrics: tuple[Metric, ...]
+
+    @property
+    def primary(self) -> Metric:
+        """The metric that choices are compared by."""
+        return self.metrics[0]
+
+    def plan(self, split: str, data: Arrays, batch_size: int, seed: int = 0, epoch: int = 0) -> Iterator[Step]:
+        """The steps of one pass, the same in every framework.
+
+        The test set is taken in its order. The training set is shuffled by `seed` and `epoch`, and its last incomplete
+        batch is left out.
+
+        Args:
+            split: TRAIN or TEST.
+            data: the data set.
+            batch_size: samples per step.
+            seed: of the study.
+            epoch: from 1.
+
+        Raises:
+            FramewattError: the training set is empty.
+        """
+        count = len(data.x_test if split == TEST else data.x_train)
+        if split == TEST:
+            order, size, last = np.arange(count), batch_size, count
+        elif count:
+            order = np.random.default_rng([seed, epoch]).permutation(count)
+            size = min(batch_size, count)
+            last = count - size + 1
+        else:
+            raise FramewattError("data set: found no training samples; allowed: some, or a study with weights: seeded")
+        for start in range(0, last, size):
+            chosen = order[start : start + size]
+            yield Step(chosen, self.units_of(split, data, chosen))
+
+    def units_of(self, split: str, data: Arrays, indices: NDArray[np.int64]) -> int:
+        """Units of work in some samples; here a sample is a unit."""
+        return len(indices)
+
+    @abstractmethod
+    def predictions(self, outputs: Outputs, data: Arrays) -> NDArray[Any] | None:
+        """The model's answers, one per unit of the test set; None where outputs have another shape than answers."""
+
+    @abstractmethod
+    def judge(self, outputs: Outputs, data: Arrays) -> Judged:
+        """The task's metrics of a model's outputs for the whole test set."""
+
+    def recount(self, right: NDArray[np.bool_]) -> float:
+        """The primary metric, from which units were answered right.
+
+        Raises:
+            FramewattError: answers of the task are not right or wrong.
+        """
+        raise FramewattError(f"task {self.name}: found answers that are right or wrong; allowed: none of it")
+
+    def unjudged(self, why: str) -> Judged:
+        """Every metric unknown, for a reason."""
+        return Judged(dict.fromkeys(self.names), why)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the metrics."""
+        return tuple(metric.name for metric in self.metrics)

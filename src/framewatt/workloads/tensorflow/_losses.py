@@ -1,0 +1,28 @@
+"""The loss of each task in TensorFlow: the mean over the units of a batch."""
+
+from collections.abc import Callable
+
+import keras
+import tensorflow as tf
+
+from framewatt.datasets.ragged import IGNORED
+
+Loss = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+
+_cross_entropy = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+
+def _samples(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Cross-entropy of samples: scores (batch, classes), labels (batch,)."""
+    return _cross_entropy(labels, scores)
+
+
+def _tokens(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Cross-entropy of tokens, without padding: scores (batch, longest, classes), labels (batch, longest)."""
+    tokens = tf.cast(tf.not_equal(labels, IGNORED), scores.dtype)
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.maximum(labels, 0), scores)
+    return tf.reduce_sum(losses * tokens) / tf.reduce_sum(tokens)
+
+
+LOSSES: dict[str, Loss] = {"classification": _samples, "tagging": _tokens}
+"""By the task's name: from outputs and labels of a batch."""

@@ -1,0 +1,19 @@
+"""The loss of each task in PyTorch: the mean over the units of a batch."""
+
+from collections.abc import Callable
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from framewatt.datasets.ragged import IGNORED
+
+Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def _tokens(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy of tokens, without padding: scores (batch, longest, classes), labels (batch, longest)."""
+    return cross_entropy(scores.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
+
+
+LOSSES: dict[str, Loss] = {"classification": cross_entropy, "tagging": _tokens}
+"""By the task's name: from outputs and labels of a batch."""

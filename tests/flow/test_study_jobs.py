@@ -1,0 +1,65 @@
+"""A study that measures, as rules ask for it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from study_factory import hashes_of, loaded
+from test_keys import BASE
+
+from framewatt.base.files import write_json
+from framewatt.flow.measured import Measured
+from framewatt.flow.study_jobs import StudyJobs
+
+INT8 = "resnet50-digits-torch/int8_static"
+TRAINED = "train-resnet50-digits-torch-b8"
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Measured:
+    hashes = hashes_of(loaded(tmp_path, BASE))
+    return Measured(hashes.study, hashes.datasets)
+
+
+@pytest.fixture
+def jobs(tmp_path: Path, measured: Measured) -> StudyJobs:
+    return StudyJobs(measured, hashes_of(measured.study), tmp_path / "results")
+
+
+def test_runs_are_named_by_cell_and_block_and_come_in_the_planned_order(measured: Measured) -> None:
+    assert [run.position for run in measured.runs.values()] == list(range(1, len(measured.study.cells) * 2 + 1))
+    assert measured.runs[f"{TRAINED}/2"].repetition == 2
+    assert measured.runs_until(1) == list(measured.runs)[: len(measured.study.cells)]
+
+
+def test_an_earlier_run_has_a_higher_priority(measured: Measured) -> None:
+    priorities = [measured.priority(run) for run in measured.runs]
+    assert priorities == sorted(priorities, reverse=True)
+    assert min(priorities) == 1
+
+
+def test_a_model_is_made_in_its_frameworks_environment_and_run_in_its_engines(measured: Measured) -> None:
+    assert measured.framework_environment(INT8) == "torch"
+    (run,) = (name for name, run in measured.runs.items() if run.cell.export == INT8 and run.repetition == 1)
+    assert measured.engine_environment(run) == "onnxruntime/cpu"
+
+
+def test_a_job_carries_the_hash_of_what_it_makes(jobs: StudyJobs, measured: Measured) -> None:
+    hashes = hashes_of(measured.study)
+    assert json.loads(jobs.train("resnet50-digits-torch"))["job_sha256"] == hashes.weights["resnet50-digits-torch"]
+    assert json.loads(jobs.export(INT8))["options"] == {"precision": "int8_static"}
+    assert json.loads(jobs.check(INT8))["job_sha256"] == hashes.checks[INT8]
+    assert "options" not in json.loads(jobs.export("resnet50-digits-torch"))
+    assert json.loads(jobs.idle())["job_sha256"] == hashes.idle
+
+
+def test_a_run_that_failed_is_the_next_attempt_of_the_same_job(
+    jobs: StudyJobs, measured: Measured, tmp_path: Path
+) -> None:
+    first = json.loads(jobs.measure(f"{TRAINED}/1"))
+    assert first["attempt"] == 1
+    failed = {"attempt": 1, "status": "failed", "valid": None, "job_sha256": first["job_sha256"]}
+    write_json(tmp_path / "results" / "measure" / TRAINED / "1" / "run.json", failed)
+    assert json.loads(jobs.measure(f"{TRAINED}/1"))["attempt"] == 2
+    write_json(tmp_path / "results" / "measure" / TRAINED / "1" / "run.json", {**failed, "job_sha256": "another"})
+    assert json.loads(jobs.measure(f"{TRAINED}/1"))["attempt"] == 1

@@ -1,0 +1,24 @@
+"""Good packages are believed, and told how far."""
+
+from pathlib import Path
+
+import pytest
+from forged_edits import last_words
+from package_factory import make_package
+
+from framewatt.package.unpack import unpack
+from framewatt.package.verify import problems_of
+
+
+def test_a_good_package_is_believed_and_told_how_far(good: Path) -> None:
+    assert list(problems_of(good)) == []
+    said = last_words(good)
+    assert "6 runs of 3 cells" in said
+    assert "accuracy of 6 runs follows from which test samples each answered right" in said
+    assert "predictions are not kept" not in said
+    assert "make sign" in said
+
+
+@pytest.mark.parametrize("how", [{"old_form": True}, {"estimated": True}])
+def test_other_good_packages_are_believed(tmp_path: Path, how: dict) -> None:
+    assert list(problems_of(unpack(make_package(tmp_path / "made", **how), tmp_path / "out"))) == []

@@ -1,0 +1,111 @@
+"""The head of the report and its answers in words."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from report_factory import MXNET, TENSORFLOW, TORCH, answered_study, judged, material, page
+
+from framewatt.frames.frames import TOTAL
+from framewatt.report import problems, words
+from framewatt.report.head import head
+
+
+def test_nothing_that_counts_is_said_in_words(figures: Path) -> None:
+    found = material()
+    runs = found.runs[found.runs["domain"] == TOTAL].assign(status="failed", valid=False)
+    epochs = found.epochs.iloc[:0]
+    soup = page(dataclasses.replace(found, runs=runs, epochs=epochs, **judged(runs, epochs)), figures)
+    assert "the study has no answer" in soup.select_one("p.lead").text
+    assert f"0 of {found.planned} planned runs count" in soup.select_one("p.lead").text
+
+
+def test_the_head_names_the_one_that_costs_least_with_its_interval_and_blocks() -> None:
+    for cheap, dear in ((TORCH, TENSORFLOW), (TENSORFLOW, TORCH)):
+        found = answered_study({cheap: [1.0, 1.1, 0.9, 1.0], dear: [2.02, 2.2, 1.8, 1.98]})
+        # Ratios 2.02, 2, 2, 1.98: 1 - 1/2 = 50 %; Student's interval of their logarithms is 1.974 to 2.026.
+        assert head(found) == (
+            f"On this machine, in this session: {cheap.runtime} costs least energy for one sample "
+            f"(Inference, batch 1 (resnet50, digits)), 50 % less than {dear.runtime} (95 % interval 49 to 51 %), "
+            "after 4 blocks. 8 of 8 planned runs count."
+        )
+
+
+def test_the_head_says_what_is_not_settled_and_what_the_others_cost_at_least() -> None:
+    near = [1.00, 1.02, 0.99, 1.01, 1.00, 1.01]
+    dear = [1.50, 1.52, 1.49, 1.50, 1.51, 1.50]
+    found = answered_study({TORCH: near, TENSORFLOW: [1.001 * j for j in near[::-1]], MXNET: dear})
+    assert head(found).startswith(
+        "On this machine, in this session: Not settled between torch and tensorflow in energy for one sample "
+        "(Inference, batch 1 (resnet50, digits)): less than 2.2 % apart; the other, mxnet, costs at least 47 % more; "
+        "after 6 blocks."
+    )
+
+
+@pytest.mark.parametrize(
+    ("levels", "told"),
+    [
+        ({TORCH: [1.0, 1.1]}, "No two comparable cells have an energy that counts, so the study has no answer."),
+        ({TORCH: [None], MXNET: [None]}, "No two comparable cells have an energy that counts"),
+        ({TORCH: [1.0, 1.1], MXNET: [None, None]}, "No two comparable cells have an energy that counts"),
+        ({TORCH: [1.0], MXNET: [9.0]}, "digits)): one block says nothing of the noise; after 1 block."),
+        ({TORCH: [1.0] * 3, MXNET: [2.0] * 3}, "how far they are apart is not known; after 3 blocks."),
+        ({TORCH: [1.0] * 8, MXNET: [2.0] * 8}, "50 % less than mxnet (no interval: the ratio is the same in every bl"),
+        ({TORCH: [1.0, None, 1.1], MXNET: [None, 2.0, None]}, "one block says nothing of the noise; after 0 blocks"),
+    ],
+)  # fmt: skip
+def test_a_study_with_too_little_says_so(levels: dict, told: str) -> None:
+    assert told in head(answered_study(levels))
+
+
+def test_runs_that_are_no_blocks_are_no_blocks_in_the_head() -> None:
+    found = answered_study({TORCH: [1.0, 1.1, 0.9, 1.0], MXNET: [2.0, 2.2, 1.8]}, test="welch")
+    assert head(found).endswith("after 3 runs of each. 7 of 7 planned runs count.")
+    assert head(dataclasses.replace(found, plan={**found.plan, "source": "files"})).startswith(
+        "In the runs that were read: torch costs least"
+    )
+
+
+def test_one_disturbed_run_gives_no_sentence_against_the_one_that_costs_less_in_all_others() -> None:
+    base = [1.0, 1.03, 0.98, 1.01, 0.97, 1.02, 1.04, 0.99, 1.0, 1.01, 0.96, 1.02]
+    cheaper = [0.9 * j * f for j, f in zip(base, [1, 1.01, 0.99] * 4, strict=True)]
+    disturbed = [*cheaper[:-1], 25 * cheaper[-1]]
+    found = answered_study({TORCH: base, MXNET: disturbed})
+    assert "Not settled between torch and mxnet" in head(found)
+    said = " ".join(sentence for one in words.answers(found) for sentence in one.sentences)
+    assert "torch costs least" not in said
+    flags = found.comparisons["flags"]
+    assert flags.str.contains("which costs more depends on the estimate").any()
+
+
+def test_a_study_that_drifts_says_so_among_its_answers_and_flags() -> None:
+    rising = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]
+    found = answered_study({TORCH: rising, MXNET: [2 * j for j in rising], TENSORFLOW: [3 * j for j in rising]})
+    said = " ".join(sentence for one in words.answers(found) for sentence in one.sentences)
+    assert (
+        "Over the study energy drifted: the last runs took 50 % more than the first (r = 1.00 over 6 blocks)." in said
+    )
+    (row, _) = next(table.rows for table in problems.flag_tables(found) if table.name == "drift")
+    assert row[:3] == ["energy_per_sample_j", "6 blocks", "+50"]
+    steady = answered_study({TORCH: [1.0, 1.1, 0.9, 1.0], MXNET: [2.0, 2.2, 1.8, 2.1]})
+    assert "drift" not in {table.name for table in problems.flag_tables(steady)}
+
+
+def test_one_procedure_speaks_unless_the_study_asks_for_another() -> None:
+    levels = {TORCH: [1.0, 1.1, 0.9, 1.0], MXNET: [2.0, 2.2, 1.8, 2.1], TENSORFLOW: [3.0, 3.2, 2.8, 3.1]}
+    for test, beside in (("t", False), ("wilcoxon", True)):
+        said = " ".join(s for one in words.answers(answered_study(levels, test=test)) for s in one.sentences)
+        assert "torch costs least energy" in said
+        assert ("Friedman" in said) == beside
+        assert "significant" not in said
+
+
+def test_largest_variation_is_named_with_its_cell() -> None:
+    found = material()
+    cells = found.cells.copy()
+    row = cells.index[(cells["quantity"] == "energy_per_sample_j")][2]
+    cells.loc[row, "cv_percent"] = 104.0
+    answer = next(a for a in words.answers(dataclasses.replace(found, cells=cells)) if "repeat" in a.question)
+    assert "104 %" in answer.sentences[0]
+    assert cells.loc[row, "cell"] in answer.sentences[0]
+    assert answer.sentences[1].startswith("1 of 15 cells")

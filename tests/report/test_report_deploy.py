@@ -1,0 +1,71 @@
+"""What the report says of what to deploy."""
+
+import dataclasses
+from typing import Any
+
+import frames_factory
+from report_factory import STATISTICS, judged, material
+
+from framewatt.report import deploy
+from framewatt.statistics.deploy import judge_choices
+from framewatt.statistics.equivalence import TestSets
+
+
+def recommended(energies: dict, accuracy: dict | None = None, *, estimated: bool = False, **settings: Any) -> list[str]:
+    """What the report says of what to deploy, of models that were tested on 5,000 samples."""
+    runs = frames_factory.runs_frame(energies, None, accuracy, estimated=estimated)
+    found = material()
+    plan = {**found.plan, "settings": {**found.plan["settings"], **settings}}
+    tested = TestSets(samples={one.id: 5000 for one in energies})
+    made = judged(runs, found.epochs) | {"choices": judge_choices(runs, STATISTICS, tested)}
+    found = dataclasses.replace(found, plan=plan, runs=runs, **made)
+    ((task, sentences),) = deploy.recommendations(found)
+    assert task == "resnet50 on digits"
+    return sentences
+
+
+STEADY = [1.0, 1.01, 0.99, 1.02, 0.98, 1.03, 0.97, 1.04]
+
+
+def test_the_best_is_told_with_what_the_next_takes_and_what_inferences_take() -> None:
+    torch, onnx = frames_factory.cell("torch"), frames_factory.cell("torch2onnx")
+    costs = {"intensity_g_per_kwh": 360.0, "intensity_source": "", "price": {"per_kwh": 0.1, "currency": "EUR"}}
+    dear = [2 * j * f for j, f in zip(STEADY, [1, 1.01, 0.99, 1] * 2, strict=True)]
+    said = recommended(
+        {torch: dear, onnx: STEADY}, dict.fromkeys((torch, onnx), [0.99] * 8), estimated=True, costs=costs
+    )
+    assert said[0] == (
+        "torch has the best accuracy, 0.990; equal to it within 0.01: torch2onnx/cpu (0.990, p < 0.001, by the size of "
+        "a test set of 5000 samples)."
+    )
+    assert said[1].replace("\N{NO-BREAK SPACE}", " ") == (
+        "Least energy a sample: torch2onnx/cpu, 1.00 J (estimated); torch takes 2.00 times as much [1.99, 2.01]."
+    )
+    assert said[4] == (
+        "1,000 inferences take 0.000279 kWh, 0.100 gCO2e, 2.79e-05 EUR (estimated) by torch2onnx/cpu; "
+        "0.000558 kWh, 0.201 gCO2e, 5.58e-05 EUR (estimated) by torch, 2.00 times as much [1.99, 2.01]."
+    )
+    assert said[5] == "On the Pareto front of mean energy, latency and accuracy: torch2onnx/cpu."
+
+
+def test_no_best_is_told_where_nothing_shows_one() -> None:
+    torch, batched = frames_factory.cell("torch"), frames_factory.cell("torch", batch_size=32)
+    said = recommended({torch: [1.0, 1.2, 1.1], batched: [1.05, 1.15, 1.0]}, dict.fromkeys((torch, batched), [1.0] * 3))
+    assert said[1].replace("\N{NO-BREAK SPACE}", " ") == (
+        "Least energy a sample: not settled; torch batch 32, 1.07 J, and torch batch 1 (1.03 times as much "
+        "[0.859, 1.23]) may be the best."
+    )
+
+
+def test_less_accurate_choices_are_left_out_and_unknown_accuracy_is_told() -> None:
+    torch, onnx = frames_factory.cell("torch"), frames_factory.cell("torch2onnx")
+    energies = {torch: [2 * j for j in STEADY], onnx: STEADY}
+    said = recommended(energies, {torch: [0.9] * 8, onnx: [0.8] * 8})
+    assert said[0] == (
+        "torch has the best accuracy, 0.900; not shown to be equal, and left out below: "
+        "torch2onnx/cpu (0.800, p = 1, by the size of a test set of 5000 samples)."
+    )
+    assert said[1].endswith("; there is no other choice.")
+    said = recommended(energies, dict.fromkeys(energies, [float("nan")] * 8))
+    assert said[0] == "Accuracy is unknown of every choice, so that choices are compared without it."
+    assert said[-1] == "On the Pareto front of mean energy, latency: torch2onnx/cpu."

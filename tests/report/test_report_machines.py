@@ -1,0 +1,59 @@
+"""What the page says of the machines and sessions on which its runs took place."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from report_factory import TENSORFLOW, TORCH, answered_study, run_record
+
+from framewatt.report import Material
+from framewatt.report.facts import compared_machines, machines
+from framewatt.report.head import head
+
+
+def placed(one: Material, places: Sequence[Mapping[str, Any]]) -> Material:
+    """A study whose runs were measured in turn on these machines."""
+    records = [run_record(row) for row in one.totals.to_dict("records")]
+    told = [
+        {**record, "machine": {**record["machine"], **places[place % len(places)]}}
+        for place, record in enumerate(records)
+    ]
+    return dataclasses.replace(one, records=told)
+
+
+@pytest.mark.parametrize(
+    ("places", "scope", "sessions"),
+    [
+        ([{"session": "a"}], "On this machine, in this session: ", [None]),
+        ([{"session": "a"}, {"session": "b"}], "On this machine, in 2 sessions: ", ["2, with 4 runs, 4 runs"]),
+        (
+            [{"session": "a"}, {"session": "b", "cpu_model": "Abacus 4000"}],
+            "On these 2 machines, in 2 sessions: ",
+            ["1, with 4 runs"] * 2,
+        ),
+        # An update of the kernel is no other machine.
+        ([{"session": "a"}, {"session": "b", "kernel": "6.8"}], "On this machine, in 2 ", ["2, with 4 runs, 4 runs"]),
+    ],
+)
+def test_the_page_says_of_how_many_machines_and_sessions_the_runs_are(
+    places: list[dict[str, Any]], scope: str, sessions: list[str | None]
+) -> None:
+    found = placed(answered_study({TORCH: [1.0, 1.1, 0.9, 1.0], TENSORFLOW: [2.02, 2.2, 1.8, 1.98]}), places)
+    assert head(found).startswith(scope)
+    told = [dict(facts) for facts in machines(found)]
+    assert [one.get("Sessions (boots)") for one in told] == sessions
+    assert compared_machines(found).startswith("Means over all runs mix them.")
+    assert all("a" not in one.values() for one in told)
+
+
+def test_records_from_before_sessions_are_told_as_they_were() -> None:
+    untold = {"fingerprint": "a", "session": None}
+    found = placed(answered_study({TORCH: [1.0, 1.1], TENSORFLOW: [2.0, 2.2]}), [untold])
+    old = [
+        {**record, "machine": {k: v for k, v in record["machine"].items() if k not in ("id", "session")}}
+        for record in found.records
+    ]
+    (facts,) = machines(dataclasses.replace(found, records=old))
+    assert compared_machines(dataclasses.replace(found, records=old)) == "Their numbers do not compare."
+    assert facts == [("cpu model", "Abacus 3000"), ("memory", "16.0 GiB"), ("gpus", "none"), ("kernel", "6.1")]

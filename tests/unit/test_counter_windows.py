@@ -1,0 +1,139 @@
+"""Energy of a window by a counter: wraps, resets, gaps, standstill, its last digit."""
+
+import numpy as np
+import pytest
+from window_readings import S, counter, every, times
+
+
+def test_a_counter_that_wraps_once_goes_on() -> None:
+    t = times(0, 1, 2, 3)
+    found = counter(t, np.array([900.0, 980, 60, 140]), 0, 3, wrap=1000.0, max_power_w=200)
+    assert found.energy_j == pytest.approx(240)
+    assert found.reasons == ()
+
+
+def test_a_wrap_exactly_at_an_edge_changes_nothing() -> None:
+    t = times(0, 1, 2, 3)
+    joules = np.array([900.0, 0, 100, 200])
+    assert counter(t, joules, 0, 1, period=0, wrap=1000.0).energy_j == pytest.approx(100)
+    assert counter(t, joules, 1, 3, period=0, wrap=1000.0).energy_j == pytest.approx(200)
+
+
+def test_a_gap_in_which_a_second_wrap_is_possible_is_invalid() -> None:
+    t = times(0, 1, 60, 61)
+    found = counter(t, np.array([0.0, 100, 300, 400]), 0, 61, wrap=1000.0, max_power_w=100)
+    assert found.energy_j is None
+    assert found.reasons == ("more than one wrap possible in a gap of 59 s",)
+
+
+def test_a_counter_that_was_reset_is_invalid() -> None:
+    t = times(0, 1, 2)
+    assert counter(t, np.array([500.0, 600, 3]), 0, 2).reasons == ("counter went back: it was reset",)
+    wrapped = counter(t, np.array([500.0, 600, 3]), 0, 2, wrap=262_143.0, max_power_w=300)
+    assert wrapped.energy_j is None
+    assert wrapped.reasons == ("counter went back by other than a wrap: it was reset",)
+
+
+def test_a_counter_that_goes_up_faster_than_the_domain_can_draw_is_invalid() -> None:
+    found = counter(times(0, 1, 2, 3), np.array([0.0, 100, 900, 1000]), 0, 3, wrap=1e6, max_power_w=200)
+    assert found.energy_j is None
+    assert found.reasons == ("counter went up by more than 200 W can: it was reset, or wrapped unseen",)
+
+
+def test_two_late_readings_close_together_are_not_a_counter_that_jumps() -> None:
+    t, joules = times(0, 0.01, 0.0101, 0.02), np.array([0.0, 1, 4, 5])
+    assert counter(t, joules, 0, 0.02, planned=0.0, max_power_w=400).energy_j is None
+    assert counter(t, joules, 0, 0.02, planned=0.01, max_power_w=400).energy_j == pytest.approx(5)
+
+
+def test_a_counter_goes_on_through_a_gap_inside_the_window() -> None:
+    t = np.concatenate((every(0.01, 4), every(0.01, 4) + 6 * S))
+    found = counter(t, 100 * t / S, 1, 9, planned=0.01)
+    assert (found.energy_j, found.reasons) == (pytest.approx(800), ())
+    assert found.largest_gap_s == pytest.approx(2)
+
+
+def test_a_gap_at_an_edge_leaves_open_whose_joules_they_are() -> None:
+    t = np.concatenate((every(0.01, 4), every(0.01, 4) + 6 * S))
+    found = counter(t, 100 * t / S, 5, 9, planned=0.01)
+    assert found.energy_j is None
+    assert found.reasons == ("no reading for 2 s at an edge: gaps are 50 % of the window, at most 3 % may be",)
+
+
+def test_a_failed_read_is_bridged_and_counted() -> None:
+    t = times(0, 1, 2, 3)
+    found = counter(t, np.array([0.0, np.nan, 20, 30]), 0, 3)
+    assert (found.energy_j, found.failed_reads, found.samples) == (pytest.approx(30), 1, 3)
+    assert found.largest_gap_s == pytest.approx(2)
+    assert "1 failed reads bridged" in found.flags
+
+
+def test_reads_that_fail_from_some_time_on_make_the_window_invalid() -> None:
+    found = counter(times(0, 1, 2, 3), np.array([0.0, 10, np.nan, np.nan]), 0, 3)
+    assert found.energy_j is None
+    assert found.reasons == ("trace ends 2 s before the window",)
+
+
+def test_a_counter_that_stands_still_is_invalid() -> None:
+    t = every(0.01, 30)
+    assert counter(t, np.zeros(len(t)), 5, 25, planned=0.01).reasons == ("counter has not moved in 30 s",)
+    frozen = np.minimum(100 * t / S, 1500)
+    assert counter(t, frozen, 5, 25, planned=0.01).reasons == ("counter has not moved for 15 s",)
+    assert counter(t, frozen, 2, 12, planned=0.01).energy_j == pytest.approx(1000)
+
+
+def test_a_counter_with_ticks_of_a_watt_hour_moves_seldom_and_is_right() -> None:
+    t = every(0.5, 600)
+    found = counter(t, np.floor(100 * t / S / 3600) * 3600, 20, 500, period=0.5, planned=0.5, resolution=3600.0)
+    assert found.reasons == ()
+    assert found.energy_j == pytest.approx(48_000, abs=2 * found.uncertainty_j)
+
+
+def test_a_counter_that_trembles_by_its_last_digit_was_not_reset() -> None:
+    t = every(0.01, 20)
+    joules = 100 * t / S - np.where(np.arange(len(t)) % 7 == 0, 1.5, 0.0)
+    assert counter(t, joules, 5, 15, planned=0.01, resolution=1.0).energy_j == pytest.approx(1000, rel=0.01)
+    assert counter(t, joules, 5, 15, planned=0.01, resolution=0.1).reasons == ("counter went back: it was reset",)
+
+
+def test_a_counter_that_is_refreshed_late_did_not_jump() -> None:
+    t = every(0.02, 20)
+    shown = np.floor(t / S / 0.6) * 0.6
+    found = counter(t, 300 * shown, 5, 15, period=0.1, planned=0.02, max_power_w=400)
+    assert (found.reasons, found.energy_j) == ((), pytest.approx(3000, abs=3))
+
+
+@pytest.mark.parametrize(("lost", "valid"), [(0.04, True), (0.9, False)])
+def test_a_counter_that_loses_what_was_drawn_while_it_stood_still_is_invalid(lost: float, valid: bool) -> None:
+    t = every(0.02, 20)
+    second = t / S
+    joules = 300 * np.where(second < 10, second, np.maximum(10, second - lost))
+    found = counter(t, joules, 9, 11, period=0.1, planned=0.02, resolution=1e-3)
+    told = () if valid else ("counter stood still for 0.9 s and did not count what was drawn meanwhile",)
+    assert found.reasons == told
+    assert counter(t, joules, 12, 18, period=0.1, planned=0.02, resolution=1e-3).energy_j == pytest.approx(1800)
+
+
+def test_a_coarse_counter_under_a_load_that_falls_has_lost_nothing() -> None:
+    t = every(0.5, 600)
+    second = t / S
+    joules = np.where(second < 300, 300 * second, 90_000 + np.where(second < 400, 60, 300) * (second - 300))
+    shown = np.floor(joules / 3600) * 3600
+    assert counter(t, shown, 20, 580, period=0.5, planned=0.5, resolution=3600.0).reasons == ()
+
+
+@pytest.mark.parametrize("edge", [10.0, 10.3])
+def test_of_totals_read_at_one_instant_the_last_counts(edge: float) -> None:
+    t = every(0.02, 20)
+    t[500:505] = t[500]
+    joules = 300 * every(0.02, 20) / S
+    found = counter(t, joules, edge, 18, period=0.02, planned=0.02)
+    # Five readings have the time of the first of them: what they show is up to 80 ms early.
+    assert (found.reasons, found.energy_j) == ((), pytest.approx(300 * (18 - edge), abs=300 * 0.08))
+    assert np.isfinite(found.uncertainty_j)
+
+
+def test_the_resolution_of_a_counter_adds_to_its_uncertainty() -> None:
+    t = every(0.1, 12)
+    fine, coarse = (counter(t, 100 * t / S, 1, 11, resolution=r).uncertainty_j for r in (0.0, 50.0))
+    assert coarse > fine
