@@ -114,6 +114,16 @@ def test_a_counter_that_loses_what_was_drawn_while_it_stood_still_is_invalid(los
     assert counter(t, joules, 12, 18, period=0.1, planned=0.02, resolution=1e-3).energy_j == pytest.approx(1800)
 
 
+@pytest.mark.parametrize("held_s", [0.04, 0.06, 0.09])
+def test_a_counter_that_shows_one_old_value_before_it_catches_up_has_lost_nothing(held_s: float) -> None:
+    t = every(0.01, 20)
+    second = t / S
+    shown = np.where((second >= 10) & (second < 10 + held_s), 10.0, second)
+    shown[np.flatnonzero(second >= 10 + held_s)[0]] = 10.004
+    found = counter(t, 100 * shown, 2, 18, period=0.001, planned=0.01, resolution=1e-4)
+    assert (found.reasons, found.energy_j) == ((), pytest.approx(1600, rel=1e-3))
+
+
 def test_a_coarse_counter_under_a_load_that_falls_has_lost_nothing() -> None:
     t = every(0.5, 600)
     second = t / S

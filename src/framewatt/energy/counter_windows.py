@@ -24,7 +24,8 @@ _LOST_INTERVALS = 3
 passed. If the counter catches up, it was only a late refresh."""
 
 _LOST_SHARE = 0.5
-"""Least mean power over a standstill, as a share of the power before and after it, at which no joules were lost."""
+"""Least mean power over a standstill and the interval that follows it, as a share of the power before and after it, at
+which no joules were lost."""
 
 _COARSE_DIGITS = 10
 """A counter that changes by fewer than this many of its last digits is coarse: standing still between them loses
@@ -159,8 +160,11 @@ class _Readings:
         grown = np.diff(self.gained[self.moved_at]) >= _COARSE_DIGITS * self.channel.resolution
         lost = np.zeros(len(begins), bool)
         if len(begins) > 3:
-            before, within, after = self.powers_w[:-2], self.powers_w[1:-1], self.powers_w[2:]
-            lost[1:-2] = (within < _LOST_SHARE * np.minimum(before, after)) & grown[:-2] & grown[2:]
+            before, after = self.powers_w[:-2], self.powers_w[2:]
+            # With the interval that follows: a counter may show one old value before it catches up.
+            time_s, joules = self.knots.time_s, self.knots.value
+            caught_up_w = (joules[3:] - joules[1:-2]) / (time_s[3:] - time_s[1:-2])
+            lost[1:-2] = (caught_up_w < _LOST_SHARE * np.minimum(before, after)) & grown[:-2] & grown[2:]
         lost &= (ends - begins) * 1e-9 > _LOST_INTERVALS * max(self.channel.period_s, usual_s)
         return begins[lost], ends[lost]
 
