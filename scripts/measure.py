@@ -12,6 +12,7 @@ from framewatt.planning.job_hash import idle_domains_sha256
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.calibration import idle_here
+from framewatt.runs.job import run_job
 from framewatt.runs.progress import progress_line
 from framewatt.runs.repeating import measured_once_more
 from framewatt.runs.runner import RunFiles, measure
@@ -45,29 +46,24 @@ def main() -> None:
     position = next(e["position"] for e in plan["order"] if (e["cell"], e["repetition"]) == (cell_id, repetition))
     print(progress_line(plan, args.record.parents[2], cell_id, repetition), flush=True)
     files = RunFiles(args.record, args.power, args.events, args.log)
-    job = {
-        **args.job,
-        "position": position,
-        "data": str(args.data),
-        "artefact": start["artefact"],
-        "missing": start["missing"],
-        "repeat": start["repeat"],
-        "identity": {
-            "code": code_identity(),
-            "data_sha256": read_json(args.data_record)["sha256"],
-            "artefact_sha256": start["sha256"],
-        },
+    identity = {
+        "code": code_identity(),
+        "data_sha256": read_json(args.data_record)["sha256"],
+        "artefact_sha256": start.pop("sha256"),
     }
     with (
         machine_lock(args.job["study"], wait=may_wait()) as lock,
         governor(args.job["preflight"]["set_governor"], keep=lock.files),
     ):
         idle = idle_here(read_json(args.idle), args.job["instruments"], args.idle.parent)
-        job["identity"]["idle_sha256"] = idle_domains_sha256(idle)
+        identity["idle_sha256"] = idle_domains_sha256(idle)
+        job = run_job(
+            args.job, position=position, data=str(args.data), identity=identity, meters=idle["meters"], **start
+        )
         environment = read_json(args.environment)
         reason = measured_once_more(
             lambda one: measure(one, idle, environment, files, lock),
-            {**job, "meters": idle["meters"]},
+            job,
             args.record,
             others_at_rest(idle),
         )

@@ -11,7 +11,7 @@ import pandas as pd
 from bs4 import BeautifulSoup
 
 from framewatt.frames.factor_columns import factors_of
-from framewatt.frames.frames import TOTAL
+from framewatt.frames.totals import TOTAL
 from framewatt.report import Material, build_report
 from framewatt.statistics.answers import answer
 from framewatt.statistics.cells import summarise_cells

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from report_factory import MXNET, TENSORFLOW, TORCH, answered_study, judged, material, page
 
-from framewatt.frames.frames import TOTAL
+from framewatt.frames.totals import TOTAL
 from framewatt.report import problems, words
 from framewatt.report.head import head
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from report_factory import material, page
 
-from framewatt.frames.frames import TOTAL
+from framewatt.frames.totals import TOTAL
 from framewatt.report import Material
 from framewatt.report.answered import answered
 from framewatt.report.head import head

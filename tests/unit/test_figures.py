@@ -27,7 +27,7 @@ from framewatt.figures import (
 from framewatt.figures.power_traces import TracedRun, counter_power
 from framewatt.figures.save import save
 from framewatt.frames.factor_columns import factors_of
-from framewatt.frames.frames import TOTAL
+from framewatt.frames.totals import TOTAL
 
 ESTIMATE = "estimated, not measured"
 TRAINED = [cell(runtime, "train", 16) for runtime in ("torch", "tensorflow", "mxnet")]

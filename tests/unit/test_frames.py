@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 from records_factory import energy, run_record, window
 
+from framewatt.frames.columns import epochs_columns, runs_columns
 from framewatt.frames.factor_columns import factors_of
-from framewatt.frames.frames import epochs_columns, epochs_frame, runs_columns, runs_frame
+from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.host.machine import machine_of
 
 

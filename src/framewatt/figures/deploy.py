@@ -26,7 +26,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     """One panel per workload and data set: mean joules over 95th percentile of latency; Pareto front in thick rings.
 
     Args:
-        runs: the runs frame (framewatt.frames.frames.runs_columns); every inference run is a dot of its own.
+        runs: the runs frame (framewatt.frames.columns.runs_columns); every inference run is a dot of its own.
         choices: the frame of framewatt.statistics.judge_choices.
         compared: the factors in which cells are compared; markers show their levels.
     """

@@ -13,8 +13,8 @@ from matplotlib.ticker import MaxNLocator
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.frames.factor_columns import factors_of
-from framewatt.frames.frames import TOTAL
 from framewatt.frames.quality import METRIC, QUALITY, title_of, with_quality
+from framewatt.frames.totals import TOTAL
 from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Training, epoch by epoch"
@@ -26,7 +26,7 @@ def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COM
     """One row of panels per model and data set: quality and joules over epochs, repetitions thin, their mean thick.
 
     Args:
-        epochs: the epochs frame (framewatt.frames.frames.epochs_columns); totals are drawn.
+        epochs: the epochs frame (framewatt.frames.columns.epochs_columns); totals are drawn.
         runs: the runs frame, which says whose energy counts.
         compared: the factors in which cells are compared.
     """

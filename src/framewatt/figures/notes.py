@@ -9,7 +9,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, styled
 from framewatt.frames.counting import counts
-from framewatt.frames.frames import TOTAL
+from framewatt.frames.totals import TOTAL
 from framewatt.witness.columns import DISTURBED_BY
 
 _MARGIN_IN = 0.08

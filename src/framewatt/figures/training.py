@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from framewatt.figures import notes, training_levels
 from framewatt.figures.training_levels import FIRST
 from framewatt.figures.training_quantities import FIGURES, Levels
-from framewatt.frames.frames import TOTAL
+from framewatt.frames.totals import TOTAL
 from framewatt.statistics.intervals import mean_interval
 from framewatt.statistics.training_epochs import LABEL, PANELS, counted_epochs, gpu_or_total, labelled
 from framewatt.study.factors import natural

@@ -1,114 +1,19 @@
 """Run records become frames in long form: one row per run and domain, one row per epoch and domain."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
-from framewatt.datasets.contract import Arrays
-from framewatt.energy.mirrors import DIE
-from framewatt.energy.telemetry import TELEMETRY, telemetry
+from framewatt.energy.telemetry import telemetry
+from framewatt.frames.columns import HEAD, epochs_columns, metrics_of, runs_columns
+from framewatt.frames.totals import TOTAL, domains_of
 from framewatt.host.machine import machine_of, session_of, sessions_told
 from framewatt.runs.clocks import steps_between
-from framewatt.tasks import TASKS
 from framewatt.tasks.quality import values_of
-from framewatt.witness.columns import WITNESSED, witness_columns
-
-TOTAL = "total"
-"""Domain that sums the others: all measured ones, or the estimate where nothing was measured."""
-
-_ENERGY = [
-    "energy_gross_j",
-    "energy_idle_j",
-    "energy_net_j",
-    "energy_uncertainty_j",
-    "energy_net_uncertainty_j",
-    "mean_power_w",
-    "samples",
-    "largest_gap_s",
-]
-
-_HEAD = ["study", "cell"]
-
-_QUALITY = "quality"
-
-_USUAL = TASKS[Arrays.task].names
-"""Metrics of a study whose records tell of none."""
-
-PLACES = ("machine", "session")
-"""Columns that say where a run took place: on which hardware, and in which boot of it, see host.machine.
-
-Missing for imported runs. A study of which all records are older than schema 4 gives the machine alone, so that its
-statistics stay as they were. A study of files that has a factor of that name keeps the factor in its place.
-"""
-
-_RUNS = [
-    "device",
-    *PLACES,
-    "repetition",
-    "block",
-    "position",
-    "status",
-    "valid",
-    "reasons",
-    "flags",
-    "domain",
-    "parts",
-    "instrument",
-    "estimated",
-    "window",
-    "started_utc",
-    "duration_s",
-    *_ENERGY,
-    "energy_per_sample_j",
-    "samples_processed",
-    "throughput_per_s",
-    "latency_p50_s",
-    "latency_p95_s",
-    "latency_p99_s",
-    _QUALITY,
-    *TELEMETRY,
-    *WITNESSED,
-]
-"""Columns of the runs frame after study, cell and the factors; in the place of _QUALITY stand the metrics of the tasks.
-
-`window` is the run's primary window and `duration_s` its length; `domain` is `total` or a meter's domain, `parts`
-what a total sums; `status` is ok or failed, `valid` says whether the energy counts, `reasons` and `flags` are
-joined with "; ". A sample is a unit of work of its task, such as a token.
-TELEMETRY is that of the row's GPU, or of all GPUs together in a total; WITNESSED is of the primary
-window, whatever the domain. A failed run has one row, domain total, with every number missing.
-"""
-
-_EPOCHS = [
-    "device",
-    *PLACES,
-    "repetition",
-    "epoch",
-    "domain",
-    "estimated",
-    "duration_s",
-    *_ENERGY,
-    "samples_processed",
-    "throughput_per_s",
-    "loss_mean",
-    _QUALITY,
-    *TELEMETRY,
-    *WITNESSED,
-    "flops_per_sample",
-]
-"""Columns of the epochs frame after study, cell and the factors: one row per epoch of a training run and domain.
-
-`flops_per_sample` is the framework's own count of a forward pass, missing where it has none.
-"""
-
-_INSIDE = ("cpu:core", "cpu:uncore")
-"""Prefixes of domains that lie inside a package and are never added to it."""
-
-_WHOLES = ("external:", "cpu:psys")
-"""Prefixes of domains that include others, the largest first; they are never added to those."""
-
+from framewatt.witness.columns import witness_columns
 
 _DRIFT_SINCE = 3
 """First schema version whose frames include idle drift; packages of older records must rebuild as they were made."""
@@ -142,32 +47,6 @@ def epochs_frame(
     return _frame(rows, epochs_columns(_factors(records), metrics_of(records)))
 
 
-def runs_columns(factors: Iterable[str], metrics: Sequence[str] = _USUAL) -> list[str]:
-    """Columns of the runs frame of a study with these factors and metrics."""
-    return _columns(factors, _with_metrics(_RUNS, metrics))
-
-
-def epochs_columns(factors: Iterable[str], metrics: Sequence[str] = _USUAL) -> list[str]:
-    """Columns of the epochs frame of a study with these factors and metrics."""
-    return _columns(factors, _with_metrics(_EPOCHS, metrics))
-
-
-def _columns(factors: Iterable[str], others: Iterable[str]) -> list[str]:
-    """Each name once: packages hold studies with a factor `machine`, from before the frames had that column."""
-    return list(dict.fromkeys([*_HEAD, *factors, *others]))
-
-
-def metrics_of(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The metrics of all tasks that some records are of, task by task; those of classification where none is told."""
-    told = {name for record in records for name in record["quality"]}
-    found = [name for task in TASKS.values() if told.intersection(task.names) for name in task.names]
-    return found or list(_USUAL)
-
-
-def _with_metrics(columns: Iterable[str], metrics: Sequence[str]) -> list[str]:
-    return [name for column in columns for name in (metrics if column == _QUALITY else [column])]
-
-
 def _with_drift(record: Mapping[str, Any], idle_drift_w: Mapping[str, float]) -> Mapping[str, Any]:
     """A record whose net energies get the uncertainty of idle power's drift over the whole study."""
     if not idle_drift_w or record["schema_version"] < _DRIFT_SINCE:
@@ -190,7 +69,7 @@ def _frame(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
     """Rows as a frame, built by column, which is several times as fast as by row."""
     frame = pd.DataFrame({name: [row.get(name) for row in rows] for name in columns}, columns=columns)
     # Empty columns need a type, too, since frames are joined by them.
-    return frame if rows else frame.astype(dict.fromkeys(_HEAD, "str"))
+    return frame if rows else frame.astype(dict.fromkeys(HEAD, "str"))
 
 
 def _factors(records: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -235,7 +114,7 @@ def _run_rows(record: Mapping[str, Any], step: str | None) -> list[dict[str, Any
         **witness_columns(window),
     }
     rows = []
-    for energy in _domains(window["domains"]):
+    for energy in domains_of(window["domains"]):
         per_sample = None
         if energy["energy_gross_j"] is not None and count:
             per_sample = energy["energy_gross_j"] / count
@@ -261,7 +140,7 @@ def _epoch_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
             **witness_columns(window),
             "flops_per_sample": (record["workload"] or {}).get("flops"),
         }
-        rows += [head | energy | _telemetry(window, energy) for energy in _domains(window["domains"])]
+        rows += [head | energy | _telemetry(window, energy) for energy in domains_of(window["domains"])]
     return rows
 
 
@@ -270,55 +149,3 @@ def _telemetry(window: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, A
     if row["domain"] == TOTAL:
         return telemetry(window)
     return telemetry(window, row["domain"]) if row["domain"].startswith("gpu:") else {}
-
-
-def _domains(domains: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The columns of each domain, and of their total."""
-    each: list[dict[str, Any]] = [{"domain": name, "parts": name, **energy} for name, energy in sorted(domains.items())]
-    return [_total(each), *each]
-
-
-def _parts(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The domains that add up to the total without overlap; a measured total holds no estimate (design, 5.4)."""
-    measured = [d for d in domains if not d["estimated"] and not d["domain"].startswith(_INSIDE)]
-    apart = _without_dies([d for d in measured if not d["domain"].startswith(_WHOLES)])
-    if any(d["domain"].startswith("cpu:") for d in apart):
-        return apart
-    wall, psys = ([d for d in measured if d["domain"].startswith(whole)] for whole in _WHOLES)
-    # A graphics card has its own power supply lines, which psys does not measure.
-    return wall[:1] or psys[:1] + apart or domains
-
-
-def _without_dies(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The domains without dies of a package that is metered as a whole; without the whole if only its dies count."""
-    dropped: set[str] = set()
-    for whole in domains:
-        dies = [d for d in domains if d["domain"].startswith(f"{whole['domain']}{DIE}")]
-        alone = dies and all(die["valid"] for die in dies) and not whole["valid"]
-        dropped |= {d["domain"] for d in ([whole] if alone else dies)}
-    return [d for d in domains if d["domain"] not in dropped]
-
-
-def _total(domains: list[dict[str, Any]]) -> dict[str, Any]:
-    """Sum of the domains that do not overlap."""
-    parts = _parts(domains)
-    if len(parts) == 1:
-        return parts[0] | {"domain": TOTAL}
-    total: dict[str, Any] = {
-        "domain": TOTAL,
-        "parts": " + ".join(d["domain"] for d in parts),
-        "instrument": " + ".join(dict.fromkeys(d["instrument"] for d in parts)),
-        "estimated": any(d["estimated"] for d in parts),
-        "valid": bool(parts) and all(d["valid"] for d in parts),
-        "samples": min((d["samples"] for d in parts), default=None),
-    }
-    for name in ("energy_gross_j", "energy_idle_j", "energy_net_j", "mean_power_w"):
-        values = [d[name] for d in parts]
-        total[name] = sum(values) if values and all(v is not None for v in values) else None
-    for name in ("energy_uncertainty_j", "energy_net_uncertainty_j"):
-        values = [d[name] for d in parts]
-        known = values and all(v is not None for v in values)
-        total[name] = sum(v**2 for v in values) ** 0.5 if known else None
-    gaps = [d["largest_gap_s"] for d in parts if d["largest_gap_s"] is not None]
-    total["largest_gap_s"] = max(gaps, default=None)
-    return total

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from framewatt.frames.frames import TOTAL
+from framewatt.frames.totals import TOTAL
 from framewatt.published.georgiou2022_tables import RAW_COLUMNS
 
 GPU = "gpu:0"

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from framewatt.base.errors import FramewattError
-from framewatt.frames.frames import TOTAL
+from framewatt.frames.totals import TOTAL
 from framewatt.published.alizadeh2024_claims import ORIGINALS
 from framewatt.statistics.selection import totals
 from framewatt.study.factors import NATIVE

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from framewatt.frames.frames import TOTAL
+from framewatt.frames.totals import TOTAL
 from framewatt.published import itu2023_claims as claims
 from framewatt.published.itu2023_epochs import KEYS
 from framewatt.published.printed import Answer

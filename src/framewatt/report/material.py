@@ -8,8 +8,8 @@ import pandas as pd
 
 from framewatt.figures.notes import estimate_words
 from framewatt.frames.counting import counts
-from framewatt.frames.frames import TOTAL
 from framewatt.frames.headline import Headline, headline_of_runs
+from framewatt.frames.totals import TOTAL
 from framewatt.tables.table import Table
 
 

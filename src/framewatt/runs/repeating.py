@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.base.files import sha256_of
+from framewatt.runs.job import RunJob
 from framewatt.runs.records import read_run
 from framewatt.witness.judgement import MOST_STOLEN, most_of_others
 from framewatt.witness.machine_wide import processor_times
@@ -19,8 +20,8 @@ _LOOK_S = 1.0
 
 
 def measured_once_more(
-    measure: Callable[[Mapping[str, Any]], str | None],
-    job: Mapping[str, Any],
+    measure: Callable[[RunJob], str | None],
+    job: RunJob,
     path: Path,
     at_rest: float | None,
 ) -> str | None:
@@ -28,7 +29,7 @@ def measured_once_more(
 
     Args:
         measure: measures a job and leaves its record; None where the run is ok, else why it is not.
-        job: see runner.measure.
+        job: of the run.
         path: of the record.
         at_rest: processors that other processes used while idle power was measured.
 

@@ -26,6 +26,7 @@ from framewatt.runs.chain import MEASURED, Chain, hashes_of
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.clocks import Instant
 from framewatt.runs.cooldown import wait_for_idle
+from framewatt.runs.job import RunJob
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, read_right
 from framewatt.runs.records import SCHEMA_VERSION, Clock, run_text, write_events
@@ -68,16 +69,12 @@ class RunFiles:
 
 
 def measure(
-    job: Mapping[str, Any], idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles, lock: Held
+    job: RunJob, idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles, lock: Held
 ) -> str | None:
     """Measure one run and write its record, also where the workload fails.
 
     Args:
-        job: what to run: `purpose`, which is to measure, `study`, `cell`, `cell_id`, `engine`, `repetition`,
-            `position`, `attempt`, `job_sha256`, `device`, `threads`, `meters`, `instruments`, `window`, `training`,
-            `cool_down`, `preflight`, `timeout_s`, `identity`, the worker's fields (see workloads.contract.spec_of),
-            `missing`: why it cannot run at all, or None, `repeat`: whether a retry could succeed, and, of a second
-            try, `first_try` (see runs.repeating).
+        job: what to run.
         idle: the calibration, see calibration.measure_idle.
         environment: the environment's record: `status`, `reason`, `python`.
         files: where to write.
@@ -138,7 +135,7 @@ def measure(
     return None if record["status"] == OK else "; ".join(record["reasons"])
 
 
-def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path, log: Path, lock: Held) -> Outcome:
+def _work(job: RunJob, environment: Mapping[str, Any], scratch: Path, log: Path, lock: Held) -> Outcome:
     """Run the worker in the framework's environment."""
     paths = {"events": str(scratch / "events.jsonl"), "result": str(scratch / "result.json")}
     (scratch / "job.json").write_text(json.dumps({**job, **paths}))
@@ -167,7 +164,7 @@ def _events(path: Path, outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def _record(
-    job: Mapping[str, Any],
+    job: RunJob,
     environment: Mapping[str, Any],
     idle: Mapping[str, Any],
     trace: Trace,
@@ -185,16 +182,17 @@ def _record(
     verdict = judge(job, outcome, result, primary, around)
     duration_s = primary["duration_s"] if primary else None
     units = result["units"] if result else None
+    told: Mapping[str, Any] = job
     return {
         "schema_version": SCHEMA_VERSION,
         "framewatt_version": __version__,
         "purpose": MEASURE,
-        **{name: job[name] for name in ("study", "cell_id", "cell", "repetition")},
+        **{name: told[name] for name in ("study", "cell_id", "cell", "repetition")},
         "block": job["repetition"],
         "position": job["position"],
-        **{name: job[name] for name in ("attempt", "job_sha256", "first_try") if name in job},
+        **{name: told[name] for name in ("attempt", "job_sha256", "first_try") if name in told},
         **asdict(verdict),
-        **{name: job[name] for name in ("device", "threads", "meters")},
+        **{name: told[name] for name in ("device", "threads", "meters")},
         **{name: value for name, value in around.items() if name != "error"},
         "windows": windows,
         "primary_window": result["primary_window"] if result and primary else None,

@@ -7,8 +7,8 @@ import pandas as pd
 from framewatt.base.errors import FramewattError
 from framewatt.frames.counting import counts
 from framewatt.frames.factor_columns import factors_of
-from framewatt.frames.frames import TOTAL
 from framewatt.frames.quality import primary_in, with_quality
+from framewatt.frames.totals import TOTAL
 from framewatt.runs.verdict import OK
 from framewatt.study.factors import PlainCell
 

@@ -6,8 +6,8 @@ import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.factor_words import label, phrase
-from framewatt.frames.frames import TOTAL
 from framewatt.frames.quality import with_quality
+from framewatt.frames.totals import TOTAL
 from framewatt.statistics.selection import totals
 
 LABEL = "label"

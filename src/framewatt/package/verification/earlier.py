@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from framewatt.base.files import read_json
-from framewatt.frames.frames import PLACES
+from framewatt.frames.columns import PLACES
 from framewatt.imports.file_study import is_file_study
 from framewatt.profiling.planned import RECORD
 from framewatt.study.statistical_tests import RANK_SUM, SIGNED_RANK
