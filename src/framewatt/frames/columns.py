@@ -1,0 +1,120 @@
+"""Columns of the runs and epochs frames, in their order."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from framewatt.datasets.contract import Arrays
+from framewatt.energy.telemetry import TELEMETRY
+from framewatt.tasks import TASKS
+from framewatt.witness.columns import WITNESSED
+
+_ENERGY = [
+    "energy_gross_j",
+    "energy_idle_j",
+    "energy_net_j",
+    "energy_uncertainty_j",
+    "energy_net_uncertainty_j",
+    "mean_power_w",
+    "samples",
+    "largest_gap_s",
+]
+
+HEAD = ["study", "cell"]
+"""First columns of both frames."""
+
+_QUALITY = "quality"
+
+_USUAL = TASKS[Arrays.task].names
+"""Metrics of a study whose records tell of none."""
+
+PLACES = ("machine", "session")
+"""Columns that say where a run took place: on which hardware, and in which boot of it, see host.machine.
+
+Missing for imported runs. A study of which all records are older than schema 4 gives the machine alone, so that its
+statistics stay as they were. A study of files that has a factor of that name keeps the factor in its place.
+"""
+
+_RUNS = [
+    "device",
+    *PLACES,
+    "repetition",
+    "block",
+    "position",
+    "status",
+    "valid",
+    "reasons",
+    "flags",
+    "domain",
+    "parts",
+    "instrument",
+    "estimated",
+    "window",
+    "started_utc",
+    "duration_s",
+    *_ENERGY,
+    "energy_per_sample_j",
+    "samples_processed",
+    "throughput_per_s",
+    "latency_p50_s",
+    "latency_p95_s",
+    "latency_p99_s",
+    _QUALITY,
+    *TELEMETRY,
+    *WITNESSED,
+]
+"""Columns of the runs frame after study, cell and the factors; in the place of _QUALITY stand the metrics of the tasks.
+
+`window` is the run's primary window and `duration_s` its length; `domain` is `total` or a meter's domain, `parts`
+what a total sums; `status` is ok or failed, `valid` says whether the energy counts, `reasons` and `flags` are
+joined with "; ". A sample is a unit of work of its task, such as a token.
+TELEMETRY is that of the row's GPU, or of all GPUs together in a total; WITNESSED is of the primary
+window, whatever the domain. A failed run has one row, domain total, with every number missing.
+"""
+
+_EPOCHS = [
+    "device",
+    *PLACES,
+    "repetition",
+    "epoch",
+    "domain",
+    "estimated",
+    "duration_s",
+    *_ENERGY,
+    "samples_processed",
+    "throughput_per_s",
+    "loss_mean",
+    _QUALITY,
+    *TELEMETRY,
+    *WITNESSED,
+    "flops_per_sample",
+]
+"""Columns of the epochs frame after study, cell and the factors: one row per epoch of a training run and domain.
+
+`flops_per_sample` is the framework's own count of a forward pass, missing where it has none.
+"""
+
+
+def runs_columns(factors: Iterable[str], metrics: Sequence[str] = _USUAL) -> list[str]:
+    """Columns of the runs frame of a study with these factors and metrics."""
+    return _columns(factors, _with_metrics(_RUNS, metrics))
+
+
+def epochs_columns(factors: Iterable[str], metrics: Sequence[str] = _USUAL) -> list[str]:
+    """Columns of the epochs frame of a study with these factors and metrics."""
+    return _columns(factors, _with_metrics(_EPOCHS, metrics))
+
+
+def _columns(factors: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Each name once: packages hold studies with a factor `machine`, from before the frames had that column."""
+    return list(dict.fromkeys([*HEAD, *factors, *others]))
+
+
+def metrics_of(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The metrics of all tasks that some records are of, task by task; those of classification where none is told."""
+    told = {name for record in records for name in record["quality"]}
+    found = [name for task in TASKS.values() if told.intersection(task.names) for name in task.names]
+    return found or list(_USUAL)
+
+
+def _with_metrics(columns: Iterable[str], metrics: Sequence[str]) -> list[str]:
+    return [name for column in columns for name in (metrics if column == _QUALITY else [column])]
