@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import package_factory as factory
+import played_runs as played
 import pytest
 import yaml
 from package_factory import CELL, aggregate, hashes_of, pack, plan_of, records_of, results_tree
@@ -132,7 +132,7 @@ def test_a_run_that_no_entry_tells_of_is_named(results: Path) -> None:
 def unchained() -> Iterator[None]:
     """Runs are kept as before there were chains."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(factory.runner, "_keep", lambda record, files: (write_json(files.record, record), record)[1])
+        patch.setattr(played.runner, "_keep", lambda record, files: (write_json(files.record, record), record)[1])
         yield
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 from forger import Forger, assert_noticed, put
-from package_factory import CELL, MACHINE, study_of
+from package_factory import CELL, study_of
+from played_runs import MACHINE
 
 from framewatt.host.machine import machine_of
 from framewatt.package.verification.descriptions import _agreement

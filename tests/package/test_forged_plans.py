@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from forged_edits import B8, Edit, add, assert_edit_noticed, of_json, of_record
 from forger import Forger, put
-from package_factory import CELL, S, study_of
+from package_factory import CELL, study_of
+from played_runs import S
 
 from framewatt.base.files import read_json
 from framewatt.meters.trace import Trace

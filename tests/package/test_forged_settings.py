@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from forger import Forger, assert_noticed, put
-from package_factory import CELL, S, make_package, study_of
+from package_factory import CELL, make_package, study_of
+from played_runs import S
 
 from framewatt.meters.trace import Trace
 from framewatt.package.unpack import unpack

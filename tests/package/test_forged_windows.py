@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from forged_edits import STEADY, Edit, assert_edit_noticed, of_record, relabel_run
 from forger import Forger, scaled
-from package_factory import CELL, S, study_of
+from package_factory import CELL, study_of
+from played_runs import S
 
 from framewatt.meters.trace import Trace
 

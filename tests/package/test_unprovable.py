@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from forged_edits import IDLE, TRAINED, Edit, last_words, of_json, of_record, relabel_run
 from forger import Forger, put, scaled
-from package_factory import CELL, MACHINE, make_package, study_of
+from package_factory import CELL, make_package, study_of
+from played_runs import MACHINE
 
 from framewatt.host.machine import machine_of
 from framewatt.package.unpack import unpack

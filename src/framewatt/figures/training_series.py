@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from framewatt.energy.accounts import POWER
 from framewatt.figures import notes, style
 from framewatt.figures.power_traces import COUNTER_QUANTITY, TracedRun, counter_power, traced_run
 from framewatt.figures.training import in_the_middle
@@ -21,7 +22,7 @@ from framewatt.study.factors import reading_order
 
 TITLE = "Training over time"
 
-_POWERS = ("power_instant_w", "power_average_w", "power_w", COUNTER_QUANTITY)
+_POWERS = (*POWER, COUNTER_QUANTITY)
 _ROWS = {
     "power": ("power (W)", 1.0),
     "temperature_c": ("temperature (°C)", 1.0),

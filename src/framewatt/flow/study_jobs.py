@@ -1,7 +1,7 @@
 """The jobs of a study that measures, each as one argument of a shell line, with the hash of what it makes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.stage import attempt_of
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
+from framewatt.study.cell import Cell
+from framewatt.study.study import Study
 
 
 class StudyJobs:
@@ -46,31 +48,13 @@ class StudyJobs:
 
     def export(self, model: str) -> str:
         """Exporting a model, or quantising its export where the name is `<model>/<precision>`."""
-        cell = self._measured.models[model]
-        quantised = "/" in model
-        return self._due(
-            lambda attempt: (
-                jobs.quantise_job(self._study, cell, cell.precision, attempt)
-                if quantised
-                else jobs.export_job(self._study, cell, attempt)
-            ),
-            Path("export", model, "onnx", EXPORT_RECORD),
-            self._hashes.exports[model],
-        )
+        record = Path("export", model, "onnx", EXPORT_RECORD)
+        return self._of_export(model, jobs.export_job, jobs.quantise_job, record, self._hashes.exports)
 
     def check(self, model: str) -> str:
         """Checking the export of a model, or of `<model>/<precision>`."""
-        cell = self._measured.models[model]
-        quantised = "/" in model
-        return self._due(
-            lambda attempt: (
-                jobs.check_quantised_job(self._study, cell, cell.precision, attempt)
-                if quantised
-                else jobs.check_job(self._study, cell, attempt)
-            ),
-            Path("export", model, "check", CHECK_RECORD),
-            self._hashes.checks[model],
-        )
+        record = Path("export", model, "check", CHECK_RECORD)
+        return self._of_export(model, jobs.check_job, jobs.check_quantised_job, record, self._hashes.checks)
 
     def measure(self, run: str) -> str:
         """Measuring a run, `<cell>/<repetition>`."""
@@ -80,6 +64,22 @@ class StudyJobs:
             Path("measure", run, "run.json"),
             self._hashes.run(planned.cell, planned.repetition),
         )
+
+    def _of_export(
+        self,
+        model: str,
+        plain: Callable[[Study, Cell, int], dict[str, Any]],
+        quantised: Callable[[Study, Cell, str, int], dict[str, Any]],
+        record: Path,
+        hashes: Mapping[str, str],
+    ) -> str:
+        """The job of an export, `plain` or `quantised` by its name."""
+        study, cell = self._study, self._measured.models[model]
+
+        def make(attempt: int) -> dict[str, Any]:
+            return quantised(study, cell, cell.precision, attempt) if "/" in model else plain(study, cell, attempt)
+
+        return self._due(make, record, hashes[model])
 
     def _due(self, make: Callable[[int], dict[str, Any]], record: Path, sha256: str) -> str:
         """A job at the attempt that is due.

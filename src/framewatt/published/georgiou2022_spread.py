@@ -8,7 +8,7 @@ import pandas as pd
 from framewatt.figures.published.frameworks import NAMES
 from framewatt.published.georgiou2022_claims import QUANTITIES
 from framewatt.published.quartiles import outliers
-from framewatt.statistics.cells import bimodality_coefficient
+from framewatt.statistics.cells import LARGEST_UNIMODAL, SMALLEST_N_BIMODAL, bimodality_coefficient
 from framewatt.statistics.correlation import spearman
 from framewatt.statistics.intervals import is_constant, mean_interval
 
@@ -35,11 +35,7 @@ outliers go by quartiles."""
 
 CONFIDENCE = 0.95
 ALPHA = 0.05
-LARGEST_UNIMODAL = 5 / 9
 MUCH_CV_PERCENT = 10.0
-
-_SMALLEST_N = 10
-"""Runs below which neither outliers nor bimodality are looked for."""
 
 
 def spread(raw: pd.DataFrame) -> pd.DataFrame:
@@ -95,7 +91,7 @@ def _row(values: np.ndarray, repetitions: np.ndarray) -> dict[str, Any]:
     row["drift_rho"], row["drift_p"] = spearman(values, repetitions)
     if row["drift_p"] is not None and row["drift_p"] <= ALPHA:
         flags.append("drift")
-    if len(values) >= _SMALLEST_N and not is_constant(values):
+    if len(values) >= SMALLEST_N_BIMODAL and not is_constant(values):
         odd = outliers(values)
         row["outlier_runs"] = ", ".join(str(repetitions[i]) for i in odd)
         row["bimodality"] = bimodality_coefficient(values)

@@ -50,8 +50,11 @@ _COLUMNS = [
 quantity's name (of a metric without one, a share); what is unknown is missing, and `flags` says why. `cv_percent`
 is the plain coefficient of variation, `cv_after_blocks_percent` the one of residuals after block effects."""
 
-_SMALLEST_N_BIMODAL = 10
+SMALLEST_N_BIMODAL = 10
 """Runs below which the bimodality coefficient is not judged."""
+
+LARGEST_UNIMODAL = 5 / 9
+"""The bimodality coefficient of a uniform distribution; above it, a sample looks bimodal or skewed."""
 
 _SCATTERED = {"energy_gross_j", "energy_per_sample_j", "duration_s", "time_per_sample_s", "mean_power_w"}
 """Quantities that are checked for outlying runs; metrics are not, since many vary in steps of one answer."""
@@ -181,9 +184,9 @@ def _shape(row: dict[str, Any], flags: list[str], used: pd.DataFrame, values: Va
         return
     row["shapiro_p"] = float(stats.shapiro(values).pvalue)
     row["drift_rho"], row["drift_p"] = spearman(values, used["position"])
-    if values.size >= _SMALLEST_N_BIMODAL:
+    if values.size >= SMALLEST_N_BIMODAL:
         row["bimodality_coefficient"] = bimodality_coefficient(values)
-        row["bimodal"] = row["bimodality_coefficient"] > 5 / 9
+        row["bimodal"] = row["bimodality_coefficient"] > LARGEST_UNIMODAL
         if row["bimodal"]:
             flags.append(f"bimodal or skewed (coefficient {row['bimodality_coefficient']:.2f})")
 
