@@ -5,6 +5,7 @@ from pathlib import Path
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.identity import ROOT
+from framewatt.imports.file_study import FileStudy
 from framewatt.package.rebuild import compared_in
 from framewatt.package.unpack import unpack
 from framewatt.package.verification import (
@@ -38,6 +39,28 @@ from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.opening import open_package
 from framewatt.package.verification.rebuilt import problems
 from framewatt.package.verification.statement import fault_of, statement_of
+from framewatt.study.study import Study
+
+
+def _of_measured(check: Callable[[Opened, Study], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
+    """A check of studies that measure; it finds nothing in any other."""
+
+    def checked(package: Opened) -> Iterator[str]:
+        if isinstance(package.study, Study):
+            yield from check(package, package.study)
+
+    return checked
+
+
+def _of_imported(check: Callable[[Opened, FileStudy], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
+    """A check of studies of files; it finds nothing in any other."""
+
+    def checked(package: Opened) -> Iterator[str]:
+        if isinstance(package.study, FileStudy):
+            yield from check(package, package.study)
+
+    return checked
+
 
 CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
     "plan": plan.problems,
@@ -45,22 +68,22 @@ CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
     "runs that are there": presence.problems,
     "further files": further_files.problems,
     "when it stopped": stopping.problems,
-    "chain of records": chain.problems,
+    "chain of records": _of_measured(chain.problems),
     "heads of records": heads.problems,
-    "time order": order.problems,
-    "meters": instruments.problems,
-    "machines and idle power": machines.problems,
+    "time order": _of_measured(order.problems),
+    "meters": _of_measured(instruments.problems),
+    "machines and idle power": _of_measured(machines.problems),
     "weights, exports and idle power": stages.problems,
-    "environments": environments.problems,
+    "environments": _of_measured(environments.problems),
     "code": code.problems,
     "windows and energy": traces.problems,
-    "witnesses": witnesses.problems,
-    "logs": logs.problems,
+    "witnesses": _of_measured(witnesses.problems),
+    "logs": _of_imported(logs.problems),
     "verdicts, pace and epochs": outcome.problems,
-    "settings": settings.problems,
-    "samples, data and weights": samples.problems,
-    "predictions": predictions.problems,
-    "descriptions": descriptions.problems,
+    "settings": _of_measured(settings.problems),
+    "samples, data and weights": _of_measured(samples.problems),
+    "predictions": _of_measured(predictions.problems),
+    "descriptions": _of_measured(descriptions.problems),
     "frames": frames.problems,
     "how the study ended": complete.problems,
     "crate and citation": crate.problems,

@@ -15,6 +15,7 @@ from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.compare import some
 from framewatt.package.verification.opened import Opened, RunFolder
 from framewatt.runs.chain import FIRST, FOUND, LEFT_OUT, MEASURED, NAME, hashes_of
+from framewatt.study.study import Study
 
 _LARGEST_B = 2**26
 _NAMED = 5
@@ -43,10 +44,8 @@ class Entry:
         return f"{self.cell}/{self.repetition}"
 
 
-def problems(package: Opened) -> Iterator[str]:
+def problems(package: Opened, study: Study) -> Iterator[str]:  # study: as the other checks
     """Where the chain is broken, or does not fit the records."""
-    if isinstance(package.study, FileStudy):
-        return
     if not (package.results / "measure" / NAME).is_file():
         chained = [run.where for run, record in package.records if "chain" in record]
         if chained:

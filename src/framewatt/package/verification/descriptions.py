@@ -18,10 +18,9 @@ _OF_EXPORT = ("framework", "exporter", "size_b", "model_sha256", "precision", "c
 """What the check of an export takes over from the exporter."""
 
 
-def problems(package: Opened) -> Iterator[str]:
+def problems(package: Opened, study: Study) -> Iterator[str]:
     """Where files of a package contradict each other on what was measured."""
-    study = package.study
-    if not isinstance(study, Study) or "sources" not in package.told_plan:
+    if "sources" not in package.told_plan:
         return
     yield from _models(package, study)
     yield from _weights(package, study)

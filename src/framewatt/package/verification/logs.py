@@ -16,10 +16,9 @@ _OF_THE_READER = ("identity", "framewatt_version", "schema_version")
 """What a record says of the program that read the logs, which may be another one now."""
 
 
-def problems(package: Opened) -> Iterator[str]:
+def problems(package: Opened, study: FileStudy) -> Iterator[str]:
     """Where a record or a trace is not what its logs give; nothing where a study does not pack them."""
-    study = package.study
-    if not isinstance(study, FileStudy) or study.root is None or not study.root.is_dir():
+    if study.root is None or not study.root.is_dir():
         return
     again = {(one.record["cell_id"], one.record["repetition"]): one for one in import_runs(study, {})}
     for run, record in package.records:

@@ -6,19 +6,17 @@ from typing import Any
 from framewatt.base.errors import FramewattError
 from framewatt.energy.idle_power import usual_spread_w
 from framewatt.host.machine import lasting, machine_of, session_of
-from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.pace import problems_of_idle
+from framewatt.study.study import Study
 from framewatt.witness.window import is_seconds
 
 _METERS = ("instrument", "source", "estimated")
 
 
-def problems(package: Opened) -> Iterator[str]:
+def problems(package: Opened, study: Study) -> Iterator[str]:  # study: as the other checks
     """Where records of one session of a machine describe it differently, or a baseline is no measurement."""
-    if isinstance(package.study, FileStudy):
-        return
     known: dict[str, tuple[str, dict[str, Any]]] = {}
     for name, told in _calibrations(package):
         yield from _baseline(package, told, name)

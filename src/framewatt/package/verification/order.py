@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framewatt.host.machine import session_of
-from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.chain import last_entries
 from framewatt.package.verification.opened import Opened
 from framewatt.runs.chain import MEASURED
 from framewatt.runs.clocks import offset_s
+from framewatt.study.study import Study
 
 _DAY_S = 86400.0
 """A step of the wall clock that nobody takes and undoes; programs that disagree on the time undo smaller ones."""
@@ -18,10 +18,8 @@ _Timed = tuple[str, Mapping[str, Any]]
 """A run's name and its record, which has a window of its process."""
 
 
-def problems(package: Opened) -> Iterator[str]:
+def problems(package: Opened, study: Study) -> Iterator[str]:  # study: as the other checks
     """Runs that one machine made at the same time, in another order than their chain's, or on days that do not fit."""
-    if isinstance(package.study, FileStudy):
-        return
     entries = last_entries(package)
     sequence = {run: entry.sequence for run, entry in entries.items() if entry.kind == MEASURED}
     sessions: dict[Any, list[_Timed]] = {}

@@ -13,13 +13,11 @@ from framewatt.study.study import Study
 from framewatt.tasks.quality import is_known, values_of
 
 
-def problems(package: Opened) -> Iterator[str]:
+def problems(package: Opened, study: Study) -> Iterator[str]:
     """Where the answers of a run are not those that its record tells of, or give another metric."""
-    if not isinstance(package.study, Study):
-        return
     for run, record in package.records:
         if "predictions" in record:
-            data = data_of(package, package.study.cell(run.cell))
+            data = data_of(package, study.cell(run.cell))
             yield from some(_of_run(run.path / NAME, record, data), run.where)
 
 

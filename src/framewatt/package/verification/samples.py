@@ -24,13 +24,11 @@ _NEAR = 0.02
 """How far the primary metric of a run may be from that of the weights it ran, in the number format they have."""
 
 
-def problems(package: Opened) -> Iterator[str]:
+def problems(package: Opened, study: Study) -> Iterator[str]:
     """Where samples, accuracy or what a run started from do not fit data, weights and export in the package."""
-    if not isinstance(package.study, Study):
-        return
     for run, record in package.records:
-        cell = package.study.cell(run.cell)
-        yield from some(_of_run(package, package.study, cell, record), run.where)
+        cell = study.cell(run.cell)
+        yield from some(_of_run(package, study, cell, record), run.where)
 
 
 def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from framewatt.host.machine import session_of
-from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.compare import some
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.samples import data_of
 from framewatt.runs.verdict import OK
+from framewatt.study.study import Study
 
 _ROUNDED_S = 1e-6
 """What seconds of a record may be off nanoseconds, by floating point."""
@@ -20,16 +20,16 @@ _QUICKEST = 0.02
 processor was held back later."""
 
 
-def problems(package: Opened) -> Iterator[str]:
+def problems(package: Opened, study: Study) -> Iterator[str]:
     """Where runs were not timed, warmed up or rested for as long as the study file says.
 
     Runs from before jobs had hashes may have been measured under earlier settings than the study's last.
     """
-    if isinstance(package.study, FileStudy) or "sources" not in package.told_plan:
+    if "sources" not in package.told_plan:
         return
-    settings = package.study.settings
+    settings = study.settings
     for run, record in package.records:
-        cell = package.study.cell(run.cell)
+        cell = study.cell(run.cell)
         lines = [*_rested(record, settings["cool_down"])]
         if cell.phase == "infer" and record["status"] == OK and record["latency"]:
             whole = -(-data_of(package, cell)["test_samples"] // cell.batch_size)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framewatt.imports.file_study import FileStudy
 from framewatt.meters.contract import WITNESS
 from framewatt.meters.nvml import Nvml
 from framewatt.meters.trace import Trace
@@ -12,21 +11,22 @@ from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened
 from framewatt.runs.chain import NAME
 from framewatt.runs.verdict import OK
+from framewatt.study.study import Study
 from framewatt.witness.instrument import witness_channels
 from framewatt.witness.policy import REPEAT, disturbance_of
 
 
-def problems(package: Opened) -> Iterator[str]:
+def problems(package: Opened, study: Study) -> Iterator[str]:
     """Where a run lacks its witness, or was not treated as the study treats disturbed ones.
 
     A package whose plan says nothing of disturbed runs is from before there was a witness.
     """
-    if isinstance(package.study, FileStudy) or "disturbance" not in package.told_plan.get("settings", {}):
+    if "disturbance" not in package.told_plan.get("settings", {}):
         return
     chained = (package.results / "measure" / NAME).is_file()
     entries = {entry.sequence: entry for entry in chain.entries_of(package)} if chained else {}
     for run, record in package.records:
-        yield from some(_of_run(record, package.study.settings, entries), run.where)
+        yield from some(_of_run(record, study.settings, entries), run.where)
 
 
 def problems_of_witness(trace: Trace) -> Iterator[str]:
