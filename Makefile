@@ -23,7 +23,7 @@ override TIMED := tests/meters $(foreach name,neighbour one_at_a_time out_of_mem
 override PARALLEL := --numprocesses 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-containers test-images test-thorough lint format docs preflight characterise bench coverage simulate soak images verify sign rebuild deposit fetch lock clean
+.PHONY: help setup demo deploy test test-containers test-images test-thorough lint format docs preflight characterise bench coverage simulate soak images verify sign rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -65,6 +65,13 @@ docs: $(VENV)/ready-development ## build docs/ as a site in site/, with its link
 	@# Not --quiet, by which warnings would end no build.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "built; open site/index.html, or to search in it: python3 -m http.server --directory site"
+
+deploy: $(VENV)/ready ## which provider, batch and threads costs least for a model (MODEL=x.onnx BATCH=1,8 PROVIDERS=… THREADS=… MINUTES=5 DATA=x.npz AXES=… STUDY=…)
+	$(call needed,MODEL)
+	$(SCRIPTS)/deploy.py --model="$$MODEL" $${STUDY:+--study="$$STUDY"} $${BATCH:+--batch="$$BATCH"} \
+		$${PROVIDERS:+--providers="$$PROVIDERS"} $${THREADS:+--threads="$$THREADS"} $${MINUTES:+--minutes="$$MINUTES"} \
+		$${DATA:+--data="$$DATA"} $${AXES:+--axes="$$AXES"} $${FRAMEWORK:+--framework="$$FRAMEWORK"} \
+		$${FOLDER:+--folder="$$FOLDER"} $${INPUTS:+--inputs="$$INPUTS"} $${READS:+--reads="$$READS"}
 
 preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs a measurement (STRICT=1: fail then; METERS=1: try the meters under load)
 	$(SCRIPTS)/preflight.py $${STRICT:+--strict} $${METERS:+--meters}

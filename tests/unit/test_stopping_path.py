@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from package_factory import hashes_of, results_tree
-from records_factory import energy, run_record
+from records_factory import energy, run_record, window
 from study_factory import loaded
 
 from framewatt.base.files import read_json, write_json
 from framewatt.planning.blocks import Blocks, blocks_of, blocks_there, plan_until
 from framewatt.planning.due import Due
 from framewatt.planning.plan import plan_of
+from framewatt.stopping.duration import minutes_after
 from framewatt.stopping.expected import expected
 from framewatt.stopping.history import changes_of, note_change, sentences
 from framewatt.stopping.path import Path as StoppingPath
@@ -129,6 +131,42 @@ def test_the_rows_are_of_every_block_beside_the_cell_that_leads_in_the_end() -> 
     assert last["settled"].all()
     assert (last["ratio_low"] > 1).all()
     assert not frame.loc[frame["blocks"] < 4, "looked"].any()
+
+
+def timed(blocks: int, run_s: float = 10.0, between_s: float = 20.0, pause_s: float = 0.0) -> list[dict]:
+    """Runs that begin one after another, with a pause before the third block."""
+    found, utc_s = [], 0.0
+    for record in records(blocks, noise=0.5):
+        utc_s += pause_s if (record["block"], record["cell_id"]) == (3, CELLS[0].id) else 0.0
+        process = {**window({}), "end_monotonic_ns": int(run_s * 1e9)}
+        clock = {"monotonic_ns": 0, "utc": datetime.fromtimestamp(utc_s, UTC).isoformat(), "moved_s": 0.0}
+        found.append({**record, "clock": clock, "windows": {**record["windows"], "process": process}})
+        utc_s += run_s + between_s
+    return found
+
+
+def test_no_block_begins_that_would_end_after_the_minutes() -> None:
+    # A block is six runs of 10 s, and 20 s from each to the next: 160 s.
+    assert minutes_after(timed(2), 2) == pytest.approx([160 / 60, 320 / 60])
+    limited = settings(minutes=15.0)
+    found = path_of(CELLS, limited, timed(8))
+    assert (len(found.steps), found.stopped, found.settled) == (5, True, False)
+    assert record_of(found)["why"].startswith(
+        "Stopped after 5 blocks and 13.3 minutes, since one more would take longer than the 15 that the study allows: "
+    )
+    assert record_of(found)["minutes"] == pytest.approx(800 / 60)
+    assert not path_of(CELLS, limited, timed(4)).stopped
+    # The first look comes whatever the time.
+    assert len(path_of(CELLS, settings(minutes=0.1), timed(8)).steps) == 4
+
+
+def test_a_pause_in_the_middle_of_a_block_does_not_count() -> None:
+    paused = timed(3)
+    late = [
+        {**one, "clock": {**one["clock"], "utc": "1970-01-03T00:00:00+00:00"}} for one in paused if one["block"] == 3
+    ]
+    kept = [one for one in paused if one["block"] < 3] + [paused[-6], *late[1:]]
+    assert minutes_after(kept, 3)[2] - minutes_after(kept, 3)[1] == pytest.approx(1.0)
 
 
 def test_no_block_is_no_step() -> None:

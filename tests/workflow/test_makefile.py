@@ -13,6 +13,9 @@ from checkout import ROOT
 HOSTILE = "a`touch m1`$(touch m2)$(shell touch m3)${shell touch m4};touch m5 & b\" ' $$HOME # %.zip"
 """Commands in the shell's form and in make's own, and what either reads as something else than text."""
 
+DEPLOYED = ("BATCH", "PROVIDERS", "THREADS", "DATA", "AXES", "FRAMEWORK", "FOLDER", "INPUTS", "READS")
+"""Options of `make deploy` that may be left out."""
+
 GIVEN = {
     "ARCHIVE": ["verify", "rebuild", "deposit"],
     "TARGET": ["rebuild"],
@@ -26,9 +29,11 @@ GIVEN = {
     "URL": ["fetch"],
     "CHECKSUM": ["fetch"],
     "SIZE_B": ["fetch"],
-    "MINUTES": ["soak"],
+    "MINUTES": ["soak", "deploy"],
+    "MODEL": ["deploy"],
+    **{name: ["deploy"] for name in DEPLOYED},
     "GPU_PYTHON": ["characterise"],
-    "STUDY": ["images"],
+    "STUDY": ["images", "deploy"],
     "BASE": ["images"],
 }
 """What a program gets of a user's, and the targets that hand it on."""

@@ -47,7 +47,7 @@ def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:
         levels: a level of every factor, by name.
         factors: those to name, in that order.
     """
-    return " ".join(f"batch {levels[name]}" if name == "batch_size" else _text(name, levels[name]) for name in factors)
+    return " ".join(_text(name, levels[name]) for name in factors)
 
 
 def remarks(levels: Mapping[str, Any]) -> list[str]:
@@ -61,5 +61,7 @@ def remarks(levels: Mapping[str, Any]) -> list[str]:
 
 
 def _text(factor: str, level: Any) -> str:
-    """A level in words; that of an option is preceded by a word where it is unclear by itself."""
+    """A level in words; a number is preceded by what it counts."""
+    if factor == "batch_size":
+        return f"batch {level}"
     return OPTIONS[factor].text(level) if factor in OPTIONS else str(level)

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from framewatt.report import disturbed
 from framewatt.report.groups import Group, groups_of
 from framewatt.report.material import Material
@@ -185,14 +187,20 @@ def answered(material: Material, quantity: str, what: str) -> Iterator[Answered]
         quantity: a column.
         what: the quantity as a word.
     """
-    rows = material.answers[material.answers["quantity"] == quantity].to_dict("records")
+    return answers_of(material.plan, material.answers, quantity, what, material.headline.per)
+
+
+def answers_of(
+    plan: Mapping[str, Any], answers: pd.DataFrame, quantity: str, what: str, per: str
+) -> Iterator[Answered]:
+    """The same from a plan and its answers frame; `per` is the unit of work."""
+    rows = answers[answers["quantity"] == quantity].to_dict("records")
     by_group = {row["group"] if isinstance(row["group"], str) else "": row for row in rows}
-    settings = material.plan["settings"]["statistics"]
-    for name, group in groups_of(material).items():
+    settings = plan["settings"]["statistics"]
+    for name, group in groups_of(plan).items():
         if name in by_group:
             row = {str(key): value for key, value in by_group[name].items()}
-            confidence = 1 - float(settings["alpha"])
-            yield Answered(group, row, what, material.headline.per, confidence, is_paired(settings))
+            yield Answered(group, row, what, per, 1 - float(settings["alpha"]), is_paired(settings))
 
 
 def disturbed_of(material: Material, one: Answered) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 
 from framewatt.frames.factor_words import label, remarks
 from framewatt.planning.plan import planned_cells
-from framewatt.report.material import Material
 from framewatt.statistics.pairs import groups
 from framewatt.study.factors import FIRST_LEVELS, AnyCell, natural, shared
 
@@ -37,10 +36,10 @@ class Group:
         return words[:1].upper() + words[1:]
 
 
-def groups_of(material: Material) -> dict[str, Group]:
-    """The plan's groups by their name in the statistics, training first, in order of levels."""
-    cells = planned_cells(material.plan)
-    named = {name: _group(members, material.compared) for name, members in groups(cells, material.compared).items()}
+def groups_of(plan: Mapping[str, Any]) -> dict[str, Group]:
+    """A plan's groups by their name in the statistics, training first, in order of levels."""
+    compared = plan["settings"]["statistics"]["compare"]
+    named = {name: _group(members, compared) for name, members in groups(planned_cells(plan), compared).items()}
     return dict(sorted(named.items(), key=lambda item: [_place(*level) for level in item[1].levels.items()]))
 
 

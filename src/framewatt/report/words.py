@@ -81,7 +81,7 @@ def name_of(record: Any) -> str:
 
 def _correlation(material: Material) -> list[str]:
     """Rho within groups; neither a rho over all groups nor a p, since the cells were chosen and are no sample."""
-    names = groups_of(material)
+    names = groups_of(material.plan)
     rows = material.correlations[material.correlations["rho"].notna()].assign(
         group=lambda frame: frame["group"].fillna("")
     )

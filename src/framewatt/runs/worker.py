@@ -7,6 +7,7 @@ they happen) and, at its very end, a result; without a result the run has failed
 import itertools
 import json
 import os
+import resource
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -169,7 +170,7 @@ def main(job_path: str) -> None:
                 result = infer(inference, job["window"], events)
                 result["workload"] = inference.facts()
                 inference.close()
-    result["workload"] = {**result["workload"], "variables": set_in(os.environ)}
+    result["workload"] = {**result["workload"], "variables": set_in(os.environ), "peak_memory_b": _peak_memory_b()}
     if job["weights"] == SEEDED:
         result = without_quality(result, "weights are random")
     path = Path(job["result"])
@@ -196,6 +197,11 @@ def without_quality(result: Mapping[str, Any], why: str) -> dict[str, Any]:
         name: {**told, "value": None, "reason": told["reason"] or why} for name, told in result["quality"].items()
     }
     return {**result, "quality": quality, "right": None}
+
+
+def _peak_memory_b() -> int:
+    """Largest resident memory so far of this process, or of one that it started (Linux tells KiB)."""
+    return 1024 * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def _latency(stamps: Sequence[int] | NDArray[np.int64]) -> dict[str, Any]:

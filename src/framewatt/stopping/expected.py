@@ -37,7 +37,8 @@ def expected(rule: Rule, cells: int, alpha: float) -> dict[str, Any]:
         blocks = {f"{100 * share:g}": _known(rule, cells, alpha, math.log1p(share) / spread) for share in DIFFERENCES}
         each = (f"{_words(number, rule)} where it is {share} % ahead" for share, number in blocks.items())
         told = f"{', '.join(each)} of {'all others' if cells > 2 else 'the other'}, and runs vary by {100 * NOISE:g} %"
-    sentence = f"Measures {rule.at_least} to {rule.at_most} blocks, {rule.words}: {told}."
+    limit = f", or until {rule.minutes:g} minutes are over" if rule.minutes is not None else ""
+    sentence = f"Measures {rule.at_least} to {rule.at_most} blocks, {rule.words}{limit}: {told}."
     return {"blocks": blocks, "sentence": sentence}
 
 

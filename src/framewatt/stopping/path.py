@@ -13,6 +13,7 @@ from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import counted, totals
 from framewatt.statistics.stopping import Look, Values, look_at_interval, look_for_best, threshold_of
+from framewatt.stopping.duration import minutes_after
 from framewatt.study.factors import AnyCell
 from framewatt.study.stopping_rule import TIME, Rule, rule_of
 
@@ -67,12 +68,14 @@ class Path:
         steps: one step per block; empty where there is no block yet.
         stopped: whether no further block is measured.
         beside_last: the same steps, with all cells compared to the final leader of their group.
+        minutes: measuring time of the blocks, see stopping.duration; None where the rule does not limit it.
     """
 
     rule: Rule
     steps: Sequence[After]
     stopped: bool
     beside_last: Sequence[After]
+    minutes: float | None = None
 
     @property
     def settled(self) -> bool:
@@ -94,8 +97,9 @@ def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Iter
     rule = rule_of(settings)
     if rule is None:
         raise ValueError(f"found repetitions {settings['repetitions']!r}; allowed: a rule when to stop")
-    cells = list(cells)
+    cells, records = list(cells), list(records)
     blocks, logs = _logarithms(rule, cells, records)
+    ends_min = minutes_after(records, blocks) if rule.minutes is not None else []
     compared = {
         name: [cell.id for cell in members]
         for name, members in groups(cells, settings["statistics"]["compare"]).items()
@@ -113,9 +117,17 @@ def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Iter
     stopped = False
     while not stopped and len(steps) < blocks:
         steps.append(after(len(steps) + 1, {}))
-        stopped = steps[-1].blocks == rule.at_most or (steps[-1].looked and steps[-1].settled)
-    last = {name: group.look.leader for name, group in steps[-1].groups.items()} if steps else {}
-    return Path(rule, steps, stopped, [after(step.blocks, last) for step in steps])
+        last = steps[-1]
+        over = last.settled or _out_of_time(rule, ends_min, last.blocks)
+        stopped = last.blocks == rule.at_most or (last.looked and over)
+    leaders = {name: group.look.leader for name, group in steps[-1].groups.items()} if steps else {}
+    minutes = ends_min[len(steps) - 1] if ends_min and steps else None
+    return Path(rule, steps, stopped, [after(step.blocks, leaders) for step in steps], minutes)
+
+
+def _out_of_time(rule: Rule, ends_min: Sequence[float], blocks: int) -> bool:
+    """Whether one more block, as long as those so far were on average, would end after the rule's minutes."""
+    return rule.minutes is not None and ends_min[blocks - 1] * (blocks + 1) / blocks > rule.minutes
 
 
 def _look(

@@ -45,6 +45,7 @@ def record_of(path: Path) -> dict[str, Any]:
         "blocks": path.steps[-1].blocks,
         "settled": path.settled,
         "why": why(path),
+        **({"minutes": path.minutes} if path.minutes is not None else {}),
         "steps": [_step(step) for step in path.steps],
     }
 
@@ -65,6 +66,11 @@ def why(path: Path) -> str:
     seen += f"; in {alone} at most one choice has runs that count." if alone else "."
     if path.settled:
         return f"Stopped after {last.blocks} blocks: {seen}"
+    if path.stopped and last.blocks < path.rule.at_most:
+        return (
+            f"Stopped after {last.blocks} blocks and {path.minutes:.3g} minutes, since one more would take longer than "
+            f"the {path.rule.minutes:g} that the study allows: {seen}"
+        )
     if path.stopped:
         return f"Stopped after {last.blocks} blocks, the most that the study allows: {seen}"
     return f"Goes on after {last.blocks} blocks: {seen}"

@@ -23,12 +23,14 @@ class Rule:
         quantity: ENERGY or TIME, by which cells are compared.
         width: width at which an interval is narrow enough, as a share of the ratio; None where the rule seeks the best
             cell.
+        minutes: after which no further block begins, whatever is known; None where there is no such limit.
     """
 
     at_least: int
     at_most: int
     quantity: str
     width: float | None
+    minutes: float | None = None
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -43,7 +45,8 @@ class Rule:
     def to_dict(self) -> dict[str, Any]:
         """As a study says it."""
         until = {"best": self.quantity} if self.width is None else {"interval": self.width}
-        return {"at_least": self.at_least, "at_most": self.at_most, "until": until}
+        limit = {} if self.minutes is None else {"minutes": self.minutes}
+        return {"at_least": self.at_least, "at_most": self.at_most, "until": until, **limit}
 
     @property
     def words(self) -> str:
@@ -62,7 +65,8 @@ def rule_of(settings: Mapping[str, Any]) -> Rule | None:
     if not isinstance(told, Mapping):
         return None
     until = told["until"]
-    return Rule(told["at_least"], told["at_most"], until.get("best", ENERGY), until.get("interval"))
+    limit = told.get("minutes")
+    return Rule(told["at_least"], told["at_most"], until.get("best", ENERGY), until.get("interval"), limit)
 
 
 def most_blocks(settings: Mapping[str, Any]) -> int:

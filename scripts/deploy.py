@@ -1,0 +1,120 @@
+"""`make deploy MODEL=model.onnx`: which provider, batch size and number of threads costs least here, in minutes."""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from framewatt.base.cli import run, say
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
+from framewatt.deploying import request as asked
+from framewatt.deploying.inputs import taken
+from framewatt.deploying.ranking import ranking_of
+from framewatt.deploying.request import Request
+from framewatt.deploying.study_file import name_of, write_study
+from framewatt.meters.nvml import Nvml
+
+READER = Path("resources/environments/locked/onnxruntime/cpu/environment.json")
+"""The environment that reads ONNX files."""
+
+RED, PLAIN = "\x1b[31m", "\x1b[0m"
+
+
+def main() -> None:
+    """Measure, and print the ranking."""
+    options = _options()
+    model = asked.model_of(options.model, options.framework, options.folder)
+    request = Request(
+        asked.name_of(options.study, model),
+        model,
+        asked.numbers_of("BATCH", options.batch),
+        asked.providers_of(options.providers),
+        asked.numbers_of("THREADS", options.threads),
+        asked.minutes_of(options.minutes),
+        asked.data_of(options.data),
+        asked.axes_of(options.axes),
+        asked.inputs_of(options.inputs),
+        asked.reads_of(options.reads, model),
+    )
+    takes = taken(request, _declared(model) if isinstance(model, Path) else None)
+    study = write_study(request, takes, request.providers or _providers_here())
+    results = Path("results", name_of(request))
+    choices = [results / "statistics" / name for name in ("deploy.csv", "answers.csv")]
+    if _snakemake(*choices, "--config", f"study={study}").returncode:
+        raise FramewattError(f"{study}: found no ranking; allowed: a study whose runs count; see the lines above")
+    _tell(results)
+    say(f"study: {study}; making its page")
+    code = _snakemake("--config", f"study={study}").returncode
+    say(f"page: {results / 'report' / 'report.html'}")
+    raise SystemExit(code)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", required=True)
+    for name in [
+        "study",
+        "batch",
+        "providers",
+        "threads",
+        "minutes",
+        "data",
+        "axes",
+        "inputs",
+        "framework",
+        "folder",
+        "reads",
+    ]:
+        parser.add_argument(f"--{name}")
+    return parser.parse_args()
+
+
+def _declared(model: Path) -> list[dict]:
+    """Inputs of an ONNX file, read where ONNX is."""
+    if not READER.is_file():
+        say("building the environment that reads ONNX files")
+        if _snakemake(READER).returncode:
+            raise FramewattError(f"{READER}: found no environment; allowed: one that is built; see the lines above")
+    environment = read_json(READER)
+    if environment["status"] != "ok":
+        raise FramewattError(f"environment {environment['name']}: {environment['reason']}")
+    words = [environment["python"], "-m", "framewatt.prepare.onnx_inputs", model]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise FramewattError(f"{model}: found no ONNX model ({done.stderr.strip()[-300:]}); allowed: an ONNX file")
+    told = json.loads(done.stdout)
+    if "error" in told:
+        raise FramewattError(told["error"])
+    return told["inputs"]
+
+
+def _providers_here() -> tuple[str, ...]:
+    """The providers that this machine has, but for TensorRT, whose libraries have to be installed."""
+    return ("cpu", "openvino", *(["cuda"] if Nvml().available()[0] else []))
+
+
+def _snakemake(*words: str | Path) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "snakemake", "--cores", "1", *words], check=False)
+
+
+def _tell(results: Path) -> None:
+    found = ranking_of(results)
+    say("")
+    for line in found.table:
+        say(f"  {line}")
+    for line in found.without:
+        say(f"  not measured: {line}")
+    say("")
+    if found.estimated:
+        text = (
+            "Energy is ESTIMATED from processor time, not measured: this machine has no power meter that can be read."
+        )
+        print(f"{RED}{text}{PLAIN}" if sys.stdout.isatty() else text, flush=True)
+    say(found.sentence)
+    say("Choices marked = are not told apart from the best.")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,1 @@
+"""`make deploy`: from a model to the choice that costs least here."""

@@ -1,0 +1,112 @@
+"""The choices of a finished study as a ranked table for the terminal, least energy first."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from framewatt.base.files import read_json
+from framewatt.base.spreadsheet import read_csv
+from framewatt.frames.factor_words import label
+from framewatt.frames.headline import headline_of_runs
+from framewatt.report.answered import answers_of
+from framewatt.report.numbers import interval, known, si, significant
+from framewatt.runs.records import read_run
+from framewatt.runs.verdict import counts
+from framewatt.statistics.objectives import BEST, NOT_APART
+from framewatt.statistics.selection import totals
+from framewatt.tables.columns import ESTIMATED
+
+_MARKS = {BEST: "best", NOT_APART: "="}
+_HEADER = ("", "choice", "energy", "times the least", "latency 95 %", "samples/s", "memory", "runs")
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What a deploy study found.
+
+    Attributes:
+        sentence: the answer, worded as on the study's page.
+        estimated: whether energies are estimates.
+        table: lines of the table, its header first.
+        without: why choices have no run that counts, one line each.
+    """
+
+    sentence: str
+    estimated: bool
+    table: Sequence[str]
+    without: Sequence[str]
+
+
+def ranking_of(results: Path) -> Ranking:
+    """The ranking of a finished study.
+
+    Args:
+        results: results/<study>.
+    """
+    plan = read_json(results / "plan" / "plan.json")
+    settings = plan["settings"]["statistics"]
+    headline = headline_of_runs(totals(pd.read_parquet(results / "aggregate" / "runs.parquet")))
+    answers = read_csv(results / "statistics" / "answers.csv")
+    (answer,) = answers_of(plan, answers, headline.energy, "energy", headline.per)
+    records = [read_run(path) for path in sorted((results / "measure").glob("*/*/run.json"))]
+    choices = read_csv(results / "statistics" / "deploy.csv")
+    rows: list[dict[str, Any]] = [{str(k): v for k, v in row.items()} for row in choices.to_dict("records")]
+    rows = sorted((row for row in rows if row["n"] > 0), key=_place)
+    lines = [_HEADER, *(_line(row, settings["compare"], records) for row in rows)]
+    names = {cell["id"]: label(cell, settings["compare"]) for cell in plan["cells"]}
+    without = [
+        f"{names[cell]}: {'; '.join(_reasons(records, cell)) or 'no run'}"
+        for cell in names
+        if cell not in {row["cell"] for row in rows}
+    ]
+    without += [f"{names.get(entry['cell'], entry['cell'])}: {entry['reason']}" for entry in plan["unsupported"]]
+    estimated = any(bool(row["estimated"]) for row in rows)
+    return Ranking(answer.sentence, estimated, _aligned(lines), without)
+
+
+def _place(row: Mapping[str, Any]) -> tuple[float, float]:
+    ratio, energy = row["energy_ratio"], row["energy_per_sample_j"]
+    return (ratio if known(ratio) else math.inf, energy if known(energy) else math.inf)
+
+
+def _line(row: Mapping[str, Any], compared: Sequence[str], records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    ratio, low, high = (row[f"energy_ratio{end}"] for end in ("", "_low", "_high"))
+    return (
+        _MARKS.get(row["energy_verdict"], ""),
+        label(row, compared).replace("/", ", "),
+        si(row["energy_per_sample_j"], "J") + (ESTIMATED if row["estimated"] else ""),
+        f"{significant(ratio)}{interval(low, high)}" if known(ratio) else "",
+        si(row["latency_p95_s"], "s"),
+        significant(1 / row["time_per_sample_s"]) if known(row["time_per_sample_s"]) else "",
+        _memory(records, row["cell"]),
+        f"{row['n']:g}",
+    )
+
+
+def _memory(records: Sequence[Mapping[str, Any]], cell: str) -> str:
+    """The largest resident memory of the cell's processes; unknown where a record does not tell it."""
+    told = [
+        record["workload"].get("peak_memory_b") for record in records if record["cell_id"] == cell and counts(record)
+    ]
+    return si(float(max(told)), "B") if told and all(told) else ""
+
+
+def _reasons(records: Sequence[Mapping[str, Any]], cell: str) -> list[str]:
+    return list(dict.fromkeys(reason for one in records if one["cell_id"] == cell for reason in one["reasons"]))
+
+
+def _aligned(lines: Sequence[tuple[str, ...]]) -> list[str]:
+    """Columns as wide as their widest text, words to the left and numbers to the right."""
+    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADER))]
+    words = {0, 1, 3}
+    return [
+        "  ".join(
+            text.ljust(width) if column in words else text.rjust(width)
+            for column, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]

@@ -1,0 +1,134 @@
+"""The study that `make deploy` measures, as a file that can be edited and run like any other."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_text
+from framewatt.base.validation import load_yaml
+from framewatt.deploying.inputs import Taken
+from framewatt.deploying.request import Factory, Request
+
+FOLDER = Path("deploy")
+"""Folder of these studies, which git ignores."""
+
+COMPARED = ("runtime", "provider", "batch_size", "threads")
+_AT_LEAST, _AT_MOST = 3, 100
+_WINDOW_S, _IDLE_S = 1, 5
+
+_HEAD = """\
+# Written by `make deploy`, which writes it again when it is called for this model. Copy it to config/studies/ under
+# another name (and give it another one below) to change what it measures: docs/your-model.md.
+"""
+
+
+def path_of(request: Request) -> Path:
+    """The study file of a request."""
+    return FOLDER / f"{request.name}.yaml"
+
+
+def name_of(request: Request) -> str:
+    """Name of the study of a request."""
+    return f"deploy-{request.name.replace('_', '-')}"
+
+
+def write_study(request: Request, model: Taken, providers: tuple[str, ...]) -> Path:
+    """Write the study file and return its path.
+
+    Args:
+        request: what was asked for.
+        model: what the model takes.
+        providers: ONNX Runtime's execution providers.
+
+    Raises:
+        FramewattError: the file is that of another model.
+    """
+    path = path_of(request)
+    study = study_of(request, model, providers)
+    _check_same_model(request, path, study)
+    write_text(path, _HEAD + yaml.safe_dump(study, sort_keys=False, allow_unicode=True, width=120))
+    return path
+
+
+def study_of(request: Request, model: Taken, providers: tuple[str, ...]) -> dict[str, Any]:
+    """The study as its file has it."""
+    return {
+        "study": name_of(request),
+        "title": f"Which choice costs least for {request.name}?",
+        "description": "Written by make deploy: short windows, block by block until the answer is known or time is up.",
+        "models": {request.name: _model(request, model)},
+        "factors": _factors(request, model, providers),
+        "repetitions": {
+            "at_least": _AT_LEAST,
+            "at_most": _AT_MOST,
+            "minutes": request.minutes,
+            "until": {"best": "energy"},
+        },
+        "device": "auto",
+        "instruments": {"meters": "auto", "fallback": "estimate"},
+        "window": {"minimum_s": _WINDOW_S},
+        "calibration": {"idle_s": _IDLE_S},
+        "cool_down": {"rest_s": 0},
+        # A second try takes as long as a further run, which tells more.
+        "disturbance": "flag",
+        "statistics": {"compare": [name for name in COMPARED if name != "threads" or request.threads]},
+        "accept_unavailable": True,
+    }
+
+
+def _model(request: Request, model: Taken) -> dict[str, Any]:
+    entry: dict[str, Any] = {"inputs": model.inputs, "metric": "accuracy" if model.labelled else "none"}
+    if isinstance(request.model, Factory):
+        entry["factory"] = {request.model.framework: request.model.name}
+        entry["folder"] = _relative(request.model.folder)
+        entry |= {"reads": list(request.reads)} if request.reads else {}
+    else:
+        entry["onnx"] = _relative(request.model)
+    if request.data:
+        return entry | {"arrays": _relative(request.data)}
+    # One batch of the largest size, so that a pass over all samples is short.
+    return entry | {"samples": max(model.batches)}
+
+
+def _factors(request: Request, model: Taken, providers: tuple[str, ...]) -> list[dict[str, Any]]:
+    common: dict[str, Any] = {
+        "phase": ["infer"],
+        "workload": [request.name],
+        "dataset": ["own" if request.data else "synthetic"],
+        "batch_size": list(model.batches),
+        **({"threads": list(request.threads)} if request.threads else {}),
+    }
+    if isinstance(request.model, Path):
+        return [{**common, "runtime": ["onnx"], "provider": list(providers)}]
+    framework = request.model.framework
+    short = {"torch": "torch2onnx", "tensorflow": "tf2onnx", "mxnet": "mx2onnx"}[framework]
+    return [{**common, "runtime": [framework]}, {**common, "runtime": [short], "provider": list(providers)}]
+
+
+def _relative(path: Path) -> str:
+    """A path relative to the folder of the study file."""
+    return Path(os.path.relpath(path.resolve(), FOLDER.resolve())).as_posix()
+
+
+def _check_same_model(request: Request, path: Path, study: dict[str, Any]) -> None:
+    """Make sure that no other model's study is overwritten, whose results would be lost.
+
+    Raises:
+        FramewattError: the file is of another model.
+    """
+    if not path.is_file():
+        return
+    try:
+        (there,) = load_yaml(path)["models"].values()
+    except (FramewattError, KeyError, ValueError, AttributeError, TypeError) as error:
+        raise FramewattError(
+            f"{path}: found no study of make deploy; allowed: one, or STUDY=… for another name"
+        ) from error
+    (asked,) = study["models"].values()
+    which = ("onnx", "factory", "folder")
+    if [there.get(key) for key in which] != [asked.get(key) for key in which]:
+        found = there.get("onnx") or there.get("factory")
+        raise FramewattError(f"{path}: found the study of another model, {found}; allowed: STUDY=… for another name")

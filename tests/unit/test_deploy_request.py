@@ -1,0 +1,184 @@
+"""What `make deploy` is asked for: each word is taken as meant, or refused in one line that says what is allowed."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from study_factory import loaded
+
+from framewatt.base.errors import FramewattError
+from framewatt.deploying import request as asked
+from framewatt.deploying.inputs import taken
+from framewatt.deploying.request import Factory, Request
+from framewatt.deploying.study_file import study_of, write_study
+
+IMAGE = {"name": "image", "type": "float32", "shape": ["N", 3, 8, 8]}
+IDS = {"name": "ids", "type": "int64", "shape": ["batch", "sequence"]}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a model and a module."""
+    monkeypatch.chdir(tmp_path)
+    Path("small.onnx").touch()
+    Path("mine").mkdir()
+    Path("mine/nets.py").touch()
+    Path("mine/small.pt").touch()
+    return tmp_path
+
+
+def request(**how: object) -> Request:
+    return Request("small", Path("small.onnx"), **how)
+
+
+def test_a_model_is_a_file_or_a_function() -> None:
+    assert asked.model_of("small.onnx", None, None) == Path("small.onnx")
+    factory = Factory(Path("mine"), "nets:small", "torch")
+    assert asked.model_of("mine/nets.py:small", "torch", None) == factory
+    assert asked.model_of("nets:small", "torch", "mine") == factory
+    assert asked.name_of(None, factory) == "small"
+    assert asked.name_of(None, Path("My Model-v2.onnx")) == "my_model_v2"
+
+
+@pytest.mark.parametrize(
+    ("model", "framework", "folder", "told"),
+    [
+        ("none.onnx", None, None, "MODEL: found no file none.onnx"),
+        ("small.pt", None, None, "MODEL: found 'small.pt'; allowed: an .onnx file, or a function"),
+        ("mine/nets.py:small()", "torch", None, "MODEL: found 'mine/nets.py:small()'"),
+        ("mine/none.py:small", "torch", None, "MODEL: found no file mine/none.py"),
+        ("mine/nets.py:small", None, None, "FRAMEWORK: found none, of the model that nets:small makes"),
+        ("mine/nets.py:small", "jax", None, "FRAMEWORK: found jax"),
+        ("nets:small", "torch", None, "FOLDER: found none"),
+        ("nets:small", "torch", "nowhere", "FOLDER: found nowhere"),
+    ],
+)
+def test_what_is_no_model_is_refused(model: str, framework: str | None, folder: str | None, told: str) -> None:
+    with pytest.raises(FramewattError) as refused:
+        asked.model_of(model, framework, folder)
+    assert str(refused.value).startswith(told)
+    assert "allowed: " in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "told"),
+    [
+        (lambda text: asked.numbers_of("BATCH", text), "1,,8", "BATCH: found '1,,8'"),
+        (lambda text: asked.numbers_of("BATCH", text), "0", "BATCH: found '0'"),
+        (
+            lambda text: asked.numbers_of("BATCH", text),
+            "8,8",
+            "BATCH: found '8,8'; allowed: whole numbers above 0, each",
+        ),
+        (lambda text: asked.numbers_of("THREADS", text), ",".join(map(str, range(1, 19))), "THREADS: found '1,2"),
+        (asked.providers_of, "cpu,tpu", "PROVIDERS: found 'tpu'; allowed: cpu, openvino, cuda, tensorrt"),
+        (asked.minutes_of, "-1", "MINUTES: found '-1'"),
+        (asked.minutes_of, "nan", "MINUTES: found 'nan'"),
+        (asked.minutes_of, "soon", "MINUTES: found 'soon'"),
+        (asked.axes_of, "sequence", "AXES: found 'sequence'"),
+        (asked.axes_of, "sequence=0", "AXES: found 'sequence=0'"),
+        (asked.inputs_of, "image", "INPUTS: found 'image'"),
+        (asked.inputs_of, "image=bfloat16:3", "INPUTS: found 'image=bfloat16:3'"),
+        (asked.inputs_of, "image=3,image=4", "INPUTS: found 'image=4'"),
+        (asked.data_of, "none.npz", "DATA: found no file none.npz"),
+        (lambda text: asked.reads_of(text, Path("small.onnx")), "small.pt", "READS: found 'small.pt' of an ONNX file"),
+        (lambda text: asked.name_of(text, Path("a.onnx")), "My/Model", "STUDY: found 'My/Model'"),
+    ],
+)
+def test_a_word_that_says_nothing_is_refused(read, text: str, told: str) -> None:
+    with pytest.raises(FramewattError) as refused:
+        read(text)
+    assert str(refused.value).startswith(told)
+    assert "allowed: " in str(refused.value)
+
+
+def test_words_are_read() -> None:
+    assert asked.numbers_of("BATCH", "1, 8,32") == (1, 8, 32)
+    assert asked.providers_of("cpu,openvino") == ("cpu", "openvino")
+    assert asked.minutes_of(None) == 5
+    assert asked.axes_of("sequence=128,ids.2=3") == {"sequence": 128, "ids.2": 3}
+    assert asked.inputs_of("image=3x8x8,ids=int64:128") == {"image": ("float32", (3, 8, 8)), "ids": ("int64", (128,))}
+    assert asked.reads_of("small.pt", Factory(Path("mine"), "nets:small", "torch")) == ("small.pt",)
+
+
+def test_inputs_are_those_of_the_file() -> None:
+    found = taken(request(), [IMAGE])
+    assert found.inputs == [{"name": "image", "shape": [3, 8, 8], "type": "float32"}]
+    assert (found.batches, found.fixed) == ((1, 8, 32), None)
+    assert taken(request(batches=(4,)), [IMAGE]).batches == (4,)
+
+
+def test_axes_without_a_size_are_asked_for_by_name() -> None:
+    nameless = {"name": "mask", "type": "int64", "shape": [None, None]}
+    with pytest.raises(FramewattError, match="input ids: found no size of its axis sequence; allowed: AXES=sequence=…"):
+        taken(request(), [IDS, nameless])
+    with pytest.raises(FramewattError, match=r"input mask: found no size of its axis mask.1; allowed: AXES=mask.1=…"):
+        taken(request(axes={"sequence": 16}), [IDS, nameless])
+    found = taken(request(axes={"sequence": 16, "mask.1": 16}), [IDS, nameless])
+    assert [one["shape"] for one in found.inputs] == [[16], [16]]
+    with pytest.raises(FramewattError, match="AXES: found height; allowed: sequence"):
+        taken(request(axes={"sequence": 16, "height": 8}), [IDS])
+    with pytest.raises(FramewattError, match=r"INPUTS: found ids; allowed: none, since small\.onnx"):
+        taken(request(axes={"sequence": 16}, inputs={"ids": ("int64", (16,))}), [IDS])
+
+
+def test_a_batch_that_the_file_fixes_is_the_only_one() -> None:
+    fixed = {**IMAGE, "shape": [4, 3, 8, 8]}
+    assert taken(request(), [fixed]).batches == (4,)
+    with pytest.raises(FramewattError, match=r"BATCH: found 8; allowed: 4, which small\.onnx fixes"):
+        taken(request(batches=(4, 8)), [fixed])
+    with pytest.raises(FramewattError, match="found inputs with first axes of 4, 7"):
+        taken(request(), [fixed, {"name": "table", "type": "float32", "shape": [7, 2]}])
+    with pytest.raises(FramewattError, match="input scale: found no axis"):
+        taken(request(), [IMAGE, {"name": "scale", "type": "float32", "shape": []}])
+
+
+def test_samples_give_open_axes_and_labels_a_metric(here: Path) -> None:
+    np.savez("some.npz", ids=np.zeros((5, 12), np.int64), labels=np.zeros(5, np.int64))
+    found = taken(request(data=Path("some.npz")), [IDS])
+    assert (found.inputs[0]["shape"], found.labelled) == ([12], True)
+    with pytest.raises(FramewattError, match=r"some\.npz: found ids; allowed: an array for each input of .*, also im"):
+        taken(request(data=Path("some.npz")), [IMAGE])
+    with pytest.raises(
+        FramewattError, match=r"some.npz: ids: found shape \('n', 12\), int64; allowed: \(n, 16\), int64"
+    ):
+        taken(request(data=Path("some.npz")), [{**IDS, "shape": ["batch", 16]}])
+    Path("bad.npz").write_bytes(b"PK none")
+    with pytest.raises(FramewattError, match=r"bad\.npz: found no arrays"):
+        taken(request(data=Path("bad.npz")), [IDS])
+
+
+def test_inputs_of_a_function_are_given() -> None:
+    function = Request("small", Factory(Path("mine"), "nets:small", "torch"))
+    with pytest.raises(FramewattError, match="INPUTS: found none, of a model that a function makes; allowed: INPUTS="):
+        taken(function, None)
+
+
+@pytest.mark.parametrize("threads", [(), (1, 2)])
+def test_the_study_is_one_that_can_be_measured(here: Path, threads: tuple[int, ...]) -> None:
+    how = request(batches=(1, 8), threads=threads, minutes=2.0)
+    study = loaded(here, study_of(how, taken(how, [IMAGE]), ("cpu", "openvino")))
+    assert study.name == "deploy-small"
+    assert len(study.measured_cells) == 4 * max(len(threads), 1)
+    assert study.unsupported == ()
+    assert study.settings["repetitions"]["minutes"] == 2.0
+    assert study.own["small"].settings["samples"] == 8
+    function = Request("small", Factory(Path("mine"), "nets:small", "torch"), inputs={"image": ("float32", (3, 8, 8))})
+    study = loaded(here, study_of(function, taken(function, None), ("cpu",)))
+    assert {cell.runtime for cell in study.measured_cells} == {"torch", "torch2onnx"}
+
+
+def test_the_file_names_its_model_from_where_it_lies_and_is_no_other_models(here: Path) -> None:
+    path = write_study(request(), taken(request(), [IMAGE]), ("cpu",))
+    assert path == Path("deploy/small.yaml")
+    assert yaml.safe_load(path.read_text())["models"]["small"]["onnx"] == "../small.onnx"
+    write_study(request(minutes=1.0), taken(request(), [IMAGE]), ("cpu",))
+    other = Request("small", Path("mine/small.onnx"))
+    with pytest.raises(
+        FramewattError, match=r"deploy/small.yaml: found the study of another model, ../small.onnx; allowed"
+    ):
+        write_study(other, taken(other, [IMAGE]), ("cpu",))
+    path.write_text("models: 1")
+    with pytest.raises(FramewattError, match="found no study of make deploy"):
+        write_study(request(), taken(request(), [IMAGE]), ("cpu",))
