@@ -3,11 +3,13 @@
 from framewatt.flow.folder import Presence, sweep, unlock_command
 from framewatt.flow.exclusive import check_node
 from framewatt.flow.hub import check_hub
+from framewatt.flow.terminal import tidy_log
 from framewatt.host.lock import WAIT_VARIABLE, announce_study
 
 MEASURING = {"calibrate", "measure", "recalibrate"}
 """Rules whose jobs take the machine's lock."""
 
+tidy_log()
 if workflow.is_main_process:
     PRESENCE = Presence(
         Path(".snakemake"),

@@ -5,6 +5,7 @@ from pathlib import Path
 from framewatt.base.cli import arguments, run
 from framewatt.base.ending import scratch_folder
 from framewatt.base.files import read_json, write_json
+from framewatt.base.terminal import lasting
 from framewatt.characterisation.study import characterise_for_study
 from framewatt.host.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
@@ -36,9 +37,9 @@ def main() -> None:
     write_json(args.record, {**idle, "job_sha256": sha256, "lock": lock.facts()})
     known = {name: domain["mean_power_w"] for name, domain in idle["domains"].items()}
     said = ", ".join(f"{name} {'unknown' if watts is None else f'{watts:.2f} W'}" for name, watts in known.items())
-    print(f"idle power: {said}", flush=True)
+    lasting(f"idle power: {said}")
     for cause in (idle["witness"] or {}).get("disturbed") or []:
-        print(f"idle power was disturbed: {cause}", flush=True)
+        lasting(f"idle power was disturbed: {cause}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from framewatt.base.files import read_json, write_text
 from framewatt.base.identity import ROOT
+from framewatt.base.terminal import lasting
 from framewatt.flow.setup import load_setup
 from framewatt.planning.blocks import plan_until
 from framewatt.planning.due import due_of, plan_is_due
@@ -15,7 +16,7 @@ from framewatt.planning.plan import plan_of
 from framewatt.planning.staleness import MADE_OF_OTHER
 from framewatt.runs.records import read_run, record_paths
 
-print(f"report: {snakemake.input.report}", flush=True)
+lasting(f"report: {snakemake.input.report}")
 plan = plan_until(read_json(Path(snakemake.input.plan)), snakemake.input.stopping)
 again, stale = {}, []
 if plan["source"] == "measure":

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_json
+from framewatt.base.terminal import lasting
 from framewatt.planning.plan import planned_cells
 from framewatt.planning.planned import planned_runs
 from framewatt.stopping.path import path_of
@@ -15,7 +16,7 @@ def main() -> None:
     plan = read_json(Path(snakemake.input.plan))
     records = planned_runs(snakemake.input.plan, snakemake.input.records).values()
     path = path_of(planned_cells(plan), plan["settings"], records)
-    print(why(path), flush=True)
+    lasting(why(path))
     write_json(Path(snakemake.output.record), {"blocks": int(snakemake.wildcards.block), "stops": path.stopped})
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from framewatt.base.cli import arguments, run
 from framewatt.base.files import read_json
 from framewatt.base.identity import code_identity
+from framewatt.base.terminal import lasting, passing
 from framewatt.host.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
 from framewatt.planning.job_hash import idle_domains_sha256
@@ -13,7 +14,7 @@ from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.calibration import idle_here
 from framewatt.runs.job import run_job
-from framewatt.runs.progress import progress_line
+from framewatt.runs.progress import progress_line, rest_line
 from framewatt.runs.repeating import measured_once_more
 from framewatt.runs.runner import RunFiles, measure
 from framewatt.witness.window import others_at_rest
@@ -44,7 +45,7 @@ def main() -> None:
     start = starting_point(args.model, args.check)
     cell_id, repetition = args.job["cell_id"], args.job["repetition"]
     position = next(e["position"] for e in plan["order"] if (e["cell"], e["repetition"]) == (cell_id, repetition))
-    print(progress_line(plan, args.record.parents[2], cell_id, repetition), flush=True)
+    passing(progress_line(plan, args.record.parents[2], cell_id, repetition) + rest_line(args.job["cool_down"]))
     files = RunFiles(args.record, args.power, args.events, args.log)
     identity = {
         "code": code_identity(),
@@ -68,7 +69,7 @@ def main() -> None:
             others_at_rest(idle),
         )
     if reason:
-        print(f"  failed: {reason}", flush=True)
+        lasting(f"{cell_id}, repetition {repetition} failed: {reason}")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,9 @@ most = "at most " if "stopping" in plan else ""
 print(
     f"{plan['study']}: {most}{len(plan['order'])} runs of {len(plan['cells'])} cells.", plan["significance"]["sentence"]
 )
+for reason in dict.fromkeys(entry["reason"] for entry in plan["unsupported"]):
+    cells = [entry["cell"] for entry in plan["unsupported"] if entry["reason"] == reason]
+    print(f"not measured, since {reason}: {', '.join(cells)}")
 if "stopping" in plan:
     print(plan["stopping"]["sentence"])
 if plan["left_out"]:

@@ -80,9 +80,24 @@ def test_accuracy_is_of_scores_of_classes_and_of_nothing_else(tmp_path: Path) ->
         ({"item": ITEMS, "history": np.array([{}] * 5)}, "Object arrays cannot be loaded"),
         (
             {"item": ITEMS[:4], "history": HISTORIES},
-            r"found \[4, 5\] samples of item, history",
+            r"mine\.npz: found 4 of item, 5 of history; allowed: as many of each",
         ),
-        ({"item": ITEMS, "history": HISTORIES, "labels": np.ones(5)}, r"labels of shape \(5,\), float64"),
+        (
+            {"item": ITEMS, "history": np.where(HISTORIES.mean() < HISTORIES, HISTORIES, np.nan)},
+            r"mine\.npz: history: found NaN or infinity in 5 of 5 samples; allowed: finite numbers",
+        ),
+        (
+            {"item": ITEMS, "history": HISTORIES, "labels": np.ones(5)},
+            r"mine\.npz: labels: found shape \(5,\), float64; allowed: \(n,\), whole numbers from 0 on",
+        ),
+        (
+            {"item": ITEMS, "history": HISTORIES, "labels": np.array([0, 1, -1, 2, 0])},
+            r"mine\.npz: labels: found -1; allowed: whole numbers from 0 on",
+        ),
+        (
+            {"item": ITEMS, "history": HISTORIES, "labels": np.zeros(4, np.int64)},
+            r"mine\.npz: found 5 of item, 5 of history, 4 of labels; allowed: as many of each",
+        ),
     ],
 )
 def test_arrays_that_do_not_fit_are_one_line(tmp_path: Path, arrays: dict, reason: str) -> None:

@@ -286,7 +286,7 @@ def test_a_run_that_others_disturb_is_repeated_once_in_the_same_call(checkout: C
     assert first["sha256"]["run.json"] == repeated["first_try"]["run_sha256"]
     assert any(flag.startswith("repeated, since the first try was disturbed") for flag in repeated["flags"])
     page = BeautifulSoup((checkout.root / "results/faulty/report/report.html").read_text(), "html.parser")
-    assert "Others disturbed 1 of the 1 run: other work in 1" in page.select_one("p.lead").text
+    assert "Others disturbed 1 of the 1 run: other work in 1" in page.select_one("header").text
     assert "Nothing to be done" in checkout.snakemake(config=STUDY).text
     (package,) = (checkout.root / "results/faulty/archive").glob("*.zip")
     # Only the checkout knows its model.

@@ -42,8 +42,8 @@ def test_the_best_is_told_with_what_the_next_takes_and_what_inferences_take() ->
         "Least energy a sample: torch2onnx/cpu, 1.00 J (estimated); torch takes 2.00 times as much [1.99, 2.01]."
     )
     assert said[4] == (
-        "1,000 inferences take 0.000279 kWh, 0.100 gCO2e, 2.79e-05 EUR (estimated) by torch2onnx/cpu; "
-        "0.000558 kWh, 0.201 gCO2e, 5.58e-05 EUR (estimated) by torch, 2.00 times as much [1.99, 2.01]."
+        "1,000 inferences take 279\N{NO-BREAK SPACE}mWh, 0.100 gCO2e, 2.79e-05 EUR (estimated) by torch2onnx/cpu; "
+        "558\N{NO-BREAK SPACE}mWh, 0.201 gCO2e, 5.58e-05 EUR (estimated) by torch, 2.00 times as much [1.99, 2.01]."
     )
     assert said[5] == "On the Pareto front of mean energy, latency and accuracy: torch2onnx/cpu."
 

@@ -18,7 +18,7 @@ def test_banner_shows_when_and_only_when_energy_is_estimated(figures: Path, esti
     soup = page(material(estimated=estimated), figures)
     banner = soup.select_one("#estimate-banner")
     assert (banner is not None) == estimated
-    assert ("Energy estimated, not measured" in soup.select_one("p.lead").text) == estimated
+    assert ("Energy estimated, not measured" in soup.select_one("header").text) == estimated
     assert ("estimated, not measured" in soup.select_one("#figure-energy_time figcaption").text) == estimated
     assert ("(estimated)" in soup.select_one("#table-energy_time").text) == estimated
 
@@ -68,7 +68,7 @@ def test_disturbed_runs_are_counted_where_the_study_is_answered_and_listed_with_
     soup = page(found, figures)
     assert (
         f"Others disturbed 3 of the {found.planned} runs: other work in 2, others' reading from disks in 2."
-        in soup.select_one("p.lead").text
+        in soup.select_one("header").text
     )
     rows = [[cell.text for cell in row.select("td")][1:] for row in soup.select("#table-disturbed-runs tbody tr")]
     record = {one["position"]: one for one in found.records}
@@ -88,12 +88,12 @@ def test_a_sentence_that_rests_on_a_disturbed_run_says_so() -> None:
     first = next(answered(found, found.headline.energy, "energy"))
     position = next(record["position"] for record in found.records if record["cell_id"] == first.best[0])
     disturbed = witnessed(found, {position: ["other work took 12 % of the processors"]})
-    assert "Others disturbed 1 of their 8 runs." in head(disturbed)
-    assert "disturbed" not in head(witnessed(found, {}))
+    assert "Others disturbed 1 of their 8 runs." in head(disturbed).text
+    assert "disturbed" not in head(witnessed(found, {})).text
 
 
 def test_a_study_that_nobody_disturbed_says_so_and_one_without_a_witness_says_nothing(figures: Path) -> None:
     quiet = page(witnessed(material(), {}), figures)
     assert "None of the 60 runs that could be told was." in quiet.select_one("#answers").text
-    assert "disturbed" not in quiet.select_one("p.lead").text
+    assert "disturbed" not in quiet.select_one("header").text
     assert "Did others disturb" not in page(material(), figures).text

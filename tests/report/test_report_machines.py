@@ -40,7 +40,7 @@ def test_the_page_says_of_how_many_machines_and_sessions_the_runs_are(
     places: list[dict[str, Any]], scope: str, sessions: list[str | None]
 ) -> None:
     found = placed(answered_study({TORCH: [1.0, 1.1, 0.9, 1.0], TENSORFLOW: [2.02, 2.2, 1.8, 1.98]}), places)
-    assert head(found).startswith(scope)
+    assert head(found).text.startswith(scope)
     told = [dict(facts) for facts in machines(found)]
     assert [one.get("Sessions (boots)") for one in told] == sessions
     assert compared_machines(found).startswith("Means over all runs mix them.")

@@ -15,7 +15,7 @@ def test_failed_run_is_listed_with_its_reason_and_does_not_count(figures: Path) 
     soup = page(found, figures)
     row = soup.select_one("#table-failed-runs tbody tr")
     assert [cell.text for cell in row.select("td")] == [found.records[0]["cell_id"], "1", "failed", FAILURE]
-    assert f"{found.planned - 1} of {found.planned} planned runs count" in soup.select_one("p.lead").text
+    assert f"{found.planned - 1} of {found.planned} planned runs count" in soup.select_one(".head").text
 
 
 def test_what_is_missing_or_left_out_is_listed_with_its_reason(figures: Path) -> None:

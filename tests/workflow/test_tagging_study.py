@@ -78,7 +78,7 @@ def test_a_target_of_an_error_is_reached_from_above(results: Path) -> None:
 
 def test_the_page_speaks_of_tokens_and_of_their_errors(results: Path) -> None:
     page = BeautifulSoup((results / "report" / "report.html").read_text(), "html.parser")
-    assert "for one token" in page.select_one("p.lead").text
+    assert "for one token" in page.select_one(".head").text
     assert "Energy per token (mJ)" in page.select_one("#table-energy_time").text
     assert "Token error rate" in page.select_one("#table-accuracy").text
     drawn = (results / "figures" / "energy_accuracy.svg").read_text()

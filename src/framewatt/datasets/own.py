@@ -90,7 +90,25 @@ def _read(path: Path, inputs: list[dict[str, Any]]) -> tuple[_Inputs, NDArray[np
             raise FramewattError(
                 f"{path}: {name}: found shape {array.shape}, {array.dtype}; allowed: ({wanted}), {entry['type']}"
             )
+        bad = int(np.sum(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))) if array.dtype.kind == "f" else 0
+        if bad:
+            raise FramewattError(
+                f"{path}: {name}: found NaN or infinity in {bad} of {len(array)} samples; allowed: finite numbers"
+            )
     labels = found.get(LABELS)
-    if labels is not None and labels.dtype.kind in "iu":
-        labels = labels.astype(np.int64)
-    return {entry["name"]: found[entry["name"]] for entry in inputs}, labels
+    named = [entry["name"] for entry in inputs] + ([LABELS] if labels is not None else [])
+    if len({len(found[name]) for name in named}) > 1:
+        counts = ", ".join(f"{len(found[name])} of {name}" for name in named)
+        raise FramewattError(f"{path}: found {counts}; allowed: as many of each")
+    return {entry["name"]: found[entry["name"]] for entry in inputs}, None if labels is None else _classes(path, labels)
+
+
+def _classes(path: Path, labels: NDArray[Any]) -> NDArray[np.int64]:
+    """The labels as classes from 0 on; how many there are, only the model knows."""
+    if labels.ndim != 1 or labels.dtype.kind not in "iu":
+        raise FramewattError(
+            f"{path}: {LABELS}: found shape {labels.shape}, {labels.dtype}; allowed: (n,), whole numbers from 0 on"
+        )
+    if len(labels) and labels.min() < 0:
+        raise FramewattError(f"{path}: {LABELS}: found {labels.min()}; allowed: whole numbers from 0 on")
+    return labels.astype(np.int64)

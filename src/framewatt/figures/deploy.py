@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.figures.energy_time import quality_colours
+from framewatt.figures.labels import name_points
 from framewatt.frames.quality import METRIC, unit_of, with_quality, words_of
 from framewatt.study.factors import COMPARED
 
@@ -50,7 +51,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     if colours is not None:
         figure.colorbar(colours, ax=axes_of, label=words_of(rows[METRIC]), shrink=0.8, aspect=30, ticks=MaxNLocator(4))
     figure.legend(handles=_legend(markers), loc="outside right center", alignment="left")
-    how = "Large: mean of a choice's runs, beside it the batch size; small: every run; lower left is better"
+    how = "Large: mean of a choice's runs, with its batch size; small: every run; lower left is better"
     return notes.finish(
         figure, title, notes.estimate_words(rows["estimated"]), [how, notes.disturbed_words(runs), notes.left_out(runs)]
     )
@@ -75,10 +76,19 @@ def _panel(axes: Axes, rows: pd.DataFrame, choices: pd.DataFrame, markers: dict[
             label="_front" if on_front else "_choice",
             zorder=5 if on_front else 4,
         )
-        if "batch_size" in choice:
-            axes.annotate(str(choice["batch_size"]), place, (6, 4), textcoords="offset points", fontsize=7, zorder=6)
     style.scale(axes.xaxis, rows[_LATENCY], "s")
     style.scale(axes.yaxis, rows[_ENERGY], "J")
+    name_points(
+        axes,
+        list(zip(here[_LATENCY], here[_ENERGY], strict=True)),
+        [_name(labels[choice["cell"]], choice) for choice in here.to_dict("records")],
+    )
+
+
+def _name(label: str, choice: dict[str, Any]) -> str:
+    """Name of a choice: the compared levels, and the batch size where that is none of them."""
+    size = choice.get("batch_size")
+    return label if size is None or f"batch {size}" in label else f"{label}, {size}"
 
 
 def _legend(markers: dict[str, str]) -> list[Line2D]:

@@ -31,7 +31,7 @@ def label(levels: Mapping[str, Any], compared: Iterable[str]) -> str:
     """
     given = {name: levels[name] for name in compared if name in levels and levels[name] != NATIVE}
     telling = {name: level for name, level in given.items() if name not in OPTIONS or level != OPTIONS[name].default}
-    return "/".join(_text(name, level) for name, level in (telling or given).items())
+    return "/".join(in_words(name, level) for name, level in (telling or given).items())
 
 
 def named(factors: Iterable[str]) -> str:
@@ -47,21 +47,21 @@ def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:
         levels: a level of every factor, by name.
         factors: those to name, in that order.
     """
-    return " ".join(_text(name, levels[name]) for name in factors)
+    return " ".join(in_words(name, levels[name]) for name in factors)
 
 
 def remarks(levels: Mapping[str, Any]) -> list[str]:
     """Levels in words, without phase and batch size, which titles begin with, and without fp32, the default."""
     silent = {("precision", OPTIONS["precision"].default)}
     return [
-        _text(name, level)
+        in_words(name, level)
         for name, level in levels.items()
         if name not in ("phase", "batch_size") and (name, level) not in silent
     ]
 
 
-def _text(factor: str, level: Any) -> str:
-    """A level in words; a number is preceded by what it counts."""
+def in_words(factor: str, level: Any) -> str:
+    """A level in words: `torch`, `batch 8`, `threads 2`; a number is preceded by what it counts."""
     if factor == "batch_size":
         return f"batch {level}"
     return OPTIONS[factor].text(level) if factor in OPTIONS else str(level)

@@ -76,6 +76,12 @@ class Answered:
         return self.row["settled"] is True or str(self.row["settled"]) == "True"
 
     @property
+    def reference(self) -> str:
+        """Name of the cell that ratios are to; empty where there is none."""
+        found = self.row["reference"]
+        return found if isinstance(found, str) else ""
+
+    @property
     def ratios(self) -> dict[str, dict[str, float | None]]:
         """Ratios by other cell, see framewatt.statistics.answers."""
         return dict(json.loads(self.row["ratios"]))
@@ -90,20 +96,20 @@ class Answered:
     @property
     def remark(self) -> str:
         """Which cells of the group are not compared, as a sentence that follows others; empty where all are."""
-        without = [self._label(cell) for cell in self.without]
+        without = [self.label(cell) for cell in self.without]
         return f" Not compared, since none of its runs counts: {', '.join(without)}." if without else ""
 
     def _alone(self) -> str:
         if not self.best:
             return f"{self.group.name}: no run counts."
-        return f"{self.group.name}: only {self._label(self.best[0])} has runs that count, so nothing is compared."
+        return f"{self.group.name}: only {self.label(self.best[0])} has runs that count, so nothing is compared."
 
     def _settled(self) -> str:
         others, row = self.ratios, self.row
-        nearest = self._label(row["next"])
+        nearest = self.label(row["next"])
         than = nearest if len(others) == 1 else f"the next, {nearest}"
         return (
-            f"{self._label(self.best[0])} costs least {self._what} for one {self.per} ({self.group.name}), "
+            f"{self.label(self.best[0])} costs least {self._what} for one {self.per} ({self.group.name}), "
             f"{percent(1 - 1 / row['ratio'])} less than {than} ({self._interval()}), {self._after}."
         )
 
@@ -118,7 +124,7 @@ class Answered:
         return f"{level} {percent_at_least(1 - 1 / low).removesuffix(' %')} to {percent_below(1 - 1 / high)}"
 
     def _open(self) -> str:
-        names = [self._label(cell) for cell in self.best]
+        names = [self.label(cell) for cell in self.best]
         among = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} of {len(self.ratios) + 1} cells"
         parts = [f"Not settled between {among} in {self._what} for one {self.per} ({self.group.name})", self._apart()]
         return "; ".join(filter(None, [": ".join(filter(None, parts)), self._others(), self._after])) + "."
@@ -137,7 +143,7 @@ class Answered:
         if not outside:
             return ""
         one = len(outside) == 1
-        who = f"the other, {self._label(outside[0])}," if one else f"the other {number_word(len(outside))}"
+        who = f"the other, {self.label(outside[0])}," if one else f"the other {number_word(len(outside))}"
         least = self.row["others_at_least"]
         if not known(least) or least <= 1:
             return f"one of them costs no more than {who.rstrip(',')}"
@@ -153,7 +159,8 @@ class Answered:
         estimated = self.row["estimated"] is True or str(self.row["estimated"]) == "True"
         return self.what + (ESTIMATED if estimated else "")
 
-    def _label(self, cell: str) -> str:
+    def label(self, cell: str) -> str:
+        """The levels that distinguish a cell in the group."""
         return self.group.labels.get(cell, cell)
 
     def in_full(self, unit: str, means: Mapping[str, Mapping[str, Any]]) -> str:
@@ -164,13 +171,12 @@ class Answered:
             means: rows of the cells frame for the quantity, by cell.
         """
         words = self.sentence
-        reference = self.row["reference"] if isinstance(self.row["reference"], str) else ""
-        if reference in means:
-            mean = means[reference]
+        if self.reference in means:
+            mean = means[self.reference]
             amount = si_range(mean["mean"], mean["mean_low"], mean["mean_high"], unit)
-            words += f" {self._label(reference)} takes {amount} a {self.per}"
+            words += f" {self.label(self.reference)} takes {amount} a {self.per}"
             told = [
-                f"{self._label(cell)} {significant(one['ratio'])}{interval(one['low'], one['high'])}"
+                f"{self.label(cell)} {significant(one['ratio'])}{interval(one['low'], one['high'])}"
                 for cell, one in self.ratios.items()
             ]
             words += f"; times as much: {', '.join(told)}." if told else "."

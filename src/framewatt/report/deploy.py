@@ -8,7 +8,7 @@ import pandas as pd
 
 from framewatt.frames.counting import counts
 from framewatt.frames.factor_columns import factors_of, sorted_by
-from framewatt.frames.factor_words import label
+from framewatt.frames.factor_words import in_words, label
 from framewatt.frames.quality import unit_of, words_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import interval, known, p_value, si, significant
@@ -59,9 +59,7 @@ def _names(choices: pd.DataFrame, compared: Sequence[str]) -> dict[str, str]:
     others = [name for name in factors_of(choices) if name not in (*compared, *_TASK, "phase")]
     varied = [name for name in others if choices[name].nunique() > 1]
     return {
-        row["cell"]: " ".join(
-            [label(row, compared), *(f"{'batch ' if name == 'batch_size' else ''}{row[name]}" for name in varied)]
-        ).strip()
+        row["cell"]: " ".join([label(row, compared), *(in_words(name, row[name]) for name in varied)]).strip()
         or row["cell"]
         for row in choices.to_dict("records")
     }
@@ -146,7 +144,7 @@ def _takes(rows: Sequence[Row], names: Mapping[str, str]) -> str:
 
 
 def _amounts(row: Row) -> str:
-    amounts = [f"{significant(row['kwh'])} kWh"]
+    amounts = [si(1000 * row["kwh"], "Wh")]
     amounts += [f"{significant(row['co2e_g'])} gCO2e"] if known(row["co2e_g"]) else []
     amounts += [f"{significant(row['price'])} {row['currency']}"] if known(row["price"]) else []
     return ", ".join(amounts) + (ESTIMATED if row["estimated"] else "")

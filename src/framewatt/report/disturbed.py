@@ -42,6 +42,12 @@ def in_all(material: Material) -> str:
     return f"Others disturbed {len(disturbed)} of the {plural(len(counted), 'run')}: {by}."
 
 
+def share(material: Material) -> float:
+    """Share of the runs that count which others disturbed; 0 where none counts."""
+    counted = _counted(material)
+    return sum(bool(causes_of(record)) for record in counted) / len(counted) if counted else 0.0
+
+
 def sentences(material: Material) -> list[str]:
     """Summary of the witnesses of all runs; empty for a study without any."""
     counted = _counted(material)

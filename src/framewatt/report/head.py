@@ -1,28 +1,99 @@
-"""The report's first paragraph: the study's answer and its scope."""
+"""The first screen of the report: what costs least in each group, drawn and in a sentence, and what it holds for."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from framewatt.frames.quality import QUALITY_UNKNOWN
 from framewatt.report import disturbed, facts
 from framewatt.report.answered import Answered, answered, disturbed_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import listed, plural
+from framewatt.report.strip import Strip, strip_of
+from framewatt.runs.verdict import counts
 
 _MOST_GROUPS = 3
-"""Largest number of groups that the paragraph answers one by one; of more, it gives counts."""
+"""Largest number of groups that are all shown at once; of more, a sentence counts, and the groups unfold below it."""
+
+_MUCH_DISTURBED = 0.1
+"""Share of runs that others disturbed from which a banner says so."""
 
 
-def head(material: Material) -> str:
-    """The study's answer in one paragraph."""
+_MOST_REASONS = 3
+"""Largest number of reasons for an unknown quality that are told; tables have all."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of one group.
+
+    Attributes:
+        sentence: which choice costs least, by how much, and whether that is known.
+        strip: all choices; None where none are compared.
+        remark: which of its cells are not compared, and how many of its runs others disturbed.
+    """
+
+    sentence: str
+    strip: Strip | None
+    remark: str
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first screen.
+
+    Attributes:
+        lead: a sentence in place of too many groups, or of none; empty where `answers` says it all.
+        answers: one a group.
+        disturbed: how many runs others disturbed, and by what; empty where they were few.
+        notes: what else holds for all of it.
+    """
+
+    lead: str
+    answers: Sequence[Answer]
+    disturbed: str
+    notes: str
+
+    @property
+    def text(self) -> str:
+        """All sentences of the first screen."""
+        told = [self.lead] if self.lead else [f"{one.sentence} {one.remark}".strip() for one in self.answers]
+        return " ".join(filter(None, [*told, self.disturbed, self.notes]))
+
+
+def head(material: Material) -> Head:
+    """The study's answer by energy."""
     found = [one for one in answered(material, material.headline.energy, "energy") if one.compared]
-    count = f"{material.counted} of {material.planned} planned runs count."
-    if not found:
-        none = "No two comparable cells have an energy that counts, so the study has no answer."
-        return " ".join(filter(None, [none, disturbed.in_all(material), count]))
-    told = [_with_remarks(material, one) for one in found] if len(found) <= _MOST_GROUPS else [_in_short(found)]
-    told[0] = f"{_scope(material)}: {told[0]}"
-    estimate = f"{material.estimate}." if material.estimate else ""
-    return " ".join(filter(None, [*told, estimate, disturbed.in_all(material), count]))
+    lead = "" if found else "No two comparable cells have an energy that counts, so the study has no answer."
+    if len(found) > _MOST_GROUPS:
+        lead = f"{_scope(material)}: {_in_short(found)}"
+    answers = [
+        Answer(
+            one.sentence if number or lead else f"{_scope(material)}: {one.sentence}",
+            strip_of(one),
+            " ".join(filter(None, [one.remark.strip(), disturbed_of(material, one)])),
+        )
+        for number, one in enumerate(found)
+    ]
+    much = disturbed.share(material) >= _MUCH_DISTURBED
+    notes = [
+        f"{material.estimate}." if material.estimate else "",
+        "" if much else disturbed.in_all(material),
+        *_unjudged(material),
+        f"{material.counted} of {material.planned} planned runs count.",
+    ]
+    return Head(lead, answers, disturbed.in_all(material) if much else "", " ".join(filter(None, notes)))
+
+
+def _unjudged(material: Material) -> list[str]:
+    """Why the quality of runs that count is unknown, a sentence each."""
+    flags = (flag for record in material.records if counts(record) for flag in record["flags"])
+    reasons = Counter(flag for flag in flags if re.search(QUALITY_UNKNOWN, flag))
+    return [
+        f"{reason[:1].upper()}{reason[1:]} ({plural(count, 'run')})."
+        for reason, count in reasons.most_common(_MOST_REASONS)
+    ]
 
 
 def _scope(material: Material) -> str:
@@ -34,14 +105,10 @@ def _scope(material: Material) -> str:
     return f"{where}, in {'this session' if sessions < 2 else f'{sessions} sessions'}"
 
 
-def _with_remarks(material: Material, one: Answered) -> str:
-    return " ".join(filter(None, [one.sentence + one.remark, disturbed_of(material, one)]))
-
-
 def _in_short(found: Sequence[Answered]) -> str:
     """How many groups are settled, and which cells they name."""
     settled = [one for one in found if one.settled]
-    names = Counter(one.group.labels[one.best[0]] for one in settled)
+    names = Counter(one.label(one.best[0]) for one in settled)
     words = f"of {len(found)} groups of comparable cells {len(settled)} are settled"
     if names:
         words += (

@@ -16,6 +16,9 @@ from framewatt.report.meters import characterised
 from framewatt.report.svg import inline
 from framewatt.report.tables import Table, replication_tables, study_tables
 
+CHOICES = "deploy"
+"""Name of the table that stands in a section of its own."""
+
 
 @dataclass(frozen=True)
 class PageFigure:
@@ -45,10 +48,11 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    tables = study_tables(material)
     return environment.get_template("template.html.j2").render(
         plan=material.plan,
         estimate=material.estimate,
-        lead=head(material),
+        head=head(material),
         measured=facts.measured(material),
         machines=facts.machines(material),
         of_several_machines=facts.compared_machines(material),
@@ -64,7 +68,8 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         commands=commands_of(material.plan, _commit(material)),
         study_file=f"config/studies/{material.plan['study']}.yaml",
         figures=_figures(figures),
-        tables=study_tables(material),
+        tables=[table for table in tables if table.name != CHOICES],
+        choices=[table for table in tables if table.name == CHOICES],
         replication=replication_tables(material),
         authors_figures=_figures(authors, "authors-") if authors else [],
         paper=material.plan["settings"].get("replicates"),

@@ -44,6 +44,20 @@ def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetit
     return f"run {now} of {most}{len(plan['order'])}: {cell_id}, repetition {repetition}; {guess}"
 
 
+def rest_line(cool_down: Mapping[str, Any]) -> str:
+    """How long the machine rests before the run, as the end of a sentence; empty where it does not.
+
+    Args:
+        cool_down: the study's: `rest_s`, `idle_band`, `timeout_s`.
+    """
+    rest_s = float(cool_down["rest_s"])
+    rest = f"; rests {rest_s:g} s first" if rest_s else ""
+    if cool_down["idle_band"] is None:
+        return rest
+    wait = f"up to {cool_down['timeout_s']:g} s until it draws as little as when idle"
+    return f"{rest}, then {wait}" if rest else f"; first waits {wait}"
+
+
 def _seconds(record: Path) -> float | None:
     """How long a finished run took, its rest included; None where it is not finished."""
     try:

@@ -48,8 +48,8 @@ def judge_choices(
 ) -> pd.DataFrame:
     """Judge every inference cell against the others of its workload and data set; these cells are the choices.
 
-    The Pareto front is over mean energy per sample, latency (median and 95th percentile of a batch) and quality
-    (the task's primary metric, such as accuracy), which is an objective only where it is known for all choices.
+    The Pareto front is over mean energy per sample, latency (95th percentile of a batch) and quality (the
+    task's primary metric, such as accuracy), which is an objective only where it is known for all choices.
 
     Choices count as equally accurate where they are equivalent to the most accurate one (see `equivalence`), p
     corrected over the workload's choices. Where no accuracy is known, or the size of the test set is unknown, all
@@ -115,7 +115,7 @@ def _mean(values: Values) -> float:
 
 
 def _mark_front(usable: list[dict[str, Any]]) -> None:
-    names = ["energy_per_sample_j", "latency_p50_s", "latency_p95_s"]
+    names = ["energy_per_sample_j", "latency_p95_s"]
     losses = np.array([[row[name] for name in names] for row in usable]).reshape(-1, len(names))
     quality = np.array([row["quality"] for row in usable])
     if len(usable) and not np.isnan(quality).any():

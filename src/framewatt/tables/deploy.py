@@ -61,7 +61,7 @@ def deploy(choices: pd.DataFrame, costs: Mapping[str, Any]) -> Table:
         "Pareto front": lambda r: _yes(r["on_front"]),
     }
     shown |= {heading: _verdict(objective) for objective, heading in _HEADINGS.items()}
-    shown[f"kWh of {INFERENCES:,}"] = lambda r: _marked(r["kwh"], r)
+    shown[f"Wh of {INFERENCES:,}"] = lambda r: _marked(times(r["kwh"], 1000), r)
     if costs.get("intensity_g_per_kwh") is not None:
         shown[f"gCO2e of {INFERENCES:,}"] = lambda r: _marked(r["co2e_g"], r)
     if costs.get("price") is not None:
