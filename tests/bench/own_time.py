@@ -51,7 +51,8 @@ def own_seconds(scratch: Path, runs: int) -> list[float]:
         (scratch / f"{name}.json").write_text(json.dumps(content))
     job = {
         **{"study": "bench", "cell_id": "c", "cell": {"phase": "infer"}, "engine": "torch", "repetition": 1},
-        **{"attempt": 1, "job_sha256": None},
+        **{"attempt": 1, "job_sha256": None, "purpose": "measure", "phase": "infer", "model": "none"},
+        **{"provider": "native", "batch_size": 1, "seed": 1, "window": {}, "training": {}, "weights": None},
         **{"device": "cpu", "threads": 1, "instruments": instruments, "timeout_s": 60},
         "cool_down": {"rest_s": 0, "idle_band": None, "timeout_s": 1},
         "preflight": {"strict": False, "accept": [], "set_governor": None},

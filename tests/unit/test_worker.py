@@ -215,6 +215,6 @@ def test_a_result_tells_of_variables_that_change_how_libraries_compute(
     }
     (tmp_path / "job.json").write_text(json.dumps(job))
     worker.main(str(tmp_path / "job.json"))
-    assert json.loads((tmp_path / "result.json").read_text())["workload"] == {
-        "variables": {"TF_ENABLE_ONEDNN_OPTS": "0"}
-    }
+    told = json.loads((tmp_path / "result.json").read_text())["workload"]
+    assert told["variables"] == {"TF_ENABLE_ONEDNN_OPTS": "0"}
+    assert 20e6 < told["peak_memory_b"] < 100e9
