@@ -19,7 +19,7 @@ def recommended(energies: dict, accuracy: dict | None = None, *, estimated: bool
     tested = TestSets(samples={one.id: 5000 for one in energies})
     made = judged(runs, found.epochs) | {"choices": judge_choices(runs, STATISTICS, tested)}
     found = dataclasses.replace(found, plan=plan, runs=runs, **made)
-    ((task, sentences),) = deploy.recommendations(found)
+    ((task, sentences, _),) = deploy.recommendations(found)
     assert task == "resnet50 on digits"
     return sentences
 

@@ -34,6 +34,19 @@ def test_a_counter_that_was_reset_is_invalid() -> None:
     assert wrapped.reasons == ("counter went back by other than a wrap: it was reset",)
 
 
+@pytest.mark.parametrize("limit", [{"max_power_w": 200}, {}])
+def test_one_zero_in_a_counter_that_then_goes_on_is_a_failed_read(limit: dict) -> None:
+    found = counter(times(0, 1, 2, 3, 4), np.array([500.0, 600, 0, 800, 900]), 0, 4, **limit)
+    assert (found.reasons, found.energy_j, found.failed_reads) == ((), pytest.approx(400), 1)
+
+
+def test_a_dip_from_which_the_domain_can_be_back_is_a_reset() -> None:
+    found = counter(times(0, 1, 2, 3), np.array([100.0, 110, 50, 130]), 0, 3, max_power_w=200)
+    assert found.reasons == ("counter went back: it was reset",)
+    several = counter(times(0, 1, 2, 3, 4), np.array([500.0, 600, 0, 5, 10]), 0, 4, max_power_w=200)
+    assert several.reasons == ("counter went back: it was reset",)
+
+
 def test_a_counter_that_goes_up_faster_than_the_domain_can_draw_is_invalid() -> None:
     found = counter(times(0, 1, 2, 3), np.array([0.0, 100, 900, 1000]), 0, 3, wrap=1e6, max_power_w=200)
     assert found.energy_j is None

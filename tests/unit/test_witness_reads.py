@@ -111,6 +111,14 @@ def test_a_path_to_a_disk_is_not_counted_beside_it(tmp_path: Path) -> None:
         ),
         (
             {
+                "proc/self/cgroup": "3:cpu,cpuacct:/a\n",
+                "sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us": "50000\n",
+                "sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us": "100000\n",
+            },
+            0.5,
+        ),
+        (
+            {
                 "proc/self/cgroup": "3:cpu:/\n",
                 "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
                 "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",

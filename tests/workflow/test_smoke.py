@@ -8,6 +8,7 @@ import subprocess
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote
 
 import matplotlib.image
 import numpy as np
@@ -161,7 +162,17 @@ def test_the_report_holds_every_table_and_figure_and_needs_nothing_else(page: Be
     assert {
         f"table-{name}" for name in ("energy_time", "accuracy", "fairness", "export_agreement", "comparisons", "epochs")
     } <= tables
-    assert not page.find_all(["link", "script", "img", "iframe"])
+    assert not page.find_all(["link", "img", "iframe"])
+    assert not [script for script in page.find_all("script") if script.has_attr("src")]
+
+
+def test_every_link_of_the_page_leads_somewhere(page: BeautifulSoup, results: Path) -> None:
+    ids = {tag["id"] for tag in page.find_all(id=True)}
+    found = [link["href"] for link in page.find_all("a", href=True)]
+    assert {name for name in found if name.startswith("#") and name[1:] not in ids} == set()
+    files = [unquote(name) for name in found if not name.startswith("#")]
+    assert {name for name in files if not (results / "report" / name).is_file()} == set()
+    assert {Path(name).suffix for name in files} >= {".csv", ".svg", ".pdf", ".png"}
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine; install Debian's package chromium")

@@ -83,7 +83,7 @@ class _Readings:
 
     def __init__(self, channel: Channel, time_ns: Nanoseconds, counter_j: Values) -> None:
         self.channel = channel
-        self.samples = Samples(time_ns, counter_j, total=True)
+        self.samples = Samples(time_ns, _without_dips(time_ns, counter_j, channel), total=True)
         t = self.samples.time_ns
         steps, self.back, self.undone = _steps(self.samples.value, channel)
         self.beyond = steps > _most_j(t, steps, channel)
@@ -232,6 +232,27 @@ class _Readings:
             most_w * when_s,
             float(around.mean()),
         )
+
+
+def _without_dips(time_ns: Nanoseconds, counter_j: Values, channel: Channel) -> Values:
+    """The readings, where one that is lower than both of its neighbours counts as failed.
+
+    A register that once reads 0 did so by mistake if the counter then goes on from where it was. It is no reset or
+    wrap, since to be back the domain would have to draw more than it can; where its limit is not known, only a 0 is
+    taken for a mistake.
+    """
+    value = np.array(counter_j, dtype=np.float64)
+    good = np.flatnonzero(np.isfinite(value))
+    if len(good) < 3:
+        return value
+    before, low, after = value[good[:-2]], value[good[1:-1]], value[good[2:]]
+    dips = (low < before - 2 * channel.resolution) & (after >= before - 2 * channel.resolution)
+    if channel.max_power_w:
+        dips &= (after - low) > _most_j(np.asarray(time_ns)[good[1:]], after - low, channel)
+    else:
+        dips &= low == 0
+    value[good[1:-1][dips]] = np.nan
+    return value
 
 
 def _steps(value: Values, channel: Channel) -> tuple[Values, NDArray[np.bool_], bool]:

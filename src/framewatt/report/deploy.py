@@ -28,8 +28,12 @@ _BEST = {
 Row = Mapping[str, Any]
 
 
-def recommendations(material: Material) -> list[tuple[str, list[str]]]:
-    """A heading and its sentences for every workload and data set with inference runs that count."""
+def recommendations(material: Material) -> list[tuple[str, list[str], list[dict[str, Any]]]]:
+    """A heading, its sentences and its choices for every workload and data set with inference runs that count.
+
+    The choices are those that are as good as the best in quality, with energy and latency both in numbers and in words,
+    for the page's deadline.
+    """
     choices = with_costs(material.choices, material.plan["settings"].get("costs", {}))
     choices = choices[choices["n"] > 0]
     if choices.empty:
@@ -42,8 +46,26 @@ def recommendations(material: Material) -> list[tuple[str, list[str]]]:
         sentences = [_quality(rows, names, settings)]
         sentences += [_best(objective, rows, names) for objective in OBJECTIVES]
         sentences += [_takes(rows, names), _front(rows, names), _mixed(material, names)]
-        found.append((" on ".join(map(str, levels)), [sentence for sentence in sentences if sentence]))
+        told = [sentence for sentence in sentences if sentence]
+        found.append(
+            (" on ".join(map(str, levels)), told, [_in_time(row, names) for row in rows if _can_be_in_time(row)])
+        )
     return found
+
+
+def _can_be_in_time(row: Row) -> bool:
+    return _true(row["as_good"]) and known(row["energy_per_sample_j"], row["latency_p95_s"])
+
+
+def _in_time(row: Row, names: Mapping[str, str]) -> dict[str, Any]:
+    energy_j, latency_s = float(row["energy_per_sample_j"]), float(row["latency_p95_s"])
+    return {
+        "name": names[row["cell"]],
+        "energy_j": energy_j,
+        "energy": si(energy_j, "J") + (ESTIMATED if row["estimated"] else ""),
+        "latency_s": latency_s,
+        "latency": si(latency_s, "s"),
+    }
 
 
 def _mixed(material: Material, cells: Collection[str]) -> str:

@@ -80,7 +80,8 @@ def table(material: Material) -> Table:
         if causes or first
     ]
     header = ["cell", "repetition", "disturbed by", "first try disturbed by"]
-    return Table("disturbed-runs", "Runs that others disturbed", header, rows, frozenset({"repetition"}))
+    repetition = frozenset({"repetition"})
+    return Table("disturbed-runs", "Runs that others disturbed", header, rows, repetition, of_runs=True)
 
 
 def _counted(material: Material) -> list[Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from framewatt.figures.names import FIGURES
+from framewatt.figures.names import FIGURES, SUFFIXES
 from framewatt.report import deploy, facts, problems, stopping, words
 from framewatt.report.commands import commands_of
 from framewatt.report.head import head
@@ -20,13 +20,18 @@ CHOICES = "deploy"
 """Name of the table that stands in a section of its own."""
 
 
+FILTERED_ROWS = 12
+"""Rows from which a table can be filtered."""
+
+
 @dataclass(frozen=True)
 class PageFigure:
-    """A figure of the page: its id is `figure-<name>`."""
+    """A figure of the page: its id is `figure-<name>`, and `files` are its files in the study's folder of figures."""
 
     name: str
     caption: str
     svg: Markup
+    files: list[str]
 
 
 def build_report(material: Material, figures: Path, authors: Path | None = None) -> str:
@@ -69,6 +74,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         study_file=f"config/studies/{material.plan['study']}.yaml",
         figures=_figures(figures),
         tables=[table for table in tables if table.name != CHOICES],
+        filtered_rows=FILTERED_ROWS,
         choices=[table for table in tables if table.name == CHOICES],
         replication=replication_tables(material),
         authors_figures=_figures(authors, "authors-") if authors else [],
@@ -94,7 +100,8 @@ def _figures(folder: Path, prefix: str = "") -> list[PageFigure]:
         caption, alternative = (known.caption, known.alternative) if known else (plain, plain)
         # `inline` refuses anything but a plain drawing.
         svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{prefix}{path.stem}", alternative))  # noqa: S704  # see above
-        found.append(PageFigure(f"{prefix}{path.stem}", caption, svg))
+        files = [f"{path.stem}.{suffix}" for suffix in (SUFFIXES if known else ("svg",))]
+        found.append(PageFigure(f"{prefix}{path.stem}", caption, svg, files))
     return found
 
 

@@ -23,6 +23,7 @@ def problem_tables(material: Material) -> list[Table]:
             ["cell", "repetition", "what", "why"],
             _runs(material),
             _REPETITION,
+            of_runs=True,
         ),
         Table("missing-runs", "Planned runs without a record", ["cell", "repetitions"], _missing(material)),
         Table(

@@ -22,7 +22,8 @@ class Table:
         header: names of the columns.
         rows: as shown, each as long as the header.
         numeric: names of the columns that are right-aligned.
-        source: the file that holds it in full precision, or None.
+        source: the file that holds it in full precision, below the study's results; None where there is none.
+        of_runs: whether each row is a run that has a record: its first two columns are cell and repetition.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Table:
     rows: Sequence[Sequence[str]]
     numeric: frozenset[str] = frozenset()
     source: str | None = None
+    of_runs: bool = False
 
     @property
     def long(self) -> bool:

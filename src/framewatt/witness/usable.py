@@ -32,6 +32,9 @@ def quotas_of(root: Path) -> list[float]:
         if not second and "cpu" not in controllers.split(","):
             continue
         mounted = root / _GROUPS / ("" if second else "cpu")
+        if not mounted.is_dir():
+            # Some systems mount it under the names of all controllers in it, as `cpu,cpuacct`, alone.
+            mounted = root / _GROUPS / controllers
         place = mounted / group.lstrip("/")
         while place.is_relative_to(mounted):
             told = text_of(place / "cpu.max") if second else _first_version(place)

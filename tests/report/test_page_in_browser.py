@@ -1,0 +1,110 @@
+"""The page in a real browser: it says nothing to the console, its tables sort, and axe finds nothing serious."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+from report_factory import material
+
+from framewatt.report import build_report
+
+BROWSER = shutil.which("chromium")
+WIDE, NARROW = 1200, 390
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="found no chromium; install Debian's package")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory, figures: Path) -> str:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(build_report(material(), figures))
+    return path.as_uri()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """The page, which may neither complain nor ask for anything."""
+    opened = browser.new_page(viewport={"width": WIDE, "height": 900})
+    said: list[str] = []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.on("request", lambda request: request.url.startswith(("file:", "data:")) or said.append(request.url))
+    opened.goto(address)
+    yield opened
+    opened.close()
+    assert said == []
+
+
+def column(page: Page, table: str, number: int) -> list[str]:
+    """The texts of a column's cells that are shown."""
+    return page.locator(f"#{table} tbody tr:visible td:nth-child({number})").all_inner_texts()
+
+
+def numbers(texts: list[str]) -> list[float]:
+    return [float(text.split()[0].replace(",", "")) for text in texts]
+
+
+def test_a_heading_sorts_its_table_by_number_and_again_the_other_way(page: Page) -> None:
+    headings = page.locator("#table-energy_time thead th").all_inner_texts()
+    (place,) = [n for n, text in enumerate(headings, 1) if text.strip().startswith("Batch")]
+    before = numbers(column(page, "table-energy_time", place))
+    heading = page.locator(f"#table-energy_time thead th:nth-child({place})")
+    heading.locator("button").click()
+    assert numbers(column(page, "table-energy_time", place)) == sorted(before)
+    assert heading.get_attribute("aria-sort") == "ascending"
+    heading.locator("button").click()
+    assert numbers(column(page, "table-energy_time", place)) == sorted(before, reverse=True)
+    assert heading.get_attribute("aria-sort") == "descending"
+
+
+def test_a_long_table_is_filtered_by_words(page: Page) -> None:
+    field = page.locator("label.filter input").first
+    table = page.locator("label.filter + .scroll table").first
+    rows = table.locator("tbody tr")
+    whole = rows.count()
+    field.fill("torch")
+    shown = [text.lower() for text in table.locator("tbody tr:visible").all_inner_texts()]
+    assert 0 < len(shown) < whole
+    assert all("torch" in text for text in shown)
+    assert f"{len(shown)} of {whole} rows" in page.locator("label.filter").first.inner_text()
+
+
+def test_a_deadline_names_the_choice_of_least_energy_in_time(page: Page) -> None:
+    place = page.locator(".deadline").first
+    field, told = place.locator("input"), place.locator("output")
+    every = told.inner_text()
+    assert " has the least mean energy, " in every
+    field.fill("0")
+    field.dispatch_event("input")
+    assert "of 1 choices in time" in told.inner_text()
+    assert told.inner_text() != every
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_violation(page: Page, width: int, scheme: str) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    found = Axe().run(page).response["violations"]
+    serious = {
+        one["id"]: [node["html"][:120] for node in one["nodes"]][:3]
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    }
+    assert serious == {}
+
+
+def test_nothing_is_wider_than_a_narrow_screen(page: Page) -> None:
+    page.set_viewport_size({"width": NARROW, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
