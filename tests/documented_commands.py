@@ -44,7 +44,7 @@ def lines_of(block: str) -> list[str]:
 
 def printed_in(page: str) -> list[str]:
     """The command lines of a page."""
-    blocks = re.findall(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)
+    blocks = re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", page, re.DOTALL)
     return [line for block in blocks for line in lines_of(html.unescape(block))]
 
 

@@ -78,8 +78,12 @@ def test_page_needs_no_network_and_no_other_file(plain: str) -> None:
         tag[name] for tag in soup.find_all(True) for name in ("src", "href", "xlink:href") if tag.has_attr(name)
     ]
     assert references
-    assert all(reference.startswith(("#", "data:image/png;base64,")) for reference in references)
-    assert not soup.select("script, link, iframe, img, object, embed")
+    beside = ("../tables/", "../figures/", "../measure/", "../replication/")
+    assert all(reference.startswith(("#", "data:image/png;base64,", *beside)) for reference in references)
+    # It links to files beside it, and shows none of them.
+    assert not [tag for tag in soup.find_all(True) if tag.name != "a" and str(tag.get("href", "")).startswith("../")]
+    assert not [tag for tag in soup.find_all(src=True) if not tag["src"].startswith("data:")]
+    assert not soup.select("script[src], link, iframe, img, object, embed")
     assert "@import" not in text
     assert not re.search(r"url\((?!#)", text)
 

@@ -113,4 +113,4 @@ def _figure(path: Path) -> PageFigure:
     alternative = f"{caption}, drawn from the raw results; the numbers are in the tables of the same study."
     # The file is the workflow's own; whatever text is in it was escaped when matplotlib wrote it.
     svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{path.stem}", alternative))  # noqa: S704  # see above
-    return PageFigure(path.stem, caption, svg)
+    return PageFigure(path.stem, caption, svg, [])
