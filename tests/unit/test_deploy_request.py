@@ -149,6 +149,22 @@ def test_samples_give_open_axes_and_labels_a_metric(here: Path) -> None:
         taken(request(data=Path("bad.npz")), [IDS])
 
 
+def test_a_batch_is_no_larger_than_the_samples(here: Path) -> None:
+    np.savez("few.npz", ids=np.zeros((9, 12), np.int64))
+    assert taken(request(data=Path("few.npz")), [IDS]).batches == (1, 8)
+    with pytest.raises(FramewattError, match=r"BATCH: found 16; allowed: up to 9, the samples of few\.npz"):
+        taken(request(data=Path("few.npz"), batches=(8, 16)), [IDS])
+    np.savez("bare.npz", ids=np.float32(1))
+    with pytest.raises(FramewattError, match=r"bare\.npz: found ids; allowed: arrays of samples"):
+        taken(request(data=Path("bare.npz")), [IDS])
+
+
+def test_a_single_choice_is_measured_a_few_times(here: Path) -> None:
+    alone = request(batches=(1,))
+    study = loaded(here, study_of(alone, taken(alone, [IMAGE]), ("cpu",)))
+    assert (len(study.measured_cells), study.settings["repetitions"]) == (1, 5)
+
+
 def test_inputs_of_a_function_are_given() -> None:
     function = Request("small", Factory(Path("mine"), "nets:small", "torch"))
     with pytest.raises(FramewattError, match="INPUTS: found none, of a model that a function makes; allowed: INPUTS="):

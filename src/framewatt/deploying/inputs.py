@@ -42,7 +42,10 @@ def taken(request: Request, declared: Sequence[Mapping[str, Any]] | None) -> Tak
     Raises:
         FramewattError: a size is missing, or what was given does not fit the model.
     """
-    samples, labelled = _samples(request.data) if request.data else ({}, False)
+    samples, labelled, count = _samples(request.data) if request.data else ({}, False, None)
+    usual = tuple(size for size in USUAL_BATCHES if count is None or size <= count)
+    if too_large := [size for size in request.batches if count is not None and size > count]:
+        raise FramewattError(f"BATCH: found {too_large[0]}; allowed: up to {count}, the samples of {request.data}")
     if declared is None:
         given = {name: (str(kind), shape) for name, (kind, shape) in (samples or request.inputs).items()}
         if not given:
@@ -50,11 +53,11 @@ def taken(request: Request, declared: Sequence[Mapping[str, Any]] | None) -> Tak
                 "INPUTS: found none, of a model that a function makes; allowed: INPUTS=image=3x224x224 (one sample, "
                 "without the batch), or DATA=samples.npz"
             )
-        return Taken(_entries(given), request.batches or USUAL_BATCHES, None, labelled)
+        return Taken(_entries(given), request.batches or usual, None, labelled)
     fixed = _fixed_batch(request, declared)
     found = {str(one["name"]): (str(one["type"]), _shape(request, one, samples)) for one in declared}
     _check_given(request, declared)
-    return Taken(_entries(found), request.batches or ((fixed,) if fixed else USUAL_BATCHES), fixed, labelled)
+    return Taken(_entries(found), request.batches or ((fixed,) if fixed else usual), fixed, labelled)
 
 
 def _entries(found: Mapping[str, tuple[str, tuple[int, ...]]]) -> list[dict[str, Any]]:
@@ -142,12 +145,16 @@ def _check_given(request: Request, declared: Sequence[Mapping[str, Any]]) -> Non
         )
 
 
-def _samples(path: Path) -> tuple[dict[str, tuple[str, tuple[int, ...]]], bool]:
-    """Type and shape of a sample by array, and whether there are labels."""
+def _samples(path: Path) -> tuple[dict[str, tuple[str, tuple[int, ...]]], bool, int]:
+    """Type and shape of a sample by array, whether there are labels, and how many samples there are."""
     try:
         with np.load(path, allow_pickle=False) as content:
             arrays = {name: (str(content[name].dtype), content[name].shape) for name in content.files}
     except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
         raise FramewattError(f"{path}: found no arrays: {error}; allowed: an .npz of plain arrays") from error
-    labelled = LABELS in arrays
-    return {name: (kind, shape[1:]) for name, (kind, shape) in arrays.items() if name != LABELS}, labelled
+    bare = [name for name, (_, shape) in arrays.items() if not shape]
+    if bare or not arrays:
+        raise FramewattError(f"{path}: found {bare[0] if bare else 'nothing'}; allowed: arrays of samples")
+    count = min(shape[0] for _, shape in arrays.values())
+    found = {name: (kind, shape[1:]) for name, (kind, shape) in arrays.items() if name != LABELS}
+    return found, LABELS in arrays, count

@@ -51,7 +51,7 @@ def ranking_of(results: Path) -> Ranking:
     settings = plan["settings"]["statistics"]
     headline = headline_of_runs(totals(pd.read_parquet(results / "aggregate" / "runs.parquet")))
     answers = read_csv(results / "statistics" / "answers.csv")
-    (answer,) = answers_of(plan, answers, headline.energy, "energy", headline.per)
+    told = [one.sentence for one in answers_of(plan, answers, headline.energy, "energy", headline.per)]
     records = [read_run(path) for path in sorted((results / "measure").glob("*/*/run.json"))]
     choices = read_csv(results / "statistics" / "deploy.csv")
     rows: list[dict[str, Any]] = [{str(k): v for k, v in row.items()} for row in choices.to_dict("records")]
@@ -65,7 +65,7 @@ def ranking_of(results: Path) -> Ranking:
     ]
     without += [f"{names.get(entry['cell'], entry['cell'])}: {entry['reason']}" for entry in plan["unsupported"]]
     estimated = any(bool(row["estimated"]) for row in rows)
-    return Ranking(answer.sentence, estimated, _aligned(lines), without)
+    return Ranking(" ".join(told) or "No choice has a run that counts.", estimated, _aligned(lines), without)
 
 
 def _place(row: Mapping[str, Any]) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """The study that `make deploy` measures, as a file that can be edited and run like any other."""
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ FOLDER = Path("deploy")
 """Folder of these studies, which git ignores."""
 
 COMPARED = ("runtime", "provider", "batch_size", "threads")
-_AT_LEAST, _AT_MOST = 3, 100
+_AT_LEAST, _AT_MOST, _ALONE = 3, 100, 5
 _WINDOW_S, _IDLE_S = 1, 5
 
 _HEAD = """\
@@ -55,18 +56,14 @@ def write_study(request: Request, model: Taken, providers: tuple[str, ...]) -> P
 
 def study_of(request: Request, model: Taken, providers: tuple[str, ...]) -> dict[str, Any]:
     """The study as its file has it."""
+    factors = _factors(request, model, providers)
     return {
         "study": name_of(request),
         "title": f"Which choice costs least for {request.name}?",
         "description": "Written by make deploy: short windows, block by block until the answer is known or time is up.",
         "models": {request.name: _model(request, model)},
-        "factors": _factors(request, model, providers),
-        "repetitions": {
-            "at_least": _AT_LEAST,
-            "at_most": _AT_MOST,
-            "minutes": request.minutes,
-            "until": {"best": "energy"},
-        },
+        "factors": factors,
+        "repetitions": _repetitions(request, factors),
         "device": "auto",
         "instruments": {"meters": "auto", "fallback": "estimate"},
         "window": {"minimum_s": _WINDOW_S},
@@ -77,6 +74,14 @@ def study_of(request: Request, model: Taken, providers: tuple[str, ...]) -> dict
         "statistics": {"compare": [name for name in COMPARED if name != "threads" or request.threads]},
         "accept_unavailable": True,
     }
+
+
+def _repetitions(request: Request, factors: list[dict[str, Any]]) -> dict[str, Any] | int:
+    """When to stop; a single choice has no other to be compared with, and is measured a few times."""
+    choices = sum(math.prod(len(levels) for levels in cross.values()) for cross in factors)
+    if choices == 1:
+        return _ALONE
+    return {"at_least": _AT_LEAST, "at_most": _AT_MOST, "minutes": request.minutes, "until": {"best": "energy"}}
 
 
 def _model(request: Request, model: Taken) -> dict[str, Any]:

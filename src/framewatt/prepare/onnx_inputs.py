@@ -20,7 +20,7 @@ def inputs_of(path: Path) -> list[dict[str, Any]]:
         path: of an ONNX file; weights in other files are not read.
 
     Raises:
-        FramewattError: it cannot be read, or an input is no tensor.
+        FramewattError: it cannot be read, has weights in other files, or an input is no tensor.
     """
     import onnx
     from google.protobuf.message import DecodeError
@@ -29,6 +29,11 @@ def inputs_of(path: Path) -> list[dict[str, Any]]:
         graph = onnx.load(path, load_external_data=False).graph
     except (OSError, DecodeError) as error:
         raise FramewattError(f"{path}: found no ONNX model ({error}); allowed: an ONNX file") from error
+    if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in graph.initializer):
+        raise FramewattError(
+            f"{path}: found weights in other files; allowed: one file with all of it, as "
+            "onnx.save(onnx.load(path), other_path) writes it"
+        )
     weights = {tensor.name for tensor in graph.initializer}
     inputs = [one for one in graph.input if one.name not in weights]
     if not inputs:
