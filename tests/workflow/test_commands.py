@@ -14,6 +14,9 @@ import yaml
 from checkout import ROOT, Checkout
 from documented_commands import DOCUMENTED, TEMPLATES, printed_in
 
+from framewatt.deploying.inputs import taken
+from framewatt.deploying.request import Request
+from framewatt.deploying.study_file import study_of
 from framewatt.report.commands import commands_of
 
 HEAD = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout
@@ -61,6 +64,10 @@ FOREIGN = ("nvidia-smi", "perf", "npm", "apptainer")
 """Programs that are not the project's; what is printed of them must be a line that a shell understands."""
 
 
+ELSEWHERE = ("cd", "../.venv/bin/python", "../resources/environments/locked/torch/bin/python")
+"""What makes the files of an example, which test_your_model runs."""
+
+
 def yaml_of(document: str) -> str:
     """The first study file that a document prints."""
     return re.search(r"```yaml\n(.*?)```", (ROOT / "docs" / document).read_text(), re.DOTALL)[1]
@@ -106,6 +113,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     for name in ("nets.py", "small.pt", "small.onnx"):
         (models / name).touch()
     np.savez(models / "digits.npz", image=np.zeros((1, 1, 8, 8), np.float32), labels=np.zeros(1, int))
+    asked = Request("model", Path("my-models/small.onnx"))
+    image = {"name": "image", "type": "float32", "shape": ["N", 1, 8, 8]}
+    (made.root / "deploy").mkdir()
+    study = study_of(asked, taken(asked, [image]), ("cpu",))
+    (made.root / "deploy" / "model.yaml").write_text(yaml.safe_dump(study))
     program(made.root / "programs" / "apptainer", "echo apptainer version 1.3")
     return made
 
@@ -183,7 +195,7 @@ def test_a_line_for_another_program_is_one_for_a_shell(command: str) -> None:
 
 
 def test_every_command_has_a_test_that_runs_it() -> None:
-    placed = {"snakemake", "--config", "make", "git", "source", *FOREIGN}
+    placed = {"snakemake", "--config", "make", "git", "source", *FOREIGN, *ELSEWHERE}
     assert {command: COMMANDS[command] for command in COMMANDS if program_of(command) not in placed} == {}
 
 

@@ -27,7 +27,9 @@ graph = helper.make_graph(
     [numpy_helper.from_array(weights, "weights")],
 )
 opsets = [helper.make_opsetid("", 17)]
-onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), "my digits.onnx")
+model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+onnx.save(model, "my digits.onnx")
+onnx.save(model, "apart.onnx", save_as_external_data=True, size_threshold=0)
 """
 GIVEN = ("--model", "my digits.onnx", "--axes", "width=8", "--batch", "1,16", "--providers", "cpu,openvino")
 
@@ -127,6 +129,10 @@ def test_an_axis_without_a_size_is_asked_for_before_anything_is_measured(checkou
 
 def test_a_file_that_is_no_model_is_refused_in_one_line(checkout: Checkout) -> None:
     (checkout.root / "bad.onnx").write_bytes(b"\x08\x07no model")
-    found = deploy(checkout, "--model", "bad.onnx")
-    assert found.code != 0
-    assert found.text.splitlines()[-1].startswith("framewatt: bad.onnx: found no ONNX model")
+    for name, told in (
+        ("bad.onnx", "found no ONNX model"),
+        ("apart.onnx", "found weights in other files; allowed"),
+    ):
+        found = deploy(checkout, "--model", name)
+        assert found.code != 0
+        assert found.text.splitlines()[-1].startswith(f"framewatt: {name}: {told}")

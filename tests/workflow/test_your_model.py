@@ -4,16 +4,15 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 import yaml
 from bs4 import BeautifulSoup
 from checkout import ROOT, Answer, Checkout, python_of
-from sklearn.datasets import load_digits
 
 from framewatt.base.files import sha256_of
 from framewatt.package.rebuild import rebuild
@@ -22,27 +21,9 @@ from framewatt.package.verify import problems_of
 from framewatt.runs.records import read_run
 
 DOCUMENT = (ROOT / "docs" / "your-model.md").read_text()
-STUDY, FACTORY = (re.search(rf"```{kind}\n(.*?)```", DOCUMENT, re.DOTALL)[1] for kind in ("yaml", "python"))
+(STUDY,) = re.findall(r"```yaml\n(.*?repetitions: 8.*?)```", DOCUMENT, re.DOTALL)
+FACTORY, MAKE_SAMPLES, MAKE_MODEL = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
 FEWER = STUDY.replace("repetitions: 8", "repetitions: 2")
-SAMPLES = 96
-
-MAKE_FILES = """
-import numpy as np, torch
-data = np.load("digits.npz")
-images, labels = torch.from_numpy(data["image"]), torch.from_numpy(data["labels"])
-torch.manual_seed(0)
-layers = [torch.nn.Conv2d(1, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 6 * 6, 10)]
-model = torch.nn.Sequential(*layers)
-optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-for _ in range(60):
-    optimizer.zero_grad()
-    torch.nn.functional.cross_entropy(model(images), labels).backward()
-    optimizer.step()
-torch.save(model.state_dict(), "small.pt")
-shapes = ({0: torch.export.Dim("batch", min=1)},)
-program = torch.onnx.export(model, (images[:2],), input_names=["image"], dynamo=True, dynamic_shapes=shapes)
-program.save("small.onnx", external_data=False)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +34,10 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     (made.root / "config" / "studies" / "my-model.yaml").write_text(FEWER)
     folder = made.root / "my-models"
     folder.mkdir()
-    (folder / "nets.py").write_text(FACTORY)
-    digits = load_digits()
-    images = (digits.images[:SAMPLES, None] / 16).astype(np.float32)
-    np.savez(folder / "digits.npz", image=images, labels=digits.target[:SAMPLES])
-    subprocess.run([python_of("torch"), "-c", MAKE_FILES], cwd=folder, check=True)
+    for name, text in (("nets.py", FACTORY), ("samples.py", MAKE_SAMPLES), ("train.py", MAKE_MODEL)):
+        (folder / name).write_text(text)
+    subprocess.run([sys.executable, "samples.py"], cwd=folder, check=True)
+    subprocess.run([python_of("torch"), "train.py"], cwd=folder, check=True)
     return made
 
 
