@@ -106,7 +106,7 @@ def test_the_report_says_what_to_deploy(page: BeautifulSoup) -> None:
     assert "the same weights, the same of 96 samples right" in said
     assert "left out below" not in said
     assert "Least energy a sample" in said
-    assert re.search(r"1,000 inferences take \S+ [mµ]?Wh( \(estimated\))? by", said)
+    assert re.search(r"1,000 inferences take \S+\s\S?Wh( \(estimated\))? by", said)
     assert page.select_one("#figure-deploy svg")
 
 
