@@ -144,8 +144,8 @@ def test_the_report_names_file_and_line(results: Path) -> None:
     problems = page.find(id="problems").get_text(" ")
     assert "middle/gpu-power-3.csv: line 8" in problems
     assert "large/gpu-power-5.csv: no such file" in problems
-    assert "In the runs that were read: small costs least energy for one run" in page.find(class_="lead").get_text(" ")
-    assert "15 of 17 planned runs count" in page.find(class_="lead").get_text(" ")
+    assert "In the runs that were read: small costs least energy for one run" in page.find(class_="head").get_text(" ")
+    assert "15 of 17 planned runs count" in page.find(class_="head").get_text(" ")
 
 
 def test_the_package_is_whole_and_rebuilds_without_the_logs(results: Path, tmp_path: Path) -> None:
@@ -175,8 +175,8 @@ def test_runs_are_left_out_by_a_rule_and_the_page_says_which_and_why(checkout: C
     results = checkout.root / "results" / "without"
     assert not list(results.glob("measure/small*"))
     page = BeautifulSoup((results / "report" / "report.html").read_text(), "html.parser")
-    assert "9 of 9 planned runs count" in page.find(class_="lead").get_text(" ")
-    assert "Not compared, since none of its runs counts: small." in page.find(class_="lead").get_text(" ")
+    assert "9 of 9 planned runs count" in page.find(class_="head").get_text(" ")
+    assert "Not compared, since none of its runs counts: small." in page.find(class_="head").get_text(" ")
     rows = [[cell.text for cell in row.select("td")] for row in page.select("#table-left-out-runs tbody tr")]
     assert ["large", "5", "none", "never taken"] in rows
     assert ["middle", "3", "middle/gpu-power-3.csv", "the disk was full"] in rows
