@@ -15,6 +15,8 @@ from framewatt.deploying.ranking import ranking_of
 from framewatt.deploying.request import Request
 from framewatt.deploying.study_file import name_of, write_study
 from framewatt.meters.nvml import Nvml
+from framewatt.study.runtimes import FRAMEWORKS
+from framewatt.workloads import registered_models
 
 READER = Path("resources/environments/locked/onnxruntime/cpu/environment.json")
 """The environment that reads ONNX files."""
@@ -27,7 +29,7 @@ def main() -> None:
     options = _options()
     model = asked.model_of(options.model, options.framework, options.folder)
     request = Request(
-        asked.name_of(options.study, model),
+        asked.name_of(options.study, model, {name for one in FRAMEWORKS for name in registered_models(one)}),
         model,
         asked.numbers_of("BATCH", options.batch),
         asked.providers_of(options.providers),
@@ -75,7 +77,9 @@ def _declared(model: Path) -> list[dict]:
     """Inputs of an ONNX file, read where ONNX is."""
     if not READER.is_file():
         say("building the environment that reads ONNX files")
-        if _snakemake(READER).returncode:
+        built = _snakemake(READER, capture_output=True, text=True)
+        if built.returncode:
+            say(built.stdout + built.stderr)
             raise FramewattError(f"{READER}: found no environment; allowed: one that is built; see the lines above")
     environment = read_json(READER)
     if environment["status"] != "ok":
@@ -95,8 +99,8 @@ def _providers_here() -> tuple[str, ...]:
     return ("cpu", "openvino", *(["cuda"] if Nvml().available()[0] else []))
 
 
-def _snakemake(*words: str | Path) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "snakemake", "--cores", "1", *words], check=False)
+def _snakemake(*words: str | Path, **how: bool) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "snakemake", "--cores", "1", *words], check=False, **how)
 
 
 def _tell(results: Path) -> None:

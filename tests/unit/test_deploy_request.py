@@ -37,8 +37,9 @@ def test_a_model_is_a_file_or_a_function() -> None:
     factory = Factory(Path("mine"), "nets:small", "torch")
     assert asked.model_of("mine/nets.py:small", "torch", None) == factory
     assert asked.model_of("nets:small", "torch", "mine") == factory
-    assert asked.name_of(None, factory) == "small"
-    assert asked.name_of(None, Path("My Model-v2.onnx")) == "my_model_v2"
+    assert asked.name_of(None, factory, ()) == "small"
+    assert asked.name_of(None, Path("My Model-v2.onnx"), ()) == "my_model_v2"
+    assert asked.name_of(None, Path("resnet50.onnx"), {"resnet50"}) == "my_resnet50"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,7 @@ def test_what_is_no_model_is_refused(model: str, framework: str | None, folder: 
         (asked.inputs_of, "image=3,image=4", "INPUTS: found 'image=4'"),
         (asked.data_of, "none.npz", "DATA: found no file none.npz"),
         (lambda text: asked.reads_of(text, Path("small.onnx")), "small.pt", "READS: found 'small.pt' of an ONNX file"),
-        (lambda text: asked.name_of(text, Path("a.onnx")), "My/Model", "STUDY: found 'My/Model'"),
+        (lambda text: asked.name_of(text, Path("a.onnx"), ()), "My/Model", "STUDY: found 'My/Model'"),
     ],
 )
 def test_a_word_that_says_nothing_is_refused(read, text: str, told: str) -> None:

@@ -1,7 +1,7 @@
 """What `make deploy` is asked for, checked word by word (pure but for which files are there)."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -98,8 +98,13 @@ def model_of(text: str, framework: str | None, folder: str | None) -> Path | Fac
     return Factory(usable(Path(folder)), name, framework)
 
 
-def name_of(text: str | None, model: Path | Factory) -> str:
-    """The model's name: STUDY, or that of its file or function.
+def name_of(text: str | None, model: Path | Factory, zoo: Collection[str]) -> str:
+    """The model's name: STUDY, or that of its file or function, after `my_` where framewatt has a model of that name.
+
+    Args:
+        text: STUDY.
+        model: what is asked about.
+        zoo: names of framewatt's own models.
 
     Raises:
         FramewattError: STUDY holds other characters than a name may.
@@ -111,7 +116,8 @@ def name_of(text: str | None, model: Path | Factory) -> str:
             )
         return text
     told = model.stem if isinstance(model, Path) else model.name.rpartition(":")[2]
-    return re.sub(r"[^a-z0-9]+", "_", told.lower()).strip("_") or "model"
+    name = re.sub(r"[^a-z0-9]+", "_", told.lower()).strip("_") or "model"
+    return f"my_{name}" if name in zoo else name
 
 
 def numbers_of(option: str, text: str | None) -> tuple[int, ...]:
