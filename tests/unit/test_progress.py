@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from framewatt.prepare.stage import attempt_of
-from framewatt.runs.progress import progress_line
+from framewatt.runs.progress import progress_line, rest_line
 
 PLAN = {"order": [{"position": n, "cell": cell, "repetition": 1} for n, cell in enumerate("abc", 1)]}
 
@@ -24,6 +24,32 @@ def test_the_first_run_knows_no_time(tmp_path: Path) -> None:
 def test_later_runs_guess_by_the_finished_ones(tmp_path: Path) -> None:
     finished(tmp_path, "a", 59)
     assert progress_line(PLAN, tmp_path, "b", 1) == "run 2 of 3: b, repetition 1; about 2 min left"
+
+
+def test_no_more_time_is_left_than_the_study_allows(tmp_path: Path) -> None:
+    rule = {"at_least": 3, "at_most": 9, "minutes": 1.5, "until": {"best": "energy"}}
+    plan = {**PLAN, "settings": {"repetitions": rule}, "stopping": {}}
+    finished(tmp_path, "a", 59)
+    assert progress_line(plan, tmp_path, "b", 1) == "run 2 of at most 3: b, repetition 1; at most about 30 s left"
+
+
+@pytest.mark.parametrize(
+    ("cool_down", "said"),
+    [
+        ({"rest_s": 0, "idle_band": None, "timeout_s": 1}, ""),
+        ({"rest_s": 5, "idle_band": None, "timeout_s": 1}, "; rests 5 s first"),
+        (
+            {"rest_s": 5, "idle_band": 0.1, "timeout_s": 60},
+            "; rests 5 s first, then up to 60 s until it draws as little as when idle",
+        ),
+        (
+            {"rest_s": 0, "idle_band": 0.1, "timeout_s": 60},
+            "; first waits up to 60 s until it draws as little as when idle",
+        ),
+    ],
+)
+def test_a_rest_is_said(cool_down: dict, said: str) -> None:
+    assert rest_line(cool_down) == said
 
 
 def test_a_repeated_run_makes_no_guess(tmp_path: Path) -> None:

@@ -5,8 +5,11 @@ import sys
 
 from framewatt.base.terminal import CLEAR
 
-_NOTHING_TOLD = ("Select jobs to execute", "Execute ")
-"""Beginnings of lines that Snakemake writes for every job, besides the job's own."""
+_NOTHING_TOLD = (
+    *("Select jobs to execute", "Execute "),
+    *("DAG of jobs will be updated after completion", "Updating checkpoint dependencies"),
+)
+"""Beginnings of lines that Snakemake writes for every job or look, besides the job's own."""
 
 
 class Tidy(logging.Filter):

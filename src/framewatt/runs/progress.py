@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from framewatt.base.files import read_json
+from framewatt.study.stopping_rule import rule_of
 
 
 def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetition: int) -> str:
@@ -37,6 +38,8 @@ def progress_line(plan: Mapping[str, Any], measured: Path, cell_id: str, repetit
     if known and not later_kept:
         mean = fmean(known)
         seconds_left = sum(fmean(durations[cell]) if cell in durations else mean for cell in left)
+        if limit_min := _minutes_of(plan):
+            seconds_left = min(seconds_left, max(60 * limit_min - sum(known), 0.0))
         guess = f"about {_words(seconds_left)} left"
     # With a stopping rule, the number of runs is only an upper bound.
     most = "at most " if "stopping" in plan else ""
@@ -56,6 +59,12 @@ def rest_line(cool_down: Mapping[str, Any]) -> str:
         return rest
     wait = f"up to {cool_down['timeout_s']:g} s until it draws as little as when idle"
     return f"{rest}, then {wait}" if rest else f"; first waits {wait}"
+
+
+def _minutes_of(plan: Mapping[str, Any]) -> float | None:
+    """The measuring time that the study allows; None where it has no limit."""
+    rule = rule_of(plan.get("settings", {}))
+    return rule.minutes if rule else None
 
 
 def _seconds(record: Path) -> float | None:
