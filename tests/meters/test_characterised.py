@@ -43,12 +43,15 @@ def channels(found: dict) -> dict[str, dict]:
 
 @needs_namespaces
 def test_a_machine_whose_meters_are_right_is_trusted() -> None:
-    try:
-        is_trusted(played({}))
-    except AssertionError as error:
-        # What framewatt does wrong, it does wrong each time; a shared machine that kept a reader waiting does not.
-        print(f"played once more, since at first: {error}")
-        is_trusted(played({}))
+    # What framewatt does wrong, it does wrong each time; a shared machine that kept a reader waiting does not.
+    for _ in range(2):
+        try:
+            is_trusted(played({}))
+        except AssertionError as error:
+            print(f"played once more, since at first: {error}")
+        else:
+            return
+    is_trusted(played({}))
 
 
 def is_trusted(found: dict) -> None:
