@@ -109,7 +109,7 @@ def _tell(results: Path) -> None:
     for line in found.table:
         say(f"  {line}")
     for line in found.without:
-        say(f"  not measured: {line}")
+        say(f"  not ranked: {line}")
     say("")
     if found.estimated:
         text = (

@@ -160,6 +160,28 @@ def test_a_batch_is_no_larger_than_the_samples(here: Path) -> None:
         taken(request(data=Path("bare.npz")), [IDS])
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            {"data": Path("few.npz"), "axes": {"sequence": 12}},
+            "AXES: found one beside DATA; allowed: none, since",
+        ),
+        ({"data": Path("few.npz"), "inputs": {"ids": ("int64", (12,))}}, "INPUTS: found one beside DATA"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(here: Path, change: dict, told: str) -> None:
+    np.savez("few.npz", ids=np.zeros((9, 12), np.int64))
+    with pytest.raises(FramewattError) as refused:
+        taken(request(**change), [IDS])
+    assert str(refused.value).startswith(told)
+    function = Request("small", Factory(Path("mine"), "nets:small", "torch"), axes={"sequence": 12})
+    with pytest.raises(FramewattError, match="AXES: found one, of a model that a function makes"):
+        taken(function, None)
+    with pytest.raises(FramewattError, match="FRAMEWORK: found torch of an ONNX file; allowed: none"):
+        asked.model_of("small.onnx", "torch", None)
+
+
 def test_a_single_choice_is_measured_a_few_times(here: Path) -> None:
     alone = request(batches=(1,))
     study = loaded(here, study_of(alone, taken(alone, [IMAGE]), ("cpu",)))

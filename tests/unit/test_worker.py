@@ -1,6 +1,9 @@
 """What is timed and what is not: the worker's loops, on a scripted workload and a clock that only it moves."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +13,12 @@ import pytest
 
 from framewatt.datasets.contract import Arrays, save_arrays
 from framewatt.runs import worker
+from framewatt.runs.worker import peak_memory_b
 from framewatt.tasks.classification import Classification
 from framewatt.tasks.contract import TRAIN
 from framewatt.workloads.contract import Inference, Spec, Training
+
+ROOT = Path(__file__).parents[2]
 
 TEN = Arrays(
     x_train=np.zeros((10, 1, 2, 2), np.float32),
@@ -198,6 +204,22 @@ def test_answers_are_judged_when_no_timed_window_is_open(
     assert seen == [["evaluate-1"], ["evaluate-2"], ["evaluate"]]
     assert trained["right"].all()
     assert inferred["right"].tolist() == [True] * 10
+
+
+def test_the_memory_of_a_run_is_not_that_of_what_started_it() -> None:
+    held = bytearray(400 << 20)
+    held[:: 1 << 12] = b"x" * len(held[:: 1 << 12])
+    code = "from framewatt.runs.worker import peak_memory_b; print(peak_memory_b())"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert 10e6 < int(done.stdout) < 250e6
+    assert peak_memory_b() > 400e6
+    del held
 
 
 def test_a_result_tells_of_variables_that_change_how_libraries_compute(

@@ -42,6 +42,7 @@ def taken(request: Request, declared: Sequence[Mapping[str, Any]] | None) -> Tak
     Raises:
         FramewattError: a size is missing, or what was given does not fit the model.
     """
+    _check_used(request, declared is not None)
     samples, labelled, count = _samples(request.data) if request.data else ({}, False, None)
     usual = tuple(size for size in USUAL_BATCHES if count is None or size <= count)
     if too_large := [size for size in request.batches if count is not None and size > count]:
@@ -58,6 +59,19 @@ def taken(request: Request, declared: Sequence[Mapping[str, Any]] | None) -> Tak
     found = {str(one["name"]): (str(one["type"]), _shape(request, one, samples)) for one in declared}
     _check_given(request, declared)
     return Taken(_entries(found), request.batches or ((fixed,) if fixed else usual), fixed, labelled)
+
+
+def _check_used(request: Request, is_file: bool) -> None:
+    """Make sure that nothing that was asked for would be ignored.
+
+    Raises:
+        FramewattError: sizes are told twice, or of a model that needs none.
+    """
+    if request.data and (request.axes or request.inputs):
+        option = "AXES" if request.axes else "INPUTS"
+        raise FramewattError(f"{option}: found one beside DATA; allowed: none, since {request.data} has the sizes")
+    if request.axes and not is_file:
+        raise FramewattError("AXES: found one, of a model that a function makes; allowed: INPUTS, or DATA")
 
 
 def _entries(found: Mapping[str, tuple[str, tuple[int, ...]]]) -> list[dict[str, Any]]:

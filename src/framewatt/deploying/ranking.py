@@ -12,6 +12,7 @@ from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
 from framewatt.frames.factor_words import label
 from framewatt.frames.headline import headline_of_runs
+from framewatt.frames.quality import words_of
 from framewatt.report.answered import answers_of
 from framewatt.report.numbers import interval, known, si, significant
 from framewatt.runs.records import read_run
@@ -32,7 +33,7 @@ class Ranking:
         sentence: the answer, worded as on the study's page.
         estimated: whether energies are estimates.
         table: lines of the table, its header first.
-        without: why choices have no run that counts, one line each.
+        without: why choices are not ranked, one line each.
     """
 
     sentence: str
@@ -64,6 +65,12 @@ def ranking_of(results: Path) -> Ranking:
         if cell not in {row["cell"] for row in rows}
     ]
     without += [f"{names.get(entry['cell'], entry['cell'])}: {entry['reason']}" for entry in plan["unsupported"]]
+    without += [
+        f"{names[row['cell']]}: measured, but not ranked, since it is not shown to be as good "
+        f"({words_of([row['metric']])} {significant(row['quality'])})"
+        for row in rows
+        if row["as_good"] is False or row["as_good"] == 0
+    ]
     estimated = any(bool(row["estimated"]) for row in rows)
     return Ranking(" ".join(told) or "No choice has a run that counts.", estimated, _aligned(lines), without)
 

@@ -77,6 +77,9 @@ def model_of(text: str, framework: str | None, folder: str | None) -> Path | Fac
         FramewattError: it is neither, a file is not there, or what a factory needs is missing.
     """
     if text.endswith(".onnx"):
+        if framework or folder:
+            option = "FRAMEWORK" if framework else "FOLDER"
+            raise FramewattError(f"{option}: found {framework or folder} of an ONNX file; allowed: none")
         return _there("MODEL", text)
     path, _, function = text.rpartition(":")
     if path.endswith(".py"):

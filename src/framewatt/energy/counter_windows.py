@@ -238,19 +238,16 @@ def _without_dips(time_ns: Nanoseconds, counter_j: Values, channel: Channel) -> 
     """The readings, where one that is lower than both of its neighbours counts as failed.
 
     A register that once reads 0 did so by mistake if the counter then goes on from where it was. It is no reset or
-    wrap, since to be back the domain would have to draw more than it can; where its limit is not known, only a 0 is
-    taken for a mistake.
+    wrap, since to be back the domain would have to draw more than it can. Where its limit is not known, a reset after
+    which much was drawn looks the same, and stays a reset.
     """
     value = np.array(counter_j, dtype=np.float64)
     good = np.flatnonzero(np.isfinite(value))
-    if len(good) < 3:
+    if len(good) < 3 or not channel.max_power_w:
         return value
     before, low, after = value[good[:-2]], value[good[1:-1]], value[good[2:]]
     dips = (low < before - 2 * channel.resolution) & (after >= before - 2 * channel.resolution)
-    if channel.max_power_w:
-        dips &= (after - low) > _most_j(np.asarray(time_ns)[good[1:]], after - low, channel)
-    else:
-        dips &= low == 0
+    dips &= (after - low) > _most_j(np.asarray(time_ns)[good[1:]], after - low, channel)
     value[good[1:-1][dips]] = np.nan
     return value
 

@@ -170,7 +170,7 @@ def main(job_path: str) -> None:
                 result = infer(inference, job["window"], events)
                 result["workload"] = inference.facts()
                 inference.close()
-    result["workload"] = {**result["workload"], "variables": set_in(os.environ), "peak_memory_b": _peak_memory_b()}
+    result["workload"] = {**result["workload"], "variables": set_in(os.environ), "peak_memory_b": peak_memory_b()}
     if job["weights"] == SEEDED:
         result = without_quality(result, "weights are random")
     path = Path(job["result"])
@@ -199,9 +199,18 @@ def without_quality(result: Mapping[str, Any], why: str) -> dict[str, Any]:
     return {**result, "quality": quality, "right": None}
 
 
-def _peak_memory_b() -> int:
-    """Largest resident memory so far of this process, or of one that it started (Linux tells KiB)."""
-    return 1024 * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+def peak_memory_b() -> int | None:
+    """Largest resident memory so far of this process, or of one that it started and waited for; None where unknown.
+
+    Not by `getrusage` of this process: its number includes what the parent held when it started this one.
+    """
+    status = Path("/proc/self/status")
+    lines = status.read_text(encoding="utf-8").splitlines() if status.is_file() else []
+    own_kib = next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), None)
+    if own_kib is None:
+        return None
+    # A child's number includes what this process held, which is counted anyway.
+    return 1024 * max(own_kib, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 
 def _latency(stamps: Sequence[int] | NDArray[np.int64]) -> dict[str, Any]:
