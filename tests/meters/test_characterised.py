@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -43,15 +44,12 @@ def channels(found: dict) -> dict[str, dict]:
 
 @needs_namespaces
 def test_a_machine_whose_meters_are_right_is_trusted() -> None:
-    # What framewatt does wrong, it does wrong each time; a shared machine that kept a reader waiting does not.
-    for _ in range(2):
-        try:
-            is_trusted(played({}))
-        except AssertionError as error:
-            print(f"played once more, since at first: {error}")
-        else:
-            return
-    is_trusted(played({}))
+    # One play in about 25 failed here, for a reason not known yet; what is wrong in framewatt is wrong at each play.
+    try:
+        is_trusted(played({}))
+    except AssertionError as error:
+        warnings.warn(f"played once more, since at first: {error}", stacklevel=1)
+        is_trusted(played({}))
 
 
 def is_trusted(found: dict) -> None:
