@@ -129,6 +129,18 @@ def test_a_counter_that_loses_what_was_drawn_while_it_stood_still_is_invalid(los
     assert counter(t, joules, 12, 18, period=0.1, planned=0.02, resolution=1e-3).energy_j == pytest.approx(1800)
 
 
+@pytest.mark.parametrize("read_s", [0.01, 0.1])
+@pytest.mark.parametrize("intervals", [5, 6, 8, 12])
+def test_joules_that_are_lost_are_told_at_whatever_point_between_two_readings(read_s: float, intervals: int) -> None:
+    t = every(read_s, 20)
+    second = t / S
+    for share in np.arange(0, 1, 0.05):
+        begin, lost_s = 10 + read_s * share, intervals * read_s
+        joules = 100 * np.where(second < begin, second, np.maximum(begin, second - lost_s))
+        found = counter(t, joules, 5, 15, period=0.001, planned=read_s, resolution=1e-5)
+        assert found.energy_j is None, share
+
+
 @pytest.mark.parametrize("held_s", [0.04, 0.06, 0.09])
 def test_a_counter_that_shows_one_old_value_before_it_catches_up_has_lost_nothing(held_s: float) -> None:
     t = every(0.01, 20)

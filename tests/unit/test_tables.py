@@ -2,11 +2,11 @@
 
 import io
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 from frames_factory import cell, epochs_frame, runs_frame
+from statistics_settings import settings
 
 from framewatt.base.errors import FramewattError
 from framewatt.statistics.cells import summarise_cells
@@ -16,15 +16,7 @@ from framewatt.tables.fairness import fairness
 from framewatt.tables.table import Table, significant, to_csv, to_latex, to_markdown, with_ends, write_table
 
 TORCH, TENSORFLOW = cell("torch"), cell("tensorflow")
-SETTINGS: dict[str, Any] = {
-    "compare": ["runtime", "provider"],
-    "test": "wilcoxon",
-    "correction": "holm",
-    "alpha": 0.05,
-    "confidence": 0.95,
-    "equal_margin": 0.05,
-    "noise": 0.05,
-}
+SETTINGS = settings()
 
 
 def small(*rows: tuple[str, str]) -> Table:

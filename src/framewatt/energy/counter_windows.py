@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from framewatt.energy.counter_steps import most_j, steps_of, without_dips
 from framewatt.energy.coverage import Nanoseconds, Samples, Values, coverage, judge_gaps, segment
 from framewatt.energy.knots import knots_of
 from framewatt.energy.windows import UNIFORM, WindowEnergy, flags_of, together
@@ -83,10 +83,10 @@ class _Readings:
 
     def __init__(self, channel: Channel, time_ns: Nanoseconds, counter_j: Values) -> None:
         self.channel = channel
-        self.samples = Samples(time_ns, _without_dips(time_ns, counter_j, channel), total=True)
+        self.samples = Samples(time_ns, without_dips(time_ns, counter_j, channel), total=True)
         t = self.samples.time_ns
-        steps, self.back, self.undone = _steps(self.samples.value, channel)
-        self.beyond = steps > _most_j(t, steps, channel)
+        steps, self.back, self.undone = steps_of(self.samples.value, channel)
+        self.beyond = steps > most_j(t, steps, channel)
         self.steps = np.where(self.beyond, 0.0, steps)
         moved = np.concatenate((np.ones(min(len(t), 1), bool), self.steps > 0))
         # Indices of the readings with a new value; the first reading counts as one.
@@ -159,12 +159,15 @@ class _Readings:
         begins, ends, usual_s = self._between_changes
         grown = np.diff(self.gained[self.moved_at]) >= _COARSE_DIGITS * self.channel.resolution
         lost = np.zeros(len(begins), bool)
-        if len(begins) > 3:
-            before, after = self.powers_w[:-2], self.powers_w[2:]
+        if len(begins) > 4:
+            # Of the interval in which a standstill begins, the first part alone was counted: the one before it tells
+            # the power, too.
+            before, after = np.maximum(self.powers_w[:-3], self.powers_w[1:-2]), self.powers_w[3:]
             # With the interval that follows: a counter may show one old value before it catches up.
             time_s, joules = self.knots.time_s, self.knots.value
-            caught_up_w = (joules[3:] - joules[1:-2]) / (time_s[3:] - time_s[1:-2])
-            lost[1:-2] = (caught_up_w < _LOST_SHARE * np.minimum(before, after)) & grown[:-2] & grown[2:]
+            caught_up_w = (joules[4:] - joules[2:-2]) / (time_s[4:] - time_s[2:-2])
+            grown_before = grown[:-3] | grown[1:-2]
+            lost[2:-2] = (caught_up_w < _LOST_SHARE * np.minimum(before, after)) & grown_before & grown[3:]
         lost &= (ends - begins) * 1e-9 > _LOST_INTERVALS * max(self.channel.period_s, usual_s)
         return begins[lost], ends[lost]
 
@@ -232,49 +235,3 @@ class _Readings:
             most_w * when_s,
             float(around.mean()),
         )
-
-
-def _without_dips(time_ns: Nanoseconds, counter_j: Values, channel: Channel) -> Values:
-    """The readings, where one that is lower than both of its neighbours counts as failed.
-
-    A register that once reads 0 did so by mistake if the counter then goes on from where it was. It is no reset or
-    wrap, since to be back the domain would have to draw more than it can. Where its limit is not known, a reset after
-    which much was drawn looks the same, and stays a reset.
-    """
-    value = np.array(counter_j, dtype=np.float64)
-    good = np.flatnonzero(np.isfinite(value))
-    if len(good) < 3 or not channel.max_power_w:
-        return value
-    before, low, after = value[good[:-2]], value[good[1:-1]], value[good[2:]]
-    dips = (low < before - 2 * channel.resolution) & (after >= before - 2 * channel.resolution)
-    dips &= (after - low) > _most_j(np.asarray(time_ns)[good[1:]], after - low, channel)
-    value[good[1:-1][dips]] = np.nan
-    return value
-
-
-def _steps(value: Values, channel: Channel) -> tuple[Values, NDArray[np.bool_], bool]:
-    """Joules between successive readings, where the counter went back, and whether that was corrected as a wrap.
-
-    Jitter of the last digit does not count as going back.
-    """
-    steps = np.diff(value)
-    back = steps < -2 * channel.resolution
-    if channel.wrap is None or (value > channel.wrap).any():
-        return np.where(back, 0.0, steps), back, False
-    return np.where(back, steps + channel.wrap, steps), back, True
-
-
-def _most_j(t: Nanoseconds, steps: Values, channel: Channel) -> Values:
-    """The most joules that the domain can have drawn between successive readings; infinite where its limit is unknown.
-
-    The time between two readings may differ from that between the values shown: a value is up to one update old, and a
-    timestamp is known to within half a planned period (sampling.OnTime). After a late refresh, a counter shows at once
-    everything gained since its last change.
-    """
-    if not channel.max_power_w:
-        return np.full(len(steps), np.inf)
-    numbers = np.arange(len(steps))
-    moved_at = np.concatenate(([0], np.flatnonzero(steps != 0) + 1))
-    since = moved_at[np.searchsorted(moved_at, numbers, side="right") - 1]
-    seconds = (t[numbers + 1] - t[since]) * 1e-9 + channel.update_period_s + channel.period_s
-    return np.asarray(channel.max_power_w * seconds + 2 * channel.resolution)
