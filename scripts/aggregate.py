@@ -14,7 +14,9 @@ def main() -> None:
     """Refuse what the plan did not ask for, then write both frames."""
     records = list(planned_runs(snakemake.input.plan, snakemake.input.records).values())
     drift = drift_w(*(read_json(Path(path)) for path in snakemake.input.idle)) if snakemake.input.idle else {}
-    for frame, name in ((runs_frame(records, drift), "runs"), (epochs_frame(records, drift), "epochs")):
+    unused = read_json(Path(snakemake.input.plan))["settings"]["statistics"]["unused_gpus"]
+    made = {"runs": runs_frame(records, drift, unused), "epochs": epochs_frame(records, drift, unused)}
+    for name, frame in made.items():
         write_atomically(Path(snakemake.output[name]), lambda path, frame=frame: frame.to_parquet(path, index=False))
         write_text(Path(snakemake.output[f"{name}_csv"]), to_csv(frame))
 

@@ -30,6 +30,7 @@ STATISTICS = {
     "alpha": 0.05,
     "confidence": 0.95,
     "equal_margin": 0.05,
+    "unused_gpus": "count",
     "noise": 0.05,
     "accuracy_targets": [0.5],
     "accuracy_margin": 0.01,

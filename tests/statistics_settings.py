@@ -15,6 +15,7 @@ def settings(**changes: Any) -> dict[str, Any]:
         "alpha": 0.05,
         "confidence": 0.95,
         "equal_margin": 0.05,
+        "unused_gpus": "count",
         "noise": 0.05,
     }
     return {"compare": COMPARED, **defaults, **changes}

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from framewatt.energy.accounting import spans_of, window_of
+from framewatt.energy.accounting import spans_of, window_of, windows_of
 from framewatt.energy.accounts import energy_channels
+from framewatt.energy.unused import unused_gpus
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.meters.trace import Trace
 
@@ -193,13 +194,33 @@ def test_a_window_too_short_for_power_leaves_the_counter_its_word() -> None:
     assert found["domains"]["gpu:0"]["energy_gross_j"] == pytest.approx(300)
 
 
-@pytest.mark.parametrize(("busy", "told"), [(0.0, True), (3.0, False)])
+@pytest.mark.parametrize(("busy", "told"), [(0.0, True), (3.0, False), (np.nan, False)])
 def test_a_visible_gpu_that_nobody_used_says_what_it_adds(busy: float, told: bool) -> None:
     n = 2001
     found = gpu_trace(50 * np.arange(n) * 0.02, np.full(n, 50.0), np.where(np.arange(n) == 900, busy, 0.0))
     (gpu,) = window_of([(5 * S, 35 * S)], found, NO_IDLE)["domains"].values()
-    flag = "idle throughout, and 1500 J of the total are its own: CUDA_VISIBLE_DEVICES leaves it out"
-    assert (flag in gpu["flags"]) == told
+    flag = (
+        "unused by this run: its 1500 J are in the total, unless CUDA_VISIBLE_DEVICES or statistics.unused_gpus leaves "
+        "them out"
+    )
+    assert (flag in gpu["flags"], "unused" in gpu) == (told, told)
+
+
+def test_a_gpu_is_used_if_any_part_of_the_run_used_it() -> None:
+    n = 2001
+    found = gpu_trace(50 * np.arange(n) * 0.02, np.full(n, 50.0), np.where(np.arange(n) == 900, 90.0, 0.0))
+    windows = windows_of({"process": [(1 * S, 38 * S)], "steady": [(25 * S, 35 * S)]}, found, NO_IDLE)
+    assert "unused" not in windows["steady"]["domains"]["gpu:0"]
+
+
+@pytest.mark.parametrize(("grown_mib", "unused"), [(0, {"gpu:0"}), (60, {"gpu:0"}), (300, set())])
+def test_a_gpu_that_holds_a_context_is_used(grown_mib: int, unused: set[str]) -> None:
+    time_ns = np.arange(100) * 20_000_000
+    channels = [Channel("nvml", "gpu:0", quantity, GAUGE, 0.1) for quantity in ("utilization_percent", "memory_used_b")]
+    memory = np.where(np.arange(100) > 50, 1e9 + grown_mib * 2**20, 1e9)
+    series = [(time_ns, np.zeros(100)), (time_ns, memory)]
+    assert unused_gpus(channels, series, [(0, int(time_ns[-1]))]) == unused
+    assert unused_gpus(channels[1:], series[1:], [(0, int(time_ns[-1]))]) == set()
 
 
 def test_steady_of_a_training_is_its_epochs() -> None:

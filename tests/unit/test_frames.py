@@ -12,8 +12,8 @@ from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.host.machine import machine_of
 
 
-def total(domains: dict) -> pd.Series:
-    frame = runs_frame([run_record(domains)])
+def total(domains: dict, unused_gpus: str = "count") -> pd.Series:
+    frame = runs_frame([run_record(domains)], unused_gpus=unused_gpus)
     return frame[frame["domain"] == "total"].iloc[0]
 
 
@@ -33,6 +33,19 @@ def test_packages_dram_and_gpu_add_up_and_uncertainties_do_in_quadrature() -> No
     assert row["energy_uncertainty_j"] == pytest.approx(27**0.5)
     assert row["energy_per_sample_j"] == pytest.approx(4.3)
     assert row["parts"] == "cpu:dram-0 + cpu:package-0 + gpu:0"
+
+
+def test_a_gpu_that_a_run_did_not_use_leaves_the_total_where_the_study_says_so() -> None:
+    domains = {"cpu:package-0": energy(100.0), "gpu:0": energy(300.0), "gpu:1": {**energy(50.0), "unused": True}}
+    assert total(domains)["energy_gross_j"] == 450
+    without = total(domains, "leave_out")
+    assert (without["energy_gross_j"], without["parts"]) == (400, "cpu:package-0 + gpu:0")
+    assert set(runs_frame([run_record(domains)], unused_gpus="leave_out")["domain"]) == {"total", *domains}
+    # Where nothing else is metered, and where the total is that of the whole machine, it stays in.
+    alone = total({"gpu:1": domains["gpu:1"]}, "leave_out")
+    assert (alone["energy_gross_j"], alone["valid"]) == (50, True)
+    wall = {"gpu:0": domains["gpu:0"], "gpu:1": domains["gpu:1"], "external:wall": energy(900.0)}
+    assert total(wall, "leave_out")["energy_gross_j"] == 900
 
 
 def test_psys_holds_the_others_and_is_never_added_to_them() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import statistics_settings
 from package_factory import hashes_of, results_tree
 from records_factory import energy, run_record, window
 from study_factory import loaded
@@ -37,7 +38,7 @@ RATIOS = {"torch": 1.0, "tensorflow": 1.2, "mxnet": 1.5}
 
 
 def settings(**repetitions: Any) -> dict[str, Any]:
-    return {"repetitions": {**RULE, **repetitions}, "statistics": {"compare": ["runtime", "provider"], "alpha": 0.05}}
+    return {"repetitions": {**RULE, **repetitions}, "statistics": statistics_settings.settings()}
 
 
 def records(blocks: int, noise: float = 0.03, change: Mapping[tuple[str, int], Any] | None = None) -> list[dict]:

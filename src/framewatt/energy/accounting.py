@@ -10,6 +10,7 @@ from framewatt.energy.doubted import believed, unless_contradicted
 from framewatt.energy.gauges import summaries
 from framewatt.energy.idle_power import idle_uncertainty_w
 from framewatt.energy.mirrors import mirrored
+from framewatt.energy.unused import unused_gpus
 from framewatt.energy.windows import WindowEnergy, combine
 from framewatt.meters.throttling import THROTTLE_REASONS, throttled_shares
 from framewatt.meters.trace import Trace
@@ -74,11 +75,14 @@ def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, An
         if channel.quantity in ("energy_j", *POWER)
     }
     gauges = summaries(trace.channels, series, windows, leave_out=(*POWER, THROTTLE_REASONS, *JUDGED_HERE))
+    unused = unused_gpus(trace.channels, series, every)
     found = {}
     for name, spans in windows.items():
         window = _window(spans, trace, idle, accounts)
-        for domain, energy in window["domains"].items():
-            energy["flags"] += _idle_gpu(gauges[name].get(domain, {}), energy["energy_gross_j"])
+        for domain in unused & window["domains"].keys():
+            energy = window["domains"][domain]
+            energy["unused"] = True
+            energy["flags"] += _unused(energy["energy_gross_j"])
         found[name] = window | {
             "gauges": gauges[name],
             "witness": witnessed(trace.channels, series, spans, others_at_rest(idle)),
@@ -165,12 +169,14 @@ def _cross_checks(
     return checks, flags
 
 
-def _idle_gpu(gauges: Mapping[str, Mapping[str, float]], gross_j: float | None) -> list[str]:
-    """Flag for a GPU that was idle throughout: the energy that it adds to the run's total."""
-    busy = gauges.get("utilization_percent")
-    if busy is None or busy["max"] > 0 or gross_j is None:
+def _unused(gross_j: float | None) -> list[str]:
+    """Flag for a GPU that did nothing in the whole run: the energy that it adds to the total."""
+    if gross_j is None:
         return []
-    return [f"idle throughout, and {gross_j:.4g} J of the total are its own: CUDA_VISIBLE_DEVICES leaves it out"]
+    return [
+        f"unused by this run: its {gross_j:.4g} J are in the total, unless CUDA_VISIBLE_DEVICES or "
+        "statistics.unused_gpus leaves them out"
+    ]
 
 
 def _throttling(trace: Trace, domain: str, spans: Spans) -> list[str]:

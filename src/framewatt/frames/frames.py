@@ -9,7 +9,7 @@ import pandas as pd
 
 from framewatt.energy.telemetry import telemetry
 from framewatt.frames.columns import HEAD, epochs_columns, metrics_of, runs_columns
-from framewatt.frames.totals import TOTAL, domains_of
+from framewatt.frames.totals import COUNT, TOTAL, domains_of
 from framewatt.host.machine import machine_of, session_of, sessions_told
 from framewatt.runs.clocks import steps_between
 from framewatt.tasks.quality import values_of
@@ -20,30 +20,35 @@ _DRIFT_SINCE = 3
 
 
 def runs_frame(
-    records: Iterable[Mapping[str, Any]], idle_drift_w: Mapping[str, float] = MappingProxyType({})
+    records: Iterable[Mapping[str, Any]],
+    idle_drift_w: Mapping[str, float] = MappingProxyType({}),
+    unused_gpus: str = COUNT,
 ) -> pd.DataFrame:
     """The runs frame, in measured order.
 
     Args:
         records: run records, schema-checked.
         idle_drift_w: by domain, see idle_power.drift_w: known only after the last run, so no record has it.
+        unused_gpus: the study's setting, see totals.domains_of.
     """
     records = [_with_drift(record, idle_drift_w) for record in records]
     steps = steps_between(records)
     runs = [(record, steps.get((record["cell_id"], record["repetition"]))) for record in records]
     told = sessions_told(records)
-    rows = [row for record, step in runs for row in _placed(_run_rows(record, step), record, told)]
+    rows = [row for record, step in runs for row in _placed(_run_rows(record, step, unused_gpus), record, told)]
     frame = _frame(rows, runs_columns(_factors(records), metrics_of(records)))
     return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
 
 
 def epochs_frame(
-    records: Iterable[Mapping[str, Any]], idle_drift_w: Mapping[str, float] = MappingProxyType({})
+    records: Iterable[Mapping[str, Any]],
+    idle_drift_w: Mapping[str, float] = MappingProxyType({}),
+    unused_gpus: str = COUNT,
 ) -> pd.DataFrame:
     """The epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
     records = sorted((_with_drift(record, idle_drift_w) for record in records), key=lambda r: r["position"])
     told = sessions_told(records)
-    rows = [row for record in records for row in _placed(_epoch_rows(record), record, told)]
+    rows = [row for record in records for row in _placed(_epoch_rows(record, unused_gpus), record, told)]
     return _frame(rows, epochs_columns(_factors(records), metrics_of(records)))
 
 
@@ -89,7 +94,7 @@ def _placed(rows: list[dict[str, Any]], record: Mapping[str, Any], told: bool) -
     return [place | row for row in rows]
 
 
-def _run_rows(record: Mapping[str, Any], step: str | None) -> list[dict[str, Any]]:
+def _run_rows(record: Mapping[str, Any], step: str | None, unused_gpus: str) -> list[dict[str, Any]]:
     """One row per domain; `step` flags that the wall clock was set before the run."""
     head = _head(record) | {
         "block": record["block"],
@@ -114,7 +119,7 @@ def _run_rows(record: Mapping[str, Any], step: str | None) -> list[dict[str, Any
         **witness_columns(window),
     }
     rows = []
-    for energy in domains_of(window["domains"]):
+    for energy in domains_of(window["domains"], unused_gpus):
         per_sample = None
         if energy["energy_gross_j"] is not None and count:
             per_sample = energy["energy_gross_j"] / count
@@ -124,7 +129,7 @@ def _run_rows(record: Mapping[str, Any], step: str | None) -> list[dict[str, Any
     return rows
 
 
-def _epoch_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _epoch_rows(record: Mapping[str, Any], unused_gpus: str) -> list[dict[str, Any]]:
     if record["status"] != "ok":
         return []
     rows = []
@@ -140,7 +145,7 @@ def _epoch_rows(record: Mapping[str, Any]) -> list[dict[str, Any]]:
             **witness_columns(window),
             "flops_per_sample": (record["workload"] or {}).get("flops"),
         }
-        rows += [head | energy | _telemetry(window, energy) for energy in domains_of(window["domains"])]
+        rows += [head | energy | _telemetry(window, energy) for energy in domains_of(window["domains"], unused_gpus)]
     return rows
 
 

@@ -15,14 +15,21 @@ _WHOLES = ("external:", "cpu:psys")
 """Prefixes of domains that include others, the largest first; they are never added to those."""
 
 
-def domains_of(domains: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+COUNT, LEAVE_OUT = "count", "leave_out"
+"""Levels of `statistics.unused_gpus`: whether a GPU that a run did not use is part of its total."""
+
+
+def domains_of(domains: Mapping[str, Mapping[str, Any]], unused: str = COUNT) -> list[dict[str, Any]]:
     """Columns of each domain of a window, after those of their total.
 
     Args:
         domains: a window's energies by domain, as in a run record.
+        unused: whether the total counts GPUs that the run did not use: count or leave_out. Where nothing else is
+            metered, it does.
     """
     each: list[dict[str, Any]] = [{"domain": name, "parts": name, **energy} for name, energy in sorted(domains.items())]
-    return [_total(each), *each]
+    counted = [one for one in each if not (unused == LEAVE_OUT and one.get("unused"))]
+    return [_total(counted or each), *each]
 
 
 def _parts(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -98,7 +98,7 @@ def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Iter
     if rule is None:
         raise ValueError(f"found repetitions {settings['repetitions']!r}; allowed: a rule when to stop")
     cells, records = list(cells), list(records)
-    blocks, logs = _logarithms(rule, cells, records)
+    blocks, logs = _logarithms(rule, cells, records, settings["statistics"]["unused_gpus"])
     ends_min = minutes_after(records, blocks) if rule.minutes is not None else []
     compared = {
         name: [cell.id for cell in members]
@@ -142,7 +142,7 @@ def _look(
 
 
 def _logarithms(
-    rule: Rule, cells: Sequence[AnyCell], records: Iterable[Mapping[str, Any]]
+    rule: Rule, cells: Sequence[AnyCell], records: Iterable[Mapping[str, Any]], unused_gpus: str
 ) -> tuple[int, dict[str, Values]]:
     """Number of blocks, and by cell the logarithm of its cost in each; NaN where no run counts."""
     records = [record for record in records if 0 < record["repetition"] <= rule.at_most]
@@ -150,7 +150,7 @@ def _logarithms(
     logs = {cell.id: np.full(blocks, math.nan) for cell in cells}
     if not records:
         return 0, logs
-    rows: pd.DataFrame = totals(runs_frame(records))
+    rows: pd.DataFrame = totals(runs_frame(records, unused_gpus=unused_gpus))
     headline = headline_of_runs(rows)
     quantity = headline.time if rule.quantity == TIME else headline.energy
     for name, values in logs.items():

@@ -29,7 +29,9 @@ def problems(package: Opened) -> Iterator[str]:
     witnessed = any("witness" in window for record in records for window in record["windows"].values())
     # The frames of a package from before there was a witness have no columns of it.
     without = [] if witnessed else WITNESSED
-    for name, whole in {"runs": runs_frame(records, drift), "epochs": epochs_frame(records, drift)}.items():
+    unused = package.settings["statistics"]["unused_gpus"]
+    frames = {"runs": runs_frame(records, drift, unused), "epochs": epochs_frame(records, drift, unused)}
+    for name, whole in frames.items():
         kept = folder / f"{name}.parquet", folder / f"{name}.csv"
         added = added_since(name, header_of(kept[1])) if older and kept[1].is_file() else []
         frame = whole.drop(columns=[*without, *added])
