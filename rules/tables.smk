@@ -19,6 +19,7 @@ rule tables:
         "../envs/orchestrator/environment.yaml"
     params:
         costs=costs,
+        statistics=settings("statistics"),
     message:
         "writing the tables"
     script:

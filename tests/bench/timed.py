@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from framewatt.runs.worker import Events
+from framewatt.runs.events import Events
 
 
 def samples_per_second(loop: Callable[[Events], Mapping[str, Any]], window: str) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from framewatt.datasets.contract import Arrays, save_arrays
-from framewatt.runs import worker
+from framewatt.runs import events, worker
 from framewatt.runs.worker import peak_memory_b
 from framewatt.tasks.classification import Classification
 from framewatt.tasks.contract import TRAIN
@@ -104,7 +104,8 @@ class ScriptedTraining(Scripted, Training):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(worker, "time", made)
+    for module in (worker, events):
+        monkeypatch.setattr(module, "time", made)
     return made
 
 

@@ -13,8 +13,9 @@ from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.figures.energy_time import quality_colours
 from framewatt.figures.labels import name_points
+from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.quality import METRIC, unit_of, with_quality, words_of
-from framewatt.study.factors import COMPARED
+from framewatt.study.factors import COMPARED, given_in
 
 TITLE = "What to deploy: energy per {per} against latency"
 _ENERGY, _LATENCY = "energy_per_sample_j", "latency_p95_s"
@@ -36,7 +37,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     if known.empty:
         return notes.empty(title, "No inference run gave an energy that counts and a latency.", [notes.left_out(runs)])
     rows = labelled(notes.usable(with_quality(runs)[runs["cell"].isin(known["cell"])], [_ENERGY, _LATENCY]), compared)
-    tasks = panels(rows, ["workload", "dataset"])
+    tasks = panels(rows, given_in(factors_of(rows)))
     across = min(_MOST_ACROSS, len(tasks))
     down = -(-len(tasks) // across)
     figure = Figure(figsize=(2.8 + 3.6 * across, 1.4 + 3.4 * down), layout="constrained")

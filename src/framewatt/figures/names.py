@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from framewatt.figures.training_quantities import FIGURES as QUANTITIES
 from framewatt.planning.jobs import AnyStudy
 from framewatt.planning.training_shown import shows_training
+from framewatt.study.options import CLOSED
 from framewatt.study.stopping_rule import rule_of
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ def always(study: AnyStudy) -> bool:  # as the other conditions
 def stops(study: AnyStudy) -> bool:
     """Whether a study has a stopping rule."""
     return rule_of(study.settings) is not None
+
+
+def has_load(study: AnyStudy) -> bool:
+    """Whether requests arrive at a rate in some cell of a study."""
+    return any(cell.to_dict().get("load", CLOSED) != CLOSED for cell in study.cells)
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,14 @@ _ALL = [
         "beside it. Colour is accuracy, or the task's metric; a red ring marks the Pareto front of mean energy, "
         "latency and it.",
         "Scatter plot of energy per sample against latency; the numbers are in the table of choices for deployment.",
+    ),
+    StudyFigure(
+        "load",
+        ("runs", "statistics", "compared"),
+        "Latency from arrival to answer, and energy per request, against the rate at which requests arrive, a line a "
+        "choice.",
+        "Line charts of latency and of energy per request over requests per second; their table is that of load.",
+        exists=has_load,
     ),
     StudyFigure(
         "power_traces",

@@ -15,11 +15,11 @@ from framewatt.report.numbers import interval, known, p_value, si, significant
 from framewatt.statistics.deploy import BEST_QUALITY
 from framewatt.statistics.mixing import mixing
 from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
+from framewatt.study.factors import GIVEN, given_in
 from framewatt.study.statistical_tests import is_paired
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
 
-_TASK = ("workload", "dataset")
 _BEST = {
     "energy": ("Least energy a {unit}", "J", "energy_per_sample_j"),
     "latency": ("Lowest latency of a batch (95th percentile)", "s", "latency_p95_s"),
@@ -40,7 +40,8 @@ def recommendations(material: Material) -> list[tuple[str, list[str], list[dict[
         return []
     settings = material.plan["settings"]["statistics"]
     found = []
-    for levels, part in sorted_by(choices, _TASK).groupby(list(_TASK), sort=False):
+    given = given_in(factors_of(choices))
+    for levels, part in sorted_by(choices, given).groupby(given, sort=False):
         names = _names(part, material.compared)
         rows: list[Row] = [{str(k): v for k, v in row.items()} for row in part.to_dict("records")]
         sentences = [_quality(rows, names, settings)]
@@ -48,9 +49,19 @@ def recommendations(material: Material) -> list[tuple[str, list[str], list[dict[
         sentences += [_takes(rows, names), _front(rows, names), _mixed(material, names)]
         told = [sentence for sentence in sentences if sentence]
         found.append(
-            (" on ".join(map(str, levels)), told, [_in_time(row, names) for row in rows if _can_be_in_time(row)])
+            (
+                _asked(dict(zip(given, levels, strict=True))),
+                told,
+                [_in_time(row, names) for row in rows if _can_be_in_time(row)],
+            )
         )
     return found
+
+
+def _asked(levels: Mapping[str, Any]) -> str:
+    """What is given, as a heading: `resnet50 on digits, load 20/s`."""
+    others = [in_words(name, level) for name, level in levels.items() if name not in ("workload", "dataset")]
+    return ", ".join([f"{levels['workload']} on {levels['dataset']}", *others])
 
 
 def _can_be_in_time(row: Row) -> bool:
@@ -78,7 +89,7 @@ def _mixed(material: Material, cells: Collection[str]) -> str:
 
 def _names(choices: pd.DataFrame, compared: Sequence[str]) -> dict[str, str]:
     """Names of choices by cell, only as long as needed to be distinct: `torch2onnx/cpu batch 32`."""
-    others = [name for name in factors_of(choices) if name not in (*compared, *_TASK, "phase")]
+    others = [name for name in factors_of(choices) if name not in (*compared, *GIVEN, "phase")]
     varied = [name for name in others if choices[name].nunique() > 1]
     return {
         row["cell"]: " ".join([label(row, compared), *(in_words(name, row[name]) for name in varied)]).strip()

@@ -53,6 +53,7 @@ def _results(material: Material) -> dict[str, Any]:
         **{field.name: getattr(material, field.name) for field in fields(material)},
         "deploy": material.choices,
         "costs": material.plan["settings"].get("costs", {}),
+        "statistics": material.plan["settings"]["statistics"],
         "models": [*material.models, *models_of_runs(material.records, material.models)],
     }
 

@@ -15,6 +15,12 @@ from framewatt.witness.policy import INVALID, disturbance_of
 
 OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
 
+OVERLOADED = 0.95
+"""Share of an open loop's window in which a batch was being answered, above which its queue does not settle while the
+window lasts: the time that a queue takes to settle grows as 1 / (1 - share)^2."""
+
+_FEW_REQUESTS = 100
+
 _BESIDE_PACKAGES = ("cpu:core", "cpu:uncore", "cpu:psys")
 """Prefixes of domains that no total includes where there are packages: parts of a package, or psys, which holds it."""
 
@@ -136,7 +142,21 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
     if diverged := [str(epoch["epoch"]) for epoch in result["epochs"] if epoch["loss_mean"] is None]:
         flags.append(f"the loss is not a number in epoch {', '.join(diverged)}")
     flags += unknown_quality(result["quality"])
+    flags += _flags_of_load((result["latency"] or {}).get("open_loop"))
     flags += flags_of(result["workload"].get("variables", {}))
+    return flags
+
+
+def _flags_of_load(loop: Mapping[str, Any] | None) -> list[str]:
+    """Why latencies of an open loop say little, if they do."""
+    if loop is None:
+        return []
+    flags = []
+    if loop["busy_share"] > OVERLOADED:
+        at = f"busy for {100 * loop['busy_share']:.3g} % of the window at {loop['rate_per_s']:g} requests/s"
+        flags.append(f"overloaded: {at}, so that latency grows with the window")
+    if loop["requests"] < _FEW_REQUESTS:
+        flags.append(f"p99 of {loop['requests']} requests is hardly more than the longest one")
     return flags
 
 

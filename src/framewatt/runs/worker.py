@@ -5,52 +5,29 @@ they happen) and, at its very end, a result; without a result the run has failed
 """
 
 import itertools
-import json
 import os
 import resource
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.files import read_json, write_json
 from framewatt.datasets.contract import load_arrays
+from framewatt.runs.events import Events
+from framewatt.runs.open_loop import infer_open
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, told_of
 from framewatt.runs.variables import set_in
+from framewatt.study.options import rate_of
 from framewatt.study.weights import SEEDED
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Training, spec_of
-
-
-class Events:
-    """Starts and ends of windows, written as they happen so that those before a crash are kept.
-
-    Args:
-        file: a text file, open for appending, since other processes of the run may append to it.
-    """
-
-    def __init__(self, file: TextIO) -> None:
-        self._file = file
-        self.path = Path(file.name)
-
-    def mark(self, window: str, edge: str, monotonic_ns: int) -> None:
-        """Write an edge (`start` or `end`) of a window, at a timestamp that was read before."""
-        self._file.write(json.dumps({"window": window, "edge": edge, "monotonic_ns": monotonic_ns}) + "\n")
-        self._file.flush()
-
-    @contextmanager
-    def window(self, name: str) -> Iterator[None]:
-        """A window around the body of the `with` statement."""
-        self.mark(name, "start", time.monotonic_ns())
-        yield
-        self.mark(name, "end", time.monotonic_ns())
 
 
 def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
@@ -167,7 +144,11 @@ def main(job_path: str) -> None:
             if inference.spec.level("client") == "node":
                 result = infer_from_node(inference, job["window"], events)
             else:
-                result = infer(inference, job["window"], events)
+                rate_per_s = rate_of(inference.spec.level("load"))
+                if rate_per_s is None:
+                    result = infer(inference, job["window"], events)
+                else:
+                    result = infer_open(inference, job["window"], events, rate_per_s, job["repetition"])
                 result["workload"] = inference.facts()
                 inference.close()
     result["workload"] = {**result["workload"], "variables": set_in(os.environ), "peak_memory_b": peak_memory_b()}

@@ -16,7 +16,7 @@ from framewatt.statistics.looks import ONCE, Looks
 from framewatt.statistics.objectives import BEST, NOT_APART, NOT_LESS, OBJECTIVES, WORSE
 from framewatt.statistics.pareto import pareto_front
 from framewatt.statistics.selection import cells_of, counted, totals
-from framewatt.study.factors import PlainCell
+from framewatt.study.factors import PlainCell, given_in
 from framewatt.study.statistical_tests import is_paired
 
 QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per_sample_s", "quality")
@@ -24,7 +24,6 @@ QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per
 BEST_QUALITY = "the best"
 """Note of the choice of which the task's metric is best."""
 
-_TASK = ("workload", "dataset")
 _UNKNOWN = TestSets()
 _COLUMNS = [
     *("device", "n", *QUANTITIES, "metric", "estimated", "on_front", "as_good", "quality_p", "quality_note"),
@@ -69,7 +68,7 @@ def judge_choices(
     """
     factors = factors_of(runs)
     columns = deploy_columns(factors)
-    if not {"phase", *_TASK} <= set(factors):
+    if not {"phase", "workload", "dataset"} <= set(factors):
         return pd.DataFrame(columns=columns)
     rows = totals(runs[runs["phase"] == "infer"])
     for name in ("latency_p50_s", "latency_p95_s"):
@@ -77,7 +76,7 @@ def judge_choices(
     tasks: dict[tuple[Any, ...], list[PlainCell]] = {}
     for cell in cells_of(rows):
         levels = cell.to_dict()
-        tasks.setdefault(tuple(levels[name] for name in _TASK), []).append(cell)
+        tasks.setdefault(tuple(levels[name] for name in given_in(factors)), []).append(cell)
     judged = [row for cells in tasks.values() for row in _judge_task(rows, cells, settings, tested, looks)]
     frame = pd.DataFrame(judged, columns=columns)
     kinds = dict.fromkeys(("on_front", "as_good"), "boolean") | {"n": "Int64", "estimated": "bool"}

@@ -18,8 +18,8 @@ FIRST_LEVELS = {"phase": ["train", "infer"]}
 """Levels that sort before all other levels of their factor."""
 
 RESERVED = frozenset(
-    """bimodal bimodality_coefficient block cell counts cpu_stall_share cv_after_blocks_percent cv_percent device
-    disk_read_b disturbed_by domain drift_p drift_rho duration_s energy_cv_after_blocks_percent
+    """bimodal bimodality_coefficient block busy_share cell counts cpu_stall_share cv_after_blocks_percent cv_percent
+    device disk_read_b disturbed_by domain drift_p drift_rho duration_s energy_cv_after_blocks_percent
     energy_cv_percent energy_estimated energy_flags energy_gross_j energy_idle_j energy_net_j
     energy_net_uncertainty_j energy_per_sample_j energy_uncertainty_j epoch estimated flags flops_per_sample
     gpu_memory_used_b gpu_memory_utilization_percent gpu_temperature_c gpu_utilization_percent high instrument
@@ -34,6 +34,16 @@ RESERVED = frozenset(
 
 _KNOWN = ("phase", "workload", "runtime", "provider", "dataset", "batch_size", "precision")
 _READING_ORDER = ("phase", "workload", "dataset", "batch_size", "precision")
+
+
+GIVEN = ("workload", "dataset", "load")
+"""Factors that who deploys does not choose: what is asked, and how much of it arrives."""
+
+
+def given_in(factors: Iterable[str]) -> list[str]:
+    """Those of GIVEN that a study has."""
+    found = set(factors)
+    return [name for name in GIVEN if name in found]
 
 
 class AnyCell(Protocol):

@@ -63,7 +63,7 @@ class Option:
 
     def suffix(self, level: Level) -> str:
         """A level as a part of a cell's name: `threads2`, `graph-basic`, `adam`."""
-        return self.text(level).replace(" ", "-" if isinstance(level, str) else "")
+        return self.text(level).replace(" ", "-" if isinstance(level, str) else "").replace("/", "-per-")
 
 
 def _plain(level: Level) -> str:
@@ -122,6 +122,21 @@ def _client(cell: Configuration, level: Level, device: str) -> str | None:
     if cell.engine != ONNX_RUNTIME:
         return f"{cell.engine} has no client for Node.js here"
     return None if cell.provider == "cpu" else "ONNX Runtime is called from Node.js on its CPU provider only"
+
+
+CLOSED = "closed"
+"""Load of a loop in which each batch follows the one before."""
+
+
+def rate_of(load: str) -> float | None:
+    """Requests a second of a level of `load`, such as `20/s`; None for a closed loop."""
+    return None if load == CLOSED else float(load.removesuffix("/s"))
+
+
+def _load(cell: Configuration, level: Level, device: str) -> str | None:
+    if cell.phase == "train":
+        return "requests arrive for inference"
+    return "requests are put from Python" if cell.changed.get("client") == "node" else None
 
 
 def _words(*words: str) -> dict[str, Any]:
@@ -191,6 +206,15 @@ OPTIONS: Mapping[str, Option] = {
             _words("python", "node"),
             "python",
             _client,
+        ),
+        Option(
+            "load",
+            "closed: each batch follows the one before. 20/s: an open loop; requests of one sample arrive at that "
+            "rate, and those that wait are answered together, up to batch_size of them.",
+            {"type": "string", "pattern": r"^(closed|(?=.*[1-9])[0-9]{1,6}(\.[0-9]{1,3})?/s)$"},
+            CLOSED,
+            _load,
+            word="load",
         ),
     )
 }

@@ -8,7 +8,7 @@ import pandas as pd
 from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.quality import title_of, unit_of
 from framewatt.statistics.objectives import OBJECTIVES
-from framewatt.study.factors import reading_order
+from framewatt.study.factors import GIVEN, reading_order
 from framewatt.tables.columns import Show, bracketed, factor_columns, marked, number, table_of, times, whole
 from framewatt.tables.table import MISSING, Table, significant
 
@@ -48,7 +48,7 @@ def deploy(choices: pd.DataFrame, costs: Mapping[str, Any]) -> Table:
     factors = [name for name in factors_of(choices) if name != "phase"]
     data = with_costs(choices, costs)
     if len(data):
-        first = [name for name in reading_order(factors) if name in ("workload", "dataset")]
+        first = [name for name in reading_order(factors) if name in GIVEN]
         data = sorted_by(data.sort_values("energy_per_sample_j", kind="stable"), first)
     shown: dict[str, Show] = factor_columns(data, factors) if factors else {}
     shown |= {

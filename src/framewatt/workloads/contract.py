@@ -3,9 +3,10 @@
 Only `run` and `synchronize` are called inside a timed window.
 """
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,22 @@ class Inference(Workload):
         for index in range(batches):
             self.run(ready[index % len(ready)])
         self.synchronize()
+
+    def whole_batches(self, size: int, most: int) -> list[tuple[Inputs, int]]:
+        """The first batches of some size, whatever that of the spec is, each with its units of work; at most `most`.
+
+        Raises:
+            RuntimeError: the test set is smaller.
+        """
+        spec, self.spec = self.spec, replace(self.spec, batch_size=size)
+        try:
+            first = itertools.islice(zip(self.batches(), self.steps(), strict=True), most)
+            found = [(batch, step.units) for batch, step in first if len(step.indices) == size]
+        finally:
+            self.spec = spec
+        if not found:
+            raise RuntimeError(f"batch_size: found {size}; allowed: at most as many as the test set has")
+        return found
 
     def evaluate(self) -> Outputs:
         """Outputs for the whole test set, one row per sample."""

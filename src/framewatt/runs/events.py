@@ -1,0 +1,32 @@
+"""Starts and ends of windows, as the measured process writes them."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+
+class Events:
+    """Starts and ends of windows, written as they happen so that those before a crash are kept.
+
+    Args:
+        file: a text file, open for appending, since other processes of the run may append to it.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self.path = Path(file.name)
+
+    def mark(self, window: str, edge: str, monotonic_ns: int) -> None:
+        """Write an edge (`start` or `end`) of a window, at a timestamp that was read before."""
+        self._file.write(json.dumps({"window": window, "edge": edge, "monotonic_ns": monotonic_ns}) + "\n")
+        self._file.flush()
+
+    @contextmanager
+    def window(self, name: str) -> Iterator[None]:
+        """A window around the body of the `with` statement."""
+        self.mark(name, "start", time.monotonic_ns())
+        yield
+        self.mark(name, "end", time.monotonic_ns())

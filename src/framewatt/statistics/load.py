@@ -1,0 +1,70 @@
+"""Latency under load: what every choice does at each rate of requests, and the highest rate that keeps a deadline."""
+
+import pandas as pd
+
+from framewatt.frames.factor_columns import factors_of
+from framewatt.runs.verdict import OVERLOADED
+from framewatt.statistics.selection import totals
+from framewatt.study.options import rate_of
+
+LATENCIES = ["latency_p50_s", "latency_p95_s", "latency_p99_s"]
+_MEANS = ["energy_per_sample_j", *LATENCIES, "busy_share", "throughput_per_s"]
+_COLUMNS = [
+    "device",
+    "rate_per_s",
+    "n",
+    "energy_estimated",
+    *_MEANS,
+    "latency_p99_max_s",
+    "overloaded",
+    "keeps",
+    "highest",
+]
+
+
+def under_load(runs: pd.DataFrame, deadline_s: float | None = None) -> pd.DataFrame:
+    """What every choice does at each of its rates: means over the runs that count.
+
+    Args:
+        runs: the runs frame.
+        deadline_s: seconds within which 99 % of requests are to be answered; None is no deadline.
+
+    Returns:
+        Columns cell, the factors and _COLUMNS, one row a cell with an open loop; none without the factor `load`.
+        `overloaded`: in some run, the model was busy for nearly all of the window. `keeps`: every run kept the deadline
+        and none was overloaded; missing without a deadline, or without a run that counts. `highest`: the largest rate
+        of its choice that keeps it, where all smaller ones do.
+    """
+    factors = factors_of(runs)
+    columns = ["cell", *factors, *_COLUMNS]
+    if "load" not in factors:
+        return pd.DataFrame(columns=columns)
+    rows = totals(runs)
+    rows = rows.assign(rate_per_s=rows["load"].map(rate_of)).dropna(subset=["rate_per_s"])
+    if rows.empty:
+        return pd.DataFrame(columns=columns)
+    rows = rows.astype(dict.fromkeys(_MEANS, "float64"))
+    # A cell without a run that counts keeps its row, empty.
+    rows[_MEANS] = rows[_MEANS].where(rows["counts"], float("nan"))
+    grouped = rows.groupby(["cell", *factors, "device", "rate_per_s"], sort=False)
+    found = grouped[_MEANS].mean()
+    found["n"] = grouped["counts"].sum()
+    found["energy_estimated"] = grouped["estimated"].any()
+    found["latency_p99_max_s"] = grouped["latency_p99_s"].max()
+    found["overloaded"] = grouped["busy_share"].max() > OVERLOADED
+    found = found.reset_index()
+    found["keeps"] = pd.array([_keeps(row, deadline_s) for row in found.to_dict("records")], dtype="boolean")
+    found["highest"] = False
+    choice = [name for name in factors if name != "load"]
+    for _, part in found.sort_values("rate_per_s").groupby(choice, sort=False):
+        kept = part[part["keeps"].fillna(value=False).cummin()]
+        if len(kept):
+            found.loc[kept.index[-1], "highest"] = True
+    return found[columns].sort_values([*choice, "rate_per_s"], kind="stable", ignore_index=True)
+
+
+def _keeps(row: dict[str, object], deadline_s: float | None) -> bool | None:
+    worst_s = row["latency_p99_max_s"]
+    if deadline_s is None or not row["n"] or not isinstance(worst_s, float) or pd.isna(worst_s):
+        return None
+    return worst_s <= deadline_s and not row["overloaded"]

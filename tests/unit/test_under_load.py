@@ -1,0 +1,119 @@
+"""What choices do at each rate of requests, and which rate keeps a deadline."""
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from records_factory import energy, run_record
+
+from framewatt.figures import load as figure_of_load
+from framewatt.frames.frames import runs_frame
+from framewatt.runs.verdict import _flags_of_load
+from framewatt.statistics.load import under_load
+from framewatt.tables.load import load
+
+COLUMNS = ("rate_per_s", "keeps", "highest", "overloaded")
+
+
+def run(rate: int | None, p99_s: float, *, busy: float = 0.5, n: int = 1, provider: str = "cpu", **change: Any) -> dict:
+    """A run of ONNX Runtime, under an open loop of some rate or in a closed loop."""
+    level = "closed" if rate is None else f"{rate}/s"
+    record = run_record({"cpu:package-0": energy(100.0)})
+    latency = {
+        "batches": 100,
+        "mean_s": p99_s / 3,
+        "p50_s": p99_s / 4,
+        "p95_s": p99_s / 2,
+        "p99_s": p99_s,
+        "max_s": p99_s,
+    }
+    if rate is not None:
+        latency["open_loop"] = {"rate_per_s": rate, "requests": 500, "busy_share": busy, "largest_batch": 1}
+    return {
+        **record,
+        "cell": {**record["cell"], "runtime": "torch2onnx", "provider": provider, "load": level},
+        "cell_id": f"{provider}-{level.replace('/', '-per-')}",
+        "repetition": n,
+        "latency": latency,
+        **change,
+    }
+
+
+def found(*records: dict, deadline_s: float | None = 0.05) -> list[tuple]:
+    frame = under_load(runs_frame(records), deadline_s)
+    return [tuple(row[name] for name in COLUMNS) for row in frame.to_dict("records")]
+
+
+def test_the_highest_rate_is_the_last_up_to_which_all_keep_the_deadline() -> None:
+    # 40/s kept it by luck, since 20/s did not.
+    rows = found(run(None, 0.9), run(5, 0.02), run(10, 0.04), run(20, 0.06), run(40, 0.045))
+    assert rows == [
+        (5, True, False, False),
+        (10, True, True, False),
+        (20, False, False, False),
+        (40, True, False, False),
+    ]
+
+
+def test_each_choice_has_its_own_highest_rate() -> None:
+    rows = found(run(10, 0.02), run(20, 0.09), run(10, 0.03, provider="openvino"), run(20, 0.04, provider="openvino"))
+    assert [row[2] for row in rows] == [True, False, False, True]
+
+
+def test_one_run_that_is_late_spoils_a_rate_and_so_does_an_overloaded_one() -> None:
+    assert found(run(10, 0.02), run(10, 0.07, n=2)) == [(10, False, False, False)]
+    assert found(run(10, 0.02), run(10, 0.03, n=2, busy=0.99)) == [(10, False, False, True)]
+
+
+def test_nothing_is_said_without_a_deadline_or_without_a_run_that_counts() -> None:
+    ((_, keeps, highest, _),) = found(run(10, 0.02), deadline_s=None)
+    assert (pd.isna(keeps), highest) == (True, False)
+    ((_, keeps, highest, _),) = found(run(10, 0.02, valid=False, reasons=["x"]))
+    assert (pd.isna(keeps), highest) == (True, False)
+
+
+def test_a_study_in_a_closed_loop_has_no_such_rows() -> None:
+    assert found(run(None, 0.9)) == []
+    assert under_load(runs_frame([run_record()])).empty
+    assert "busy_share" not in runs_frame([run_record()])
+
+
+def test_the_table_says_which_rate_is_in_time() -> None:
+    frame = runs_frame([run(None, 0.9), run(10, 0.02), run(20, 0.2, busy=0.99), run(15, 0.06)])
+    table = load(frame, {"deadline_s": 0.05})
+    assert table.shown["In time"].tolist() == ["highest", "no", "overloaded"]
+    assert table.shown["99 % (ms)"].tolist() == ["20.00", "60.00", "200.0"]
+    assert "within 50 ms" in table.caption
+    assert "In time" not in load(frame, {"deadline_s": None}).shown
+    assert load(runs_frame([run_record()]), {"deadline_s": None}).data.empty
+
+
+def test_the_figure_has_a_line_a_choice_and_the_deadline() -> None:
+    runs = runs_frame([run(10, 0.02), run(20, 0.2, busy=0.99), run(10, 0.03, provider="openvino")])
+    drawn = figure_of_load.draw(runs, {"deadline_s": 0.05})
+    assert [axes.get_ylabel() for axes in drawn.axes] == ["latency, median", "latency, 99 %", "energy per request"]
+    lines = [line for line in drawn.axes[1].lines if len(line.get_xdata()) > 0]
+    assert sorted(list(line.get_xdata()) for line in lines if line.get_linestyle() != "--") == [[10], [10, 20]]
+    said = " ".join(text.get_text() for text in drawn.texts)
+    assert "Dashed: 50 ms" in said
+    assert "Hollow: busy" in said
+    empty = figure_of_load.draw(runs_frame([run_record()]), {"deadline_s": None})
+    assert "No run in which requests arrive at a rate" in empty.axes[0].texts[0].get_text()
+
+
+@pytest.mark.parametrize(
+    ("busy", "requests", "told"),
+    [
+        (0.5, 500, []),
+        (
+            0.99,
+            500,
+            ["overloaded: busy for 99 % of the window at 20 requests/s, so that latency grows with the window"],
+        ),
+        (0.5, 40, ["p99 of 40 requests is hardly more than the longest one"]),
+    ],
+)
+def test_latencies_that_say_little_are_flagged(busy: float, requests: int, told: list[str]) -> None:
+    loop = {"rate_per_s": 20, "requests": requests, "busy_share": busy, "largest_batch": 1}
+    assert _flags_of_load(loop) == told
+    assert _flags_of_load(None) == []
