@@ -13,6 +13,7 @@ from framewatt.planning.job_hash import job_sha256
 from framewatt.planning.jobs import measure_job
 from framewatt.planning.plan import plan_of
 from framewatt.study.cell import FIXED
+from framewatt.study.options import OPTIONS, rate_of
 from framewatt.study.study import Study, load_study
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
@@ -86,6 +87,33 @@ def test_what_a_framework_lacks_is_planned_as_unsupported_with_its_reason(
     study = load(runtime=[runtime], **{option: [level]}, beside=True)
     (entry,) = plan_of(hashes_of(study))["unsupported"]
     assert reason in entry["reason"]
+
+
+def test_a_rate_of_requests_is_a_level_with_a_name_and_a_number() -> None:
+    option = OPTIONS["load"]
+    assert (rate_of("closed"), rate_of("20/s"), rate_of("30/min")) == (None, 20, 0.5)
+    assert (option.text("20/s"), option.suffix("20/s"), option.suffix("30/min")) == (
+        "load 20/s",
+        "load-20-per-s",
+        "load-30-per-min",
+    )
+
+
+@pytest.mark.parametrize("level", ["0/s", "20", "20/h", "open", "-3/s", "1e3/s", 20])
+def test_what_is_no_rate_is_refused_in_one_line(load, level: object) -> None:
+    with pytest.raises(FramewattError, match=r"load.*found .*; allowed: .*closed") as told:
+        load(load=[level])
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("levels", "reason"),
+    [({"phase": ["train"]}, "requests arrive for inference"), ({"client": ["node"]}, "requests are put from Python")],
+)
+def test_a_rate_needs_inference_from_python(load, levels: dict, reason: str) -> None:
+    runtime = {"runtime": ["torch2onnx"], "provider": ["cpu"]} if "client" in levels else {}
+    study = load(load=["20/s"], beside=True, **{**runtime, **levels})
+    assert any(reason in entry["reason"] for entry in plan_of(hashes_of(study))["unsupported"])
 
 
 def test_levels_read_with_a_word_where_they_say_nothing_alone() -> None:

@@ -129,8 +129,11 @@ CLOSED = "closed"
 
 
 def rate_of(load: str) -> float | None:
-    """Requests a second of a level of `load`, such as `20/s`; None for a closed loop."""
-    return None if load == CLOSED else float(load.removesuffix("/s"))
+    """Requests a second of a level of `load`, such as `20/s` or `30/min`; None for a closed loop."""
+    if load == CLOSED:
+        return None
+    count, _, unit = load.partition("/")
+    return int(count) / {"s": 1, "min": 60}[unit]
 
 
 def _load(cell: Configuration, level: Level, device: str) -> str | None:
@@ -209,9 +212,9 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "load",
-            "closed: each batch follows the one before. 20/s: an open loop; requests of one sample arrive at that "
-            "rate, and those that wait are answered together, up to batch_size of them.",
-            {"type": "string", "pattern": r"^(closed|(?=.*[1-9])[0-9]{1,6}(\.[0-9]{1,3})?/s)$"},
+            "closed: each batch follows the one before. 20/s or 30/min: an open loop; requests of one sample arrive at "
+            "that rate, and those that wait are answered together, up to batch_size of them.",
+            {"type": "string", "pattern": "^(closed|[1-9][0-9]{0,5}/(s|min))$"},
             CLOSED,
             _load,
             word="load",
