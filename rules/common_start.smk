@@ -2,6 +2,7 @@
 
 from framewatt.flow.folder import Presence, sweep, unlock_command
 from framewatt.flow.exclusive import check_node
+from framewatt.flow.forecast import Places, forecast
 from framewatt.flow.hub import check_hub
 from framewatt.flow.terminal import tidy_log
 from framewatt.host.lock import WAIT_VARIABLE, announce_study
@@ -9,7 +10,24 @@ from framewatt.host.lock import WAIT_VARIABLE, announce_study
 MEASURING = {"calibrate", "measure", "recalibrate"}
 """Rules whose jobs take the machine's lock."""
 
-tidy_log()
+
+def forecast_of(jobs):
+    """What the call is about to measure, build and download; nothing where it measures nothing."""
+    if "measure" not in jobs or STUDY.imported:
+        return ""
+    environments = Path(
+        rules.environment.output.record.format(mode=MODE, environment="x")
+    ).parents[1]
+    places = Places(
+        Path("results", STUDY.name, "measure"),
+        environments,
+        Path("resources/sources"),
+        Path("envs/sizes.yaml"),
+    )
+    return forecast(STUDY, DATASETS, places, jobs)
+
+
+tidy_log(forecast_of)
 if workflow.is_main_process:
     PRESENCE = Presence(
         Path(".snakemake"),

@@ -18,4 +18,4 @@ from framewatt.flow.terminal import Tidy
     ],
 )
 def test_only_lines_that_tell_nothing_are_left_out(level: int, text: str, kept: bool) -> None:
-    assert Tidy().filter(logging.LogRecord("snakemake", level, "", 0, text, (), None)) == kept
+    assert Tidy(lambda jobs: "").filter(logging.LogRecord("snakemake", level, "", 0, text, (), None)) == kept

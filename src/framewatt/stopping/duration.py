@@ -26,7 +26,7 @@ def minutes_after(records: Iterable[Mapping[str, Any]], blocks: int) -> list[flo
 
 
 def _block_s(runs: Iterable[Mapping[str, Any]]) -> float:
-    spans = [_span_s(run) for run in runs]
+    spans = [span_s(run) for run in runs]
     ran_s = sum(end - start for start, end in spans)
     if not spans:
         return 0.0
@@ -34,8 +34,12 @@ def _block_s(runs: Iterable[Mapping[str, Any]]) -> float:
     return took_s if ran_s <= took_s <= _PAUSE * ran_s else ran_s
 
 
-def _span_s(run: Mapping[str, Any]) -> tuple[float, float]:
-    """Start and end of a run on the wall clock, seconds: from the rest before it to the end of its process."""
+def span_s(run: Mapping[str, Any]) -> tuple[float, float]:
+    """Start and end of a run on the wall clock, seconds: from the rest before it to the end of its process.
+
+    Args:
+        run: a run record.
+    """
     clock, process = run["clock"], run["windows"].get("process")
     began_s = datetime.fromisoformat(clock["utc"]).timestamp()
     ended_s = began_s + (process["end_monotonic_ns"] - clock["monotonic_ns"]) * 1e-9 if process else began_s
