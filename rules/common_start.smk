@@ -27,7 +27,7 @@ def forecast_of(jobs):
     return forecast(STUDY, DATASETS, places, jobs)
 
 
-tidy_log(forecast_of)
+TERMINAL = tidy_log(forecast_of)
 if workflow.is_main_process:
     PRESENCE = Presence(
         Path(".snakemake"),
@@ -53,3 +53,14 @@ onstart:
         limit = workflow.global_resources.get("node")
         or_exit(lambda: check_node(limit, claims, MEASURING))
         or_exit(lambda: announce_study(STUDY.name, wait=config["wait"]))
+
+
+onerror:
+    if TERMINAL.stopped:
+        kept = len(
+            list(Path("results", STUDY.name, "measure").glob("*/*/run.json"))
+        )
+        print(
+            f"framewatt: stopped; the {kept} runs of study {STUDY.name} that had ended stay; the same command goes on",
+            file=sys.stderr,
+        )

@@ -155,7 +155,10 @@ def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> Non
     time.sleep(2)
     # What a terminal does at Ctrl-C: the signal goes to the whole foreground group.
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(timeout=60) != 0
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert f"framewatt: stopped; the {position - 1} runs of study faulty that had ended stay; the same command" in said
+    assert not [word for word in ("RuleException", "CalledProcessError", "Traceback", "WorkflowError") if word in said]
     finished = {path: path.stat().st_mtime_ns for path in checkout.root.glob("results/faulty/measure/*/*/run.json")}
     assert len(finished) == position - 1
     assert not list(checkout.root.glob("results/faulty/measure/*/*/.*partial"))

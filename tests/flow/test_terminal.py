@@ -19,3 +19,25 @@ from framewatt.flow.terminal import Tidy
 )
 def test_only_lines_that_tell_nothing_are_left_out(level: int, text: str, kept: bool) -> None:
     assert Tidy(lambda jobs: "").filter(logging.LogRecord("snakemake", level, "", 0, text, (), None)) == kept
+
+
+STOPPING = "Terminating processes on user request, this might take some time."
+OF_ITS_JOB = """RuleException:
+CalledProcessError in file "rules/measure.smk", line 34:
+Command 'set -euo pipefail;  python scripts/measure.py' returned non-zero exit status 130."""
+OF_ANOTHER = OF_ITS_JOB.replace("status 130", "status 1")
+AT_LAST = "WorkflowError:\nAt least one job did not complete successfully."
+
+
+@pytest.mark.parametrize(("text", "kept"), [(OF_ITS_JOB, False), (AT_LAST, False), (OF_ANOTHER, True)])
+def test_what_a_user_stopped_is_no_error_and_all_else_is(text: str, kept: bool) -> None:
+    tidy = Tidy(lambda jobs: "")
+
+    def passes(level: int, said: str) -> bool:
+        return tidy.filter(logging.LogRecord("snakemake", level, "", 0, said, (), None))
+
+    assert passes(logging.ERROR, text)
+    assert not tidy.stopped
+    assert passes(logging.WARNING, STOPPING)
+    assert tidy.stopped
+    assert passes(logging.ERROR, text) == kept

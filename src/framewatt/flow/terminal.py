@@ -1,6 +1,7 @@
 """What Snakemake says on the terminal, less what tells a user nothing."""
 
 import logging
+import re
 import sys
 from collections.abc import Callable, Mapping
 
@@ -12,9 +13,20 @@ _NOTHING_TOLD = (
 )
 """Beginnings of lines that Snakemake writes for every job or look, besides the job's own."""
 
+_STOPPING = "Terminating processes on user request"
+_OF_STOPPED = re.compile(
+    r"RuleException:.*(exit status (130|143)|died with <Signals\.SIG(INT|TERM): \d+>)\.$"
+    r"|WorkflowError:\s+At least one job did not complete successfully\.",
+    re.DOTALL,
+)
+"""Errors of a call that the user stopped: that its job ended by the signal, with the job's whole command."""
+
 
 class Tidy(logging.Filter):
     """Leaves those lines out, and lets other ones take the place of a passing line (see base.terminal).
+
+    Attributes:
+        stopped: whether the user has stopped this call (Ctrl-C).
 
     Args:
         begin: what to say before Snakemake's table of jobs, of the number of jobs by rule; empty for nothing.
@@ -22,11 +34,16 @@ class Tidy(logging.Filter):
 
     def __init__(self, begin: Callable[[Mapping[str, int]], str]) -> None:
         super().__init__()
+        self.stopped = False
         self._begin: Callable[[Mapping[str, int]], str] | None = begin
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a record is logged."""
-        if record.levelno <= logging.INFO and record.getMessage().startswith(_NOTHING_TOLD):
+        text = record.getMessage()
+        if record.levelno <= logging.INFO and text.startswith(_NOTHING_TOLD):
+            return False
+        self.stopped |= text.startswith(_STOPPING)
+        if self.stopped and record.levelno >= logging.ERROR and _OF_STOPPED.match(text):
             return False
         if record.levelno >= logging.INFO and sys.stderr.isatty():
             sys.stderr.write(CLEAR)
@@ -38,13 +55,14 @@ class Tidy(logging.Filter):
         return True
 
 
-def tidy_log(begin: Callable[[Mapping[str, int]], str]) -> None:
-    """Have Snakemake's logger filtered, once in a process.
+def tidy_log(begin: Callable[[Mapping[str, int]], str]) -> Tidy:
+    """Snakemake's logger's filter, of which a process has one.
 
     Args:
         begin: see Tidy.
     """
     from snakemake.logging import logger
 
-    if not any(isinstance(one, Tidy) for one in logger.filters):
-        logger.addFilter(Tidy(begin))
+    found = next((one for one in logger.filters if isinstance(one, Tidy)), None) or Tidy(begin)
+    logger.addFilter(found)
+    return found
