@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from framewatt.figures import notes, training_levels
-from framewatt.figures.training_levels import FIRST
+from framewatt.figures.training_levels import APART, FIRST
 from framewatt.figures.training_quantities import FIGURES, Levels
 from framewatt.frames.totals import TOTAL
 from framewatt.statistics.intervals import mean_interval
@@ -52,18 +52,22 @@ def values(epochs: pd.DataFrame, runs: pd.DataFrame, figure: str, compared: Sequ
         compared: the compared factors.
 
     Returns:
-        Columns PANELS, LABEL, repetition, part, value.
+        Columns PANELS, LABEL, repetition, APART, part, value.
     """
     rows = labelled(counted_epochs(epochs, runs, gpu_or_total(epochs)), compared)
-    grouped = rows.groupby([*_CELL, "repetition"])
+    others = runs[notes.disturbed(runs)]
+    apart = set(zip(others["cell"], others["repetition"], strict=True))
+    rows[APART] = [run in apart for run in zip(rows["cell"], rows["repetition"], strict=True)]
+    run = [*_CELL, "repetition", APART]
+    grouped = rows.groupby(run)
     if figure == "energy":
         return _rows(grouped["energy_gross_j"].sum(min_count=1))
     if figure == "power":
         part = rows["epoch"].eq(1).map({True: FIRST, False: ""}).rename("part")
-        return _rows(rows.groupby([*_CELL, "repetition", part])["mean_power_w"].mean())
+        return _rows(rows.groupby([*run, part])["mean_power_w"].mean())
     if figure == "utilisation":
         return _rows(grouped["gpu_utilization_percent"].mean())
-    return _rows(rows.sort_values("epoch").groupby([*_CELL, "repetition"])["quality"].last())
+    return _rows(rows.sort_values("epoch").groupby(run)["quality"].last())
 
 
 def intervals(shown: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
