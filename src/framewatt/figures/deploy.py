@@ -55,6 +55,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
         axes.set_title(heading(levels))
         here = known[known["cell"].isin(part["cell"])].sort_values([_LATENCY, "cell"])
         _panel(axes, part, here, markers, colours)
+        axes.margins(x=0.2, y=0.1)
         style.scale(axes.xaxis, part[_LATENCY], "s", logarithmic=wide[_LATENCY], ticks=4)
         style.scale(axes.yaxis, part[_ENERGY], "J", logarithmic=wide[_ENERGY])
         places = list(zip(here[_LATENCY], here[_ENERGY], strict=True))

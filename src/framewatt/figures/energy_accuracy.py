@@ -85,7 +85,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, energy: str, loo
         axes.errorbar(
             quality, point.mean, yerr=reach, fmt=look.marker, ms=7, color=look.colour, mec="#222222", mew=0.7, zorder=3
         )
-    axes.margins(x=0.15)
+    axes.margins(x=0.2, y=0.1)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     if METRICS[metric].is_share():
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}%"))

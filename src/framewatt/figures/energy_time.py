@@ -152,6 +152,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
         axes.scatter(
             time_s, point.mean, s=size, marker=shape, color=[face], edgecolor="#222222", linewidth=0.7, zorder=4
         )
+    axes.margins(x=0.2, y=0.1)
     style.scale(axes.xaxis, rows[head.time], "s", logarithmic=scales.logarithmic[head.time], ticks=4)
     style.scale(axes.yaxis, rows[head.energy], "J", logarithmic=scales.logarithmic[head.energy])
     return axes, list(zip(times["mean"], points["mean"], strict=True)), _names(points)

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 from numpy.typing import NDArray
 
 from framewatt.figures.layout import settle
@@ -59,29 +59,35 @@ def _name(axes: Axes, points: Sequence[tuple[float, float]], names: Sequence[str
     frame = np.round(np.array(axes.get_window_extent().extents) / pixels, 2) + _INSET_PT * np.array([1, 1, -1, -1])
     places = np.round(axes.transData.transform(np.array(points, dtype=np.float64)) / pixels, 2)
     marks = np.hstack([places - _MARK_PT, places + _MARK_PT])
-    taken = np.empty((0, 4))
-    for number, (point, name) in enumerate(zip(points, names, strict=True)):
-        text = axes.annotate(
-            name, point, (0, 0), textcoords="offset points", fontsize=_FONT_PT, ha="left", va="bottom", zorder=7
-        )
-        text.set_in_layout(False)
-        text.set_path_effects([patheffects.withStroke(linewidth=1.5, foreground="white")])
-        extent = Text.get_window_extent(text)
-        # Formats differ a little in how wide they draw letters.
-        size = np.round(np.array([extent.width, extent.height]) / pixels * 1.03, 1) + 0.5
-        own, others = marks[number : number + 1], np.delete(marks, number, axis=0)
-        boxes = _boxes(places[number], size, frame)
-        away, away_from_others = _nearest(boxes, own), _nearest(boxes, others)
-        cost = away + _ON_THE_LEFT * (boxes[:, 0] < places[number, 0])
+    texts = [_written(axes, point, name) for point, name in zip(points, names, strict=True)]
+    # Formats differ a little in how wide they draw letters.
+    sizes = [np.round(np.array(Text.get_window_extent(text).size) / pixels * 1.03, 1) + 0.5 for text in texts]
+    taken = np.full((len(texts), 4), np.nan)
+    led = [False] * len(texts)
+    # The first names do not know of the later ones, so each is placed once more when all are there.
+    for number in [*range(len(texts))] * 2:
+        boxes = _boxes(places[number], sizes[number], frame)
+        away = _nearest(boxes, marks[number : number + 1])
+        contested = _nearest(boxes, np.delete(marks, number, axis=0)) <= away + _LED_PT
+        cost = away + _ON_THE_LEFT * (boxes[:, 0] < places[number, 0]) + _BY_ANOTHER * contested
         cost += 0.02 * np.abs(boxes[:, [1, 3]].mean(axis=1) - places[number, 1])
-        cost += _BY_ANOTHER * (away_from_others <= away + _LED_PT)
-        cost += _ON_A_MARK * _covered(boxes, marks) + _ON_A_NAME * _covered(boxes, taken)
+        cost += _ON_A_MARK * _covered(boxes, marks) + _ON_A_NAME * _covered(boxes, np.delete(taken, number, axis=0))
         best = np.argmin(np.round(cost, 2))
-        taken = np.vstack([taken, boxes[best]])
-        offset = boxes[best, :2] - places[number]
-        text.set_position((offset[0], offset[1]))
-        if away[best] > _LED_PT or away_from_others[best] <= away[best] + _LED_PT:
-            _lead(axes, point, np.clip(places[number], boxes[best, :2], boxes[best, 2:]) - places[number])
+        taken[number] = boxes[best]
+        led[number] = bool(contested[best] or away[best] > _LED_PT)
+    for text, point, place, box, far in zip(texts, points, places, taken, led, strict=True):
+        text.set_position((box[0] - place[0], box[1] - place[1]))
+        if far:
+            _lead(axes, point, np.clip(place, box[:2], box[2:]) - place)
+
+
+def _written(axes: Axes, point: tuple[float, float], name: str) -> Annotation:
+    text = axes.annotate(
+        name, point, (0, 0), textcoords="offset points", fontsize=_FONT_PT, ha="left", va="bottom", zorder=7
+    )
+    text.set_in_layout(False)
+    text.set_path_effects([patheffects.withStroke(linewidth=1.5, foreground="white")])
+    return text
 
 
 def _boxes(place: _Place, size: _Place, frame: NDArray[np.float64]) -> _Boxes:

@@ -7,11 +7,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from framewatt.figures.notes import disturbed
-from framewatt.figures.style import ESTIMATE_COLOUR
 
-_RING: dict[str, Any] = {"facecolors": "none", "edgecolors": ESTIMATE_COLOUR, "linewidths": 1.1, "zorder": 5}
+_COLOUR = "#7a3ca8"
+"""Neither that of the Pareto front's rings nor one of the labels'."""
 
-LINE: dict[str, Any] = {"marker": "o", "mfc": "none", "mec": ESTIMATE_COLOUR, "ms": 5, "mew": 1.1}
+_RING: dict[str, Any] = {"facecolors": "none", "edgecolors": _COLOUR, "linewidths": 1.1, "zorder": 5}
+
+LINE: dict[str, Any] = {"marker": "o", "mfc": "none", "mec": _COLOUR, "ms": 5, "mew": 1.1}
 """Rings on the line of a disturbed run."""
 
 

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from framewatt.figures import notes, training_levels
 from framewatt.figures.training_levels import APART, FIRST
-from framewatt.figures.training_quantities import FIGURES, Levels
+from framewatt.figures.training_quantities import FIGURES, NOTHING_COUNTS, Levels
+from framewatt.frames.counting import counts
 from framewatt.frames.totals import TOTAL
 from framewatt.statistics.intervals import mean_interval
 from framewatt.statistics.training_epochs import LABEL, PANELS, counted_epochs, gpu_or_total, labelled
@@ -30,10 +31,13 @@ def draw(figure: str, epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mappin
     """
     quantity = figure.removeprefix("training_")
     shown = values(epochs, runs, quantity, settings["compare"])
+    levels = described(quantity, epochs)
+    if not counts(runs).any():
+        levels = replace(levels, empty=NOTHING_COUNTS)
     drawn: Figure = training_levels.draw(
         shown,
         intervals(shown, settings),
-        described(quantity, epochs),
+        levels,
         estimate=estimate_words(quantity, epochs),
         left_out=notes.left_out(runs[runs["phase"] == "train"] if "phase" in runs else runs),
     )
