@@ -159,15 +159,39 @@ def test_a_narrow_panel_on_a_logarithmic_scale_has_labels_and_they_do_not_touch(
                 assert all(a.x1 < b.x0 for a, b in itertools.pairwise(shown)), name
 
 
-def disturbed(runs: pd.DataFrame) -> pd.DataFrame:
-    """The second repetition of every cell was disturbed."""
-    return runs.assign(**{DISTURBED_BY: runs["repetition"].eq(2).map({True: "other work", False: ""})})
-
-
 RUN_FIGURES = [
     *("energy_time", "energy_accuracy", "deploy", "energy_runtime_batch", "time_runtime_batch"),
     *("epochs", "training_energy", "training_power", "training_accuracy", "training_utilisation"),
 ]
+
+
+@pytest.mark.parametrize("name", [*RUN_FIGURES, "power_traces"])
+def test_titles_of_panels_lie_on_no_other_and_on_the_canvas(name: str) -> None:
+    more = {"dataset": "a_data_set_of_a_long_name", "precision": "int8_static"}
+    models = ("resnet50", "efficientnet_v2_small", "mobilenet_v3_large")
+    if name == "power_traces":
+        run = traced("infer", estimated=False)
+        run.record["cell"].update(more, workload=models[1], runtime="torch2onnx", provider="openvino")
+        figure = power_traces.draw([run] * 3, runs_frame({cell("torch"): [1.0]}))
+    elif name.startswith(("epochs", "training")):
+        epochs_of, runs = training_study(gpu=True, dataset=more["dataset"])
+        figure = draw(name, runs, epochs_of.replace({"workload": {"resnet101": models[1]}}))
+    else:
+        sizes = range(1, 5)
+        cells = [cell(r, batch_size=b, workload=m, **more) for m in models for b in sizes for r in ("torch", "mxnet")]
+        figure = draw(name, runs_frame({one: [1.0, 1.1] for one in cells}))
+    figure.draw_without_rendering()
+    titles = [axes._left_title for axes in figure.axes if axes.get_title(loc="left")]
+    assert len(titles) >= 2
+    boxes = [title.get_window_extent() for title in titles]
+    for one, other in itertools.combinations(boxes, 2):
+        assert not one.overlaps(other)
+    assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+def disturbed(runs: pd.DataFrame) -> pd.DataFrame:
+    """The second repetition of every cell was disturbed."""
+    return runs.assign(**{DISTURBED_BY: runs["repetition"].eq(2).map({True: "other work", False: ""})})
 
 
 def in_the_legend(figure: Figure) -> list[str]:

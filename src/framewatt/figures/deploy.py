@@ -21,6 +21,8 @@ TITLE = "What to deploy: energy per {per} against latency"
 _ENERGY, _LATENCY = "energy_per_sample_j", "latency_p95_s"
 _NO_QUALITY = "#bbbbbb"
 _MOST_ACROSS = 3
+_BESIDE_IN = 0.9
+"""Width of what stands beside a panel: its labels along y."""
 
 
 @style.styled
@@ -52,7 +54,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     wide = {name: style.is_wide(part[name] for _, part in tasks) for name in (_LATENCY, _ENERGY)}
     named: list[Named] = []
     for axes, (levels, part) in zip(axes_of.flat, tasks, strict=False):
-        axes.set_title(heading(levels))
+        notes.panel_title(axes, heading(levels), 3.6 * larger - _BESIDE_IN)
         here = known[known["cell"].isin(part["cell"])].sort_values([_LATENCY, "cell"])
         _panel(axes, part, here, markers, colours)
         axes.margins(x=0.2, y=0.1)

@@ -20,6 +20,8 @@ from framewatt.tasks import METRICS
 
 TITLE = "Energy per {per} against {quality}"
 _MOST_ACROSS = 3
+_BESIDE_IN = 0.9
+"""Width of what stands beside a panel: its labels along y."""
 
 
 @style.styled
@@ -52,7 +54,8 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     logarithmic = style.is_wide(part[head.energy] for _, part in parts)
     named: list[Named] = []
     for axes, (levels, part) in zip(grid, parts, strict=False):
-        axes.set(title=heading(levels), xlabel=words_of(part[METRIC]), ylabel=f"energy per {head.per}")
+        notes.panel_title(axes, heading(levels), 3.2 * larger - _BESIDE_IN)
+        axes.set(xlabel=words_of(part[METRIC]), ylabel=f"energy per {head.per}")
         named.append(_panel(axes, part, cells, head.energy, looks))
         style.scale(axes.yaxis, part[head.energy], "J", logarithmic=logarithmic)
     for axes in grid[len(parts) :]:

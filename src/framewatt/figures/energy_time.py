@@ -24,6 +24,8 @@ TITLE = "Energy against time, {of}"
 _SMALLEST_PT2, _LARGEST_PT2 = 34.0, 90.0
 _NO_QUALITY = "#bbbbbb"
 _MOST_ACROSS = 3
+_BESIDE_IN = 0.9
+"""Width of what stands beside a panel: its labels along y."""
 
 
 @style.styled
@@ -58,7 +60,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
         if panel is None:
             axes.set_axis_off()
             continue
-        axes.set_title(heading(panel[0]))
+        notes.panel_title(axes, heading(panel[0]), 3.4 * larger - _BESIDE_IN)
         if panel[1].empty:
             notes.nothing(axes, "no run that counts")
             continue

@@ -18,6 +18,9 @@ from framewatt.frames.totals import TOTAL
 from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Training, epoch by epoch"
+_PANEL_IN = 2.7
+"""Width of a panel, beside a legend of usual width."""
+
 _DASHES = ("-", "--", ":", "-.")
 
 
@@ -46,7 +49,7 @@ def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COM
     for (left, right), (levels, here) in zip(axes_of, groups, strict=True):
         _panel(left, here, QUALITY, looks, dashes)
         _panel(right, here, "energy_gross_j", looks, dashes)
-        left.set_title(": ".join(filter(None, [title_of(here[METRIC]), heading(levels)])))
+        notes.panel_title(left, ": ".join(filter(None, [title_of(here[METRIC]), heading(levels)])), _PANEL_IN)
         right.set_title("Energy of the epoch")
         right.set_ylabel("energy")
         style.scale(right.yaxis, here["energy_gross_j"].dropna(), "J", logarithmic=logarithmic, from_zero=True)

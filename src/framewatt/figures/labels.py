@@ -29,7 +29,7 @@ _LED_PT = 2.5
 _INSET_PT = 2.0
 """Distance between a name and the edge of its panel."""
 
-_ON_THE_LEFT, _BY_ANOTHER, _ON_A_MARK, _ON_A_NAME = 2.0, 30.0, 1e4, 1e6
+_ON_THE_LEFT, _BY_ANOTHER, _ON_A_MARK, _ON_A_NAME = 2.0, 12.0, 1e4, 1e6
 """Cost of a place, in points of distance: left of its point, as near to another's marker, on a marker, on a name."""
 
 _Place = NDArray[np.float64]

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, styled
+from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, RC, styled
 from framewatt.frames.counting import counts
 from framewatt.frames.totals import TOTAL
 from framewatt.witness.columns import DISTURBED_BY, witness_columns
@@ -104,6 +104,17 @@ def finish(figure: Figure, title: str, estimate: str, notes: Iterable[str] = ())
     if isinstance(engine, ConstrainedLayoutEngine):
         engine.set(rect=(0, 0, 1, 1 - from_top_in / height_in))
     return figure
+
+
+def panel_title(axes: Axes, title: str, width_in: float) -> None:
+    """Write a panel's title, in as many lines as keep it from the panel beside.
+
+    Args:
+        axes: the panel.
+        title: what it shows.
+        width_in: about its width.
+    """
+    axes.set_title(textwrap.fill(title, int(72 * width_in / (RC["axes.titlesize"] * _EM["normal"]))))
 
 
 def nothing(axes: Axes, words: str) -> None:

@@ -27,6 +27,7 @@ COUNTER_QUANTITY = "energy_j"
 
 _MOST_STEPS = 600
 _COLUMNS = 2
+_PANEL_IN = 4.2
 _SHARE_PER_LETTER = 0.016
 _QUANTITIES = {
     COUNTER_QUANTITY: "counter",
@@ -141,7 +142,7 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str
         return notes.empty(title, "No valid run has a power trace.", [notes.left_out(runs)])
     columns = min(_COLUMNS, len(traced))
     rows = -(-len(traced) // columns)
-    figure = Figure(figsize=(0.8 + 4.2 * columns, 1.3 + 1.75 * rows), layout="constrained")
+    figure = Figure(figsize=(0.8 + _PANEL_IN * columns, 1.3 + 1.75 * rows), layout="constrained")
     panels = list(figure.subplots(rows, columns, squeeze=False).flat)
     paints = zip(itertools.cycle(_COLOURS), itertools.cycle(_DASHES))
     looks = dict(zip(_series(traced), paints, strict=False))
@@ -184,7 +185,7 @@ def _panel(
     axes: Axes, run: TracedRun, looks: Mapping[tuple[str, str], tuple[str, str]], compared: Sequence[str]
 ) -> None:
     disturbed = " (disturbed)" if notes.is_disturbed(run.record) else ""
-    axes.set_title(_title(run.record["cell"], compared) + disturbed)
+    notes.panel_title(axes, _title(run.record["cell"], compared) + disturbed, _PANEL_IN - 0.6)
     axes.set(xlabel="time (s)", ylabel="power (W)")
     origin_ns = int(run.power["monotonic_ns"].min()) if len(run.power) else 0
     top = 0.0

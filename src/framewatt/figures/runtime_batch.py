@@ -66,7 +66,7 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     shown = [[*part[quantity.column], *points["high"].dropna()] for (_, part), points in zip(parts, means, strict=True)]
     logarithmic = style.is_wide(shown, from_zero=True)
     for number, (axes, (levels, part)) in enumerate(zip(grid, parts, strict=False)):
-        axes.set_title(heading(levels))
+        notes.panel_title(axes, heading(levels), 5.8 if columns == 1 else 3.5)
         _panel(axes, part, means[number], quantity, colours)
         if number >= len(parts) - columns:
             axes.set_xlabel(f"{quantity.name.lower()} per {head.per}")

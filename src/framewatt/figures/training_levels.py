@@ -26,6 +26,7 @@ _STEP = 0.06
 
 _CELL = ["dataset", "workload", "batch_size", LABEL]
 _NARROWEST_IN = 7.0
+_PANEL_IN = 2.5
 _HOW = "Small marks: every run; lines: their mean; bars: its interval, from three runs on."
 
 
@@ -55,7 +56,7 @@ def draw(
     datasets, workloads = (_ordered(values[name]) for name in ("dataset", "workload"))
     looks = style.looks(values[LABEL])
     figure = Figure(
-        figsize=(max(1.9 + 2.5 * len(workloads), _NARROWEST_IN), 1.6 + 2.1 * len(datasets)), layout="constrained"
+        figsize=(max(1.9 + _PANEL_IN * len(workloads), _NARROWEST_IN), 1.6 + 2.1 * len(datasets)), layout="constrained"
     )
     panels = figure.subplots(len(datasets), len(workloads), squeeze=False, sharex=True, sharey="row")
     by_dataset = [values.loc[values["dataset"] == dataset, "value"] for dataset in datasets]
@@ -64,7 +65,7 @@ def draw(
     for row, dataset in zip(panels, datasets, strict=True):
         of_dataset = values[values["dataset"] == dataset]
         for axes, workload in zip(row, workloads, strict=True):
-            axes.set_title(", ".join(filter(None, [dataset, workload])))
+            notes.panel_title(axes, ", ".join(filter(None, [dataset, workload])), _PANEL_IN - 0.4)
             here = (intervals["dataset"] == dataset) & (intervals["workload"] == workload)
             _panel(axes, of_dataset[of_dataset["workload"] == workload], intervals[here], looks)
         row[0].set_ylabel(levels.label)
