@@ -20,6 +20,7 @@ def test_banner_shows_when_and_only_when_energy_is_estimated(figures: Path, esti
     assert (banner is not None) == estimated
     assert ("Energy estimated, not measured" in soup.select_one("header").text) == estimated
     assert ("estimated, not measured" in soup.select_one("#figure-energy_time figcaption").text) == estimated
+    assert "estimated" not in soup.select_one("#figure-time_runtime_batch").text
     assert ("(estimated)" in soup.select_one("#table-energy_time").text) == estimated
 
 

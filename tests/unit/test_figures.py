@@ -14,9 +14,11 @@ from frames_factory import POWER_W, cell, epochs_frame, runs_frame, study_frame
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from report_factory import STATISTICS
 
 from framewatt.base.errors import FramewattError
 from framewatt.figures import (
+    deploy,
     energy_accuracy,
     energy_runtime_batch,
     energy_time,
@@ -28,6 +30,7 @@ from framewatt.figures.power_traces import TracedRun, counter_power
 from framewatt.figures.save import save
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.totals import TOTAL
+from framewatt.statistics.deploy import judge_choices
 
 ESTIMATE = "estimated, not measured"
 TRAINED = [cell(runtime, "train", 16) for runtime in ("torch", "tensorflow", "mxnet")]
@@ -74,13 +77,22 @@ def draw(name: str, *, estimated: bool = False) -> Figure:
         "energy_runtime_batch": lambda: energy_runtime_batch.draw(runs, cells_of(runs)),
         "time_runtime_batch": lambda: time_runtime_batch.draw(runs, cells_of(runs)),
         "energy_accuracy": lambda: energy_accuracy.draw(runs, cells_of(runs)),
+        "deploy": lambda: deploy.draw(runs, judge_choices(runs, STATISTICS)),
         "epochs": lambda: epochs.draw(epochs_frame(TRAINED, 5, estimated=estimated), runs),
         "power_traces": lambda: power_traces.draw([traced(p, estimated=estimated) for p in ("train", "infer")], runs),
     }
     return drawings[name]()
 
 
-FIGURES = ["energy_time", "energy_runtime_batch", "time_runtime_batch", "energy_accuracy", "epochs", "power_traces"]
+FIGURES = [
+    "deploy",
+    "energy_time",
+    "energy_runtime_batch",
+    "time_runtime_batch",
+    "energy_accuracy",
+    "epochs",
+    "power_traces",
+]
 
 
 def words(figure: Figure) -> str:

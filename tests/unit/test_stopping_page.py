@@ -28,7 +28,7 @@ def test_a_row_of_panels_a_group_with_the_ratios_and_the_evidence() -> None:
         "Evidence that torch takes less",
     ]
 
-    assert figure.axes[0].get_ylabel() == "ratio to torch"
+    assert figure.axes[0].get_ylabel() == "ratio to torch\n(logarithmic)"
     for axes in figure.axes:
         # A title that is wider than its panel would lie on the next one.
         width = axes._left_title.get_window_extent().width

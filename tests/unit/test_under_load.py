@@ -91,11 +91,16 @@ def test_the_table_says_which_rate_is_in_time() -> None:
 def test_the_figure_has_a_line_a_choice_and_the_deadline() -> None:
     runs = runs_frame([run(10, 0.02), run(20, 0.2, busy=0.99), run(10, 0.03, provider="openvino")])
     drawn = figure_of_load.draw(runs, {"deadline_s": 0.05})
-    assert [axes.get_ylabel() for axes in drawn.axes] == ["latency, median", "latency, 99 %", "energy per request"]
-    lines = [line for line in drawn.axes[1].lines if len(line.get_xdata()) > 0]
-    assert sorted(list(line.get_xdata()) for line in lines if line.get_linestyle() != "--") == [[10], [10, 20]]
+    assert [axes.get_ylabel().split() for axes in drawn.axes] == [
+        ["latency,", "median", "(logarithmic)"],
+        ["latency,", "99", "%", "(logarithmic)"],
+        ["energy", "per", "request"],
+    ]
+    rates = [list(line.get_xdata()) for line in drawn.axes[1].lines]
+    # Of the deadline, matplotlib gives shares of the width.
+    assert sorted(rates) == [[0, 1], [10], [10, 20]]
     said = " ".join(text.get_text() for text in drawn.texts)
-    assert "Dashed: 50 ms" in said
+    assert "Dotted line: 50 ms" in said
     assert "Hollow: busy" in said
     empty = figure_of_load.draw(runs_frame([run_record()]), {"deadline_s": None})
     assert "No run in which requests arrive at a rate" in empty.axes[0].texts[0].get_text()

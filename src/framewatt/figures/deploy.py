@@ -1,6 +1,6 @@
 """What to deploy: energy against latency of every choice, with quality, and the Pareto front."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from framewatt.figures import notes, style
+from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
-from framewatt.figures.energy_time import quality_colours
-from framewatt.figures.labels import name_points
+from framewatt.figures.energy_time import name_of, quality_colours
+from framewatt.figures.labels import Named, name_points, room
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.quality import METRIC, unit_of, with_quality, words_of
 from framewatt.study.factors import COMPARED, given_in
@@ -21,6 +21,8 @@ TITLE = "What to deploy: energy per {per} against latency"
 _ENERGY, _LATENCY = "energy_per_sample_j", "latency_p95_s"
 _NO_QUALITY = "#bbbbbb"
 _MOST_ACROSS = 3
+_BESIDE_IN = 0.9
+"""Width of what stands beside a panel: its labels along y."""
 
 
 @style.styled
@@ -35,35 +37,57 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     title = TITLE.format(per=unit_of(choices["metric"]))
     known = choices.dropna(subset=[_ENERGY, _LATENCY])
     if known.empty:
-        return notes.empty(title, "No inference run gave an energy that counts and a latency.", [notes.left_out(runs)])
+        reason = "No inference run gave an energy that counts and a latency."
+        return notes.empty(title, reason, [notes.left_out(_inference(runs))])
     rows = labelled(notes.usable(with_quality(runs)[runs["cell"].isin(known["cell"])], [_ENERGY, _LATENCY]), compared)
     tasks = panels(rows, given_in(factors_of(rows)))
     across = min(_MOST_ACROSS, len(tasks))
     down = -(-len(tasks) // across)
-    figure = Figure(figsize=(2.8 + 3.6 * across, 1.4 + 3.4 * down), layout="constrained")
+    names = {cell: name_of(label, size) for cell, label, size in _cells(rows)}
+    larger = max(room(names[cell] for cell in part["cell"].unique()) for _, part in tasks)
+    figure = Figure(figsize=(2.8 + 3.6 * larger * across, 1.4 + 3.4 * larger * down), layout="constrained")
     axes_of = figure.subplots(down, across, squeeze=False)
     markers = {label: look.marker for label, look in style.looks(rows[LABEL]).items()}
     colours = quality_colours(rows)
     for axes in axes_of.flat[len(tasks) :]:
         axes.set_axis_off()
+    wide = {name: style.is_wide(part[name] for _, part in tasks) for name in (_LATENCY, _ENERGY)}
+    named: list[Named] = []
     for axes, (levels, part) in zip(axes_of.flat, tasks, strict=False):
-        axes.set_title(heading(levels))
-        _panel(axes, part, known, markers, colours)
+        notes.panel_title(axes, heading(levels), 3.6 * larger - _BESIDE_IN)
+        here = known[known["cell"].isin(part["cell"])].sort_values([_LATENCY, "cell"])
+        _panel(axes, part, here, markers, colours)
+        axes.margins(x=0.2, y=0.1)
+        style.scale(axes.xaxis, part[_LATENCY], "s", logarithmic=wide[_LATENCY], ticks=4)
+        style.scale(axes.yaxis, part[_ENERGY], "J", logarithmic=wide[_ENERGY])
+        places = list(zip(here[_LATENCY], here[_ENERGY], strict=True))
+        named.append((axes, places, [names[cell] for cell in here["cell"]]))
     if colours is not None:
         figure.colorbar(colours, ax=axes_of, label=words_of(rows[METRIC]), shrink=0.8, aspect=30, ticks=MaxNLocator(4))
-    figure.legend(handles=_legend(markers), loc="outside right center", alignment="left")
+    handles = [*_legend(markers), *marks.handles(notes.disturbed(rows))]
+    figure.legend(handles=handles, loc="outside right center", alignment="left")
     how = "Large: mean of a choice's runs, with its batch size; small: every run; lower left is better"
-    return notes.finish(
-        figure, title, notes.estimate_words(rows["estimated"]), [how, notes.disturbed_words(runs), notes.left_out(runs)]
-    )
+    said = [how, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(_inference(runs))]
+    notes.finish(figure, title, notes.estimate_words(rows["estimated"]), said)
+    name_points(figure, named)
+    return figure
+
+
+def _inference(runs: pd.DataFrame) -> pd.DataFrame:
+    return runs[runs["phase"] == "infer"] if "phase" in factors_of(runs) else runs
+
+
+def _cells(rows: pd.DataFrame) -> Iterator[tuple[str, str, Any]]:
+    """Cell, label and batch size, None in a study without that factor."""
+    known = rows.drop_duplicates("cell")
+    return zip(known["cell"], known[LABEL], known.get("batch_size", [None] * len(known)), strict=True)
 
 
 def _panel(axes: Axes, rows: pd.DataFrame, choices: pd.DataFrame, markers: dict[str, str], colours: Any) -> None:
     axes.set(xlabel="latency of a batch, 95th percentile", ylabel=f"energy per {unit_of(rows[METRIC])}")
-    axes.scatter(rows[_LATENCY], rows[_ENERGY], s=5, color="#777777", linewidths=0, label="_repetitions", zorder=2)
+    marks.dots(axes, rows, _LATENCY, _ENERGY, s=5, color="#777777")
     labels = rows.drop_duplicates("cell").set_index("cell")[LABEL]
-    here = choices[choices["cell"].isin(labels.index)].sort_values(_LATENCY)
-    for choice in here.to_dict("records"):
+    for choice in choices.to_dict("records"):
         none = colours is None or pd.isna(choice["quality"])
         on_front = choice["on_front"] is True or choice["on_front"] == 1
         place = (choice[_LATENCY], choice[_ENERGY])
@@ -77,19 +101,6 @@ def _panel(axes: Axes, rows: pd.DataFrame, choices: pd.DataFrame, markers: dict[
             label="_front" if on_front else "_choice",
             zorder=5 if on_front else 4,
         )
-    style.scale(axes.xaxis, rows[_LATENCY], "s")
-    style.scale(axes.yaxis, rows[_ENERGY], "J")
-    name_points(
-        axes,
-        list(zip(here[_LATENCY], here[_ENERGY], strict=True)),
-        [_name(labels[choice["cell"]], choice) for choice in here.to_dict("records")],
-    )
-
-
-def _name(label: str, choice: dict[str, Any]) -> str:
-    """Name of a choice: the compared levels, and the batch size where that is none of them."""
-    size = choice.get("batch_size")
-    return label if size is None or f"batch {size}" in label else f"{label}, {size}"
 
 
 def _legend(markers: dict[str, str]) -> list[Line2D]:

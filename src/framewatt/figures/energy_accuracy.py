@@ -7,10 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from framewatt.figures import notes, style
+from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, labelled, panels, with_intervals
+from framewatt.figures.labels import Named, name_points, room
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.headline import headline_of_runs
 from framewatt.frames.quality import METRIC, QUALITY, QUALITY_UNKNOWN, is_higher_better, with_quality, words_of
@@ -19,6 +20,8 @@ from framewatt.tasks import METRICS
 
 TITLE = "Energy per {per} against {quality}"
 _MOST_ACROSS = 3
+_BESIDE_IN = 0.9
+"""Width of what stands beside a panel: its labels along y."""
 
 
 @style.styled
@@ -44,27 +47,35 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     parts = panels(rows, shared(factors_of(rows), compared))
     across = min(_MOST_ACROSS, len(parts))
     lines = -(-len(parts) // across)
-    figure = Figure(figsize=(2.6 + 3.2 * across, 1.2 + 2.9 * lines), layout="constrained")
+    larger = max(room(part.drop_duplicates("cell")[LABEL]) for _, part in parts)
+    figure = Figure(figsize=(2.6 + 3.2 * larger * across, 1.2 + 2.9 * larger * lines), layout="constrained")
     grid = list(figure.subplots(lines, across, squeeze=False).flat)
     looks = style.looks(rows[LABEL])
+    logarithmic = style.is_wide(part[head.energy] for _, part in parts)
+    named: list[Named] = []
     for axes, (levels, part) in zip(grid, parts, strict=False):
-        axes.set(title=heading(levels), xlabel=words_of(part[METRIC]), ylabel=f"energy per {head.per}")
-        _panel(axes, part, cells, head.energy, looks)
+        notes.panel_title(axes, heading(levels), 3.2 * larger - _BESIDE_IN)
+        axes.set(xlabel=words_of(part[METRIC]), ylabel=f"energy per {head.per}")
+        named.append(_panel(axes, part, cells, head.energy, looks))
+        style.scale(axes.yaxis, part[head.energy], "J", logarithmic=logarithmic)
     for axes in grid[len(parts) :]:
         axes.set_axis_off()
     handles = [
         Line2D([], [], marker=look.marker, color=look.colour, ls="", ms=7, label=label) for label, look in looks.items()
     ]
+    handles += marks.handles(notes.disturbed(rows))
     figure.legend(handles=handles, loc="outside right center", alignment="left")
     sides = {"right" if is_higher_better(metric) else "left" for metric in rows[METRIC]}
     better = f"Down and to the {sides.pop()} is better" if len(sides) == 1 else "Down is better"
     how = f"Large: mean of a cell's runs, with the interval of the mean; small: every run. {better}"
-    return notes.finish(
-        figure, title, notes.estimate_words(rows["estimated"]), [how, notes.disturbed_words(runs), notes.left_out(runs)]
-    )
+    said = [how, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
+    notes.finish(figure, title, notes.estimate_words(rows["estimated"]), said)
+    name_points(figure, named)
+    return figure
 
 
-def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, energy: str, looks: dict[str, style.Look]) -> None:
+def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, energy: str, looks: dict[str, style.Look]) -> Named:
+    """Draw a panel, all but the scale of energies; returns where its cells lie and their names."""
     energies = with_intervals(rows, cells, energy)
     metric = rows[METRIC].iloc[0]
     qualities = with_intervals(rows, cells, metric)
@@ -72,15 +83,16 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, energy: str, loo
     for index, (point, quality) in enumerate(zip(energies.itertuples(index=False), qualities["mean"], strict=True)):
         look = looks[point.label]
         own = rows[rows["cell"] == point.cell]
-        axes.scatter(own[QUALITY], own[energy], s=6, color=look.colour, linewidths=0, label="_repetitions", zorder=2)
+        marks.dots(axes, own, QUALITY, energy, s=6, color=look.colour)
         reach = [[bars[0][index]], [bars[1][index]]]
         axes.errorbar(
             quality, point.mean, yerr=reach, fmt=look.marker, ms=7, color=look.colour, mec="#222222", mew=0.7, zorder=3
         )
-    axes.margins(x=0.15)
+    axes.margins(x=0.2, y=0.1)
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     if METRICS[metric].is_share():
-        axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
-    style.scale(axes.yaxis, rows[energy], "J")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}%"))
+    return axes, list(zip(qualities["mean"], energies["mean"], strict=True)), list(energies[LABEL])
 
 
 def _why_none(runs: pd.DataFrame) -> str:

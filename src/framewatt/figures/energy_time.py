@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from framewatt.figures import notes, style
+from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
+from framewatt.figures.labels import Named, name_points, room
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.headline import Headline, headline_of_runs
 from framewatt.frames.quality import METRIC, QUALITY, with_quality, words_of
@@ -23,6 +24,8 @@ TITLE = "Energy against time, {of}"
 _SMALLEST_PT2, _LARGEST_PT2 = 34.0, 90.0
 _NO_QUALITY = "#bbbbbb"
 _MOST_ACROSS = 3
+_BESIDE_IN = 0.9
+"""Width of what stands beside a panel: its labels along y."""
 
 
 @style.styled
@@ -41,24 +44,37 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
         return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
     grid = _grid(rows, [name for name in shared(factors_of(rows), compared) if name not in ("phase", "batch_size")])
     across = len(grid[0])
-    figure = Figure(figsize=(2.6 + 3.4 * across, 1.2 + 3.2 * len(grid)), layout="constrained")
+    drawn = [panel for line in grid for panel in line if panel is not None]
+    larger = max(room(_names(part)) for _, part in drawn)
+    figure = Figure(figsize=(2.6 + 3.4 * larger * across, 1.2 + 3.2 * larger * len(grid)), layout="constrained")
     axes_of = figure.subplots(len(grid), across, squeeze=False)
     looks = style.looks(rows[LABEL])
-    scales = Scales(quality_colours(rows), _sizes(rows), {k: look.marker for k, look in looks.items()})
+    scales = Scales(
+        quality_colours(rows),
+        _sizes(rows),
+        {k: look.marker for k, look in looks.items()},
+        {name: style.is_wide(part[name] for _, part in drawn) for name in (head.time, head.energy)},
+    )
+    named: list[Named] = []
     for axes, panel in zip(axes_of.flat, (panel for line in grid for panel in line), strict=True):
         if panel is None:
             axes.set_axis_off()
             continue
-        axes.set_title(heading(panel[0]))
-        _panel(axes, panel[1], cells, head, scales)
+        notes.panel_title(axes, heading(panel[0]), 3.4 * larger - _BESIDE_IN)
+        if panel[1].empty:
+            notes.nothing(axes, "no run that counts")
+            continue
+        named.append(_panel(axes, panel[1], cells, head, scales))
     if scales.colours is not None:
         what = words_of(rows[METRIC])
         figure.colorbar(scales.colours, ax=axes_of, label=what, shrink=0.8, aspect=30, ticks=MaxNLocator(4))
-    figure.legend(handles=list(_legend(scales)), loc="outside right center", alignment="left")
+    handles = [*_legend(scales), *marks.handles(notes.disturbed(rows))]
+    figure.legend(handles=handles, loc="outside right center", alignment="left")
     how = "Large: mean of a cell's runs, with the interval of the mean; small: every run"
-    apart = notes.disturbed_words(runs)
-    said = [how, apart and f"{apart}, drawn as rings", notes.left_out(runs)]
-    return notes.finish(figure, title, notes.estimate_words(rows["estimated"]), said)
+    said = [how, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
+    notes.finish(figure, title, notes.estimate_words(rows["estimated"]), said)
+    name_points(figure, named)
+    return figure
 
 
 @dataclass(frozen=True)
@@ -69,11 +85,13 @@ class Scales:
         colours: of qualities, None where there is none.
         sizes: area in square points by batch size; None is that of a study without the factor.
         markers: by label.
+        logarithmic: whether the axes of a quantity are, by its column.
     """
 
     colours: ScalarMappable | None
     sizes: dict[Any, float]
     markers: dict[str, str]
+    logarithmic: dict[str, bool]
 
 
 Panel = tuple[dict[str, Any], pd.DataFrame] | None
@@ -94,37 +112,37 @@ def _grid(rows: pd.DataFrame, group: list[str]) -> list[list[Panel]]:
     return [found[i : i + across] for i in range(0, len(found), across)]
 
 
-def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, scales: Scales) -> None:
+def _names(rows: pd.DataFrame) -> list[str]:
+    """The name of every cell of a panel: its label and batch size."""
+    cells = rows.drop_duplicates("cell")
+    sizes = cells.get("batch_size", [None] * len(cells))
+    return [name_of(name, size) for name, size in zip(cells[LABEL], sizes, strict=True)]
+
+
+def name_of(label: str, batch_size: Any) -> str:
+    """Name of a point: the compared levels, and the batch size where that is none of them.
+
+    Args:
+        label: the compared levels.
+        batch_size: None in a study without that factor.
+    """
+    return label if batch_size is None or f"batch {batch_size}" in label else f"{label}, {batch_size}"
+
+
+def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, scales: Scales) -> Named:
+    """Draw a panel; returns where its cells lie and their names."""
     axes.set(xlabel=f"time per {head.per}", ylabel=f"energy per {head.per}")
-    if rows.empty:
-        axes.text(0.5, 0.5, "no run that counts", ha="center", transform=axes.transAxes, color=style.NOTE_COLOUR)
-        return
     points = with_intervals(rows, cells, head.energy)
     times = with_intervals(rows, cells, head.time)
     quality = rows[QUALITY].groupby(rows["cell"]).mean()
-    hollow = notes.disturbed(rows)
-    quiet, others = rows[~hollow], rows[hollow]
-    axes.scatter(
-        quiet[head.time], quiet[head.energy], s=5, color="#777777", linewidths=0, label="_repetitions", zorder=2
-    )
-    if len(others):
-        ring = style.ESTIMATE_COLOUR
-        axes.scatter(
-            others[head.time],
-            others[head.energy],
-            s=14,
-            facecolors="none",
-            edgecolors=ring,
-            label="_disturbed",
-            zorder=5,
-        )
+    marks.dots(axes, rows, head.time, head.energy, s=5, color="#777777")
     axes.errorbar(
         times["mean"],
         points["mean"],
         xerr=error_bars(times),
         yerr=error_bars(points),
         fmt="none",
-        ecolor="#666666",
+        ecolor="#999999",
         elinewidth=0.9,
         zorder=3,
     )
@@ -136,8 +154,10 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
         axes.scatter(
             time_s, point.mean, s=size, marker=shape, color=[face], edgecolor="#222222", linewidth=0.7, zorder=4
         )
-    style.scale(axes.xaxis, rows[head.time], "s")
-    style.scale(axes.yaxis, rows[head.energy], "J")
+    axes.margins(x=0.2, y=0.1)
+    style.scale(axes.xaxis, rows[head.time], "s", logarithmic=scales.logarithmic[head.time], ticks=4)
+    style.scale(axes.yaxis, rows[head.energy], "J", logarithmic=scales.logarithmic[head.energy])
+    return axes, list(zip(times["mean"], points["mean"], strict=True)), _names(points)
 
 
 def quality_colours(rows: pd.DataFrame) -> ScalarMappable | None:

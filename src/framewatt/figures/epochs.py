@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from framewatt.figures import notes, style
+from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.quality import METRIC, QUALITY, title_of, with_quality
@@ -18,6 +18,9 @@ from framewatt.frames.totals import TOTAL
 from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Training, epoch by epoch"
+_PANEL_IN = 2.7
+"""Width of a panel, beside a legend of usual width."""
+
 _DASHES = ("-", "--", ":", "-.")
 
 
@@ -42,25 +45,33 @@ def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COM
     looks = style.looks(rows[LABEL])
     batched = "batch_size" in factors_of(rows)
     dashes = dict(zip(sorted(rows["batch_size"].unique()), itertools.cycle(_DASHES))) if batched else {}
+    logarithmic = style.is_wide((here["energy_gross_j"].dropna() for _, here in groups), from_zero=True)
     for (left, right), (levels, here) in zip(axes_of, groups, strict=True):
         _panel(left, here, QUALITY, looks, dashes)
         _panel(right, here, "energy_gross_j", looks, dashes)
-        left.set_title(": ".join(filter(None, [title_of(here[METRIC]), heading(levels)])))
+        notes.panel_title(left, ": ".join(filter(None, [title_of(here[METRIC]), heading(levels)])), _PANEL_IN)
         right.set_title("Energy of the epoch")
-        style.scale(right.yaxis, here["energy_gross_j"].dropna(), "J", from_zero=True)
-    figure.legend(handles=_legend(looks, dashes), loc="outside right center", alignment="left")
+        right.set_ylabel("energy")
+        style.scale(right.yaxis, here["energy_gross_j"].dropna(), "J", logarithmic=logarithmic, from_zero=True)
+        for axes, quantity in ((left, QUALITY), (right, "energy_gross_j")):
+            if not here[quantity].notna().any():
+                notes.nothing(axes, "unknown of every epoch")
+    drawn = rows.drop_duplicates(["cell", "repetition"])
+    handles = [*_legend(looks, dashes), *marks.handles(drawn["apart"])]
+    figure.legend(handles=handles, loc="outside right center", alignment="left")
     how = "Thin: every repetition; thick: their mean"
     return notes.finish(
         figure,
         TITLE,
         notes.estimate_words(rows["estimated"]),
-        [how, notes.disturbed_words(training), notes.left_out(training)],
+        [how, notes.counted_words(drawn["apart"], "drawn with rings"), notes.left_out(training)],
     )
 
 
 def _rows(epochs: pd.DataFrame, training: pd.DataFrame) -> pd.DataFrame:
-    """Totals of training runs whose energy counts."""
-    counted = notes.usable(training, ["duration_s"])[["cell", "repetition"]].drop_duplicates()
+    """Totals of training runs whose energy counts; `apart` where the run was disturbed."""
+    counted = notes.usable(training, ["duration_s"])
+    counted = counted.assign(apart=notes.disturbed(counted))[["cell", "repetition", "apart"]].drop_duplicates()
     # An empty frame comes back from parquet with numbers for names.
     known = epochs[epochs["domain"] == TOTAL].astype({"cell": str, "repetition": "int64"})
     rows = known.merge(counted, on=["cell", "repetition"])
@@ -74,7 +85,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, quantity: str, looks: dict[str, style
     for (label, *batch), cell in rows.groupby([LABEL, *(["batch_size"] if dashes else [])], sort=True):
         look: dict[str, Any] = {"color": looks[label].colour, "ls": dashes[batch[0]] if batch else "-"}
         for _, own in cell.sort_values("epoch").groupby("repetition"):
-            axes.plot(own["epoch"], own[quantity], lw=0.7, alpha=0.45, marker=".", ms=3, label="_repetition", **look)
+            mark = marks.LINE | {"zorder": 4} if own["apart"].any() else {"marker": ".", "ms": 3, "alpha": 0.45}
+            axes.plot(own["epoch"], own[quantity], lw=0.7, label="_repetition", **look, **mark)
         mean = cell.groupby("epoch")[quantity].mean()
         axes.plot(mean.index, mean, lw=2, marker=looks[label].marker, ms=4.5, label="_mean", **look)
 

@@ -1,67 +1,132 @@
-"""Names beside points, each at the side where it covers the least of what is there."""
+"""Names beside points: none lies on another or leaves its panel; a line joins a name to a point farther off."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 
+import numpy as np
+from matplotlib import patheffects
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation, Text
+from numpy.typing import NDArray
+
+from framewatt.figures.layout import settle
+
+Named = tuple[Axes, Sequence[tuple[float, float]], Sequence[str]]
+"""A panel, its points and their names."""
 
 _FONT_PT = 6.5
-_LETTER_PT = 0.55 * _FONT_PT
-_POINT_PT = 5.0
+_MARK_PT = 5.5
 """Half the width of a point's marker."""
 
-_PANEL_PT = (215.0, 200.0)
-"""Width and height of a panel, about: places are only compared."""
+_LETTERS = 200
+"""Letters of all names together that a panel of usual size has room for, with the points themselves."""
 
-_SIDES = ((1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1), (0, -1))
-"""Where a name may stand, as a direction from its point, in the order of preference."""
+_STEP_PT = 2.5
+_LED_PT = 2.5
+"""Distance between a marker and its name from which on a line joins them."""
 
-_Box = tuple[float, float, float, float]
+_INSET_PT = 2.0
+"""Distance between a name and the edge of its panel."""
+
+_ON_THE_LEFT, _BY_ANOTHER, _ON_A_MARK, _ON_A_NAME = 2.0, 12.0, 1e4, 1e6
+"""Cost of a place, in points of distance: left of its point, as near to another's marker, on a marker, on a name."""
+
+_Place = NDArray[np.float64]
+_Boxes = NDArray[np.float64]
+"""Left, bottom, right and top edges; shape (n, 4)."""
 
 
-def name_points(axes: Axes, points: Sequence[tuple[float, float]], names: Sequence[str]) -> None:
-    """Write a name beside each point, once the axes have their scales and limits.
+def room(names: Iterable[str]) -> float:
+    """How many times its usual width and height a panel needs for so many names."""
+    return max(1.0, math.sqrt(sum(map(len, names)) / _LETTERS))
+
+
+def name_points(figure: Figure, panels: Iterable[Named]) -> None:
+    """Write a name beside each point, once the figure has all else: names take no part in its layout.
 
     Args:
-        axes: the panel.
-        points: x and y of each.
-        names: of each.
+        figure: finished, with the scales and limits of its axes.
+        panels: each with its points and their names.
     """
-    to_share = axes.transScale + axes.transLimits
-    places = [
-        (float(x) * _PANEL_PT[0], float(y) * _PANEL_PT[1]) for x, y in (to_share.transform(point) for point in points)
-    ]
-    taken: list[_Box] = [(x - _POINT_PT, y - _POINT_PT, x + _POINT_PT, y + _POINT_PT) for x, y in places]
-    for point, place, name in zip(points, places, names, strict=True):
-        boxes = {side: _box(place, name, side) for side in _SIDES}
-        side = min(boxes, key=lambda one: (_cost(boxes[one], taken), _SIDES.index(one)))
-        taken.append(boxes[side])
-        axes.annotate(
-            name,
-            point,
-            (side[0] * (_POINT_PT + 1), side[1] * (_POINT_PT + 1)),
-            textcoords="offset points",
-            fontsize=_FONT_PT,
-            ha={1: "left", 0: "center", -1: "right"}[side[0]],
-            va={1: "bottom", 0: "center", -1: "top"}[side[1]],
-            zorder=6,
-        )
+    settle(figure)
+    for axes, points, names in panels:
+        _name(axes, points, names, figure.dpi / 72)
 
 
-def _box(place: tuple[float, float], name: str, side: tuple[int, int]) -> _Box:
-    """The rectangle that a name at a side of its point covers, in points."""
-    width, height, away = _LETTER_PT * len(name), 1.2 * _FONT_PT, _POINT_PT + 1
-    left = place[0] + {1: away, 0: -width / 2, -1: -away - width}[side[0]]
-    low = place[1] + {1: away, 0: -height / 2, -1: -away - height}[side[1]]
-    return (left, low, left + width, low + height)
+def _name(axes: Axes, points: Sequence[tuple[float, float]], names: Sequence[str], pixels: float) -> None:
+    """Place one name after the other, in points of 1/72 inch, rounded so that no last bit decides."""
+    frame = np.round(np.array(axes.get_window_extent().extents) / pixels, 2) + _INSET_PT * np.array([1, 1, -1, -1])
+    places = np.round(axes.transData.transform(np.array(points, dtype=np.float64)) / pixels, 2)
+    marks = np.hstack([places - _MARK_PT, places + _MARK_PT])
+    texts = [_written(axes, point, name) for point, name in zip(points, names, strict=True)]
+    # Formats differ a little in how wide they draw letters.
+    sizes = [np.round(np.array(Text.get_window_extent(text).size) / pixels * 1.03, 1) + 0.5 for text in texts]
+    taken = np.full((len(texts), 4), np.nan)
+    led = [False] * len(texts)
+    # The first names do not know of the later ones, so each is placed once more when all are there.
+    for number in [*range(len(texts))] * 2:
+        boxes = _boxes(places[number], sizes[number], frame)
+        away = _nearest(boxes, marks[number : number + 1])
+        contested = _nearest(boxes, np.delete(marks, number, axis=0)) <= away + _LED_PT
+        cost = away + _ON_THE_LEFT * (boxes[:, 0] < places[number, 0]) + _BY_ANOTHER * contested
+        cost += 0.02 * np.abs(boxes[:, [1, 3]].mean(axis=1) - places[number, 1])
+        cost += _ON_A_MARK * _covered(boxes, marks) + _ON_A_NAME * _covered(boxes, np.delete(taken, number, axis=0))
+        best = np.argmin(np.round(cost, 2))
+        taken[number] = boxes[best]
+        led[number] = bool(contested[best] or away[best] > _LED_PT)
+    for text, point, place, box, far in zip(texts, points, places, taken, led, strict=True):
+        text.set_position((box[0] - place[0], box[1] - place[1]))
+        if far:
+            _lead(axes, point, np.clip(place, box[:2], box[2:]) - place)
 
 
-def _cost(box: _Box, taken: Sequence[_Box]) -> float:
-    """Area that a rectangle shares with others, or has outside of the panel."""
-    panel = (0.0, 0.0, *_PANEL_PT)
-    whole = (box[2] - box[0]) * (box[3] - box[1])
-    return sum(_shared(box, one) for one in taken) + whole - _shared(box, panel)
+def _written(axes: Axes, point: tuple[float, float], name: str) -> Annotation:
+    text = axes.annotate(
+        name, point, (0, 0), textcoords="offset points", fontsize=_FONT_PT, ha="left", va="bottom", zorder=7
+    )
+    text.set_in_layout(False)
+    text.set_path_effects([patheffects.withStroke(linewidth=1.5, foreground="white")])
+    return text
 
 
-def _shared(a: _Box, b: _Box) -> float:
-    width, height = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
-    return max(width, 0.0) * max(height, 0.0)
+def _boxes(place: _Place, size: _Place, frame: NDArray[np.float64]) -> _Boxes:
+    """Every box for a name in the frame, in steps, with those right beside its point among them."""
+    lefts = _steps(place[0] + _MARK_PT + 1, frame[0], frame[2] - size[0])
+    lows = _steps(place[1] - size[1] / 2, frame[1], frame[3] - size[1])
+    left, low = (grid.ravel() for grid in np.meshgrid(lefts, lows))
+    return np.stack([left, low, left + size[0], low + size[1]], axis=1)
+
+
+def _steps(through: float, low: float, high: float) -> NDArray[np.float64]:
+    """Places in steps from `low` to `high`, one of them `through` where that lies between; `low` where nothing does."""
+    found = np.arange(through - _STEP_PT * math.floor((through - low) / _STEP_PT), high, _STEP_PT)
+    return found if len(found) else np.array([low])
+
+
+def _nearest(boxes: _Boxes, marks: _Boxes) -> NDArray[np.float64]:
+    """Distance of each box from the nearest of the markers; infinite where there is none."""
+    gaps = np.maximum(marks[None, :, :2] - boxes[:, None, 2:], boxes[:, None, :2] - marks[None, :, 2:])
+    apart = np.hypot(*np.moveaxis(np.maximum(gaps, 0), 2, 0))
+    least: NDArray[np.float64] = apart.min(axis=1, initial=np.inf)
+    return least
+
+
+def _covered(boxes: _Boxes, others: _Boxes) -> NDArray[np.int64]:
+    """How many of the others each box overlaps."""
+    gaps = np.maximum(others[None, :, :2] - boxes[:, None, 2:], boxes[:, None, :2] - others[None, :, 2:])
+    covered: NDArray[np.int64] = (gaps < 0).all(axis=2).sum(axis=1)
+    return covered
+
+
+def _lead(axes: Axes, point: tuple[float, float], end: _Place) -> None:
+    """A line to a point from the nearest place of its name, told by its distance from there."""
+    line = axes.annotate(
+        "",
+        point,
+        (float(end[0]), float(end[1])),
+        textcoords="offset points",
+        arrowprops={"arrowstyle": "-", "color": "#444444", "lw": 0.6, "shrinkA": 0, "shrinkB": 0},
+        zorder=3.5,
+    )
+    line.set_in_layout(False)

@@ -1,5 +1,6 @@
 """Latency and energy per request against the rate of requests."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,9 @@ _ROWS = (
     ("latency_p99_s", "latency, 99 %", "s"),
     ("energy_per_sample_j", "energy per request", "J"),
 )
+_LATENCIES = ("latency_p50_s", "latency_p99_s")
+_DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)))
+"""Lines of one colour are told apart by these, and by their markers."""
 
 
 @style.styled
@@ -41,16 +45,20 @@ def draw(runs: pd.DataFrame, statistics: Mapping[str, Any], compared: Sequence[s
     figure = Figure(figsize=(2.6 + 3.4 * len(groups), 1.2 + 2.4 * len(_ROWS)), layout="constrained")
     axes_of = figure.subplots(len(_ROWS), len(groups), squeeze=False, sharex="col")
     looks = style.looks(rows[LABEL])
+    dashes = dict(zip(looks, itertools.cycle(_DASHES), strict=False))
+    wide = {quantity: style.is_wide(part[quantity] for _, part in groups) for quantity, _, _ in _ROWS}
+    # Both rows of latency on one kind of scale.
+    wide |= dict.fromkeys(_LATENCIES, any(wide[name] for name in _LATENCIES))
     for across, (levels, part) in enumerate(groups):
         for axes, (quantity, words, unit) in zip(axes_of[:, across], _ROWS, strict=True):
-            _panel(axes, part, quantity, looks)
+            _panel(axes, part, quantity, looks, dashes)
             axes.set_ylabel(words)
-            style.scale(axes.yaxis, part[quantity], unit)
+            style.scale(axes.yaxis, part[quantity], unit, logarithmic=wide[quantity])
             if quantity == "latency_p99_s" and deadline_s is not None:
-                axes.axhline(deadline_s, color=style.ESTIMATE_COLOUR, linewidth=1, linestyle="--")
+                axes.axhline(deadline_s, color="black", linewidth=0.8, linestyle=(0, (1, 3)))
         axes_of[0, across].set_title(heading(levels))
         axes_of[-1, across].set_xlabel("requests per second")
-    figure.legend(handles=_legend(looks), loc="outside right center", alignment="left")
+    figure.legend(handles=_legend(looks, dashes), loc="outside right center", alignment="left")
     return notes.finish(
         figure,
         TITLE,
@@ -59,10 +67,12 @@ def draw(runs: pd.DataFrame, statistics: Mapping[str, Any], compared: Sequence[s
     )
 
 
-def _panel(axes: Axes, rows: pd.DataFrame, quantity: str, looks: Mapping[str, style.Look]) -> None:
+def _panel(
+    axes: Axes, rows: pd.DataFrame, quantity: str, looks: Mapping[str, style.Look], dashes: Mapping[str, Any]
+) -> None:
     for name, part in rows.sort_values("rate_per_s").groupby(LABEL, sort=False):
         look = looks[str(name)]
-        axes.plot(part["rate_per_s"], part[quantity], color=look.colour, zorder=3)
+        axes.plot(part["rate_per_s"], part[quantity], color=look.colour, linestyle=dashes[str(name)], zorder=3)
         for hollow, points in part.groupby("overloaded"):
             axes.scatter(
                 points["rate_per_s"],
@@ -82,8 +92,11 @@ def _hollow(rows: pd.DataFrame) -> str:
 
 
 def _dashed(deadline_s: float | None) -> str:
-    return "" if deadline_s is None else f"Dashed: {1000 * deadline_s:g} ms"
+    return "" if deadline_s is None else f"Dotted line: {1000 * deadline_s:g} ms"
 
 
-def _legend(looks: Mapping[str, style.Look]) -> list[Line2D]:
-    return [Line2D([], [], color=look.colour, marker=look.marker, label=name) for name, look in looks.items()]
+def _legend(looks: Mapping[str, style.Look], dashes: Mapping[str, Any]) -> list[Line2D]:
+    return [
+        Line2D([], [], color=look.colour, marker=look.marker, linestyle=dashes[name], label=name)
+        for name, look in looks.items()
+    ]

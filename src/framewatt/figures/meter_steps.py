@@ -1,5 +1,7 @@
 """Steps of load as each meter saw them: `make preflight METERS=1`."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,7 +16,13 @@ from framewatt.figures import notes, style
 
 TITLE = "Steps of load as each meter saw them"
 
-_SHADES = {ONE_CORE: "#fde6b8", ALL_CORES: "#d5ecd5", GPU: "#e6def2"}
+_SHADES: dict[str, dict[str, Any]] = {
+    ONE_CORE: {"facecolor": "#fde6b8", "edgecolor": "#d8b36a", "hatch": "//", "lw": 0},
+    ALL_CORES: {"facecolor": "#d5ecd5", "edgecolor": "#d5ecd5", "lw": 0},
+    GPU: {"facecolor": "#e6def2", "edgecolor": "#b9a8d6", "hatch": "..", "lw": 0},
+}
+"""Hatches tell the loads apart in grey."""
+
 _TRUSTED, _DOUBTED = "#0072b2", style.ESTIMATE_COLOUR
 _SHORTEST_STEP_S = 0.1
 """Power from a counter is drawn over steps of at least this long: shorter ones show the counter's digits."""
@@ -33,22 +41,24 @@ def draw(found: Characterisation) -> Figure:
         _panel(axes, one, series, found, not wrong)
     panels[-1].set_xlabel("time (s)")
     loads = dict.fromkeys(stretch.load for stretch in found.stretches if stretch.load != IDLE)
-    handles = [Patch(color=_SHADES[load], label=load) for load in loads]
+    handles = [Patch(**_SHADES[load], label=load) for load in loads]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
-    doubted = "Red: not to be trusted" if any(found.problems) else ""
-    return notes.finish(figure, TITLE, "", [doubted, *found.disturbances[:3]])
+    return notes.finish(figure, TITLE, "", found.disturbances[:3])
 
 
 def _panel(axes: Axes, one: Character, series: Series, found: Characterisation, trusted: bool) -> None:
     for stretch in found.stretches:
         if stretch.load != IDLE:
             edges_s = ((instant - found.origin_ns) * 1e-9 for instant in (stretch.start_ns, stretch.end_ns))
-            axes.axvspan(*edges_s, color=_SHADES[stretch.load], lw=0)
+            axes.axvspan(*edges_s, **_SHADES[stretch.load])
     time_s, power_w = power_of(series)
     drawn = "default" if not series.counter else "steps-post"
     axes.plot(time_s, power_w, color=_TRUSTED if trusted else _DOUBTED, lw=0.8, drawstyle=drawn)
-    axes.set_title(one.name)
-    if len(power_w):
+    axes.set_title(one.name if trusted else f"{one.name}: not to be trusted")
+    axes.set_ylabel("power")
+    if not len(power_w):
+        notes.nothing(axes, "no reading")
+    else:
         style.scale(axes.yaxis, [float(power_w.max()) or 1.0], "W", from_zero=True)
 
 

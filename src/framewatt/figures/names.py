@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from framewatt.figures.training_quantities import FIGURES as QUANTITIES
 from framewatt.planning.jobs import AnyStudy
-from framewatt.planning.training_shown import shows_training
+from framewatt.planning.training_shown import infers, shows_training, trains
 from framewatt.study.options import CLOSED
-from framewatt.study.stopping_rule import rule_of
+from framewatt.study.stopping_rule import ENERGY, rule_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _FRAMES = ("runs", "cells", "compared")
 
 
-def always(study: AnyStudy) -> bool:  # as the other conditions
-    """Every study has the figure."""
+def always(study: object) -> bool:  # as the other conditions
+    """Every study has the figure; in every study it shows energy."""
     return True
 
 
@@ -36,6 +36,17 @@ def has_load(study: AnyStudy) -> bool:
     return any(cell.to_dict().get("load", CLOSED) != CLOSED for cell in study.cells)
 
 
+def never(settings: Mapping[str, Any]) -> bool:  # as the other conditions
+    """Nothing in the figure is energy or power."""
+    return False
+
+
+def shows_energy(settings: Mapping[str, Any]) -> bool:
+    """Whether the figure of the blocks shows energy: it shows what the study's stopping rule compares."""
+    rule = rule_of(settings)
+    return rule is not None and rule.quantity == ENERGY
+
+
 @dataclass(frozen=True)
 class StudyFigure:
     """A figure that is drawn of studies.
@@ -46,7 +57,8 @@ class StudyFigure:
             `figure` for the figure's own name.
         caption: what the report writes below it.
         alternative: what it is to a reader who does not see it.
-        exists: which studies have it.
+        exists: which studies have it; where a study file alone says that there is nothing to show, there is no figure.
+        of_energy: by the study's settings, whether it shows energy or power, which may be estimated.
         modules: of framewatt.figures; the first holds the function, and where one changes, the figure is drawn again.
             Empty stands for the module of the figure's name.
         function: its name there; it returns a matplotlib Figure.
@@ -57,6 +69,7 @@ class StudyFigure:
     caption: str
     alternative: str
     exists: Callable[[AnyStudy], bool] = always
+    of_energy: Callable[[Mapping[str, Any]], bool] = always
     modules: tuple[str, ...] = ()
     function: str = "draw"
 
@@ -88,7 +101,7 @@ _ALL = [
         _FRAMES,
         "Energy against time per sample, a point a cell. Colour is accuracy, or the task's metric, the marker "
         "says which runtime, its size "
-        "which batch size. Points towards the lower left are better.",
+        "which batch size, and both stand beside the point. Points towards the lower left are better.",
         "Scatter plot of energy per sample against time per sample; the numbers are in the table of energy and time.",
     ),
     StudyFigure(
@@ -102,20 +115,23 @@ _ALL = [
         _FRAMES,
         "Time per sample by runtime, every repetition shown, with the mean and its interval.",
         "Dot plot of time per sample by runtime and batch size; the numbers are in the table of energy and time.",
+        of_energy=never,
     ),
     StudyFigure(
         "energy_accuracy",
         _FRAMES,
-        "Energy per sample against accuracy, or the task's metric, a point a cell, every run as a small dot.",
+        "Energy per sample against accuracy, or the task's metric, a point a cell with its name, every run as a small "
+        "dot.",
         "Scatter plot of energy per sample against accuracy; the numbers are in the tables of energy and of accuracy.",
     ),
     StudyFigure(
         "deploy",
         ("runs", "deploy", "compared"),
-        "Energy per sample against the 95th percentile of a batch's latency, a point a choice, its batch size "
-        "beside it. Colour is accuracy, or the task's metric; a red ring marks the Pareto front of mean energy, "
+        "Energy per sample against the 95th percentile of a batch's latency, a point a choice, its name and batch "
+        "size beside it. Colour is accuracy, or the task's metric; a red ring marks the Pareto front of mean energy, "
         "latency and it.",
         "Scatter plot of energy per sample against latency; the numbers are in the table of choices for deployment.",
+        exists=infers,
     ),
     StudyFigure(
         "load",
@@ -139,6 +155,7 @@ _ALL = [
         "Block by block: what each choice takes over the one that takes the least in the end, and how sure that is.",
         "Line charts of ratios with intervals and of e-values over blocks; the numbers are in stopping/stopping.csv.",
         exists=stops,
+        of_energy=shows_energy,
         function="draw_study",
     ),
     StudyFigure(
@@ -146,6 +163,7 @@ _ALL = [
         ("epochs", "runs", "compared"),
         "Accuracy and energy of every epoch of training, repetitions thin and their mean thick.",
         "Line charts of accuracy and of energy over epochs; the numbers are in the table of epochs.",
+        exists=trains,
     ),
     StudyFigure(
         "training_series",
@@ -163,6 +181,7 @@ _ALL = [
             f"{levels.title}, by batch size, model, data set and framework.",
             f"Dot plot of {levels.title.lower()} by batch size, one panel per data set and model.",
             exists=shows_training,
+            of_energy=always if levels.unit else never,
             modules=("training", "training_levels", "training_quantities"),
         )
         for name, levels in QUANTITIES.items()

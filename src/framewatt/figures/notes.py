@@ -1,16 +1,18 @@
 """Texts of every figure: its title, whether energy is estimated, and what was left out."""
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, styled
+from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, RC, styled
 from framewatt.frames.counting import counts
 from framewatt.frames.totals import TOTAL
-from framewatt.witness.columns import DISTURBED_BY
+from framewatt.witness.columns import DISTURBED_BY, witness_columns
 
 _MARGIN_IN = 0.08
 _LEADING = 1.4
@@ -47,11 +49,27 @@ def disturbed(runs: pd.DataFrame) -> pd.Series:
     return runs[DISTURBED_BY].map(lambda by: isinstance(by, str) and by != "").astype(bool)
 
 
-def disturbed_words(runs: pd.DataFrame) -> str:
-    """How many of the drawn runs were disturbed, in words; empty where none were."""
-    drawn = usable(runs, [])
-    count = int(disturbed(drawn).sum())
-    return f"Disturbed by others: {count} of {len(drawn)} runs" if count else ""
+def disturbed_words(runs: pd.DataFrame, how: str = "") -> str:
+    """How many of the drawn runs were disturbed, in words; empty where none were.
+
+    Args:
+        runs: the runs frame, or those of its rows that are drawn.
+        how: how they are drawn, such as `drawn as rings`.
+    """
+    return counted_words(disturbed(usable(runs, [])), how)
+
+
+def counted_words(apart: Iterable[bool], how: str = "") -> str:
+    """As `disturbed_words`, of whether each run was disturbed."""
+    flags = list(apart)
+    told = f"Disturbed by others: {sum(flags)} of {len(flags)} runs"
+    return ", ".join(filter(None, [told, how])) if any(flags) else ""
+
+
+def is_disturbed(record: Mapping[str, Any]) -> bool:
+    """Whether the run of a record was disturbed; False where nothing was looked for."""
+    window = record["windows"].get(record.get("primary_window")) or {}
+    return bool(witness_columns(window).get(DISTURBED_BY))
 
 
 def estimate_words(estimated: Iterable[object]) -> str:
@@ -86,6 +104,28 @@ def finish(figure: Figure, title: str, estimate: str, notes: Iterable[str] = ())
     if isinstance(engine, ConstrainedLayoutEngine):
         engine.set(rect=(0, 0, 1, 1 - from_top_in / height_in))
     return figure
+
+
+def panel_title(axes: Axes, title: str, width_in: float) -> None:
+    """Write a panel's title, in as many lines as keep it from the panel beside.
+
+    Args:
+        axes: the panel.
+        title: what it shows.
+        width_in: about its width.
+    """
+    axes.set_title(textwrap.fill(title, int(72 * width_in / (RC["axes.titlesize"] * _EM["normal"]))))
+
+
+def nothing(axes: Axes, words: str) -> None:
+    """Say in a panel why it is empty.
+
+    Args:
+        axes: the panel.
+        words: why.
+    """
+    axes.text(0.5, 0.5, words, ha="center", va="center", transform=axes.transAxes, color=NOTE_COLOUR)
+    axes.set(xticks=[], yticks=[])
 
 
 @styled

@@ -27,6 +27,7 @@ COUNTER_QUANTITY = "energy_j"
 
 _MOST_STEPS = 600
 _COLUMNS = 2
+_PANEL_IN = 4.2
 _SHARE_PER_LETTER = 0.016
 _QUANTITIES = {
     COUNTER_QUANTITY: "counter",
@@ -35,7 +36,11 @@ _QUANTITIES = {
     "power_w": "power",
 }
 _SHADES = {"setup": "#e6e6e6", "warm_up": "#fde6b8", "steady": "#d5ecd5", "epoch": "#e6def2", "evaluate": "#d3e3f4"}
+_HATCHES = {"warm_up": "///", "evaluate": "..."}
+"""Of windows that in grey would look like the one beside them."""
+
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_DASHES = ("-", "--", ":", "-.")
 
 
 @dataclass(frozen=True)
@@ -131,22 +136,25 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str
         compared: the factors in which cells are compared.
     """
     title = TITLE.format(compared=compared[0].replace("_", " "))
+    without = [run for run in traced if not _series([run])]
+    traced = [run for run in traced if _series([run])]
     if not traced:
         return notes.empty(title, "No valid run has a power trace.", [notes.left_out(runs)])
     columns = min(_COLUMNS, len(traced))
     rows = -(-len(traced) // columns)
-    figure = Figure(figsize=(0.8 + 4.2 * columns, 1.3 + 1.75 * rows), layout="constrained")
+    figure = Figure(figsize=(0.8 + _PANEL_IN * columns, 1.3 + 1.75 * rows), layout="constrained")
     panels = list(figure.subplots(rows, columns, squeeze=False).flat)
-    colours = dict(zip(_series(traced), itertools.cycle(_COLOURS)))
+    paints = zip(itertools.cycle(_COLOURS), itertools.cycle(_DASHES))
+    looks = dict(zip(_series(traced), paints, strict=False))
     for axes, run in zip(panels, traced, strict=False):
-        _panel(axes, run, colours, compared)
+        _panel(axes, run, looks, compared)
     for axes in panels[len(traced) :]:
         axes.set_axis_off()
     lines = [
-        Line2D([], [], color=paint, label=f"{domain} ({_QUANTITIES[quantity]})")
-        for (domain, quantity), paint in colours.items()
+        Line2D([], [], color=paint, ls=dash, label=f"{domain} ({_QUANTITIES[quantity]})")
+        for (domain, quantity), (paint, dash) in looks.items()
     ]
-    shades = [Patch(color=_SHADES[kind], label=kind) for kind in _kinds(traced)]
+    shades = [Patch(**_shade_of(kind), label=kind) for kind in _kinds(traced)]
     figure.legend(handles=[*lines, *shades], loc="outside lower center", ncols=5)
     estimated = [
         energy["estimated"]
@@ -155,7 +163,8 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str
         for energy in window["domains"].values()
     ]
     estimate = notes.estimate_words(estimated).replace("Energy", "Power")
-    return notes.finish(figure, title, estimate, [notes.disturbed_words(runs), notes.left_out(runs)])
+    lost = f"Not drawn: {len(without)} without a power trace" if without else ""
+    return notes.finish(figure, title, estimate, [notes.disturbed_words(runs), notes.left_out(runs), lost])
 
 
 def _title(levels: Mapping[str, Any], compared: Sequence[str]) -> str:
@@ -172,12 +181,15 @@ def _series(traced: Iterable[TracedRun]) -> list[tuple[str, str]]:
     return sorted((domain, quantity) for domain, quantity in found if quantity in _QUANTITIES)
 
 
-def _panel(axes: Axes, run: TracedRun, colours: Mapping[tuple[str, str], str], compared: Sequence[str]) -> None:
-    axes.set_title(_title(run.record["cell"], compared))
-    axes.set(xlabel="seconds", ylabel="W")
+def _panel(
+    axes: Axes, run: TracedRun, looks: Mapping[tuple[str, str], tuple[str, str]], compared: Sequence[str]
+) -> None:
+    disturbed = " (disturbed)" if notes.is_disturbed(run.record) else ""
+    notes.panel_title(axes, _title(run.record["cell"], compared) + disturbed, _PANEL_IN - 0.6)
+    axes.set(xlabel="time (s)", ylabel="power (W)")
     origin_ns = int(run.power["monotonic_ns"].min()) if len(run.power) else 0
     top = 0.0
-    for (domain, quantity), paint in colours.items():
+    for (domain, quantity), (paint, dash) in looks.items():
         series = run.power[(run.power["domain"] == domain) & (run.power["quantity"] == quantity)]
         series = series.sort_values("monotonic_ns")
         time_ns, power_w = series["monotonic_ns"].to_numpy(np.int64), series["value"].to_numpy(np.float64)
@@ -186,7 +198,7 @@ def _panel(axes: Axes, run: TracedRun, colours: Mapping[tuple[str, str], str], c
         if len(power_w) == 1:
             # A counter with two readings gives only the mean.
             axes.axhline(power_w[0], color=paint, lw=0.9, ls="--", label="_power")
-        axes.plot((time_ns - origin_ns) * 1e-9, power_w, color=paint, lw=0.9, label="_power")
+        axes.plot((time_ns - origin_ns) * 1e-9, power_w, color=paint, lw=0.9, ls=dash, label="_power")
         top = max([top, *power_w[np.isfinite(power_w)]])
     axes.set_ylim(0, top * 1.2 or 1)
     _shade(axes, run.record["windows"], origin_ns)
@@ -203,12 +215,16 @@ def _shade(axes: Axes, windows: Mapping[str, Any], origin_ns: int) -> None:
     axes.grid(visible=False)
     for name, start_ns, end_ns in spans:
         start, end = (start_ns - origin_ns) * 1e-9, (end_ns - origin_ns) * 1e-9
-        axes.axvspan(start, end, color=_SHADES[_kind(name)], lw=0, zorder=0, label=f"_{name}")
+        axes.axvspan(start, end, **_shade_of(_kind(name)), zorder=0, label=f"_{name}")
         axes.axvline(end, color="white", lw=0.8, zorder=0.5, label="_edge")
         if (end - start) / (last - first) > _SHARE_PER_LETTER * len(name):
             axes.text(
                 (start + end) / 2, 0.97, name, ha="center", va="top", fontsize=6.5, transform=axes.get_xaxis_transform()
             )
+
+
+def _shade_of(kind: str) -> dict[str, Any]:
+    return {"facecolor": _SHADES[kind], "edgecolor": "white", "lw": 0, "hatch": _HATCHES.get(kind)}
 
 
 def _spans(windows: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from framewatt.figures import notes, style
+from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.factor_words import named
@@ -62,36 +62,42 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     figure = Figure(figsize=(7.4 if columns == 1 else 10, 0.75 + 0.3 * max(sum(across), _LEAST)), layout="constrained")
     grid = list(figure.subplots(len(across), columns, squeeze=False, height_ratios=across).flat)
     colours = style.looks(rows[LABEL])
-    for axes, (levels, part) in zip(grid, parts, strict=False):
-        axes.set_title(heading(levels))
-        _panel(axes, part, cells, quantity, colours)
+    means = [with_intervals(part, cells, quantity.column) for _, part in parts]
+    shown = [[*part[quantity.column], *points["high"].dropna()] for (_, part), points in zip(parts, means, strict=True)]
+    logarithmic = style.is_wide(shown, from_zero=True)
+    for number, (axes, (levels, part)) in enumerate(zip(grid, parts, strict=False)):
+        notes.panel_title(axes, heading(levels), 5.8 if columns == 1 else 3.5)
+        _panel(axes, part, means[number], quantity, colours)
+        if number >= len(parts) - columns:
+            axes.set_xlabel(f"{quantity.name.lower()} per {head.per}")
+        style.scale(axes.xaxis, shown[number], quantity.unit, logarithmic=logarithmic, from_zero=True, ticks=8)
     for axes in grid[len(parts) :]:
         axes.set_axis_off()
     handles = [
         Line2D([], [], marker="o", ls="", ms=3.5, color="#777777", label="a run, the first block topmost"),
         Line2D([], [], marker="|", ls="-", ms=11, color="#222222", label="mean and its interval"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    handles += marks.handles(notes.disturbed(rows))
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
     how = f"The {quantity.best} {' and '.join(compared[:1])} is on top".replace("_", " ")
     estimate = notes.estimate_words(rows["estimated"]) if quantity.column == head.energy else ""
-    return notes.finish(figure, title, estimate, [how, notes.disturbed_words(runs), notes.left_out(runs)])
+    said = [how, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
+    return notes.finish(figure, title, estimate, said)
 
 
 def _panel(
-    axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, quantity: Quantity, looks: dict[str, style.Look]
+    axes: Axes, rows: pd.DataFrame, points: pd.DataFrame, quantity: Quantity, looks: dict[str, style.Look]
 ) -> None:
-    points = with_intervals(rows, cells, quantity.column)
     points = points.sort_values("mean", ascending=False, ignore_index=True)
     for height, point in enumerate(points.itertuples(index=False)):
         own = rows[rows["cell"] == point.cell].sort_values("repetition")
         last = max(len(own) - 1, 1)
         offsets = [height + _SPREAD * (0.5 - i / last) if len(own) > 1 else height for i in range(len(own))]
         paint = looks[point.label].colour
-        axes.scatter(own[quantity.column], offsets, s=14, color=paint, linewidths=0, label="_repetitions", zorder=3)
+        marks.dots(axes, own.assign(height=offsets), quantity.column, "height", s=14, color=paint, zorder=3)
     axes.errorbar(
         points["mean"], points.index, xerr=error_bars(points), fmt="|", ms=14, color="#222222", elinewidth=1.1, zorder=4
     )
     axes.set_yticks(points.index, points[LABEL])
     axes.set_ylim(-0.6, len(points) - 0.4)
     axes.grid(visible=False, axis="y")
-    style.scale(axes.xaxis, [*rows[quantity.column], *points["high"].dropna()], quantity.unit, from_zero=True)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_atomically
+from framewatt.figures.layout import settle
 from framewatt.figures.style import styled
 
 _METADATA: dict[str, dict[str, Any]] = {
@@ -29,23 +30,11 @@ def save(figure: Figure, paths: Iterable[Path]) -> None:
     Raises:
         FramewattError: a path ends in something else.
     """
-    _settle(figure)
+    settle(figure)
     for path in paths:
         if path.suffix not in _METADATA:
             raise FramewattError(f"{path}: found format {path.suffix!r}; allowed: {', '.join(_METADATA)}")
         write_atomically(path, functools.partial(_write, figure, path.suffix))
-
-
-def _settle(figure: Figure) -> None:
-    """Lay the figure out once and round where its axes came to lie.
-
-    The constraint solver's last bits differ from process to process, and SVG's ids are hashes of exact positions.
-    """
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    for axes in figure.axes:
-        left, bottom, width, height = (round(edge, 6) for edge in axes.get_position(original=True).bounds)
-        axes.set_position((left, bottom, width, height))
 
 
 def _write(figure: Figure, suffix: str, path: Path) -> None:

@@ -29,13 +29,14 @@ def draw_study(stopping: pd.DataFrame, plan: Mapping[str, Any], runs: pd.DataFra
     Args:
         stopping: stopping.csv.
         plan: of the study.
-        runs: the runs frame, which says whether energy is estimated.
+        runs: the runs frame, which says whether energy is estimated and which runs were disturbed.
     """
     rule = rule_of(plan["settings"])
     assert rule is not None, "the study has a stopping rule"
     estimated = rule.quantity == ENERGY and bool(runs.loc[runs["status"].eq("ok"), "estimated"].eq(True).any())
     cells = {cell["id"]: cell for cell in plan["cells"]}
-    figure: Figure = draw(stopping, cells, rule.width, estimated, plan["settings"]["statistics"]["compare"])
+    compared = plan["settings"]["statistics"]["compare"]
+    figure: Figure = draw(stopping, cells, rule.width, estimated, compared, notes.disturbed_words(runs))
     return figure
 
 
@@ -46,6 +47,7 @@ def draw(
     width: float | None,
     estimated: bool,
     compared: Sequence[str] = COMPARED,
+    disturbed: str = "",
 ) -> Figure:
     """One row of panels per group: the ratio of every cell to the best with its interval; evidence, or the width.
 
@@ -55,10 +57,11 @@ def draw(
         width: target precision of the ratios, as a share; None for the rule that looks for the best.
         estimated: whether the compared quantity is energy, and estimated.
         compared: the factors in which cells are compared.
+        disturbed: from `notes.disturbed_words`.
     """
     rows = path.dropna(subset=["ratio"])
     if rows.empty:
-        return notes.empty(TITLE, "No two choices of a group have a block in which both count.", [])
+        return notes.empty(TITLE, "No two choices of a group have a block in which both count.", [disturbed])
     rows = rows.assign(label=[label(cells[cell], compared) for cell in rows["cell"]])
     groups = list(rows.groupby("group", sort=False))
     looks = style.looks([*rows["label"], *(label(cells[cell], compared) for cell in rows["leader"].unique())])
@@ -79,9 +82,9 @@ def draw(
         for name in dict.fromkeys(rows["label"])
     ]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
-    how = "Intervals hold at all looks together; few blocks give none"
+    how = "Intervals hold at all looks together; few blocks give none. Dashed: where it is enough"
     first = f"First look after block {rows.loc[rows['looked'], 'blocks'].min()}" if rows["looked"].any() else ""
-    return notes.finish(figure, TITLE, notes.estimate_words([estimated]), [how, first])
+    return notes.finish(figure, TITLE, notes.estimate_words([estimated]), [how, first, disturbed])
 
 
 def _ratios(axes: Axes, rows: pd.DataFrame, leader: str, looks: Mapping[str, style.Look]) -> None:
@@ -113,6 +116,7 @@ def _ratios(axes: Axes, rows: pd.DataFrame, leader: str, looks: Mapping[str, sty
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
     axes.set_ylabel(f"ratio to {leader}")
+    style.say_logarithmic(axes.yaxis)
     _blocks(axes, rows)
 
 
@@ -122,7 +126,8 @@ def _evidence(axes: Axes, rows: pd.DataFrame, looks: Mapping[str, style.Look]) -
         axes.plot(own["blocks"], own["e_value"], color=look.colour, marker=look.marker, ms=3.5, lw=1, label="_evidence")
     axes.axhline(rows["threshold"].iloc[0], color="#222222", lw=0.9, ls="--")
     axes.set_yscale("log")
-    axes.set_ylabel("e-value, and where it is enough")
+    axes.set_ylabel("e-value")
+    style.say_logarithmic(axes.yaxis)
     _blocks(axes, rows)
 
 
@@ -134,8 +139,10 @@ def _widths(axes: Axes, rows: pd.DataFrame, width: float, looks: Mapping[str, st
         axes.plot(own["blocks"], share, color=look.colour, marker=look.marker, ms=3.5, lw=1, label="_width")
     axes.axhline(100 * width, color="#222222", lw=0.9, ls="--")
     axes.set_ylim(0, 100 * width * 4)
-    axes.set_ylabel("%, and where it is enough")
+    axes.set_ylabel("half-width (%)")
     _blocks(axes, rows)
+    if known.empty:
+        notes.nothing(axes, "no interval yet")
 
 
 def _blocks(axes: Axes, rows: pd.DataFrame) -> None:

@@ -55,6 +55,9 @@ NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 
 _LOG_RATIO = 2.5
 _LOG_RATIO_FROM_ZERO = 30
+_SUBS = ((0.8, (1, 2, 3, 5)), (1.4, (1, 2, 5)), (2.2, (1, 3)))
+"""Digits that a logarithmic scale of up to so many decades labels, such that their labels do not touch."""
+
 _PREFIXES = ((1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "\N{MICRO SIGN}"), (1e-9, "n"))
 
 _COLOURS = {  # Okabe and Ito's palette, told apart by colour-blind readers
@@ -129,29 +132,66 @@ def _label_order(label: str) -> tuple[int, str]:
     return known.index(head) if head in known else len(known), label
 
 
-def scale(axis: Axis, values: Iterable[float], unit: str, *, from_zero: bool = False) -> None:
-    """Give an axis a logarithmic scale where its values span a wide range, and ticks with SI prefixes.
+def is_wide(panels: Iterable[Iterable[float]], *, from_zero: bool = False) -> bool:
+    """Whether what some panel shows spans so wide a range that all panels of the figure get a logarithmic scale.
 
     Args:
-        axis: of the panel.
+        panels: what each panel shows along the axis.
+        from_zero: whether a linear scale would start at 0.
+    """
+    return any(_ratio(panel) > (_LOG_RATIO_FROM_ZERO if from_zero else _LOG_RATIO) for panel in panels)
+
+
+def scale(
+    axis: Axis,
+    values: Iterable[float],
+    unit: str,
+    *,
+    logarithmic: bool = False,
+    from_zero: bool = False,
+    ticks: int = 5,
+) -> None:
+    """Give an axis its scale and ticks with SI prefixes; a logarithmic one says so in the axis's label.
+
+    Args:
+        axis: of the panel, with its label.
         values: what is drawn along it, in `unit`.
         unit: SI unit without prefix.
+        logarithmic: from `is_wide`, the same for all panels of the figure that show the quantity.
         from_zero: on a linear scale, start at 0, so that lengths compare as ratios.
+        ticks: for how many intervals between labels there is room.
     """
     positive = [value for value in values if value > 0]
     along_x = axis is axis.axes.xaxis
-    if positive and max(positive) / min(positive) > (_LOG_RATIO_FROM_ZERO if from_zero else _LOG_RATIO):
+    if logarithmic:
         (axis.axes.set_xscale if along_x else axis.axes.set_yscale)("log")
-        decades = math.log10(max(positive) / min(positive))
-        axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5) if decades < 2 else (1,), numticks=12))
         axis.set_minor_formatter(NullFormatter())
+        say_logarithmic(axis)
+    elif from_zero:
+        (axis.axes.set_xlim if along_x else axis.axes.set_ylim)(0, max(positive, default=1) * 1.08)
+    if logarithmic and _ratio(positive) > _LOG_RATIO:
+        decades = math.log10(_ratio(positive))
+        subs = next((subs for most, subs in _SUBS if decades < most), (1,))
+        # Labels along x stand side by side, so there is room for fewer.
+        axis.set_major_locator(LogLocator(subs=subs, numticks=6 if along_x else 12))
         axis.set_major_formatter(EngFormatter(unit=unit, sep=NO_BREAK_SPACE))
-    else:
-        if from_zero:
-            (axis.axes.set_xlim if along_x else axis.axes.set_ylim)(0, max(positive, default=1) * 1.08)
-        size, prefix = _prefix(max(positive, default=1))
-        axis.set_major_locator(MaxNLocator(5))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / size:g}{NO_BREAK_SPACE}{prefix}{unit}"))
+        return
+    size, prefix = _prefix(max(positive, default=1))
+    axis.set_major_locator(MaxNLocator(ticks, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / size:g}{NO_BREAK_SPACE}{prefix}{unit}"))
+
+
+def say_logarithmic(axis: Axis) -> None:
+    """Add to an axis's label, where it has one, that its scale is logarithmic: along y in a line of its own."""
+    between = " " if axis is axis.axes.xaxis else "\n"
+    if label := axis.get_label_text():
+        axis.set_label_text(f"{label}{between}(logarithmic)")
+
+
+def _ratio(values: Iterable[float]) -> float:
+    """The largest positive value over the smallest; 1 where there is none."""
+    positive = [value for value in values if value > 0]
+    return max(positive) / min(positive) if positive else 1.0
 
 
 def _prefix(largest: float) -> tuple[float, str]:

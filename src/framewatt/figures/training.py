@@ -9,8 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from framewatt.figures import notes, training_levels
-from framewatt.figures.training_levels import FIRST
-from framewatt.figures.training_quantities import FIGURES, Levels
+from framewatt.figures.training_levels import APART, FIRST
+from framewatt.figures.training_quantities import FIGURES, NOTHING_COUNTS, Levels
+from framewatt.frames.counting import counts
 from framewatt.frames.totals import TOTAL
 from framewatt.statistics.intervals import mean_interval
 from framewatt.statistics.training_epochs import LABEL, PANELS, counted_epochs, gpu_or_total, labelled
@@ -30,10 +31,13 @@ def draw(figure: str, epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mappin
     """
     quantity = figure.removeprefix("training_")
     shown = values(epochs, runs, quantity, settings["compare"])
+    levels = described(quantity, epochs)
+    if not counts(runs).any():
+        levels = replace(levels, empty=NOTHING_COUNTS)
     drawn: Figure = training_levels.draw(
         shown,
         intervals(shown, settings),
-        described(quantity, epochs),
+        levels,
         estimate=estimate_words(quantity, epochs),
         left_out=notes.left_out(runs[runs["phase"] == "train"] if "phase" in runs else runs),
     )
@@ -52,18 +56,22 @@ def values(epochs: pd.DataFrame, runs: pd.DataFrame, figure: str, compared: Sequ
         compared: the compared factors.
 
     Returns:
-        Columns PANELS, LABEL, repetition, part, value.
+        Columns PANELS, LABEL, repetition, APART, part, value.
     """
     rows = labelled(counted_epochs(epochs, runs, gpu_or_total(epochs)), compared)
-    grouped = rows.groupby([*_CELL, "repetition"])
+    others = runs[notes.disturbed(runs)]
+    apart = set(zip(others["cell"], others["repetition"], strict=True))
+    rows[APART] = [run in apart for run in zip(rows["cell"], rows["repetition"], strict=True)]
+    run = [*_CELL, "repetition", APART]
+    grouped = rows.groupby(run)
     if figure == "energy":
         return _rows(grouped["energy_gross_j"].sum(min_count=1))
     if figure == "power":
         part = rows["epoch"].eq(1).map({True: FIRST, False: ""}).rename("part")
-        return _rows(rows.groupby([*_CELL, "repetition", part])["mean_power_w"].mean())
+        return _rows(rows.groupby([*run, part])["mean_power_w"].mean())
     if figure == "utilisation":
         return _rows(grouped["gpu_utilization_percent"].mean())
-    return _rows(rows.sort_values("epoch").groupby([*_CELL, "repetition"])["quality"].last())
+    return _rows(rows.sort_values("epoch").groupby(run)["quality"].last())
 
 
 def intervals(shown: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -10,10 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from framewatt.figures import notes, style
+from framewatt.figures import marks, notes, style
 from framewatt.figures.training_quantities import Levels
 from framewatt.frames.factor_columns import rank
 from framewatt.statistics.training_epochs import LABEL
+
+APART = "apart"
+"""Column that says whether the run was disturbed."""
 
 FIRST = "epoch 1"
 """`part` of the values that hold the first epoch alone."""
@@ -21,7 +24,9 @@ FIRST = "epoch 1"
 _STEP = 0.06
 """Shift between two series at one batch size, in distances of batch sizes, for each of up to four batch sizes."""
 
+_CELL = ["dataset", "workload", "batch_size", LABEL]
 _NARROWEST_IN = 7.0
+_PANEL_IN = 2.5
 _HOW = "Small marks: every run; lines: their mean; bars: its interval, from three runs on."
 
 
@@ -38,7 +43,8 @@ def draw(
     """One panel per data set and model: every run as a small mark, the mean of the runs as a line over batch sizes.
 
     Args:
-        values: columns dataset, workload, batch_size, LABEL, repetition, part (FIRST or empty), value.
+        values: columns dataset, workload, batch_size, LABEL, repetition, part (FIRST or empty), value; perhaps APART,
+            whether the run was disturbed.
         intervals: columns dataset, workload, batch_size, LABEL, part, low, high (NaN where there is no interval).
         levels: what is shown.
         names: what labels are called in the legend; as they are where it names none.
@@ -50,20 +56,30 @@ def draw(
     datasets, workloads = (_ordered(values[name]) for name in ("dataset", "workload"))
     looks = style.looks(values[LABEL])
     figure = Figure(
-        figsize=(max(1.9 + 2.5 * len(workloads), _NARROWEST_IN), 1.6 + 2.1 * len(datasets)), layout="constrained"
+        figsize=(max(1.9 + _PANEL_IN * len(workloads), _NARROWEST_IN), 1.6 + 2.1 * len(datasets)), layout="constrained"
     )
     panels = figure.subplots(len(datasets), len(workloads), squeeze=False, sharex=True, sharey="row")
+    by_dataset = [values.loc[values["dataset"] == dataset, "value"] for dataset in datasets]
+    logarithmic = bool(levels.unit) and style.is_wide(by_dataset, from_zero=True)
+    values = values if APART in values else values.assign(**{APART: False})
     for row, dataset in zip(panels, datasets, strict=True):
         of_dataset = values[values["dataset"] == dataset]
         for axes, workload in zip(row, workloads, strict=True):
-            axes.set_title(", ".join(filter(None, [dataset, workload])))
+            notes.panel_title(axes, ", ".join(filter(None, [dataset, workload])), _PANEL_IN - 0.4)
             here = (intervals["dataset"] == dataset) & (intervals["workload"] == workload)
             _panel(axes, of_dataset[of_dataset["workload"] == workload], intervals[here], looks)
-        _scale(row[0], of_dataset["value"], levels)
+        row[0].set_ylabel(levels.label)
+        if levels.unit:
+            style.scale(row[0].yaxis, of_dataset["value"], levels.unit, logarithmic=logarithmic, from_zero=True)
+        else:
+            row[0].set_ylim(0, (of_dataset["value"].max() or 1) * 1.08)
     for axes in panels[-1]:
         axes.set_xlabel("batch size")
-    figure.legend(handles=_legend(values, looks, names or {}), loc="outside right center")
-    return notes.finish(figure, levels.title, estimate, [_HOW, levels.note, left_out])
+    drawn = values.drop_duplicates([*_CELL, "repetition"])[APART]
+    handles = [*_legend(values, looks, names or {}), *marks.handles(drawn)]
+    figure.legend(handles=handles, loc="outside right center")
+    said = [_HOW, levels.note, notes.counted_words(drawn, "ringed"), left_out]
+    return notes.finish(figure, levels.title, estimate, said)
 
 
 def _ordered(column: pd.Series) -> list[str]:
@@ -85,20 +101,14 @@ def _panel(axes: Axes, values: pd.DataFrame, intervals: pd.DataFrame, looks: Map
         axes.plot(at, means, color=look, lw=1.0, ls=":" if part == FIRST else "-", zorder=2)
         dots = [places[batch] + shift for batch in cell["batch_size"]]
         axes.scatter(dots, cell["value"], s=15, marker=shape, color=face, edgecolor=look, linewidth=0.8, zorder=3)
+        own = cell.assign(at=dots)[cell[APART]]
+        marks.rings(axes, own["at"], own["value"], 50)
         known = intervals[(intervals[LABEL] == label) & (intervals["part"] == part)].dropna(subset=["low", "high"])
         if len(known):
             at = [places[batch] + shift for batch in known["batch_size"]]
             axes.vlines(at, known["low"], known["high"], color=look, lw=1.0)
     axes.set_xticks(range(len(batches)), [str(batch) for batch in batches])
     axes.set_xlim(-0.6, len(batches) - 0.4)
-
-
-def _scale(axes: Axes, values: pd.Series, levels: Levels) -> None:
-    if levels.unit:
-        style.scale(axes.yaxis, values, levels.unit, from_zero=True)
-    else:
-        axes.set_ylim(0, (values.max() or 1) * 1.08)
-    axes.set_ylabel(levels.label)
 
 
 def _legend(values: pd.DataFrame, looks: Mapping[str, style.Look], names: Mapping[str, str]) -> list[Line2D]:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+NOTHING_COUNTS = "No training run counts."
+
 
 @dataclass(frozen=True)
 class Levels:
@@ -19,7 +21,7 @@ class Levels:
     unit: str
     label: str
     note: str
-    empty: str = "No training run counts."
+    empty: str = NOTHING_COUNTS
 
 
 FIGURES = {
@@ -39,6 +41,12 @@ FIGURES = {
         "Mean of the epochs' means.",
         "No GPU was metered, so its utilisation is unknown.",
     ),
-    "accuracy": Levels("Accuracy after the last epoch", "", "accuracy", "On the test set, after the last epoch."),
+    "accuracy": Levels(
+        "Accuracy after the last epoch",
+        "",
+        "accuracy",
+        "On the test set, after the last epoch.",
+        "No accuracy is known of any training run.",
+    ),
 }
 """What each figure shows, by the end of its name."""

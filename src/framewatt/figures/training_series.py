@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from framewatt.energy.accounts import POWER
-from framewatt.figures import notes, style
+from framewatt.figures import marks, notes, style
 from framewatt.figures.power_traces import COUNTER_QUANTITY, TracedRun, counter_power, traced_run
 from framewatt.figures.training import in_the_middle
 from framewatt.frames import factor_words
@@ -71,6 +72,7 @@ def draw(
         names: what labels are called; as they are where it names none.
         empty: what to say where there is nothing to draw.
     """
+    runs = {name: kept for name, several in runs.items() if (kept := [run for run in several if _powers_of(run)])}
     if not runs:
         return notes.empty(title, empty)
     looks = style.looks(runs)
@@ -79,7 +81,7 @@ def draw(
     panels = figure.subplots(len(rows), len(runs), squeeze=False, sharex="col", sharey="row")
     for column, label in enumerate(looks):
         panels[0, column].set_title((names or {}).get(label, label))
-        panels[-1, column].set_xlabel("seconds since the first reading")
+        panels[-1, column].set_xlabel("time since the first reading (s)")
         for axes, row in zip(panels[:, column], rows, strict=True):
             for dash, run in zip(_DASHES, runs[label], strict=False):
                 _line(axes, run, row, looks[label].colour, dash)
@@ -88,9 +90,14 @@ def draw(
         axes.set_ylabel(_ROWS[row][0])
         axes.set_ylim(bottom=0)
     every = [run for several in runs.values() for run in several]
+    apart = [notes.is_disturbed(run.record) for run in every]
+    if any(apart):
+        figure.legend(handles=marks.handles(pd.Series(apart)), loc="outside lower center")
     estimate = notes.estimate_words(map(_estimated, every)).replace("Energy", "Power")
     domains = f"Power is that of {', '.join(sorted(set(map(_domain, every))))}."
-    return notes.finish(figure, title, estimate, [combination, f"{domains} {_HOW}", "" if rows[1:] else _WITHOUT_GPU])
+    others = notes.counted_words(apart, "drawn with rings")
+    said = [combination, f"{domains} {_HOW}", "" if rows[1:] else _WITHOUT_GPU, others]
+    return notes.finish(figure, title, estimate, said)
 
 
 def _series(run: TracedRun, row: str) -> tuple[Any, Any] | None:
@@ -107,9 +114,14 @@ def _series(run: TracedRun, row: str) -> tuple[Any, Any] | None:
     return None
 
 
+def _powers_of(run: TracedRun) -> list[str]:
+    """The domains of a trace that have a power."""
+    return sorted(run.power.loc[run.power["quantity"].isin(_POWERS), "domain"].astype(str).unique())
+
+
 def _domain(run: TracedRun) -> str:
     """The domain that is drawn: a GPU where one was metered, else the first by name."""
-    domains = sorted(run.power.loc[run.power["quantity"].isin(_POWERS), "domain"].astype(str).unique())
+    domains = _powers_of(run)
     return str(next((name for name in domains if name.startswith("gpu:")), domains[0]))
 
 
@@ -117,7 +129,8 @@ def _line(axes: Axes, run: TracedRun, row: str, colour: str, dash: object) -> No
     series = _series(run, row)
     start_ns = int(run.power["monotonic_ns"].min())
     if series:
-        axes.plot((series[0] - start_ns) * 1e-9, series[1] * _ROWS[row][1], color=colour, lw=0.9, ls=dash)
+        rings = marks.LINE | {"markevery": 0.1} if notes.is_disturbed(run.record) else {}
+        axes.plot((series[0] - start_ns) * 1e-9, series[1] * _ROWS[row][1], color=colour, lw=0.9, ls=dash, **rings)
     for epoch in run.record["epochs"]:
         end_ns = run.record["windows"][f"epoch-{epoch['epoch']}"]["end_monotonic_ns"]
         axes.axvline((end_ns - start_ns) * 1e-9, color="#999999", lw=0.5, ls=dash, zorder=1)

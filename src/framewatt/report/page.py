@@ -1,8 +1,10 @@
 """Builds the report: one HTML page that needs no other file and no network."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -26,12 +28,21 @@ FILTERED_ROWS = 12
 
 @dataclass(frozen=True)
 class PageFigure:
-    """A figure of the page: its id is `figure-<name>`, and `files` are its files in the study's folder of figures."""
+    """A figure of the page.
+
+    Attributes:
+        name: its id is `figure-<name>`.
+        caption: what stands below it.
+        svg: the drawing.
+        files: its files in the study's folder of figures.
+        of_energy: whether it shows energy or power.
+    """
 
     name: str
     caption: str
     svg: Markup
     files: list[str]
+    of_energy: bool = False
 
 
 def build_report(material: Material, figures: Path, authors: Path | None = None) -> str:
@@ -72,12 +83,12 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         imported=material.imported,
         commands=commands_of(material.plan, _commit(material)),
         study_file=f"config/studies/{material.plan['study']}.yaml",
-        figures=_figures(figures),
+        figures=_figures(figures, material.plan["settings"]),
         tables=[table for table in tables if table.name != CHOICES],
         filtered_rows=FILTERED_ROWS,
         choices=[table for table in tables if table.name == CHOICES],
         replication=replication_tables(material),
-        authors_figures=_figures(authors, "authors-") if authors else [],
+        authors_figures=_figures(authors, material.plan["settings"], "authors-") if authors else [],
         paper=material.plan["settings"].get("replicates"),
         problems=problems.problem_tables(material),
         flags=problems.flag_tables(material),
@@ -89,7 +100,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
     )
 
 
-def _figures(folder: Path, prefix: str = "") -> list[PageFigure]:
+def _figures(folder: Path, settings: Mapping[str, Any], prefix: str = "") -> list[PageFigure]:
     """The figures of a folder: those of studies in their order, then others, such as call graphs, by name."""
     order = list(FIGURES)
     paths = sorted(folder.glob("*.svg"), key=lambda p: (order.index(p.stem) if p.stem in order else len(order), p.stem))
@@ -101,7 +112,8 @@ def _figures(folder: Path, prefix: str = "") -> list[PageFigure]:
         # `inline` refuses anything but a plain drawing.
         svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{prefix}{path.stem}", alternative))  # noqa: S704  # see above
         files = [f"{path.stem}.{suffix}" for suffix in (SUFFIXES if known else ("svg",))]
-        found.append(PageFigure(f"{prefix}{path.stem}", caption, svg, files))
+        of_energy = known is not None and known.of_energy(settings)
+        found.append(PageFigure(f"{prefix}{path.stem}", caption, svg, files, of_energy))
     return found
 
 

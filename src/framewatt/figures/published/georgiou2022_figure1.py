@@ -36,7 +36,7 @@ def draw(runs: pd.DataFrame, phases: str) -> Figure:
     axes.set_xlim(-0.6, len(models) - 0.4)
     axes.grid(visible=False, axis="x")
     axes.set_ylabel("energy: PKG + RAM + GPU")
-    style.scale(axes.yaxis, runs["energy_j"], "J")
+    style.scale(axes.yaxis, runs["energy_j"], "J", logarithmic=style.is_wide([runs["energy_j"]]))
     low, high = axes.get_ylim()
     axes.set_ylim(low / 1.15, high * 1.25)
     present = [name for name in frameworks.NAMES if name in set(runs["framework"])]

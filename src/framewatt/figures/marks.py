@@ -1,0 +1,55 @@
+"""Marks of single runs: those that others disturbed are rings, in every figure and its legend."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from framewatt.figures.notes import disturbed
+
+_COLOUR = "#7a3ca8"
+"""Neither that of the Pareto front's rings nor one of the labels'."""
+
+_RING: dict[str, Any] = {"facecolors": "none", "edgecolors": _COLOUR, "linewidths": 1.1, "zorder": 5}
+
+LINE: dict[str, Any] = {"marker": "o", "mfc": "none", "mec": _COLOUR, "ms": 5, "mew": 1.1}
+"""Rings on the line of a disturbed run."""
+
+
+def dots(axes: Axes, rows: pd.DataFrame, x: str, y: str, **look: Any) -> None:
+    """A dot for every run, a ring for a disturbed one.
+
+    Args:
+        axes: the panel.
+        rows: runs.
+        x: column along x.
+        y: column along y.
+        look: of the dots, as `scatter` takes it.
+    """
+    apart = disturbed(rows)
+    quiet, others = rows[~apart], rows[apart]
+    axes.scatter(quiet[x], quiet[y], linewidths=0, label="_repetitions", **({"zorder": 2} | look))
+    rings(axes, others[x], others[y], 16)
+
+
+def rings(axes: Axes, x: pd.Series, y: pd.Series, size: float) -> None:
+    """A ring at each place.
+
+    Args:
+        axes: the panel.
+        x: of each.
+        y: of each.
+        size: area in square points.
+    """
+    if len(x):
+        axes.scatter(x, y, s=size, label="_disturbed", **_RING)
+
+
+def handles(apart: "pd.Series[bool]") -> list[Line2D]:
+    """The legend's entry of disturbed runs; none where there is no such run.
+
+    Args:
+        apart: whether each run was disturbed.
+    """
+    return [Line2D([], [], ls="", label="disturbed run", **LINE)] if apart.any() else []
