@@ -13,6 +13,7 @@ from framewatt.report import build_report
 
 BROWSER = shutil.which("chromium")
 WIDE, NARROW = 1200, 390
+SEEN = ("name", "verdict")
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="found no chromium; install Debian's package")
 
@@ -108,3 +109,19 @@ def test_axe_finds_no_serious_violation(page: Page, width: int, scheme: str) -> 
 def test_nothing_is_wider_than_a_narrow_screen(page: Page) -> None:
     page.set_viewport_size({"width": NARROW, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("table", ["deploy", "comparisons"])
+def test_name_and_verdict_stay_in_sight_however_far_a_table_is_scrolled(page: Page, width: int, table: str) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    scrolled = page.locator(f".scroll:has(#table-{table})")
+    room = scrolled.bounding_box()
+    least = 40 if width == WIDE else 20
+    for share in (0, 0.5, 1):
+        left = scrolled.evaluate("(e, share) => e.scrollLeft = share * (e.scrollWidth - e.clientWidth)", share)
+        name, verdict = (scrolled.locator(f"tbody tr:first-child td.{kind}").bounding_box() for kind in SEEN)
+        assert room["x"] - 1 <= name["x"] <= room["x"] + 2, left
+        assert verdict["x"] + verdict["width"] <= room["x"] + room["width"] + 1, left
+        assert verdict["x"] - name["x"] - name["width"] >= least, "no room between the two"
+    assert scrolled.evaluate("e => e.scrollWidth > e.clientWidth")

@@ -166,7 +166,7 @@ def instruments(material: Material) -> Table:
     header = ["domain", "instrument", "quantity read", "measured or estimated"]
     if material.imported:
         return Table("instruments", "Domains, and what read them", header, [row[: len(header)] for row in rows])
-    header += ["idle power before", "its standard deviation", "idle power after", "its standard deviation"]
+    header += ["idle power before", "standard deviation before", "idle power after", "standard deviation after"]
     return Table("instruments", "Domains, what reads them, and their power at rest", header, rows)
 
 
