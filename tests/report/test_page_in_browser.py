@@ -1,5 +1,6 @@
 """The page in a real browser: it says nothing to the console, its tables sort, and axe finds nothing serious."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,3 +126,23 @@ def test_name_and_verdict_stay_in_sight_however_far_a_table_is_scrolled(page: Pa
         assert verdict["x"] + verdict["width"] <= room["x"] + room["width"] + 1, left
         assert verdict["x"] - name["x"] - name["width"] >= least, "no room between the two"
     assert scrolled.evaluate("e => e.scrollWidth > e.clientWidth")
+
+
+def test_a_citation_is_copied_or_selected_for_copying(page: Page) -> None:
+    place = page.locator("pre.cite").nth(1)
+    button = page.get_by_role("button", name="Copy: Citation as BibTeX")
+    button.click()
+    told = page.locator(".copy").nth(1).locator("output")
+    told.filter(has_text=re.compile("Copied|Selected")).wait_for()
+    if "Selected" in told.inner_text():
+        assert page.evaluate("getSelection().toString()").strip() == place.inner_text().strip()
+    assert place.inner_text().startswith("@misc{framewatt-synthetic,")
+
+
+def test_without_a_script_there_is_no_button_and_no_choice_to_make(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    opened = context.new_page()
+    opened.goto(address)
+    assert opened.locator("button:visible, select:visible, input:visible").count() == 0
+    assert opened.locator("pre.cite").first.is_visible()
+    context.close()

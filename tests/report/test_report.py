@@ -48,6 +48,7 @@ def test_sections_come_in_the_order_of_a_reviewer(plain: str) -> None:
         "flags",
         "preflight",
         "significance",
+        "about",
         "reproduce",
     ]
 

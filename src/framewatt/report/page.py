@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from framewatt.figures.names import FIGURES, SUFFIXES
 from framewatt.report import deploy, facts, problems, stopping, words
+from framewatt.report.about import about, citation
 from framewatt.report.commands import commands_of
 from framewatt.report.head import head
 from framewatt.report.material import Material
@@ -53,7 +54,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    tables = study_tables(material)
+    tables, commit = study_tables(material), _commit(material)
     return environment.get_template("template.html.j2").render(
         plan=material.plan,
         estimate=material.estimate,
@@ -70,7 +71,9 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         looks=stopping.table(material),
         per=material.headline.per,
         imported=material.imported,
-        commands=commands_of(material.plan, _commit(material)),
+        about=about(material, commit),
+        citation=citation(material, commit),
+        commands=commands_of(material.plan, commit),
         study_file=f"config/studies/{material.plan['study']}.yaml",
         figures=_figures(figures),
         tables=[table for table in tables if table.name != CHOICES],
@@ -85,7 +88,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         significance=_planned(material),
         environments=_environments(material),
         identity=facts.identity(material),
-        commit=_commit(material),
+        commit=commit,
     )
 
 
