@@ -146,3 +146,30 @@ def test_without_a_script_there_is_no_button_and_no_choice_to_make(browser: Brow
     assert opened.locator("button:visible, select:visible, input:visible").count() == 0
     assert opened.locator("pre.cite").first.is_visible()
     context.close()
+
+
+def test_two_choices_are_picked_and_told_side_by_side(page: Page) -> None:
+    place = page.locator("#beside")
+    first, second = place.get_by_label("First choice"), place.get_by_label("Second choice")
+    live = place.locator("[aria-live=polite]")
+    before = live.inner_text()
+    assert "takes more energy a sample" in before or "No difference of energy a sample" in before
+    second.select_option(index=2)
+    assert live.inner_text() != before
+    chosen = [field.evaluate("e => e.selectedOptions[0].textContent") for field in (first, second)]
+    assert live.locator("thead th").all_inner_texts() == chosen
+    assert "J [" in live.locator("tr:has(th:text-is('Energy a sample')) td").first.inner_text()
+    first.select_option(index=2)
+    assert "This is one choice twice." in live.inner_text()
+    # The last cell is of another group, so that nothing compares the two.
+    second.select_option(index=second.locator("option").count() - 1)
+    assert "Not compared" in live.inner_text()
+
+
+def test_the_choice_of_two_is_worked_by_keyboard(page: Page) -> None:
+    field = page.locator("#beside").get_by_label("Second choice")
+    before = field.input_value()
+    field.focus()
+    page.keyboard.press("ArrowDown")
+    assert field.input_value() != before
+    assert page.locator("nav a[href='#beside']").is_visible()

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from framewatt.figures.names import FIGURES, SUFFIXES
 from framewatt.report import deploy, facts, problems, stopping, words
 from framewatt.report.about import about, citation
+from framewatt.report.beside import side_by_side
 from framewatt.report.commands import commands_of
 from framewatt.report.head import head
 from framewatt.report.material import Material
@@ -71,6 +72,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         looks=stopping.table(material),
         per=material.headline.per,
         imported=material.imported,
+        beside=side_by_side(material),
         about=about(material, commit),
         citation=citation(material, commit),
         commands=commands_of(material.plan, commit),
