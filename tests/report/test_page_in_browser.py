@@ -1,5 +1,6 @@
 """The page in a real browser: it says nothing to the console, its tables sort, and axe finds nothing serious."""
 
+import io
 import re
 import shutil
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
+from pypdf import PdfReader
 from report_factory import material
 
 from framewatt.report import build_report
@@ -173,3 +175,61 @@ def test_the_choice_of_two_is_worked_by_keyboard(page: Page) -> None:
     page.keyboard.press("ArrowDown")
     assert field.input_value() != before
     assert page.locator("nav a[href='#beside']").is_visible()
+
+
+PAPER = 703
+"""Width in pixels of what a page of A4 shows between its margins."""
+
+SPLIT = """() => {
+  const split = [];
+  for (const cell of document.querySelectorAll("td.number")) {
+    const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode();
+    for (const found of text ? text.data.matchAll(/-?\\d[\\d.,]*(?:e[+-]?\\d+)?/gi) : []) {
+      const range = document.createRange();
+      range.setStart(text, found.index);
+      range.setEnd(text, found.index + found[0].length);
+      if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) split.push(text.data);
+    }
+  }
+  return split;
+}"""
+
+
+def test_on_paper_no_number_is_split_and_no_table_is_wider_than_the_page(page: Page) -> None:
+    page.set_viewport_size({"width": PAPER, "height": 1000})
+    page.emulate_media(media="print")
+    assert page.evaluate("document.querySelectorAll('td.number').length") > 100
+    assert page.evaluate(SPLIT) == []
+    wide = "t => [...document.querySelectorAll('table')].filter(t => t.getBoundingClientRect().right > innerWidth + 1)"
+    assert page.evaluate(f"({wide})().map(t => t.id)") == []
+    shown = page.locator("button:not(.sort):visible, select:visible, input:visible, nav:visible")
+    assert shown.count() == 0
+    page.add_style_tag(content="td.number { overflow-wrap: anywhere !important; width: 1px; } table { width: 1px; }")
+    assert page.evaluate(SPLIT) != [], "the check sees a number that is split"
+
+
+def test_on_paper_headings_are_repeated_on_every_page_of_a_table(page: Page) -> None:
+    pages = [one.extract_text() for one in PdfReader(io.BytesIO(page.pdf(format="A4"))).pages]
+    assert len(pages) <= 12
+    rows = page.locator("#table-comparisons tbody tr").count()
+    assert rows > 60
+    headings = [text.count("Totals") for text in pages]
+    assert sum(headings) >= 2, "a table of so many rows spans pages"
+    # Between the first page of the table and its last each has its headings, once.
+    first, last = headings.index(1), len(headings) - headings[::-1].index(1)
+    assert headings[first:last] == [1] * (last - first)
+
+
+def test_a_pointer_over_a_choice_or_the_focus_on_it_shows_its_numbers(page: Page) -> None:
+    row = page.locator("header .strip li").first
+    told = row.locator(".told")
+    assert not told.is_visible()
+    row.hover()
+    assert told.is_visible()
+    assert re.search(r"Energy a sample .*\[.*\]", told.inner_text())
+    page.mouse.move(0, 0)
+    assert not told.is_visible()
+    row.focus()
+    assert told.is_visible()
+    page.keyboard.press("Tab")
+    assert not told.is_visible()

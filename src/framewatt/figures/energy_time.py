@@ -14,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
+from framewatt.figures.labels import point_of
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.headline import Headline, headline_of_runs
 from framewatt.frames.quality import METRIC, QUALITY, with_quality, words_of
@@ -134,7 +135,15 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
         shape = scales.markers[point.label]
         size = scales.sizes[getattr(point, "batch_size", None)]
         axes.scatter(
-            time_s, point.mean, s=size, marker=shape, color=[face], edgecolor="#222222", linewidth=0.7, zorder=4
+            time_s,
+            point.mean,
+            s=size,
+            marker=shape,
+            color=[face],
+            edgecolor="#222222",
+            linewidth=0.7,
+            zorder=4,
+            gid=point_of(point.cell),
         )
     style.scale(axes.xaxis, rows[head.time], "s")
     style.scale(axes.yaxis, rows[head.energy], "J")

@@ -1,4 +1,4 @@
-"""Names beside points, each at the side where it covers the least of what is there."""
+"""Names of points: beside them, each at the side where it covers the least of what is there, and as their ids."""
 
 from collections.abc import Sequence
 
@@ -16,6 +16,14 @@ _SIDES = ((1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1), (0, -1))
 """Where a name may stand, as a direction from its point, in the order of preference."""
 
 _Box = tuple[float, float, float, float]
+
+
+_POINT = "point-"
+
+
+def point_of(cell: str) -> str:
+    """The id that the point of a cell's mean has in an SVG, by which a page finds it."""
+    return f"{_POINT}{cell}"
 
 
 def name_points(axes: Axes, points: Sequence[tuple[float, float]], names: Sequence[str]) -> None:

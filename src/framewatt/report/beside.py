@@ -44,6 +44,17 @@ def side_by_side(material: Material) -> dict[str, Any]:
     }
 
 
+def told_of_cells(material: Material) -> dict[str, str]:
+    """Name, energy and time of every cell that has a run that counts, with the intervals of the means, by cell."""
+    first = {cell: list(told.items())[:2] for cell, told in numbers_of(material).items()}
+    return {
+        cell: f"{name} ({group.name}): {'; '.join(f'{words} {_told(value)}' for words, value in first[cell])}"
+        for group in groups_of(material.plan).values()
+        for cell, name in group.labels.items()
+        if cell in first
+    }
+
+
 def numbers_of(material: Material) -> dict[str, dict[str, str]]:
     """The numbers of every cell that has a run that counts, in words: energy, time, latency, throughput and others.
 

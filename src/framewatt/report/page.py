@@ -1,16 +1,18 @@
 """Builds the report: one HTML page that needs no other file and no network."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from framewatt.figures.labels import point_of
 from framewatt.figures.names import FIGURES, SUFFIXES
 from framewatt.report import deploy, facts, problems, stopping, words
 from framewatt.report.about import about, citation
-from framewatt.report.beside import side_by_side
+from framewatt.report.beside import side_by_side, told_of_cells
 from framewatt.report.commands import commands_of
 from framewatt.report.head import head
 from framewatt.report.material import Material
@@ -77,7 +79,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         citation=citation(material, commit),
         commands=commands_of(material.plan, commit),
         study_file=f"config/studies/{material.plan['study']}.yaml",
-        figures=_figures(figures),
+        figures=_figures(figures, titles={point_of(cell): text for cell, text in told_of_cells(material).items()}),
         tables=[table for table in tables if table.name != CHOICES],
         filtered_rows=FILTERED_ROWS,
         choices=[table for table in tables if table.name == CHOICES],
@@ -94,7 +96,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
     )
 
 
-def _figures(folder: Path, prefix: str = "") -> list[PageFigure]:
+def _figures(folder: Path, prefix: str = "", titles: Mapping[str, str] | None = None) -> list[PageFigure]:
     """The figures of a folder: those of studies in their order, then others, such as call graphs, by name."""
     order = list(FIGURES)
     paths = sorted(folder.glob("*.svg"), key=lambda p: (order.index(p.stem) if p.stem in order else len(order), p.stem))
@@ -104,7 +106,8 @@ def _figures(folder: Path, prefix: str = "") -> list[PageFigure]:
         known = FIGURES.get(path.stem)
         caption, alternative = (known.caption, known.alternative) if known else (plain, plain)
         # `inline` refuses anything but a plain drawing.
-        svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{prefix}{path.stem}", alternative))  # noqa: S704  # see above
+        drawn = inline(path.read_text(encoding="utf-8"), f"svg-{prefix}{path.stem}", alternative, titles)
+        svg = Markup(drawn)  # noqa: S704  # see above
         files = [f"{path.stem}.{suffix}" for suffix in (SUFFIXES if known else ("svg",))]
         found.append(PageFigure(f"{prefix}{path.stem}", caption, svg, files))
     return found
