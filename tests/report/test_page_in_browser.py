@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from odd_studies import ODD
 from playwright.sync_api import Browser, Page, sync_playwright
 from pypdf import PdfReader
 from report_factory import material
@@ -48,6 +49,16 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     yield opened
     opened.close()
     assert said == []
+
+
+def serious_of(page: Page) -> dict[str, list[str]]:
+    """Elements that violate a rule of axe seriously, by rule."""
+    found = Axe().run(page).response["violations"]
+    return {
+        one["id"]: [node["html"][:120] for node in one["nodes"]][:3]
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    }
 
 
 def column(page: Page, table: str, number: int) -> list[str]:
@@ -100,13 +111,7 @@ def test_a_deadline_names_the_choice_of_least_energy_in_time(page: Page) -> None
 def test_axe_finds_no_serious_violation(page: Page, width: int, scheme: str) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
-    found = Axe().run(page).response["violations"]
-    serious = {
-        one["id"]: [node["html"][:120] for node in one["nodes"]][:3]
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    }
-    assert serious == {}
+    assert serious_of(page) == {}
 
 
 def test_nothing_is_wider_than_a_narrow_screen(page: Page) -> None:
@@ -233,3 +238,27 @@ def test_a_pointer_over_a_choice_or_the_focus_on_it_shows_its_numbers(page: Page
     assert told.is_visible()
     page.keyboard.press("Tab")
     assert not told.is_visible()
+
+
+@pytest.mark.parametrize("odd", ["long names", "failed runs", "forty cells"])
+def test_odd_studies_fit_screens_and_paper_and_are_accessible(
+    browser: Browser, tmp_path: Path, figures: Path, odd: str
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(build_report(ODD[odd](), figures))
+    opened = browser.new_page()
+    said: list[str] = []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.goto(path.as_uri())
+    for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
+        opened.set_viewport_size({"width": width, "height": 900})
+        opened.emulate_media(color_scheme=scheme)
+        assert opened.evaluate("document.documentElement.scrollWidth") <= width
+        assert serious_of(opened) == {}
+    opened.set_viewport_size({"width": PAPER, "height": 1000})
+    opened.emulate_media(media="print")
+    assert opened.evaluate("document.documentElement.scrollWidth") <= PAPER
+    assert opened.evaluate(SPLIT) == []
+    assert said == []
+    opened.close()
