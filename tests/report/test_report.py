@@ -42,6 +42,7 @@ def test_sections_come_in_the_order_of_a_reviewer(plain: str) -> None:
         "measured",
         "machine",
         "answers",
+        "beside",
         "figures",
         "tables",
         "problems",
