@@ -19,6 +19,7 @@ rule write_report:
             "template.html.j2",
             "macros.html.j2",
             "style.css.j2",
+            "page.js.j2",
         ),
         caption="docs/captions/report.rst",
         image=orchestrator_image,

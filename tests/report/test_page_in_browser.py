@@ -1,18 +1,23 @@
 """The page in a real browser: it says nothing to the console, its tables sort, and axe finds nothing serious."""
 
+import io
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from odd_studies import ODD
 from playwright.sync_api import Browser, Page, sync_playwright
+from pypdf import PdfReader
 from report_factory import material
 
 from framewatt.report import build_report
 
 BROWSER = shutil.which("chromium")
 WIDE, NARROW = 1200, 390
+SEEN = ("name", "verdict")
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="found no chromium; install Debian's package")
 
@@ -44,6 +49,16 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     yield opened
     opened.close()
     assert said == []
+
+
+def serious_of(page: Page) -> dict[str, list[str]]:
+    """Elements that violate a rule of axe seriously, by rule."""
+    found = Axe().run(page).response["violations"]
+    return {
+        one["id"]: [node["html"][:120] for node in one["nodes"]][:3]
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    }
 
 
 def column(page: Page, table: str, number: int) -> list[str]:
@@ -96,15 +111,154 @@ def test_a_deadline_names_the_choice_of_least_energy_in_time(page: Page) -> None
 def test_axe_finds_no_serious_violation(page: Page, width: int, scheme: str) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
-    found = Axe().run(page).response["violations"]
-    serious = {
-        one["id"]: [node["html"][:120] for node in one["nodes"]][:3]
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    }
-    assert serious == {}
+    assert serious_of(page) == {}
 
 
 def test_nothing_is_wider_than_a_narrow_screen(page: Page) -> None:
     page.set_viewport_size({"width": NARROW, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("table", ["deploy", "comparisons"])
+def test_name_and_verdict_stay_in_sight_however_far_a_table_is_scrolled(page: Page, width: int, table: str) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    scrolled = page.locator(f".scroll:has(#table-{table})")
+    room = scrolled.bounding_box()
+    least = 40 if width == WIDE else 20
+    for share in (0, 0.5, 1):
+        left = scrolled.evaluate("(e, share) => e.scrollLeft = share * (e.scrollWidth - e.clientWidth)", share)
+        name, verdict = (scrolled.locator(f"tbody tr:first-child td.{kind}").bounding_box() for kind in SEEN)
+        assert room["x"] - 1 <= name["x"] <= room["x"] + 2, left
+        assert verdict["x"] + verdict["width"] <= room["x"] + room["width"] + 1, left
+        assert verdict["x"] - name["x"] - name["width"] >= least, "no room between the two"
+    assert scrolled.evaluate("e => e.scrollWidth > e.clientWidth")
+
+
+def test_a_citation_is_copied_or_selected_for_copying(page: Page) -> None:
+    place = page.locator("pre.cite").nth(1)
+    button = page.get_by_role("button", name="Copy: Citation as BibTeX")
+    button.click()
+    told = page.locator(".copy").nth(1).locator("output")
+    told.filter(has_text=re.compile("Copied|Selected")).wait_for()
+    if "Selected" in told.inner_text():
+        assert page.evaluate("getSelection().toString()").strip() == place.inner_text().strip()
+    assert place.inner_text().startswith("@misc{framewatt-synthetic,")
+
+
+def test_without_a_script_there_is_no_button_and_no_choice_to_make(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    opened = context.new_page()
+    opened.goto(address)
+    assert opened.locator("button:visible, select:visible, input:visible").count() == 0
+    assert opened.locator("pre.cite").first.is_visible()
+    context.close()
+
+
+def test_two_choices_are_picked_and_told_side_by_side(page: Page) -> None:
+    place = page.locator("#beside")
+    first, second = place.get_by_label("First choice"), place.get_by_label("Second choice")
+    live = place.locator("[aria-live=polite]")
+    before = live.inner_text()
+    assert "takes more energy a sample" in before or "No difference of energy a sample" in before
+    second.select_option(index=2)
+    assert live.inner_text() != before
+    chosen = [field.evaluate("e => e.selectedOptions[0].textContent") for field in (first, second)]
+    assert live.locator("thead th").all_inner_texts() == chosen
+    assert "J [" in live.locator("tr:has(th:text-is('Energy a sample')) td").first.inner_text()
+    first.select_option(index=2)
+    assert "This is one choice twice." in live.inner_text()
+    # The last cell is of another group, so that nothing compares the two.
+    second.select_option(index=second.locator("option").count() - 1)
+    assert "Not compared" in live.inner_text()
+
+
+def test_the_choice_of_two_is_worked_by_keyboard(page: Page) -> None:
+    field = page.locator("#beside").get_by_label("Second choice")
+    before = field.input_value()
+    field.focus()
+    page.keyboard.press("ArrowDown")
+    assert field.input_value() != before
+    assert page.locator("nav a[href='#beside']").is_visible()
+
+
+PAPER = 703
+"""Width in pixels of what a page of A4 shows between its margins."""
+
+SPLIT = """() => {
+  const split = [];
+  for (const cell of document.querySelectorAll("td.number")) {
+    const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode();
+    for (const found of text ? text.data.matchAll(/-?\\d[\\d.,]*(?:e[+-]?\\d+)?/gi) : []) {
+      const range = document.createRange();
+      range.setStart(text, found.index);
+      range.setEnd(text, found.index + found[0].length);
+      if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) split.push(text.data);
+    }
+  }
+  return split;
+}"""
+
+
+def test_on_paper_no_number_is_split_and_no_table_is_wider_than_the_page(page: Page) -> None:
+    page.set_viewport_size({"width": PAPER, "height": 1000})
+    page.emulate_media(media="print")
+    assert page.evaluate("document.querySelectorAll('td.number').length") > 100
+    assert page.evaluate(SPLIT) == []
+    wide = "t => [...document.querySelectorAll('table')].filter(t => t.getBoundingClientRect().right > innerWidth + 1)"
+    assert page.evaluate(f"({wide})().map(t => t.id)") == []
+    shown = page.locator("button:not(.sort):visible, select:visible, input:visible, nav:visible")
+    assert shown.count() == 0
+    page.add_style_tag(content="td.number { overflow-wrap: anywhere !important; width: 1px; } table { width: 1px; }")
+    assert page.evaluate(SPLIT) != [], "the check sees a number that is split"
+
+
+def test_on_paper_headings_are_repeated_on_every_page_of_a_table(page: Page) -> None:
+    pages = [one.extract_text() for one in PdfReader(io.BytesIO(page.pdf(format="A4"))).pages]
+    assert len(pages) <= 12
+    rows = page.locator("#table-comparisons tbody tr").count()
+    assert rows > 60
+    headings = [text.count("Totals") for text in pages]
+    assert sum(headings) >= 2, "a table of so many rows spans pages"
+    # Between the first page of the table and its last each has its headings, once.
+    first, last = headings.index(1), len(headings) - headings[::-1].index(1)
+    assert headings[first:last] == [1] * (last - first)
+
+
+def test_a_pointer_over_a_choice_or_the_focus_on_it_shows_its_numbers(page: Page) -> None:
+    row = page.locator("header .strip li").first
+    told = row.locator(".told")
+    assert not told.is_visible()
+    row.hover()
+    assert told.is_visible()
+    assert re.search(r"Energy a sample .*\[.*\]", told.inner_text())
+    page.mouse.move(0, 0)
+    assert not told.is_visible()
+    row.focus()
+    assert told.is_visible()
+    page.keyboard.press("Tab")
+    assert not told.is_visible()
+
+
+@pytest.mark.parametrize("odd", ["long names", "failed runs", "forty cells"])
+def test_odd_studies_fit_screens_and_paper_and_are_accessible(
+    browser: Browser, tmp_path: Path, figures: Path, odd: str
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(build_report(ODD[odd](), figures))
+    opened = browser.new_page()
+    said: list[str] = []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.goto(path.as_uri())
+    for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
+        opened.set_viewport_size({"width": width, "height": 900})
+        opened.emulate_media(color_scheme=scheme)
+        assert opened.evaluate("document.documentElement.scrollWidth") <= width
+        assert serious_of(opened) == {}
+    opened.set_viewport_size({"width": PAPER, "height": 1000})
+    opened.emulate_media(media="print")
+    assert opened.evaluate("document.documentElement.scrollWidth") <= PAPER
+    assert opened.evaluate(SPLIT) == []
+    assert said == []
+    opened.close()

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from report_factory import MXNET, TENSORFLOW, TORCH, answered_study, page
 
 from framewatt.report.answered import answered
 from framewatt.report.strip import Strip, strip_of
+from framewatt.report.svg import inline
 
 NEAR = [1.00, 1.02, 0.99, 1.01, 1.00, 1.01]
 DEAR = [1.50, 1.52, 1.49, 1.50, 1.51, 1.50]
@@ -15,7 +17,7 @@ DEAR = [1.50, 1.52, 1.49, 1.50, 1.51, 1.50]
 def drawn(levels: dict) -> Strip:
     found = answered_study(levels)
     (one,) = answered(found, found.headline.energy, "energy")
-    strip = strip_of(one)
+    strip = strip_of(one, {})
     assert strip is not None
     return strip
 
@@ -54,3 +56,26 @@ def test_the_page_begins_with_the_answer_and_its_strip(figures: Path) -> None:
     assert names == ["torch", "mxnet"]
     assert [row.select_one(".name").text for row in strip.select("li.best")] == ["torch"]
     assert strip.find_previous("p")["class"] == ["lead"]
+
+
+def test_each_choice_tells_its_energy_and_interval_where_the_focus_or_a_pointer_is(figures: Path) -> None:
+    soup = page(answered_study({TORCH: NEAR, MXNET: DEAR}), figures)
+    rows = soup.select("header .strip li:not(.axis)")
+    assert [row["tabindex"] for row in rows] == ["0", "0"]
+    told = [row.select_one(".told").text.replace("\N{NO-BREAK SPACE}", " ") for row in rows]
+    assert told[0].startswith("torch (Inference, batch 1 (resnet50, digits)): Energy a sample 1.00 J [0.99")
+    assert told[1].startswith("mxnet (Inference, batch 1 (resnet50, digits)): Energy a sample 1.50 J [1.49")
+    assert all("; Time a sample " in text for text in told)
+
+
+def test_points_of_figures_are_named_and_a_name_stays_text(plain: str) -> None:
+    soup = BeautifulSoup(plain, "html.parser")
+    for figure, points in (("deploy", 12), ("energy_time", 15)):
+        titles = [title.text for title in soup.select(f"#figure-{figure} g[id^=svg-{figure}-point-] > title")]
+        assert len(titles) == len(set(titles)) == points
+        assert all(" Energy a sample " in title and "[" in title for title in titles)
+    hostile = "</title><script>alert(1)</script>"
+    head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1">'
+    made = inline(f'{head}<g id="point-a"/><g id="point-b"></g></svg>', "p", "drawing", {"point-b": hostile})
+    assert "<script" not in made
+    assert BeautifulSoup(made, "html.parser").select_one("g#p-point-b > title").text == hostile

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.figures.energy_time import name_of, quality_colours
-from framewatt.figures.labels import Named, name_points, room
+from framewatt.figures.labels import Named, name_points, point_of, room
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.quality import METRIC, unit_of, with_quality, words_of
 from framewatt.study.factors import COMPARED, given_in
@@ -100,6 +100,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, choices: pd.DataFrame, markers: dict[
             linewidth=2.0 if on_front else 0.7,
             label="_front" if on_front else "_choice",
             zorder=5 if on_front else 4,
+            gid=point_of(choice["cell"]),
         )
 
 

@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
-from framewatt.figures.labels import Named, name_points, room
+from framewatt.figures.labels import Named, name_points, point_of, room
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.headline import Headline, headline_of_runs
 from framewatt.frames.quality import METRIC, QUALITY, with_quality, words_of
@@ -152,7 +152,15 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
         shape = scales.markers[point.label]
         size = scales.sizes[getattr(point, "batch_size", None)]
         axes.scatter(
-            time_s, point.mean, s=size, marker=shape, color=[face], edgecolor="#222222", linewidth=0.7, zorder=4
+            time_s,
+            point.mean,
+            s=size,
+            marker=shape,
+            color=[face],
+            edgecolor="#222222",
+            linewidth=0.7,
+            zorder=4,
+            gid=point_of(point.cell),
         )
     axes.margins(x=0.2, y=0.1)
     style.scale(axes.xaxis, rows[head.time], "s", logarithmic=scales.logarithmic[head.time], ticks=4)

@@ -1,4 +1,4 @@
-"""Names beside points: none lies on another or leaves its panel; a line joins a name to a point farther off."""
+"""Names of points: beside them, where none lies on another or leaves its panel, and as their ids."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -35,6 +35,14 @@ _ON_THE_LEFT, _BY_ANOTHER, _ON_A_MARK, _ON_A_NAME = 2.0, 12.0, 1e4, 1e6
 _Place = NDArray[np.float64]
 _Boxes = NDArray[np.float64]
 """Left, bottom, right and top edges; shape (n, 4)."""
+
+
+_POINT = "point-"
+
+
+def point_of(cell: str) -> str:
+    """The id that the point of a cell's mean has in an SVG, by which a page finds it."""
+    return f"{_POINT}{cell}"
 
 
 def room(names: Iterable[str]) -> float:

@@ -16,14 +16,6 @@ from framewatt.study.factors import shared
 from framewatt.study.statistical_tests import NAMES
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
 
-_WEIGHTS = {
-    "trained": "trained in this workflow, unmeasured",
-    "fine-tuned": "trained in this workflow, unmeasured, from published ones",
-    "seeded": "random, so that accuracy says nothing and is not reported",
-    "pretrained": "the framework's official ones",
-    "given": "as they were given",
-}
-
 _OPTIMIZERS = {"sgd": "SGD", "adam": "Adam"}
 
 _DRIFT_SPREADS = 3.0
@@ -66,9 +58,7 @@ def _blocks_and_windows(material: Material) -> Facts:
             )
         )
         inferred = {cell["workload"]: None for cell in plan["cells"] if cell["phase"] == "infer"}
-        origins = {name: weights_of(settings, name) for name in inferred}
-        facts += [(f"Weights of {name}", _WEIGHTS[origin]) for name, origin in origins.items()]
-        if {TRAINED, FINE_TUNED} & set(origins.values()):
+        if {TRAINED, FINE_TUNED} & {weights_of(settings, name) for name in inferred}:
             facts.append(
                 (
                     "Weights are trained in",
@@ -166,7 +156,7 @@ def instruments(material: Material) -> Table:
     header = ["domain", "instrument", "quantity read", "measured or estimated"]
     if material.imported:
         return Table("instruments", "Domains, and what read them", header, [row[: len(header)] for row in rows])
-    header += ["idle power before", "its standard deviation", "idle power after", "its standard deviation"]
+    header += ["idle power before", "standard deviation before", "idle power after", "standard deviation after"]
     return Table("instruments", "Domains, what reads them, and their power at rest", header, rows)
 
 
@@ -230,7 +220,7 @@ def identity(material: Material) -> Facts:
         for name, value in (code | identity).items():
             if value is not None:
                 values.setdefault(name, set()).add(_value(name, value))
-    facts = [("framewatt", ", ".join(sorted({record["framewatt_version"] for record in material.records})) or UNKNOWN)]
+    facts: Facts = []
     for name, found in values.items():
         ordered = sorted(found)
         facts.append((_words(name), ordered[0] if len(found) == 1 else f"{len(found)} different: {', '.join(ordered)}"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from framewatt.frames.quality import QUALITY_UNKNOWN
 from framewatt.report import disturbed, facts
 from framewatt.report.answered import Answered, answered, disturbed_of
+from framewatt.report.beside import told_of_cells
 from framewatt.report.material import Material
 from framewatt.report.numbers import listed, plural
 from framewatt.report.strip import Strip, strip_of
@@ -68,10 +69,11 @@ def head(material: Material) -> Head:
     lead = "" if found else "No two comparable cells have an energy that counts, so the study has no answer."
     if len(found) > _MOST_GROUPS:
         lead = f"{_scope(material)}: {_in_short(found)}"
+    told_of = told_of_cells(material)
     answers = [
         Answer(
             one.sentence if number or lead else f"{_scope(material)}: {one.sentence}",
-            strip_of(one),
+            strip_of(one, told_of),
             " ".join(filter(None, [one.remark.strip(), disturbed_of(material, one)])),
         )
         for number, one in enumerate(found)

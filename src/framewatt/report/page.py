@@ -9,8 +9,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from framewatt.figures.labels import point_of
 from framewatt.figures.names import FIGURES, SUFFIXES
 from framewatt.report import deploy, facts, problems, stopping, words
+from framewatt.report.about import about, citation
+from framewatt.report.beside import side_by_side, told_of_cells
 from framewatt.report.commands import commands_of
 from framewatt.report.head import head
 from framewatt.report.material import Material
@@ -64,7 +67,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    tables = study_tables(material)
+    tables, commit = study_tables(material), _commit(material)
     return environment.get_template("template.html.j2").render(
         plan=material.plan,
         estimate=material.estimate,
@@ -81,9 +84,16 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         looks=stopping.table(material),
         per=material.headline.per,
         imported=material.imported,
-        commands=commands_of(material.plan, _commit(material)),
+        beside=side_by_side(material),
+        about=about(material, commit),
+        citation=citation(material, commit),
+        commands=commands_of(material.plan, commit),
         study_file=f"config/studies/{material.plan['study']}.yaml",
-        figures=_figures(figures, material.plan["settings"]),
+        figures=_figures(
+            figures,
+            material.plan["settings"],
+            titles={point_of(cell): text for cell, text in told_of_cells(material).items()},
+        ),
         tables=[table for table in tables if table.name != CHOICES],
         filtered_rows=FILTERED_ROWS,
         choices=[table for table in tables if table.name == CHOICES],
@@ -96,11 +106,13 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         significance=_planned(material),
         environments=_environments(material),
         identity=facts.identity(material),
-        commit=_commit(material),
+        commit=commit,
     )
 
 
-def _figures(folder: Path, settings: Mapping[str, Any], prefix: str = "") -> list[PageFigure]:
+def _figures(
+    folder: Path, settings: Mapping[str, Any], prefix: str = "", titles: Mapping[str, str] | None = None
+) -> list[PageFigure]:
     """The figures of a folder: those of studies in their order, then others, such as call graphs, by name."""
     order = list(FIGURES)
     paths = sorted(folder.glob("*.svg"), key=lambda p: (order.index(p.stem) if p.stem in order else len(order), p.stem))
@@ -110,7 +122,8 @@ def _figures(folder: Path, settings: Mapping[str, Any], prefix: str = "") -> lis
         known = FIGURES.get(path.stem)
         caption, alternative = (known.caption, known.alternative) if known else (plain, plain)
         # `inline` refuses anything but a plain drawing.
-        svg = Markup(inline(path.read_text(encoding="utf-8"), f"svg-{prefix}{path.stem}", alternative))  # noqa: S704  # see above
+        drawn = inline(path.read_text(encoding="utf-8"), f"svg-{prefix}{path.stem}", alternative, titles)
+        svg = Markup(drawn)  # noqa: S704  # see above
         files = [f"{path.stem}.{suffix}" for suffix in (SUFFIXES if known else ("svg",))]
         of_energy = known is not None and known.of_energy(settings)
         found.append(PageFigure(f"{prefix}{path.stem}", caption, svg, files, of_energy))

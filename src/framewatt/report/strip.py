@@ -1,7 +1,7 @@
 """A strip of all choices of a group: the ratio of each to the one of least cost, with its interval, on one axis."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from framewatt.report.answered import Answered
@@ -28,6 +28,7 @@ class Bar:
         left: of the interval's lower end; None where it is unknown.
         width: of the interval.
         text: ratio and interval in numbers.
+        told: what a pointer over it, or the focus on it, shows; empty where there is no more to tell.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Bar:
     left: float | None
     width: float | None
     text: str
+    told: str
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,13 @@ class Strip:
     ticks: list[tuple[float, str]]
 
 
-def strip_of(one: Answered) -> Strip | None:
-    """The strip of a group; None where nothing is compared."""
+def strip_of(one: Answered, told_of: Mapping[str, str]) -> Strip | None:
+    """The strip of a group; None where nothing is compared.
+
+    Args:
+        one: the answer of the group.
+        told_of: what is told of a cell beside its ratio, by cell.
+    """
     if not one.compared or not one.reference:
         return None
     ratios = one.ratios
@@ -63,17 +70,18 @@ def strip_of(one: Answered) -> Strip | None:
         return round(100 * math.log(min(max(ratio, low), high) / low) / math.log(high / low), 2)
 
     def bar(cell: str) -> Bar:
+        name, best, more = one.label(cell), cell in one.best, told_of.get(cell, "")
         told = ratios.get(cell)
         if told is None:
-            return Bar(one.label(cell), cell in one.best, place(1.0), None, None, "1")
+            return Bar(name, best, place(1.0), None, None, "1", more)
         ratio, start, end = told["ratio"], told["low"], told["high"]
         if ratio is None or not known(ratio):
-            return Bar(one.label(cell), cell in one.best, None, None, None, "not compared")
+            return Bar(name, best, None, None, None, "not compared", more)
         text = f"{significant(ratio)}{interval(start, end)}"
         if start is None or end is None or not known(start, end):
-            return Bar(one.label(cell), cell in one.best, place(ratio), None, None, text)
+            return Bar(name, best, place(ratio), None, None, text, more)
         left = place(start)
-        return Bar(one.label(cell), cell in one.best, place(ratio), left, round(place(end) - left, 2), text)
+        return Bar(name, best, place(ratio), left, round(place(end) - left, 2), text, more)
 
     cells = [one.reference, *sorted(ratios, key=lambda cell: ratios[cell]["ratio"] or math.inf)]
     return Strip([bar(cell) for cell in cells], [(place(tick), f"{tick:g}") for tick in _ticks(low, high)])

@@ -1,7 +1,8 @@
 """Embeds figures in a page: plain drawings only, without scripts or links, since figures may come from anyone."""
 
 import re
-from html import escape
+from collections.abc import Mapping
+from html import escape, unescape
 from xml.etree import ElementTree
 
 from framewatt.base.errors import FramewattError
@@ -13,9 +14,10 @@ _ID = re.compile(r'(\sid=")([^"]+")')
 _REFERENCE = re.compile(r'((?:xlink:)?href="#|url\(#)')
 _STYLE = re.compile(r"(<style\b[^>]*>\s*)\*")
 _ROOT = re.compile(r"<svg\b")
+_GROUP = re.compile(r'<g id="([^"]*)">')
 
 
-def inline(svg: str, prefix: str, alternative: str) -> str:
+def inline(svg: str, prefix: str, alternative: str, titles: Mapping[str, str] | None = None) -> str:
     """An SVG document as an element of an HTML page.
 
     XML prolog, comments and metadata are removed; ids and references to them get a prefix, since figures share ids; the
@@ -25,6 +27,7 @@ def inline(svg: str, prefix: str, alternative: str) -> str:
         svg: an SVG document as matplotlib writes it.
         prefix: unique in the page, valid as an id.
         alternative: alternative text of the figure.
+        titles: what a pointer over an element shows, by the element's id in the document.
 
     Raises:
         FramewattError: it holds more than a drawing, such as a script or a link: figures of a package, or of the
@@ -33,8 +36,14 @@ def inline(svg: str, prefix: str, alternative: str) -> str:
     body = _COMMENT.sub("", _METADATA.sub("", _PROLOG.sub("", svg, count=1)))
     _check(body, prefix)
     body = _REFERENCE.sub(rf"\g<1>{prefix}-", _ID.sub(rf"\g<1>{prefix}-\g<2>", body))
+    told = {f"{prefix}-{name}": text for name, text in (titles or {}).items()}
+    body = _GROUP.sub(lambda found: found[0] + _title(told.get(unescape(found[1]))), body)
     body = _STYLE.sub(rf"\g<1>#{prefix} *", body)
     return _ROOT.sub(f'<svg id="{prefix}" role="img" aria-label="{escape(alternative)}"', body, count=1).strip()
+
+
+def _title(text: str | None) -> str:
+    return "" if text is None else f"<title>{escape(text)}</title>"
 
 
 _DRAWN = {

@@ -11,6 +11,15 @@ from framewatt.tables.table import Table as StudyTable
 
 _LONG_ROWS = 24
 
+_VERDICTS = ("Verdict", "Costs more", "Least energy")
+"""Headings of columns that hold what a table is read for; a table has one of them at most."""
+
+_NAMES = ("Runtime", "Provider", "Cell A")
+"""Headings of columns that name a row best, where the first column does not."""
+
+_KEY_OF_RUNS = 2
+"""The first columns of a table of runs, which name a run's folder: cell and repetition."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -38,6 +47,33 @@ class Table:
     def long(self) -> bool:
         """Whether the table is long enough to get a scroll box of its own on a screen."""
         return len(self.rows) > _LONG_ROWS
+
+    @property
+    def same(self) -> list[tuple[str, str]]:
+        """Heading and value of the columns that say the same in every row, which are told once above the table."""
+        return [(self.header[place], self.rows[0][place] or "none") for place in self._constant]
+
+    @property
+    def columns(self) -> list[int]:
+        """Places of the columns that rows show: what names a row, then the varying ones, the verdict last."""
+        varying = [place for place in range(len(self.header)) if place not in self._constant]
+        names = [place for heading in _NAMES for place in varying if self.header[place] == heading]
+        return sorted(varying, key=lambda place: (place not in names[:1], place == self.verdict))
+
+    @property
+    def verdict(self) -> int | None:
+        """Place of the column of the verdict; None where there is none."""
+        found = [place for place, name in enumerate(self.header) if name in _VERDICTS]
+        return found[0] if found else None
+
+    @property
+    def _constant(self) -> list[int]:
+        """Places of the columns with one value; none where a single row, or nothing but equal rows, would be left."""
+        if len(self.rows) < 2:
+            return []
+        first = _KEY_OF_RUNS if self.of_runs else 0
+        found = [place for place in range(first, len(self.header)) if len({row[place] for row in self.rows}) == 1]
+        return found if len(found) < len(self.header) else []
 
 
 def study_tables(material: Material) -> list[Table]:

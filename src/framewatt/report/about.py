@@ -1,0 +1,209 @@
+"""What a reviewer asks about a study as a whole: when, with which versions and weights, and how to cite it."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from framewatt.frames.counting import counts
+from framewatt.frames.quality import METRIC, QUALITY, with_quality, words_of
+from framewatt.report.imported import Facts
+from framewatt.report.material import Material
+from framewatt.report.numbers import known, listed, significant
+from framewatt.study.runtimes import RUNTIMES
+from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
+
+_UNKNOWN = "unknown"
+_TO_THE_DAY, _TO_THE_MINUTE = 10, 16
+_ORIGINS = {
+    "trained": "trained in this workflow, unmeasured",
+    "fine-tuned": "trained in this workflow, unmeasured, from published ones",
+    "seeded": "random, so that accuracy says nothing and is not reported",
+    "pretrained": "the framework's official ones",
+    "given": "as they were given",
+}
+_TWO_TRAININGS = "each framework trained its own, so a difference between them is that of two trainings, not of speed"
+
+_BIBTEX = {
+    "\\": r"{\textbackslash}",
+    "{": r"{\textbraceleft}",
+    "}": r"{\textbraceright}",
+    "~": r"{\textasciitilde}",
+    "^": r"{\textasciicircum}",
+    **{sign: f"\\{sign}" for sign in "%&#_$"},
+}
+"""What BibTeX reads as something else than text, as text."""
+
+
+@dataclass(frozen=True)
+class Citation:
+    """How to cite a study.
+
+    Attributes:
+        text: as a sentence.
+        bibtex: as an entry of BibTeX.
+    """
+
+    text: str
+    bibtex: str
+
+
+def about(material: Material, commit: str | None) -> Facts:
+    """Dates, versions, threads, governor, watts of an estimate, weights, and where code and data are from.
+
+    Args:
+        material: of the report.
+        commit: the commit that made the records; None where they name none, or different ones.
+    """
+    first, last = _dates(material.records)
+    return [
+        ("First run began", _minute(first)),
+        ("Last run ended", _minute(last)),
+        ("framewatt", f"{_versions(material)}, {f'commit {commit}' if commit else 'commit unknown'}"),
+        ("Frameworks", _libraries(material)),
+        ("NVIDIA driver", _driver(material)),
+        ("Threads", _either(str(record["threads"]) for record in material.records if known(record.get("threads")))),
+        ("Governor", _governor(material)),
+        *_estimate(material),
+        *_weights(material),
+        ("Repository of the code", "unknown: the records name none"),
+        ("Licence of the data", _archive(material).get("license") or _UNKNOWN),
+    ]
+
+
+def citation(material: Material, commit: str | None) -> Citation:
+    """How to cite the study, from its title, its `archive` settings, the dates of its runs and their version.
+
+    Args:
+        material: of the report.
+        commit: as of `about`.
+    """
+    plan, archive = material.plan, _archive(material)
+    authors, title = list(archive.get("authors") or []), " ".join(str(plan["title"]).split())
+    last = _dates(material.records)[1]
+    code = f"framewatt {_versions(material)}" + (f", commit {commit}" if commit else "")
+    made = f"{'read' if material.imported else 'measured'} with {code}"
+    licence = f"data under {archive['license']}" if archive.get("license") else "licence of the data unknown"
+    note = f"Study {plan['study']}, {made}; {licence}"
+    day = last[:_TO_THE_DAY] if last else "date unknown"
+    end = "" if title.endswith((".", "?", "!")) else "."
+    text = f"{listed(authors) or 'Authors not named'} ({day}). {title}{end} {note}."
+    fields = {
+        "title": f"{{{_escaped(title)}}}",
+        "author": " and ".join(_author(name) for name in authors),
+        "year": last[:4] if last else "",
+        "note": _escaped(note),
+    }
+    lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
+    key = re.sub(r"[^A-Za-z0-9]+", "-", f"framewatt-{plan['study']}")
+    return Citation(text, "\n".join([f"@misc{{{key},", ",\n".join(lines), "}"]))
+
+
+def _dates(records: Sequence[Mapping[str, Any]]) -> tuple[str | None, str | None]:
+    """When the first run began and when the last ended, as ISO 8601; None where no record tells."""
+
+    def told(record: Mapping[str, Any], edge: str) -> str | None:
+        process = (record.get("windows") or {}).get("process") or {}
+        return process.get(edge) or (record.get("clock") or {}).get("utc")
+
+    starts, ends = ([time for one in records if (time := told(one, edge))] for edge in ("start_utc", "end_utc"))
+    return min(starts, default=None), max(ends, default=None)
+
+
+def _minute(time: str | None) -> str:
+    return f"{time[:_TO_THE_MINUTE].replace('T', ' ')} UTC" if time else _UNKNOWN
+
+
+def _versions(material: Material) -> str:
+    return _either(record["framewatt_version"] for record in material.records)
+
+
+def _either(values: Iterable[str]) -> str:
+    return " or ".join(sorted(set(values))) or _UNKNOWN
+
+
+def _libraries(material: Material) -> str:
+    found: dict[str, set[str]] = {}
+    for record in material.records:
+        for name, version in ((record.get("workload") or {}).get("libraries") or {}).items():
+            found.setdefault(str(name), set()).add(str(version))
+    return ", ".join(f"{name} {_either(found[name])}" for name in sorted(found)) or _UNKNOWN
+
+
+def _driver(material: Material) -> str:
+    machines = [record["machine"] for record in material.records if record["machine"]]
+    gpus = [machine["gpus"] for machine in machines if machine.get("gpus") is not None]
+    drivers = _either(str(gpu["driver"]) for found in gpus for gpu in found if gpu.get("driver"))
+    return "none, since no NVIDIA GPU was seen" if gpus and not any(gpus) else drivers
+
+
+def _governor(material: Material) -> str:
+    """The governor of the processors' clock: what the study sets, else what the checks before the runs found."""
+    if wanted := material.plan["settings"].get("preflight", {}).get("set_governor"):
+        return f"{wanted}, set by the study"
+    checks = [record["preflight"] for record in material.records if record.get("preflight") is not None]
+    if material.imported or not checks:
+        return _UNKNOWN
+    # The check speaks up of every governor but `performance`.
+    return _either(
+        next((finding["found"] for finding in check if finding["topic"] == "governor"), "performance")
+        for check in checks
+    )
+
+
+def _estimate(material: Material) -> Facts:
+    """The watts of a processor from which joules are estimated, where they are."""
+    settings = material.plan["settings"].get("instruments", {})
+    idle_w, busy_w = (settings.get(f"estimate_{state}_w_per_core") for state in ("idle", "busy"))
+    if not material.estimate:
+        return []
+    watts = f"{idle_w:g} W for an idle and {busy_w:g} W for a busy processor" if known(idle_w, busy_w) else _UNKNOWN
+    return [("Watts behind the estimate", watts)]
+
+
+def _weights(material: Material) -> Facts:
+    """Where the weights of every model for inference come from, and what accuracy its runs have with them."""
+    if material.imported:
+        return [("Weights", "unknown: runs that were read from files do not tell")]
+    settings = material.plan["settings"]
+    inferred = [cell for cell in material.plan["cells"] if cell.get("phase") == "infer"]
+    told: Facts = []
+    for model in dict.fromkeys(str(cell["workload"]) for cell in inferred):
+        origin = weights_of(settings, model)
+        cells = [cell for cell in inferred if cell["workload"] == model]
+        makers = {RUNTIMES[cell["runtime"]].framework for cell in cells}
+        words = [_ORIGINS[origin], _qualities(material, cells)]
+        words += [_TWO_TRAININGS] if origin in (TRAINED, FINE_TUNED) and len(makers) > 1 else []
+        told.append((f"Weights of {model}", "; ".join(words)))
+    return told
+
+
+def _qualities(material: Material, cells: Sequence[Mapping[str, Any]]) -> str:
+    """The quality of these cells' runs by runtime, those that have the same together: `accuracy 0.970 (torch)`."""
+    rows = with_quality(material.totals[counts(material.totals)])
+    rows = rows[rows["cell"].isin([cell["id"] for cell in cells]) & rows[QUALITY].notna()]
+    runtimes: dict[str, list[str]] = {}
+    for runtime, values in rows.groupby("runtime", sort=True)[QUALITY]:
+        runtimes.setdefault(_span(values), []).append(str(runtime))
+    what = words_of(list(rows[METRIC])) if len(rows) else "accuracy"
+    return f"{what} {', '.join(f'{span} ({listed(names)})' for span, names in runtimes.items()) or _UNKNOWN}"
+
+
+def _span(values: "pd.Series[float]") -> str:
+    low, high = significant(values.min()), significant(values.max())
+    return low if low == high else f"{low} to {high}"
+
+
+def _archive(material: Material) -> Mapping[str, Any]:
+    return dict(material.plan["settings"].get("archive") or {})
+
+
+def _author(name: str) -> str:
+    """A name as BibTeX reads it: one without `Family, Given` is a name as a whole."""
+    return _escaped(name) if "," in name else f"{{{_escaped(name)}}}"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_BIBTEX.get(sign, sign) for sign in text)
