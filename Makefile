@@ -68,7 +68,7 @@ docs: $(VENV)/ready-development ## build docs/ as a site in site/, with its link
 
 deploy: $(VENV)/ready ## which provider, batch and threads costs least for a model (MODEL=x.onnx BATCH=1,8 PROVIDERS=… THREADS=… MINUTES=5 DATA=x.npz AXES=… STUDY=…)
 	$(call needed,MODEL)
-	$(SCRIPTS)/deploy.py --model="$$MODEL" $${STUDY:+--study="$$STUDY"} $${BATCH:+--batch="$$BATCH"} \
+	@$(SCRIPTS)/deploy.py --model="$$MODEL" $${STUDY:+--study="$$STUDY"} $${BATCH:+--batch="$$BATCH"} \
 		$${PROVIDERS:+--providers="$$PROVIDERS"} $${THREADS:+--threads="$$THREADS"} $${MINUTES:+--minutes="$$MINUTES"} \
 		$${DATA:+--data="$$DATA"} $${AXES:+--axes="$$AXES"} $${FRAMEWORK:+--framework="$$FRAMEWORK"} \
 		$${FOLDER:+--folder="$$FOLDER"} $${INPUTS:+--inputs="$$INPUTS"} $${READS:+--reads="$$READS"}
