@@ -94,7 +94,8 @@ def runs_frame(
                         "energy_per_sample_j": energy * share,
                     }
                 )
-    frame = pd.DataFrame(rows, columns=runs_columns(FACTORS))
+    factors = dict.fromkeys([*FACTORS, *(name for one in energy_per_sample_j for name in one.to_dict())])
+    frame = pd.DataFrame(rows, columns=runs_columns(factors))
     return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
 
 

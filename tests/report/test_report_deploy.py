@@ -9,6 +9,7 @@ from report_factory import STATISTICS, judged, material
 from framewatt.report import deploy
 from framewatt.statistics.deploy import judge_choices
 from framewatt.statistics.equivalence import TestSets
+from framewatt.study.cell import Chosen
 
 
 def recommended(energies: dict, accuracy: dict | None = None, *, estimated: bool = False, **settings: Any) -> list[str]:
@@ -69,3 +70,23 @@ def test_less_accurate_choices_are_left_out_and_unknown_accuracy_is_told() -> No
     said = recommended(energies, dict.fromkeys(energies, [float("nan")] * 8))
     assert said[0] == "Accuracy is unknown of every choice, so that choices are compared without it."
     assert said[-1] == "On the Pareto front of mean energy, latency: torch2onnx/cpu."
+
+
+def test_a_choice_that_is_overloaded_is_told_to_be_none() -> None:
+    load = (Chosen("load", "20/s", usual=False),)
+    torch, onnx = frames_factory.cell("torch", options=load), frames_factory.cell("torch2onnx", options=load)
+    runs = frames_factory.runs_frame({torch: STEADY, onnx: STEADY})
+    for busy_onnx, told in ((0.99, "Overloaded at this rate, and so no choice: torch2onnx/cpu."), (0.5, None)):
+        busy = runs.assign(busy_share=[busy_onnx if name == onnx.id else 0.5 for name in runs["cell"]])
+        found = dataclasses.replace(material(), runs=busy, choices=judge_choices(busy, STATISTICS))
+        ((task, sentences, in_time),) = deploy.recommendations(found)
+        assert task == "resnet50 on digits, load 20/s"
+        assert (told in sentences) == (told is not None)
+        assert [one["name"] for one in in_time] == (["torch"] if told else ["torch", "torch2onnx/cpu"])
+        assert any(sentence.startswith("Lowest latency of a request (95th percentile)") for sentence in sentences)
+        assert not any(sentence.startswith("Highest throughput") for sentence in sentences)
+    none = runs.assign(busy_share=0.99)
+    found = dataclasses.replace(material(), runs=none, choices=judge_choices(none, STATISTICS))
+    ((_, sentences, in_time),) = deploy.recommendations(found)
+    assert sentences == ["Overloaded at this rate, and so no choice: torch and torch2onnx/cpu."]
+    assert in_time == []

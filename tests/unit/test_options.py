@@ -108,7 +108,11 @@ def test_what_is_no_rate_is_refused_in_one_line(load, level: object) -> None:
 
 @pytest.mark.parametrize(
     ("levels", "reason"),
-    [({"phase": ["train"]}, "requests arrive for inference"), ({"client": ["node"]}, "requests are put from Python")],
+    [
+        ({"phase": ["train"]}, "requests arrive for inference"),
+        ({"client": ["node"]}, "requests are put from Python"),
+        ({"batch_size": [65]}, "at most 64 requests are answered together"),
+    ],
 )
 def test_a_rate_needs_inference_from_python(load, levels: dict, reason: str) -> None:
     runtime = {"runtime": ["torch2onnx"], "provider": ["cpu"]} if "client" in levels else {}

@@ -5,11 +5,14 @@ from typing import Any
 import pandas as pd
 import pytest
 from records_factory import energy, run_record
+from statistics_settings import settings
 
 from framewatt.figures import load as figure_of_load
 from framewatt.frames.frames import runs_frame
 from framewatt.runs.verdict import _flags_of_load
+from framewatt.statistics.deploy import TOO_SLOW, judge_choices
 from framewatt.statistics.load import under_load
+from framewatt.statistics.objectives import BEST, NOT_APART
 from framewatt.tables.load import load
 
 COLUMNS = ("rate_per_s", "keeps", "highest", "overloaded")
@@ -70,6 +73,30 @@ def test_nothing_is_said_without_a_deadline_or_without_a_run_that_counts() -> No
     assert (pd.isna(keeps), highest) == (True, False)
     ((_, keeps, highest, _),) = found(run(10, 0.02, valid=False, reasons=["x"]))
     assert (pd.isna(keeps), highest) == (True, False)
+
+
+def test_joules_are_of_a_request_however_many_units_of_work_it_has() -> None:
+    # 500 requests of 64 tokens each.
+    frame = under_load(runs_frame([run(10, 0.02, units={"name": "token", "count": 32_000})]))
+    assert frame["energy_per_request_j"].tolist() == [pytest.approx(100 / 500)]
+
+
+def test_what_to_deploy_is_answered_for_each_rate_and_not_by_what_cannot_keep_up() -> None:
+    records = [
+        run(rate, 0.02, n=n, provider=provider, busy=0.99 if (rate, provider) == (20, "cpu") else 0.5)
+        for rate in (10, 20)
+        for provider in ("cpu", "openvino")
+        for n in (1, 2, 3)
+    ]
+    judged = judge_choices(runs_frame(records), settings(accuracy_margin=0.01)).set_index("cell")
+    slow, alone = judged.loc["cpu-20-per-s"], judged.loc["openvino-20-per-s"]
+    assert slow["quality_note"] == TOO_SLOW
+    assert pd.isna(slow["energy_verdict"])
+    assert alone["energy_verdict"] == BEST
+    # At 10/s both keep up, and cost the same.
+    assert set(judged.loc[["cpu-10-per-s", "openvino-10-per-s"], "energy_verdict"]) == {NOT_APART}
+    # All who keep up answer as many as arrive.
+    assert judged["throughput_verdict"].isna().all()
 
 
 def test_a_study_in_a_closed_loop_has_no_such_rows() -> None:

@@ -16,6 +16,7 @@ from framewatt.figures.labels import Named, name_points, point_of, room
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.quality import METRIC, unit_of, with_quality, words_of
 from framewatt.study.factors import COMPARED, given_in
+from framewatt.study.options import CLOSED
 
 TITLE = "What to deploy: energy per {per} against latency"
 _ENERGY, _LATENCY = "energy_per_sample_j", "latency_p95_s"
@@ -57,6 +58,8 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
         notes.panel_title(axes, heading(levels), 3.6 * larger - _BESIDE_IN)
         here = known[known["cell"].isin(part["cell"])].sort_values([_LATENCY, "cell"])
         _panel(axes, part, here, markers, colours)
+        what = "batch" if levels.get("load", CLOSED) == CLOSED else "request"
+        axes.set_xlabel(f"latency of a {what}, 95th percentile")
         axes.margins(x=0.2, y=0.1)
         style.scale(axes.xaxis, part[_LATENCY], "s", logarithmic=wide[_LATENCY], ticks=4)
         style.scale(axes.yaxis, part[_ENERGY], "J", logarithmic=wide[_ENERGY])
@@ -84,7 +87,7 @@ def _cells(rows: pd.DataFrame) -> Iterator[tuple[str, str, Any]]:
 
 
 def _panel(axes: Axes, rows: pd.DataFrame, choices: pd.DataFrame, markers: dict[str, str], colours: Any) -> None:
-    axes.set(xlabel="latency of a batch, 95th percentile", ylabel=f"energy per {unit_of(rows[METRIC])}")
+    axes.set(ylabel=f"energy per {unit_of(rows[METRIC])}")
     marks.dots(axes, rows, _LATENCY, _ENERGY, s=5, color="#777777")
     labels = rows.drop_duplicates("cell").set_index("cell")[LABEL]
     for choice in choices.to_dict("records"):

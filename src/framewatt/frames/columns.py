@@ -24,8 +24,9 @@ HEAD = ["study", "cell"]
 
 _QUALITY = "quality"
 
-_OF_LOAD = "busy_share"
-"""Column of studies with the factor `load`: share of an open loop's window in which a batch was being answered."""
+_OF_LOAD = ("requests", "busy_share")
+"""Columns of studies with the factor `load`: requests of an open loop, and the share of its window in which a batch was
+being answered."""
 
 _USUAL = TASKS[Arrays.task].names
 """Metrics of a study whose records tell of none."""
@@ -61,7 +62,7 @@ _RUNS = [
     "latency_p50_s",
     "latency_p95_s",
     "latency_p99_s",
-    _OF_LOAD,
+    *_OF_LOAD,
     _QUALITY,
     *TELEMETRY,
     *WITNESSED,
@@ -101,7 +102,7 @@ _EPOCHS = [
 def runs_columns(factors: Iterable[str], metrics: Sequence[str] = _USUAL) -> list[str]:
     """Columns of the runs frame of a study with these factors and metrics."""
     factors = list(factors)
-    names = _RUNS if "load" in factors else [name for name in _RUNS if name != _OF_LOAD]
+    names = _RUNS if "load" in factors else [name for name in _RUNS if name not in _OF_LOAD]
     return _columns(factors, _with_metrics(names, metrics))
 
 

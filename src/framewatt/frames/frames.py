@@ -115,7 +115,7 @@ def _run_rows(record: Mapping[str, Any], step: str | None, unused_gpus: str) -> 
         "samples_processed": count,
         "throughput_per_s": record["throughput_per_s"],
         **{f"latency_{name}": latency.get(name) for name in ("p50_s", "p95_s", "p99_s")},
-        "busy_share": latency.get("open_loop", {}).get("busy_share"),
+        **{name: latency.get("open_loop", {}).get(name) for name in ("requests", "busy_share")},
         **values_of(record["quality"]),
         **witness_columns(window),
     }

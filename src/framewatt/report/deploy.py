@@ -11,18 +11,19 @@ from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.factor_words import in_words, label
 from framewatt.frames.quality import unit_of, words_of
 from framewatt.report.material import Material
-from framewatt.report.numbers import interval, known, p_value, si, significant
-from framewatt.statistics.deploy import BEST_QUALITY
+from framewatt.report.numbers import interval, known, listed, p_value, si, significant
+from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
 from framewatt.statistics.mixing import mixing
 from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
 from framewatt.study.factors import GIVEN, given_in
+from framewatt.study.options import CLOSED
 from framewatt.study.statistical_tests import is_paired
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
 
 _BEST = {
     "energy": ("Least energy a {unit}", "J", "energy_per_sample_j"),
-    "latency": ("Lowest latency of a batch (95th percentile)", "s", "latency_p95_s"),
+    "latency": ("Lowest latency of a {batch} (95th percentile)", "s", "latency_p95_s"),
     "throughput": ("Highest throughput, by time a {unit}", "s", "time_per_sample_s"),
 }
 Row = Mapping[str, Any]
@@ -39,12 +40,17 @@ def recommendations(material: Material) -> list[tuple[str, list[str], list[dict[
     if choices.empty:
         return []
     settings = material.plan["settings"]["statistics"]
-    found = []
+    found: list[tuple[str, list[str], list[dict[str, Any]]]] = []
     given = given_in(factors_of(choices))
     for levels, part in sorted_by(choices, given).groupby(given, sort=False):
         names = _names(part, material.compared)
-        rows: list[Row] = [{str(k): v for k, v in row.items()} for row in part.to_dict("records")]
-        sentences = [_quality(rows, names, settings)]
+        late = part["quality_note"] == TOO_SLOW
+        told_late = f"Overloaded at this rate, and so no choice: {listed([names[one] for one in part['cell'][late]])}."
+        if late.all():
+            found.append((_asked(dict(zip(given, levels, strict=True))), [told_late], []))
+            continue
+        rows: list[Row] = [{str(k): v for k, v in row.items()} for row in part[~late].to_dict("records")]
+        sentences = [_quality(rows, names, settings), told_late if late.any() else ""]
         sentences += [_best(objective, rows, names) for objective in OBJECTIVES]
         sentences += [_takes(rows, names), _front(rows, names), _mixed(material, names)]
         told = [sentence for sentence in sentences if sentence]
@@ -130,7 +136,8 @@ def _how_equal(row: Row) -> str:
 def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
     """The choices that may be the best in an objective, and the others' ratios; no stronger than the set allows."""
     words, unit, quantity = _BEST[objective]
-    words = words.format(unit=unit_of(row["metric"] for row in rows))
+    arrive = rows[0].get("load", CLOSED) != CLOSED
+    words = words.format(unit=unit_of(row["metric"] for row in rows), batch="request" if arrive else "batch")
     judged = [row for row in rows if isinstance(row[f"{objective}_verdict"], str)]
     inside = [row for row in judged if row[f"{objective}_verdict"] in (BEST, NOT_APART)]
     if not inside:

@@ -21,8 +21,8 @@ from framewatt.workloads.contract import Inference
 FEWEST = 20
 """Requests of a run at least, at however low a rate."""
 
-_READY = 8
-"""Batches of each size that are prepared before the window, and used in turn."""
+_READY = 64
+"""Samples in the batches of one size that are prepared before the window, and used in turn."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def infer_open(
     largest = workload.spec.batch_size
     with events.window("setup"):
         workload.setup()
-        ready = {size: workload.whole_batches(size, _READY) for size in range(1, largest + 1)}
+        ready = {size: workload.whole_batches(size, max(_READY // size, 1)) for size in range(1, largest + 1)}
     arrivals = arrivals_s(rate_per_s, window["minimum_s"], (workload.spec.seed, block))
     run, synchronize = workload.run, workload.synchronize
     with events.window("warm_up"):

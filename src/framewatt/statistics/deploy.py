@@ -8,6 +8,7 @@ import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.quality import is_higher_better, words_of
+from framewatt.runs.verdict import OVERLOADED
 from framewatt.statistics.answers import find_best
 from framewatt.statistics.equivalence import TestSets, equivalence
 from framewatt.statistics.hypothesis_tests import correct
@@ -17,12 +18,16 @@ from framewatt.statistics.objectives import BEST, NOT_APART, NOT_LESS, OBJECTIVE
 from framewatt.statistics.pareto import pareto_front
 from framewatt.statistics.selection import cells_of, counted, totals
 from framewatt.study.factors import PlainCell, given_in
+from framewatt.study.options import CLOSED
 from framewatt.study.statistical_tests import is_paired
 
 QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per_sample_s", "quality")
 
 BEST_QUALITY = "the best"
 """Note of the choice of which the task's metric is best."""
+
+TOO_SLOW = "overloaded at this rate"
+"""Note of a choice that does not answer as many requests as arrive: it is none."""
 
 _UNKNOWN = TestSets()
 _COLUMNS = [
@@ -63,6 +68,9 @@ def judge_choices(
         tested: the test sets behind the accuracies.
         looks: how the study looked at its results.
 
+    Where requests arrive at a rate, each rate is answered by itself, and a cell that was overloaded in some run is not
+    judged (its note is TOO_SLOW).
+
     Returns:
         `deploy_columns`, one row per inference cell; empty where the study has none, or numbers of samples are unknown.
     """
@@ -90,13 +98,23 @@ def _judge_task(
     """The choices of one workload on one data set."""
     runs = {cell.id: counted(rows, cell.id, "energy_per_sample_j") for cell in cells}
     judged = {cell.id: {"cell": cell.id, **cell.to_dict(), **_means(runs[cell.id])} for cell in cells}
-    usable = [row for row in judged.values() if row["n"]]
+    for name, row in judged.items():
+        if "busy_share" in rows and (runs[name]["busy_share"].max() > OVERLOADED):
+            row["quality_note"] = TOO_SLOW
+    usable = [row for row in judged.values() if row["n"] and row.get("quality_note") != TOO_SLOW]
     _mark_front(usable)
     _mark_totals(usable, runs, settings)
     _mark_quality(usable, settings, tested)
-    for objective, quantity in OBJECTIVES.items():
+    for objective, quantity in _objectives(cells[0]).items():
         _mark_best([row for row in usable if row["as_good"]], runs, objective, quantity, settings, looks)
     return list(judged.values())
+
+
+def _objectives(cell: PlainCell) -> dict[str, str]:
+    """What choices are compared by; where requests arrive at a rate, all who keep up have the same throughput."""
+    if cell.to_dict().get("load", CLOSED) == CLOSED:
+        return dict(OBJECTIVES)
+    return {name: quantity for name, quantity in OBJECTIVES.items() if name != "throughput"}
 
 
 def _means(runs: pd.DataFrame) -> dict[str, Any]:

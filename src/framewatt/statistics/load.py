@@ -8,7 +8,8 @@ from framewatt.statistics.selection import totals
 from framewatt.study.options import rate_of
 
 LATENCIES = ["latency_p50_s", "latency_p95_s", "latency_p99_s"]
-_MEANS = ["energy_per_sample_j", *LATENCIES, "busy_share", "throughput_per_s"]
+ENERGY = "energy_per_request_j"
+_MEANS = [ENERGY, *LATENCIES, "busy_share"]
 _COLUMNS = [
     "device",
     "rate_per_s",
@@ -43,6 +44,8 @@ def under_load(runs: pd.DataFrame, deadline_s: float | None = None) -> pd.DataFr
     rows = rows.assign(rate_per_s=rows["load"].map(rate_of)).dropna(subset=["rate_per_s"])
     if rows.empty:
         return pd.DataFrame(columns=columns)
+    # A sample is a unit of work, such as a token; a request may have many.
+    rows[ENERGY] = rows["energy_gross_j"] / pd.to_numeric(rows["requests"])
     rows = rows.astype(dict.fromkeys(_MEANS, "float64"))
     # A cell without a run that counts keeps its row, empty.
     rows[_MEANS] = rows[_MEANS].where(rows["counts"], float("nan"))

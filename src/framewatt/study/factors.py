@@ -26,7 +26,7 @@ RESERVED = frozenset(
     involuntary_switches io_stall_share label largest_gap_s latency_p50_s latency_p95_s latency_p99_s left_out
     left_out_reasons loss_mean low major_faults max mean mean_high mean_low mean_power_w median
     memory_stall_share metric min minor_faults n others_cpu_s others_share outlier_repetitions outliers
-    own_cpu_s parts position quality quantity reasons repetition run_cpu_s run_read_b samples samples_processed
+    own_cpu_s parts position quality quantity reasons repetition requests run_cpu_s run_read_b samples samples_processed
     sd shapiro_p started_utc status steal_share study swapped_b target telemetry_unknown throttled
     throughput_per_s time_per_sample_s valid why_not window""".split()  # noqa: SIM905  # sixty lines of a set are no better to read
 )

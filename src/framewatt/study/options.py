@@ -33,6 +33,10 @@ class Configuration(Protocol):
         """Library that executes the model."""
 
     @property
+    def batch_size(self) -> int:
+        """Samples a batch."""
+
+    @property
     def changed(self) -> Mapping[str, Level]:
         """Options that are not at their default level, by name."""
 
@@ -128,6 +132,10 @@ CLOSED = "closed"
 """Load of a loop in which each batch follows the one before."""
 
 
+MOST_TOGETHER = 64
+"""Largest batch under an open loop: batches of every size up to it are held ready."""
+
+
 def rate_of(load: str) -> float | None:
     """Requests a second of a level of `load`, such as `20/s` or `30/min`; None for a closed loop."""
     if load == CLOSED:
@@ -139,6 +147,8 @@ def rate_of(load: str) -> float | None:
 def _load(cell: Configuration, level: Level, device: str) -> str | None:
     if cell.phase == "train":
         return "requests arrive for inference"
+    if cell.batch_size > MOST_TOGETHER:
+        return f"at most {MOST_TOGETHER} requests are answered together, for each of which numbers batches are prepared"
     return "requests are put from Python" if cell.changed.get("client") == "node" else None
 
 
