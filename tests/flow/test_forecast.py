@@ -39,6 +39,14 @@ def test_cells_runs_and_what_the_study_file_fixes_of_their_time(tmp_path: Path) 
     )
 
 
+def test_requests_that_come_seldom_take_their_time(tmp_path: Path) -> None:
+    content = {"study": "trial", "title": "A trial", "repetitions": 1, "window": {"minimum_s": 1}}
+    cross = {**CROSS, "runtime": ["torch"], "dataset": ["digits"], "load": ["1/min"]}
+    study = loaded(tmp_path, {**content, "cool_down": {"rest_s": 0}, "factors": [cross]})
+    places = Places(tmp_path / "measure", tmp_path / "environments", tmp_path / "sources", SIZES)
+    assert "a block of all cells takes 20 min for windows" in forecast(study, CATALOGUE, places, {"measure": 1})
+
+
 def test_earlier_runs_tell_how_long_a_block_takes(tmp_path: Path) -> None:
     for name in ("infer-resnet50-digits-torch-b8", "infer-resnet50-digits-mxnet-b8"):
         record = run_record(cool_down_s=5)
@@ -64,7 +72,7 @@ def test_what_is_built_and_downloaded_is_told_with_its_size(tmp_path: Path) -> N
     (tmp_path / "environments/torch").mkdir(parents=True)
     (tmp_path / "sources/cifar").mkdir(parents=True)
     words = said(tmp_path, due, dataset="cifar10")
-    assert words.endswith("builds the environment mxnet/cpu (0.5 GB on disk)")
+    assert words.endswith("builds the environment mxnet/cpu (0.5 GB on disk); builds 1 environment anew")
 
 
 def test_the_sizes_are_those_of_environments(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from framewatt.runs.open_loop import FEWEST, Served, arrivals_s, serve
+from framewatt.runs.open_loop import FEWEST, Served, arrivals_s, length_s, serve
 
 
 class Clock:
@@ -24,8 +24,8 @@ class Clock:
         self.asked.append(size)
         self.ns += round((self._answer_s + size * self._a_request_s) * 1e9)
 
-    def serve(self, arrivals: list[float] | np.ndarray, largest: int) -> Served:
-        return serve(self.answer, np.asarray(arrivals), largest, self.ns, self.now_ns, self.sleep)
+    def serve(self, arrivals: list[float] | np.ndarray, largest: int, length: float = 0.0) -> Served:
+        return serve(self.answer, np.asarray(arrivals), largest, self.ns, length, self.now_ns, self.sleep)
 
 
 def waited_s(served: Served) -> list[float]:
@@ -84,7 +84,21 @@ def test_arrivals_are_a_poisson_process_that_choices_of_a_block_share() -> None:
     found = arrivals_s(50, 400, (7, 1))
     gaps = np.diff(found)
     assert (gaps.mean(), gaps.std()) == (pytest.approx(0.02, rel=0.02), pytest.approx(0.02, rel=0.03))
+    # Of a Poisson process, the number in a second varies by its root, here 7.1 of 50.
+    assert np.histogram(found, np.arange(401))[0].std() == pytest.approx(50**0.5, rel=0.1)
     assert np.array_equal(found, arrivals_s(50, 400, (7, 1)))
-    assert np.allclose(arrivals_s(100, 200, (7, 1)), found / 2)
     assert not np.array_equal(found, arrivals_s(50, 400, (7, 2)))
-    assert len(arrivals_s(0.1, 1, (0, 1))) == FEWEST
+
+
+@pytest.mark.parametrize(("rate_per_s", "minimum_s"), [(50, 2), (0.5, 1), (3, 7.1)])
+def test_the_rate_of_every_run_is_the_one_that_was_asked_for(rate_per_s: float, minimum_s: float) -> None:
+    arrivals, length = arrivals_s(rate_per_s, minimum_s, (0, 1)), length_s(rate_per_s, minimum_s)
+    assert len(arrivals) / length == pytest.approx(rate_per_s)
+    assert length >= minimum_s
+    assert len(arrivals) >= FEWEST
+    assert 0 <= arrivals[0] <= arrivals[-1] <= length
+    served = Clock(0.001).serve(arrivals, 1, length)
+    # The window lasts as long as requests may arrive, and longer only where they wait for their answers.
+    assert (served.end_ns - served.start_ns) * 1e-9 == pytest.approx(length, abs=0.001)
+    late = Clock(10.0).serve(arrivals, 1, length)
+    assert late.end_ns == late.answered_ns[-1]

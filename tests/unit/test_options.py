@@ -106,17 +106,23 @@ def test_what_is_no_rate_is_refused_in_one_line(load, level: object) -> None:
     assert "\n" not in str(told.value)
 
 
+def test_who_deploys_does_not_choose_the_load(load) -> None:
+    with pytest.raises(FramewattError, match=r"statistics.compare: found 'load'; allowed: what can be chosen"):
+        load(compare=("load",), load=["20/s", "closed"])
+
+
 @pytest.mark.parametrize(
     ("levels", "reason"),
     [
         ({"phase": ["train"]}, "requests arrive for inference"),
         ({"client": ["node"]}, "requests are put from Python"),
+        ({"load": ["120/min"]}, "120/min is written 2/s"),
         ({"batch_size": [65]}, "at most 64 requests are answered together"),
     ],
 )
 def test_a_rate_needs_inference_from_python(load, levels: dict, reason: str) -> None:
     runtime = {"runtime": ["torch2onnx"], "provider": ["cpu"]} if "client" in levels else {}
-    study = load(load=["20/s"], beside=True, **{**runtime, **levels})
+    study = load(beside=True, **{"load": ["20/s"], **runtime, **levels})
     assert any(reason in entry["reason"] for entry in plan_of(hashes_of(study))["unsupported"])
 
 

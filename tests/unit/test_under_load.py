@@ -13,6 +13,7 @@ from framewatt.runs.verdict import _flags_of_load
 from framewatt.statistics.deploy import TOO_SLOW, judge_choices
 from framewatt.statistics.load import under_load
 from framewatt.statistics.objectives import BEST, NOT_APART
+from framewatt.statistics.selection import totals
 from framewatt.tables.load import load
 
 COLUMNS = ("rate_per_s", "keeps", "highest", "overloaded")
@@ -63,9 +64,26 @@ def test_each_choice_has_its_own_highest_rate() -> None:
     assert [row[2] for row in rows] == [True, False, False, True]
 
 
-def test_one_run_that_is_late_spoils_a_rate_and_so_does_an_overloaded_one() -> None:
+def test_one_run_that_is_late_spoils_a_rate_and_overload_of_most_of_them_does() -> None:
     assert found(run(10, 0.02), run(10, 0.07, n=2)) == [(10, False, False, False)]
-    assert found(run(10, 0.02), run(10, 0.03, n=2, busy=0.99)) == [(10, False, False, True)]
+    busy = [run(10, 0.02, n=n, busy=0.99) for n in (1, 2)]
+    assert found(*busy, run(10, 0.03, n=3)) == [(10, False, False, True)]
+    # By a neighbour, say; the deadline was kept all the same.
+    assert found(busy[0], run(10, 0.03, n=2), run(10, 0.03, n=3)) == [(10, True, True, False)]
+
+
+def test_few_requests_show_no_quantile_of_one_in_a_hundred() -> None:
+    few = run(10, 0.02)
+    few["latency"]["open_loop"]["requests"] = 30
+    ((_, keeps, highest, _),) = found(few)
+    assert (pd.isna(keeps), highest) == (True, False)
+    assert load(runs_frame([few]), {"deadline_s": 0.05}).shown["In time"].tolist() == ["too few requests"]
+
+
+def test_time_of_a_request_is_its_latency_and_not_the_gap_to_the_next() -> None:
+    rows = totals(runs_frame([run(10, 0.02), run(None, 0.02)]))
+    # In the closed loop, 100 samples in 10 s.
+    assert sorted(rows["time_per_sample_s"]) == [pytest.approx(0.005), pytest.approx(0.1)]
 
 
 def test_nothing_is_said_without_a_deadline_or_without_a_run_that_counts() -> None:

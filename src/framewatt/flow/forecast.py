@@ -9,7 +9,10 @@ from typing import Any
 from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import Catalogue
 from framewatt.planning.jobs import environments_of
+from framewatt.runs.open_loop import length_s
 from framewatt.stopping.duration import span_s
+from framewatt.study.cell import Cell
+from framewatt.study.options import CLOSED, rate_of
 from framewatt.study.stopping_rule import rule_of
 from framewatt.study.study import Study
 
@@ -47,6 +50,8 @@ def forecast(study: Study, catalogue: Catalogue, places: Places, due: Mapping[st
     if due.get("environment"):
         missing = [name for name in environments_of(study) if not (places.environments / name).is_dir()]
         told += [f"builds {_listed(_environments(missing, load_yaml(places.sizes)))}"] if missing else []
+        anew = due["environment"] - len(missing)
+        told += [f"builds {anew} environment{'s' if anew > 1 else ''} anew"] if anew > 0 else []
     if due.get("source"):
         missing = [name for name in _sources(study, catalogue) if not (places.sources / name).is_dir()]
         told += [f"downloads {_listed(_downloads(missing, catalogue))}"] if missing else []
@@ -60,9 +65,17 @@ def _takes(study: Study, measured: Path) -> str:
     if len(known) == len(earlier):
         return f"a block of all cells takes about {_minutes(sum(known))}, as earlier runs did"
     rest_s = study.settings["cool_down"]["rest_s"]
-    windows_s = [study.settings["window"]["minimum_s"] if cell.phase == "infer" else 0 for cell in study.cells]
+    windows_s = [_window_s(cell, study.settings["window"]["minimum_s"]) for cell in study.cells]
     alone = _minutes(sum(windows_s) + rest_s * len(windows_s))
     return f"a block of all cells takes {alone} for windows and rests alone, with set-up and training on top"
+
+
+def _window_s(cell: Cell, minimum_s: float) -> float:
+    """Seconds of a cell's window at least; 0 for training, of which nothing is known."""
+    if cell.phase != "infer":
+        return 0.0
+    rate_per_s = rate_of(cell.to_dict().get("load", CLOSED))
+    return minimum_s if rate_per_s is None else length_s(rate_per_s, minimum_s)
 
 
 def _earlier_s(measured: Path, cell: str) -> float | None:

@@ -13,7 +13,7 @@ from framewatt.report.numbers import NO_BREAK_SPACE, UNKNOWN, interval, known, p
 from framewatt.tables.columns import ESTIMATED
 
 _MIB = 2**20
-_LATENCIES = {"latency_p50_s": "Latency of a batch, median", "latency_p95_s": "Latency of a batch, 95th percentile"}
+_LATENCIES = {"latency_p50_s": "Latency, median", "latency_p95_s": "Latency, 95th percentile"}
 
 
 def side_by_side(material: Material) -> dict[str, Any]:

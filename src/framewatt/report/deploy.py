@@ -36,21 +36,24 @@ def recommendations(material: Material) -> list[tuple[str, list[str], list[dict[
     for the page's deadline.
     """
     choices = with_costs(material.choices, material.plan["settings"].get("costs", {}))
-    choices = choices[choices["n"] > 0]
-    if choices.empty:
+    if not (choices["n"] > 0).any():
         return []
     settings = material.plan["settings"]["statistics"]
     found: list[tuple[str, list[str], list[dict[str, Any]]]] = []
     given = given_in(factors_of(choices))
-    for levels, part in sorted_by(choices, given).groupby(given, sort=False):
-        names = _names(part, material.compared)
+    for levels, every in sorted_by(choices, given).groupby(given, sort=False):
+        names = _names(every, material.compared)
+        gone, part = every[every["n"] == 0], every[every["n"] > 0]
+        if part.empty:
+            continue
+        of_gone = f"Of {listed([names[one] for one in gone['cell']])} no run counts." if len(gone) else ""
         late = part["quality_note"] == TOO_SLOW
         told_late = f"Overloaded at this rate, and so no choice: {listed([names[one] for one in part['cell'][late]])}."
         if late.all():
             found.append((_asked(dict(zip(given, levels, strict=True))), [told_late], []))
             continue
         rows: list[Row] = [{str(k): v for k, v in row.items()} for row in part[~late].to_dict("records")]
-        sentences = [_quality(rows, names, settings), told_late if late.any() else ""]
+        sentences = [_quality(rows, names, settings), told_late if late.any() else "", of_gone]
         sentences += [_best(objective, rows, names) for objective in OBJECTIVES]
         sentences += [_takes(rows, names), _front(rows, names), _mixed(material, names)]
         told = [sentence for sentence in sentences if sentence]

@@ -31,6 +31,7 @@ class Served:
 
     Attributes:
         start_ns: when the first request could have arrived.
+        end_ns: when the time for arrivals was over and the last answer was there.
         arrived_ns: shape (n,), arrival of each, in the schedule.
         answered_ns: shape (n,), when its answer was on the host.
         sizes: requests answered together, one number a batch.
@@ -38,15 +39,11 @@ class Served:
     """
 
     start_ns: int
+    end_ns: int
     arrived_ns: NDArray[np.int64]
     answered_ns: NDArray[np.int64]
     sizes: tuple[int, ...]
     busy_ns: int
-
-    @property
-    def end_ns(self) -> int:
-        """When the last answer was there."""
-        return int(self.answered_ns[-1])
 
     def latency(self, rate_per_s: float) -> dict[str, Any]:
         """The record's `latency`: quantiles over requests, and how the loop went.
@@ -72,21 +69,31 @@ class Served:
         }
 
 
-def arrivals_s(rate_per_s: float, minimum_s: float, seed: Sequence[int]) -> NDArray[np.float64]:
-    """Seconds at which requests arrive: a Poisson process.
+def length_s(rate_per_s: float, minimum_s: float) -> float:
+    """Seconds during which requests arrive: at least `minimum_s`, and as many as FEWEST or a whole number take."""
+    return _count(rate_per_s, minimum_s) / rate_per_s
 
-    Every choice of a study meets the same arrivals in a block, scaled by its rate, and other ones in the next block.
+
+def arrivals_s(rate_per_s: float, minimum_s: float, seed: Sequence[int]) -> NDArray[np.float64]:
+    """Seconds at which requests arrive: a Poisson process, of which so many arrivals in that time are given.
+
+    Given their number, the arrivals of a Poisson process are uniform over the time (Ross, Stochastic Processes, theorem
+    2.3.1). So the rate of every run is the one that was asked for, and joules per request are those of that rate.
 
     Args:
-        rate_per_s: requests a second on average.
-        minimum_s: seconds that they take on average.
+        rate_per_s: requests a second.
+        minimum_s: seconds that they take at least.
         seed: of the study, and the block.
 
     Returns:
-        shape (n,), ascending; n is `rate_per_s * minimum_s`, or FEWEST.
+        shape (n,), ascending, from 0 to `length_s`.
     """
-    count = max(math.ceil(rate_per_s * minimum_s), FEWEST)
-    return np.cumsum(np.random.default_rng(list(seed)).standard_exponential(count)) / rate_per_s
+    count = _count(rate_per_s, minimum_s)
+    return np.sort(np.random.default_rng(list(seed)).random(count)) * length_s(rate_per_s, minimum_s)
+
+
+def _count(rate_per_s: float, minimum_s: float) -> int:
+    return max(math.ceil(rate_per_s * minimum_s), FEWEST)
 
 
 def serve(
@@ -94,6 +101,7 @@ def serve(
     arrivals: NDArray[np.float64],
     largest_batch: int,
     start_ns: int,
+    length: float,
     now_ns: Callable[[], int] = time.monotonic_ns,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Served:
@@ -106,6 +114,7 @@ def serve(
         arrivals: shape (n,), seconds from the start, ascending.
         largest_batch: most requests of one call of `answer`.
         start_ns: when the first request could have arrived.
+        length: seconds during which requests arrive; until then, a server waits for more.
         now_ns: the clock.
         sleep: waits for some seconds.
     """
@@ -127,7 +136,10 @@ def serve(
         answered_ns[done : done + size] = end_ns
         sizes.append(size)
         done += size
-    return Served(start_ns, due_ns, answered_ns, tuple(sizes), busy_ns)
+    end_ns = start_ns + round(length * 1e9)
+    while (left_ns := end_ns - now_ns()) > 0:
+        sleep(left_ns * 1e-9)
+    return Served(start_ns, now_ns(), due_ns, answered_ns, tuple(sizes), busy_ns)
 
 
 def infer_open(
@@ -144,15 +156,14 @@ def infer_open(
 
     Returns:
         the result as worker.infer gives it.
-
-    Raises:
-        RuntimeError: the test set is smaller than a batch.
     """
-    largest = workload.spec.batch_size
+    # No batch is larger than the test set, in a closed loop either.
+    largest = min(workload.spec.batch_size, len(workload.data.x_test))
     with events.window("setup"):
         workload.setup()
         ready = {size: workload.whole_batches(size, max(_READY // size, 1)) for size in range(1, largest + 1)}
-    arrivals = arrivals_s(rate_per_s, window["minimum_s"], (workload.spec.seed, block))
+    minimum_s = window["minimum_s"]
+    arrivals = arrivals_s(rate_per_s, minimum_s, (workload.spec.seed, block))
     run, synchronize = workload.run, workload.synchronize
     with events.window("warm_up"):
         workload.warm_up(window["warm_up_batches"])
@@ -170,7 +181,7 @@ def infer_open(
 
     start_ns = time.monotonic_ns()
     events.mark("steady", "start", start_ns)
-    served = serve(answer, arrivals, largest, start_ns)
+    served = serve(answer, arrivals, largest, start_ns, length_s(rate_per_s, minimum_s))
     events.mark("steady", "end", served.end_ns)
     with events.window("evaluate"):
         judged = workload.task.judge(workload.evaluate(), workload.data)

@@ -19,7 +19,8 @@ OVERLOADED = 0.95
 """Share of an open loop's window in which a batch was being answered, above which its queue does not settle while the
 window lasts: the time that a queue takes to settle grows as 1 / (1 - share)^2."""
 
-_FEW_REQUESTS = 100
+FEW_REQUESTS = 100
+"""Requests below which 99 % of them are all of them, or all but one."""
 
 _BESIDE_PACKAGES = ("cpu:core", "cpu:uncore", "cpu:psys")
 """Prefixes of domains that no total includes where there are packages: parts of a package, or psys, which holds it."""
@@ -155,7 +156,7 @@ def _flags_of_load(loop: Mapping[str, Any] | None) -> list[str]:
     if loop["busy_share"] > OVERLOADED:
         at = f"busy for {100 * loop['busy_share']:.3g} % of the window at {loop['rate_per_s']:g} requests/s"
         flags.append(f"overloaded: {at}, so that latency grows with the window")
-    if loop["requests"] < _FEW_REQUESTS:
+    if loop["requests"] < FEW_REQUESTS:
         flags.append(f"p99 of {loop['requests']} requests is hardly more than the longest one")
     return flags
 

@@ -68,8 +68,8 @@ def judge_choices(
         tested: the test sets behind the accuracies.
         looks: how the study looked at its results.
 
-    Where requests arrive at a rate, each rate is answered by itself, and a cell that was overloaded in some run is not
-    judged (its note is TOO_SLOW).
+    Where requests arrive at a rate, each rate is answered by itself, and a cell that was overloaded in half of its runs
+    or more is not judged (its note is TOO_SLOW).
 
     Returns:
         `deploy_columns`, one row per inference cell; empty where the study has none, or numbers of samples are unknown.
@@ -99,7 +99,7 @@ def _judge_task(
     runs = {cell.id: counted(rows, cell.id, "energy_per_sample_j") for cell in cells}
     judged = {cell.id: {"cell": cell.id, **cell.to_dict(), **_means(runs[cell.id])} for cell in cells}
     for name, row in judged.items():
-        if "busy_share" in rows and (runs[name]["busy_share"].max() > OVERLOADED):
+        if "busy_share" in rows and (runs[name]["busy_share"].median() > OVERLOADED):
             row["quality_note"] = TOO_SLOW
     usable = [row for row in judged.values() if row["n"] and row.get("quality_note") != TOO_SLOW]
     _mark_front(usable)

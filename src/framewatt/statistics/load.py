@@ -1,9 +1,11 @@
 """Latency under load: what every choice does at each rate of requests, and the highest rate that keeps a deadline."""
 
+from typing import Any
+
 import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of
-from framewatt.runs.verdict import OVERLOADED
+from framewatt.runs.verdict import FEW_REQUESTS, OVERLOADED
 from framewatt.statistics.selection import totals
 from framewatt.study.options import rate_of
 
@@ -16,6 +18,7 @@ _COLUMNS = [
     "n",
     "energy_estimated",
     *_MEANS,
+    "requests",
     "latency_p99_max_s",
     "overloaded",
     "keeps",
@@ -32,8 +35,9 @@ def under_load(runs: pd.DataFrame, deadline_s: float | None = None) -> pd.DataFr
 
     Returns:
         Columns cell, the factors and _COLUMNS, one row a cell with an open loop; none without the factor `load`.
-        `overloaded`: in some run, the model was busy for nearly all of the window. `keeps`: every run kept the deadline
-        and none was overloaded; missing without a deadline, or without a run that counts. `highest`: the largest rate
+        `overloaded`: in half of the runs or more, the model was busy for nearly all of the window. `keeps`: every run
+        kept the deadline, and it is not overloaded; missing without a deadline, without a run that counts, or where
+        all runs together have fewer than FEW_REQUESTS. `highest`: the largest rate
         of its choice that keeps it, where all smaller ones do.
     """
     factors = factors_of(runs)
@@ -46,6 +50,7 @@ def under_load(runs: pd.DataFrame, deadline_s: float | None = None) -> pd.DataFr
         return pd.DataFrame(columns=columns)
     # A sample is a unit of work, such as a token; a request may have many.
     rows[ENERGY] = rows["energy_gross_j"] / pd.to_numeric(rows["requests"])
+    rows["requests"] = pd.to_numeric(rows["requests"]).where(rows["counts"])
     rows = rows.astype(dict.fromkeys(_MEANS, "float64"))
     # A cell without a run that counts keeps its row, empty.
     rows[_MEANS] = rows[_MEANS].where(rows["counts"], float("nan"))
@@ -54,7 +59,8 @@ def under_load(runs: pd.DataFrame, deadline_s: float | None = None) -> pd.DataFr
     found["n"] = grouped["counts"].sum()
     found["energy_estimated"] = grouped["estimated"].any()
     found["latency_p99_max_s"] = grouped["latency_p99_s"].max()
-    found["overloaded"] = grouped["busy_share"].max() > OVERLOADED
+    found["overloaded"] = grouped["busy_share"].median() > OVERLOADED
+    found["requests"] = grouped["requests"].sum()
     found = found.reset_index()
     found["keeps"] = pd.array([_keeps(row, deadline_s) for row in found.to_dict("records")], dtype="boolean")
     found["highest"] = False
@@ -66,8 +72,10 @@ def under_load(runs: pd.DataFrame, deadline_s: float | None = None) -> pd.DataFr
     return found[columns].sort_values([*choice, "rate_per_s"], kind="stable", ignore_index=True)
 
 
-def _keeps(row: dict[str, object], deadline_s: float | None) -> bool | None:
+def _keeps(row: dict[str, Any], deadline_s: float | None) -> bool | None:
     worst_s = row["latency_p99_max_s"]
     if deadline_s is None or not row["n"] or not isinstance(worst_s, float) or pd.isna(worst_s):
+        return None
+    if row["requests"] < FEW_REQUESTS:
         return None
     return worst_s <= deadline_s and not row["overloaded"]

@@ -32,8 +32,9 @@ def totals(runs: pd.DataFrame) -> pd.DataFrame:
         runs: the runs frame.
 
     Returns:
-        The rows, in the frame's order, with `time_per_sample_s`, `counts` (status ok and valid), `why_not`
-        (why a run does not count, else ""), and `metric` and `quality` (see frames.quality).
+        The rows, in the frame's order, with `time_per_sample_s` (of requests that arrive at a rate, the median
+        latency), `counts` (status ok and valid), `why_not` (why a run does not count, else ""), and `metric` and
+        `quality` (see frames.quality).
 
     Raises:
         FramewattError: a cell's repetition is there twice.
@@ -48,6 +49,10 @@ def totals(runs: pd.DataFrame) -> pd.DataFrame:
             # A column that holds None beside numbers is of type object.
             rows[name] = pd.to_numeric(rows[name]).astype("float64")
     rows["time_per_sample_s"] = rows["duration_s"] / rows["samples_processed"].where(rows["samples_processed"] > 0)
+    if "requests" in rows:
+        # Where requests arrive at a rate, time over their number is the gap between them, whatever answers them.
+        waited_s = pd.to_numeric(rows["latency_p50_s"]).astype("float64")
+        rows["time_per_sample_s"] = rows["time_per_sample_s"].where(rows["requests"].isna(), waited_s)
     rows["estimated"] = rows["estimated"].eq(True)
     rows["counts"] = counts(rows)
     rows["why_not"] = [

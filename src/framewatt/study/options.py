@@ -147,6 +147,9 @@ def rate_of(load: str) -> float | None:
 def _load(cell: Configuration, level: Level, device: str) -> str | None:
     if cell.phase == "train":
         return "requests arrive for inference"
+    count, _, unit = str(level).partition("/")
+    if unit == "min" and int(count) % 60 == 0:
+        return f"{level} is written {int(count) // 60}/s"
     if cell.batch_size > MOST_TOGETHER:
         return f"at most {MOST_TOGETHER} requests are answered together, for each of which numbers batches are prepared"
     return "requests are put from Python" if cell.changed.get("client") == "node" else None

@@ -154,8 +154,8 @@ def load_study(
     runnable = [cell for cell in kept if not cell.unsupported(device)]
     if not runnable:
         raise FramewattError(
-            f"{path}: factors: found no cell that can run ({len(excluded)} excluded, {len(unsupported)} unsupported); "
-            "allowed: at least one"
+            f"{path}: factors: found no cell that can run ({len(excluded)} excluded, {len(unsupported)} unsupported"
+            f"{f': {unsupported[0][1]}' if unsupported else ''}); allowed: at least one"
         )
     check_rule(settings, _groups(runnable, settings["statistics"]["compare"]), str(path))
     return Study(path, settings, device, processors, tuple(runnable), tuple(excluded), tuple(unsupported))
@@ -228,6 +228,11 @@ def _usual_levels(settings: Mapping[str, Any], processors: int) -> dict[str, Lev
 def _check_compared(compared: Iterable[str], options: Iterable[str], path: str) -> None:
     allowed = (*FIXED, *options)
     for factor in compared:
+        if factor == "load":
+            raise FramewattError(
+                f"{path}: statistics.compare: found 'load'; allowed: what can be chosen; each load is compared by "
+                "itself, since nobody chooses how many requests arrive"
+            )
         if factor not in allowed:
             raise FramewattError(
                 f"{path}: statistics.compare: found {factor!r}; allowed: a factor of the study: {', '.join(allowed)}"

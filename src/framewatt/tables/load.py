@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of, sorted_by
+from framewatt.runs.verdict import FEW_REQUESTS
 from framewatt.statistics.load import ENERGY, under_load
 from framewatt.study.factors import reading_order
 from framewatt.tables.columns import Show, factor_columns, marked, number, table_of, times, whole
@@ -41,6 +42,8 @@ def load(runs: pd.DataFrame, statistics: Mapping[str, Any]) -> Table:
 
 
 def _in_time(row: Mapping[str, Any]) -> str:
+    if row["n"] and row["requests"] < FEW_REQUESTS:
+        return "too few requests"
     if pd.isna(row["keeps"]):
         return MISSING
     if row["overloaded"]:
