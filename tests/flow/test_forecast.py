@@ -92,4 +92,4 @@ def test_it_is_said_once_before_the_table_of_jobs(capsys: pytest.CaptureFixture[
     record.stats = {"measure": 3}
     assert tidy.filter(record)
     assert tidy.filter(record)
-    assert capsys.readouterr().err == "framewatt: 3 runs\n"
+    assert capsys.readouterr().err == "3 runs\n"

@@ -51,7 +51,7 @@ class Tidy(logging.Filter):
         if isinstance(stats := getattr(record, "stats", None), Mapping) and self._begin:
             # A record passes more than once.
             line, self._begin = self._begin(stats), None
-            sys.stderr.write(f"framewatt: {line}\n" if line else "")
+            sys.stderr.write(f"{line}\n" if line else "")
         return True
 
 
