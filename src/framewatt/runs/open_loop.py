@@ -71,7 +71,7 @@ class Served:
 
 def length_s(rate_per_s: float, minimum_s: float) -> float:
     """Seconds during which requests arrive: at least `minimum_s`, and as many as FEWEST or a whole number take."""
-    return _count(rate_per_s, minimum_s) / rate_per_s
+    return requests_of(rate_per_s, minimum_s) / rate_per_s
 
 
 def arrivals_s(rate_per_s: float, minimum_s: float, seed: Sequence[int]) -> NDArray[np.float64]:
@@ -88,11 +88,12 @@ def arrivals_s(rate_per_s: float, minimum_s: float, seed: Sequence[int]) -> NDAr
     Returns:
         shape (n,), ascending, from 0 to `length_s`.
     """
-    count = _count(rate_per_s, minimum_s)
+    count = requests_of(rate_per_s, minimum_s)
     return np.sort(np.random.default_rng(list(seed)).random(count)) * length_s(rate_per_s, minimum_s)
 
 
-def _count(rate_per_s: float, minimum_s: float) -> int:
+def requests_of(rate_per_s: float, minimum_s: float) -> int:
+    """Number of requests of a run at a rate, for some seconds at least."""
     return max(math.ceil(rate_per_s * minimum_s), FEWEST)
 
 

@@ -9,6 +9,7 @@ from framewatt.host.supervision import Outcome
 from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.imported import problems_of_epochs, problems_of_flags, problems_of_unknown
+from framewatt.package.verification.open_loops import is_open
 from framewatt.package.verification.opened import Opened
 from framewatt.runs.verdict import FAILED, OK, UNAVAILABLE, Verdict, judge, told_of
 
@@ -68,7 +69,7 @@ def _judged(record: Mapping[str, Any], primary: Mapping[str, Any], settings: Map
     job = {"missing": None, "repeat": True, "attempt": record["attempt"]}
     job |= {key: settings[key] for key in ("preflight", "cool_down", "disturbance")}
     job |= {"first_try": record.get("first_try")}
-    result = {"workload": record["workload"], "epochs": record["epochs"], "quality": record["quality"]}
+    result = {name: record[name] for name in ("workload", "epochs", "quality", "latency")}
     around = {name: record.get(name) for name in ("preflight", "returned_to_idle", "clock", "lock")} | {"error": None}
     return judge(job, Outcome(None, *window), result, primary, around)
 
@@ -113,7 +114,7 @@ def _pace(record: Mapping[str, Any]) -> Iterator[str]:
     rate = units / window["duration_s"] if window and units else None
     told = {"throughput_per_s": record["throughput_per_s"]}
     yield from differences(told, {"throughput_per_s": rate}, why="units and seconds give")
-    if window and record["latency"]:
+    if window and record["latency"] and not is_open(record):
         yield from _latency(record["latency"], window["duration_s"])
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
+from framewatt.package.verification import open_loops
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.quality import problems_of_quality
@@ -42,7 +43,7 @@ def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]
     if cell.phase == "train":
         yield from _trained(study, data, cell, record)
     else:
-        yield from _inferred(data, cell, record)
+        yield from _inferred(data, cell, record, study.settings["window"]["minimum_s"])
         yield from _near(cell, asked_of(data).primary.name, start["values"], values_of(record["quality"]))
     yield from _whole(asked_of(data).primary.name, values_of(record["quality"]), units_in(data))
     seeded = cell.phase == "infer" and weights_of(study.settings, cell.workload) == SEEDED
@@ -74,10 +75,13 @@ def _in_package(package: Opened, name: str) -> Mapping[str, Any]:
     return mapping_in(path)
 
 
-def _inferred(data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
+def _inferred(data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any], minimum_s: float) -> Iterator[str]:
     """Units of an inference: whole passes over the test set, and the first batches of another."""
     if not record["latency"]:
         yield "latency: the record has none, of an inference"
+        return
+    yield from open_loops.problems(cell, record, minimum_s, data["test_samples"])
+    if open_loops.is_open(record):
         return
     whole = -(-data["test_samples"] // cell.batch_size)
     passes, rest = divmod(record["latency"]["batches"], whole)

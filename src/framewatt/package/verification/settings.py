@@ -7,6 +7,7 @@ from typing import Any
 
 from framewatt.host.machine import session_of
 from framewatt.package.verification.compare import some
+from framewatt.package.verification.open_loops import is_open
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.samples import data_of
 from framewatt.runs.verdict import OK
@@ -31,7 +32,8 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
     for run, record in package.records:
         cell = study.cell(run.cell)
         lines = [*_rested(record, settings["cool_down"])]
-        if cell.phase == "infer" and record["status"] == OK and record["latency"]:
+        # Requests that arrive at a rate: see open_loops.
+        if cell.phase == "infer" and record["status"] == OK and record["latency"] and not is_open(record):
             whole = -(-data_of(package, cell)["test_samples"] // cell.batch_size)
             lines += [*_timed(record, settings["window"]["minimum_s"], whole), *_warmed_up(record, settings["window"])]
         yield from some(lines, run.where)
