@@ -141,6 +141,14 @@ def test_joules_that_are_lost_are_told_at_whatever_point_between_two_readings(re
         assert found.energy_j is None, share
 
 
+def test_joules_that_are_lost_right_after_the_first_change_are_told() -> None:
+    t = every(0.1, 2)
+    second = t / S
+    joules = 100 * np.where(second < 0.1, second, np.maximum(0.1, second - 0.6))
+    found = counter(t, joules, 0.05, 1.9, period=0.001, planned=0.1, resolution=1e-5)
+    assert found.reasons == ("counter stood still for 0.6 s and did not count what was drawn meanwhile",)
+
+
 @pytest.mark.parametrize("held_s", [0.04, 0.06, 0.09])
 def test_a_counter_that_shows_one_old_value_before_it_catches_up_has_lost_nothing(held_s: float) -> None:
     t = every(0.01, 20)

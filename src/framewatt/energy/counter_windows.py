@@ -159,15 +159,17 @@ class _Readings:
         begins, ends, usual_s = self._between_changes
         grown = np.diff(self.gained[self.moved_at]) >= _COARSE_DIGITS * self.channel.resolution
         lost = np.zeros(len(begins), bool)
-        if len(begins) > 4:
-            # Of the interval in which a standstill begins, the first part alone was counted: the one before it tells
-            # the power, too.
-            before, after = np.maximum(self.powers_w[:-3], self.powers_w[1:-2]), self.powers_w[3:]
+        if len(begins) > 3:
+            before, after = self.powers_w[:-2].copy(), self.powers_w[2:]
+            grown_before = grown[:-2].copy()
+            # Of the interval in which a standstill begins, the first part alone was counted: the one before it, where
+            # there is one, tells the power, too.
+            before[1:] = np.maximum(before[1:], self.powers_w[:-3])
+            grown_before[1:] |= grown[:-3]
             # With the interval that follows: a counter may show one old value before it catches up.
             time_s, joules = self.knots.time_s, self.knots.value
-            caught_up_w = (joules[4:] - joules[2:-2]) / (time_s[4:] - time_s[2:-2])
-            grown_before = grown[:-3] | grown[1:-2]
-            lost[2:-2] = (caught_up_w < _LOST_SHARE * np.minimum(before, after)) & grown_before & grown[3:]
+            caught_up_w = (joules[3:] - joules[1:-2]) / (time_s[3:] - time_s[1:-2])
+            lost[1:-2] = (caught_up_w < _LOST_SHARE * np.minimum(before, after)) & grown_before & grown[2:]
         lost &= (ends - begins) * 1e-9 > _LOST_INTERVALS * max(self.channel.period_s, usual_s)
         return begins[lost], ends[lost]
 
