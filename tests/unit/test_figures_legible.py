@@ -10,6 +10,7 @@ from frames_factory import cell, runs_frame, study_frame, training_study
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
+from statistics_settings import settings
 from test_figures import TRAINED, cells_of, labelled, traced, words
 
 from framewatt.figures import (
@@ -29,14 +30,7 @@ from framewatt.statistics.deploy import judge_choices
 from framewatt.witness.columns import DISTURBED_BY, WITNESSED
 
 RUNTIMES = ("torch", "tensorflow", "mxnet", "torch2onnx", "tf2onnx", "mx2onnx")
-SETTINGS = {
-    "compare": ["runtime", "provider"],
-    "test": "t",
-    "correction": "holm",
-    "alpha": 0.05,
-    "confidence": 0.95,
-    "accuracy_margin": 0.01,
-}
+SETTINGS = settings(test="t", accuracy_margin=0.01)
 
 
 def draw(name: str, runs: pd.DataFrame, epochs_of: pd.DataFrame | None = None) -> Figure:
