@@ -6,8 +6,6 @@ A study of a few short training runs of a tiny MXNet model (it imports fastest) 
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -76,14 +74,6 @@ QUICK = {
     "repetitions": 1,
     "statistics": {"resamples": 100},
 }
-LONGER = {"training": {"epochs": 4}, "timeout_s": 120, "disturbance": "repeat"}
-VERIFY = """
-import sys
-from pathlib import Path
-from framewatt.package.unpack import unpack
-from framewatt.package.verify import problems_of
-print(list(problems_of(unpack(Path(sys.argv[1]), Path(sys.argv[2])))))
-"""
 STUDY = "study=faulty"
 FRAMES = "results/faulty/aggregate/runs.csv"
 """All runs, and no figures or report of them: half of what all takes."""
@@ -266,33 +256,3 @@ def test_a_strict_study_stops_before_anything_is_trained_and_goes_on_with_what_i
     answer = checkout.snakemake(FRAMES, config=STUDY)
     assert answer.code == 0, answer.text
     assert record(checkout, 16)["valid"]
-
-
-def test_a_run_that_others_disturb_is_repeated_once_in_the_same_call(checkout: Checkout) -> None:
-    # Epochs of some tenths of a second: shorter ones are no measurement on a machine that is at work.
-    factors = [{**FACTORS, "dataset": ["digits"], "runtime": ["mxnet"], "batch_size": [8]}]
-    checkout.write_study("faulty", factors=factors, **{**QUICK, **LONGER})
-    neighbour = subprocess.Popen(["nice", "-n", "5", sys.executable, "-c", "while True: pass"])
-    try:
-        answer = checkout.snakemake("all", "archive", config=STUDY)
-    finally:
-        neighbour.kill()
-        neighbour.wait()
-    assert answer.code == 0, answer.text
-    (path,) = (checkout.root / "results/faulty/measure").glob("*/1/run.json")
-    repeated = read_run(path)
-    assert (repeated["status"], repeated["valid"], repeated["attempt"]) == ("ok", True, 2)
-    assert any(cause.startswith("other work took") for cause in repeated["first_try"]["disturbed"])
-    chain = (checkout.root / "results/faulty/measure/chain.jsonl").read_text().splitlines()
-    first, second = map(json.loads, chain)
-    assert [first["attempt"], second["attempt"]] == [1, 2]
-    assert first["sha256"]["run.json"] == repeated["first_try"]["run_sha256"]
-    assert any(flag.startswith("repeated, since the first try was disturbed") for flag in repeated["flags"])
-    page = BeautifulSoup((checkout.root / "results/faulty/report/report.html").read_text(), "html.parser")
-    assert "Others disturbed 1 of the 1 run: other work in 1" in page.select_one("header").text
-    assert "Nothing to be done" in checkout.snakemake(config=STUDY).text
-    (package,) = (checkout.root / "results/faulty/archive").glob("*.zip")
-    # Only the checkout knows its model.
-    verify = [sys.executable, "-c", VERIFY, str(package), str(checkout.root / "out")]
-    src = {"PYTHONPATH": str(checkout.root / "src")}
-    assert subprocess.run(verify, capture_output=True, text=True, check=True, env=src).stdout == "[]\n"
