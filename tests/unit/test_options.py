@@ -13,7 +13,8 @@ from framewatt.planning.job_hash import job_sha256
 from framewatt.planning.jobs import measure_job
 from framewatt.planning.plan import plan_of
 from framewatt.study.cell import FIXED
-from framewatt.study.options import OPTIONS, rate_of
+from framewatt.study.load import rate_of
+from framewatt.study.options import OPTIONS
 from framewatt.study.study import Study, load_study
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"

@@ -14,6 +14,7 @@ from framewatt.statistics.deploy import TOO_SLOW, judge_choices
 from framewatt.statistics.load import under_load
 from framewatt.statistics.objectives import BEST, NOT_APART
 from framewatt.statistics.selection import totals
+from framewatt.study.load import rate_of
 from framewatt.tables.load import load
 
 COLUMNS = ("rate_per_s", "keeps", "highest", "overloaded")
@@ -121,6 +122,21 @@ def test_a_study_in_a_closed_loop_has_no_such_rows() -> None:
     assert found(run(None, 0.9)) == []
     assert under_load(runs_frame([run_record()])).empty
     assert "busy_share" not in runs_frame([run_record()])
+
+
+@pytest.mark.parametrize("levels", [("high", "low"), (3, 7), ("20/s", "40/s")])
+def test_a_study_of_files_may_have_a_factor_of_that_name(levels: tuple) -> None:
+    records = [run(None, 0.02, n=n) for n in (1, 2)]
+    for record, level in zip(records, levels, strict=True):
+        record["cell"] = {**record["cell"], "load": level}
+        record["cell_id"] = f"load-{level}".replace("/", "-")
+    runs = runs_frame(records)
+    table = load(runs, {"deadline_s": 0.05})
+    # No run had requests that arrive.
+    assert table.data.empty
+    judged = judge_choices(runs, settings(accuracy_margin=0.01))
+    assert len(judged) == 2
+    assert rate_of(levels[0]) or judged["throughput_verdict"].notna().all()
 
 
 def test_the_table_says_which_rate_is_in_time() -> None:

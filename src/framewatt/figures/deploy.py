@@ -16,7 +16,7 @@ from framewatt.figures.labels import Named, name_points, point_of, room
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.quality import METRIC, unit_of, with_quality, words_of
 from framewatt.study.factors import COMPARED, given_in
-from framewatt.study.options import CLOSED
+from framewatt.study.load import rate_of
 
 TITLE = "What to deploy: energy per {per} against latency"
 _ENERGY, _LATENCY = "energy_per_sample_j", "latency_p95_s"
@@ -58,7 +58,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
         notes.panel_title(axes, heading(levels), 3.6 * larger - _BESIDE_IN)
         here = known[known["cell"].isin(part["cell"])].sort_values([_LATENCY, "cell"])
         _panel(axes, part, here, markers, colours)
-        what = "batch" if levels.get("load", CLOSED) == CLOSED else "request"
+        what = "batch" if rate_of(levels.get("load")) is None else "request"
         axes.set_xlabel(f"latency of a {what}, 95th percentile")
         axes.margins(x=0.2, y=0.1)
         style.scale(axes.xaxis, part[_LATENCY], "s", logarithmic=wide[_LATENCY], ticks=4)

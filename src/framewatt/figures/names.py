@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from framewatt.figures.training_quantities import FIGURES as QUANTITIES
 from framewatt.planning.jobs import AnyStudy
 from framewatt.planning.training_shown import infers, shows_training, trains
-from framewatt.study.options import CLOSED
+from framewatt.study.load import rate_of
 from framewatt.study.stopping_rule import ENERGY, rule_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def stops(study: AnyStudy) -> bool:
 
 def has_load(study: AnyStudy) -> bool:
     """Whether requests arrive at a rate in some cell of a study."""
-    return any(cell.to_dict().get("load", CLOSED) != CLOSED for cell in study.cells)
+    return any(rate_of(cell.to_dict().get("load")) is not None for cell in study.measured_cells)
 
 
 def never(settings: Mapping[str, Any]) -> bool:  # as the other conditions

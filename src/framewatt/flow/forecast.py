@@ -12,7 +12,7 @@ from framewatt.planning.jobs import environments_of
 from framewatt.runs.open_loop import length_s
 from framewatt.stopping.duration import span_s
 from framewatt.study.cell import Cell
-from framewatt.study.options import CLOSED, rate_of
+from framewatt.study.load import rate_of
 from framewatt.study.stopping_rule import rule_of
 from framewatt.study.study import Study
 
@@ -74,7 +74,7 @@ def _window_s(cell: Cell, minimum_s: float) -> float:
     """Seconds of a cell's window at least; 0 for training, of which nothing is known."""
     if cell.phase != "infer":
         return 0.0
-    rate_per_s = rate_of(cell.to_dict().get("load", CLOSED))
+    rate_per_s = rate_of(cell.to_dict().get("load"))
     return minimum_s if rate_per_s is None else length_s(rate_per_s, minimum_s)
 
 

@@ -16,7 +16,7 @@ from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
 from framewatt.statistics.mixing import mixing
 from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
 from framewatt.study.factors import GIVEN, given_in
-from framewatt.study.options import CLOSED
+from framewatt.study.load import rate_of
 from framewatt.study.statistical_tests import is_paired
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
@@ -139,7 +139,7 @@ def _how_equal(row: Row) -> str:
 def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
     """The choices that may be the best in an objective, and the others' ratios; no stronger than the set allows."""
     words, unit, quantity = _BEST[objective]
-    arrive = rows[0].get("load", CLOSED) != CLOSED
+    arrive = rate_of(rows[0].get("load")) is not None
     words = words.format(unit=unit_of(row["metric"] for row in rows), batch="request" if arrive else "batch")
     judged = [row for row in rows if isinstance(row[f"{objective}_verdict"], str)]
     inside = [row for row in judged if row[f"{objective}_verdict"] in (BEST, NOT_APART)]

@@ -23,7 +23,7 @@ from framewatt.runs.open_loop import infer_open
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, told_of
 from framewatt.runs.variables import set_in
-from framewatt.study.options import rate_of
+from framewatt.study.load import rate_of
 from framewatt.study.weights import SEEDED
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_inference, make_training

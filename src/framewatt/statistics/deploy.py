@@ -18,7 +18,7 @@ from framewatt.statistics.objectives import BEST, NOT_APART, NOT_LESS, OBJECTIVE
 from framewatt.statistics.pareto import pareto_front
 from framewatt.statistics.selection import cells_of, counted, totals
 from framewatt.study.factors import PlainCell, given_in
-from framewatt.study.options import CLOSED
+from framewatt.study.load import rate_of
 from framewatt.study.statistical_tests import is_paired
 
 QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per_sample_s", "quality")
@@ -112,7 +112,7 @@ def _judge_task(
 
 def _objectives(cell: PlainCell) -> dict[str, str]:
     """What choices are compared by; where requests arrive at a rate, all who keep up have the same throughput."""
-    if cell.to_dict().get("load", CLOSED) == CLOSED:
+    if rate_of(cell.to_dict().get("load")) is None:
         return dict(OBJECTIVES)
     return {name: quantity for name, quantity in OBJECTIVES.items() if name != "throughput"}
 

@@ -7,7 +7,7 @@ import pandas as pd
 from framewatt.frames.factor_columns import factors_of
 from framewatt.runs.verdict import FEW_REQUESTS, OVERLOADED
 from framewatt.statistics.selection import totals
-from framewatt.study.options import rate_of
+from framewatt.study.load import rate_of
 
 LATENCIES = ["latency_p50_s", "latency_p95_s", "latency_p99_s"]
 ENERGY = "energy_per_request_j"
@@ -37,8 +37,8 @@ def under_load(runs: pd.DataFrame, deadline_s: float | None = None) -> pd.DataFr
         Columns cell, the factors and _COLUMNS, one row a cell with an open loop; none without the factor `load`.
         `overloaded`: in half of the runs or more, the model was busy for nearly all of the window. `keeps`: every run
         kept the deadline, and it is not overloaded; missing without a deadline, without a run that counts, or where
-        all runs together have fewer than FEW_REQUESTS. `highest`: the largest rate
-        of its choice that keeps it, where all smaller ones do.
+        all runs together have fewer than FEW_REQUESTS. `highest`: the largest rate of its choice that keeps it, where
+        all smaller ones do.
     """
     factors = factors_of(runs)
     columns = ["cell", *factors, *_COLUMNS]
@@ -46,7 +46,7 @@ def under_load(runs: pd.DataFrame, deadline_s: float | None = None) -> pd.DataFr
         return pd.DataFrame(columns=columns)
     rows = totals(runs)
     rows = rows.assign(rate_per_s=rows["load"].map(rate_of)).dropna(subset=["rate_per_s"])
-    if rows.empty:
+    if rows["requests"].isna().all():
         return pd.DataFrame(columns=columns)
     # A sample is a unit of work, such as a token; a request may have many.
     rows[ENERGY] = rows["energy_gross_j"] / pd.to_numeric(rows["requests"])

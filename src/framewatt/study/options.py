@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from framewatt.study.load import CLOSED, MOST_TOGETHER, PATTERN
 from framewatt.study.runtimes import ONNX_RUNTIME
 
 Level = str | int | float
@@ -128,22 +129,6 @@ def _client(cell: Configuration, level: Level, device: str) -> str | None:
     return None if cell.provider == "cpu" else "ONNX Runtime is called from Node.js on its CPU provider only"
 
 
-CLOSED = "closed"
-"""Load of a loop in which each batch follows the one before."""
-
-
-MOST_TOGETHER = 64
-"""Largest batch under an open loop: batches of every size up to it are held ready."""
-
-
-def rate_of(load: str) -> float | None:
-    """Requests a second of a level of `load`, such as `20/s` or `30/min`; None for a closed loop."""
-    if load == CLOSED:
-        return None
-    count, _, unit = load.partition("/")
-    return int(count) / {"s": 1, "min": 60}[unit]
-
-
 def _load(cell: Configuration, level: Level, device: str) -> str | None:
     if cell.phase == "train":
         return "requests arrive for inference"
@@ -227,7 +212,7 @@ OPTIONS: Mapping[str, Option] = {
             "load",
             "closed: each batch follows the one before. 20/s or 30/min: an open loop; requests of one sample arrive at "
             "that rate, and those that wait are answered together, up to batch_size of them.",
-            {"type": "string", "pattern": "^(closed|[1-9][0-9]{0,5}/(s|min))$"},
+            {"type": "string", "pattern": PATTERN},
             CLOSED,
             _load,
             word="load",

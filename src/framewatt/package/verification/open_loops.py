@@ -6,7 +6,7 @@ from typing import Any
 from framewatt.package.verification.compare import differences
 from framewatt.runs.open_loop import length_s, requests_of
 from framewatt.study.cell import Cell
-from framewatt.study.options import CLOSED, rate_of
+from framewatt.study.load import CLOSED, rate_of
 
 _ROUNDED_S = 1e-3
 _QUANTILES = ("p50_s", "p95_s", "p99_s", "max_s")

@@ -8,7 +8,7 @@ import numpy as np
 import onnxruntime as ort
 
 from framewatt.datasets.contract import Arrays
-from framewatt.study.options import CLOSED
+from framewatt.study.load import rate_of
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import ONNX_FILE, Inference, Inputs, Spec
 from framewatt.workloads.onnxruntime.providers import PROVIDERS, nodes_by_provider, open_session
@@ -81,7 +81,7 @@ class OnnxRuntimeInference(Inference):
         size, samples = (shape[0] if shape else None), len(self.data.x_test)
         if isinstance(size, int) and size != self.spec.batch_size:
             raise RuntimeError(f"batch_size: found {self.spec.batch_size}; allowed: {size}, which the ONNX file fixes")
-        if isinstance(size, int) and size > 1 and self.spec.level("load") != CLOSED:
+        if isinstance(size, int) and size > 1 and rate_of(self.spec.level("load")) is not None:
             raise RuntimeError(f"load: found an ONNX file for batches of {size}; allowed: a free batch axis, or 1")
         if isinstance(size, int) and samples % size:
             raise RuntimeError(f"samples: found {samples}; allowed: a multiple of {size}, which the ONNX file fixes")
