@@ -48,7 +48,9 @@ test-images: $(VENV)/ready-development ## run the smoke study too, in the images
 test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option
 	$(BIN)/python -m pytest $(PARALLEL) -m thorough tests
 
-lint: $(VENV)/ready-development ## ruff, snakefmt, mypy, import-linter and snakemake --lint
+lint: $(VENV)/ready-development ## ruff, snakefmt, mypy, import-linter, snakemake --lint, and whether every test can be collected
+	@# 11 s here; what cannot be imported is told only at the end of a run of all tests.
+	@found="$$($(BIN)/python -m pytest --collect-only -qqq 2>&1)" || { echo "$$found"; exit 1; }
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/snakefmt --check workflow/Snakefile workflow/rebuild.smk rules

@@ -46,8 +46,8 @@ def test_numbers_are_those_of_the_tables_with_their_intervals() -> None:
     assert list(first) == [
         "Energy a sample",
         "Time a sample",
-        "Latency of a batch, median",
-        "Latency of a batch, 95th percentile",
+        "Latency, median",
+        "Latency, 95th percentile",
         "Throughput",
         "Most memory of a run",
         "Accuracy",
