@@ -18,8 +18,10 @@ from framewatt.figures.names import FIGURES, figures_of
 from framewatt.flow.measured import Measured
 from framewatt.flow.place import check_places
 from framewatt.flow.setup import load_setup, share_interpreter
+from framewatt.flow.terminal import stopped_in_a_sentence
 from framewatt.tables.names import TABLES
 
+stopped_in_a_sentence(of_the_user=workflow.is_main_process)
 share_interpreter(ROOT)
 CONTAINERS = (
     DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_text
 from framewatt.base.identity import ROOT
 from framewatt.base.terminal import lasting
@@ -16,32 +17,38 @@ from framewatt.planning.plan import plan_of
 from framewatt.planning.staleness import MADE_OF_OTHER
 from framewatt.runs.records import read_run, record_paths
 
-lasting(f"report: {snakemake.input.report}")
-plan = plan_until(read_json(Path(snakemake.input.plan)), snakemake.input.stopping)
-again, stale = {}, []
-if plan["source"] == "measure":
-    setup = load_setup(snakemake.config, ROOT)
-    sources = sources_of(setup.study, snakemake.params.mode, ROOT, snakemake.params.host)
-    hashes = JobHashes(setup.study, setup.datasets, sources)
-    results = Path(snakemake.input.plan).parents[1]
-    now = plan_of(hashes)
-    if plan_is_due(now, results):
-        sys.exit(f"framewatt: {snakemake.input.plan}: found the plan of another study file; allowed: snakemake all")
-    due = due_of(hashes, now, results, Path("resources"), lambda rule, path: False)
-    again = due.runs
-    # Weights that were deleted are not missed; those of other data, and exports of other weights, are wrong.
-    made = {**due.weights, **due.exports, **due.checks}
-    stale = [f"{name}: {reason}" for name, reason in made.items() if reason.startswith(MADE_OF_OTHER)]
-missing = missing_of(
-    plan,
-    (read_run(path) for path in record_paths(snakemake.input.records)),
-    (read_json(Path(path)) for path in snakemake.input.environments),
-    again,
-)
-for line in [*stale, *missing.lines]:
-    print(f"missing: {line}", file=sys.stderr)
-if stale:
-    sys.exit(f"framewatt: {len(stale)} models are not of what lies there now; the next snakemake makes them again")
-if missing.error:
-    sys.exit(f"framewatt: {missing.error}")
-write_text(Path(snakemake.output.done), "\n".join([missing.count, *missing.lines, ""]))
+
+def main() -> None:
+    """Say what is missing, and end with an error where anything is."""
+    lasting(f"report: {snakemake.input.report}")
+    plan = plan_until(read_json(Path(snakemake.input.plan)), snakemake.input.stopping)
+    again, stale = {}, []
+    if plan["source"] == "measure":
+        setup = load_setup(snakemake.config, ROOT)
+        sources = sources_of(setup.study, snakemake.params.mode, ROOT, snakemake.params.host)
+        hashes = JobHashes(setup.study, setup.datasets, sources)
+        results = Path(snakemake.input.plan).parents[1]
+        now = plan_of(hashes)
+        if plan_is_due(now, results):
+            sys.exit(f"framewatt: {snakemake.input.plan}: found the plan of another study file; allowed: snakemake all")
+        due = due_of(hashes, now, results, Path("resources"), lambda rule, path: False)
+        again = due.runs
+        # Weights that were deleted are not missed; those of other data, and exports of other weights, are wrong.
+        made = {**due.weights, **due.exports, **due.checks}
+        stale = [f"{name}: {reason}" for name, reason in made.items() if reason.startswith(MADE_OF_OTHER)]
+    missing = missing_of(
+        plan,
+        (read_run(path) for path in record_paths(snakemake.input.records)),
+        (read_json(Path(path)) for path in snakemake.input.environments),
+        again,
+    )
+    for line in [*stale, *missing.lines]:
+        print(f"missing: {line}", file=sys.stderr)
+    if stale:
+        sys.exit(f"framewatt: {len(stale)} models are not of what lies there now; the next snakemake makes them again")
+    if missing.error:
+        sys.exit(f"framewatt: {missing.error}")
+    write_text(Path(snakemake.output.done), "\n".join([missing.count, *missing.lines, ""]))
+
+
+run(main)

@@ -2,9 +2,16 @@
 
 from pathlib import Path
 
+from framewatt.base.cli import run
 from framewatt.figures.names import FIGURES
 from framewatt.figures.save import save
 from framewatt.tables.results import Results
 
-figure = FIGURES[snakemake.wildcards.figure]
-save(figure.draw(Results(snakemake.input, snakemake.params)), map(Path, snakemake.output))
+
+def main() -> None:
+    """Draw the figure and write it in each format."""
+    figure = FIGURES[snakemake.wildcards.figure]
+    save(figure.draw(Results(snakemake.input, snakemake.params)), map(Path, snakemake.output))
+
+
+run(main)

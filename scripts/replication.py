@@ -2,10 +2,17 @@
 
 from pathlib import Path
 
+from framewatt.base.cli import run
 from framewatt.replication import makers
 from framewatt.replication.contract import read_measured
 from framewatt.tables.table import write_table
 
-table = makers(snakemake.params.paper)[snakemake.wildcards.replicated](read_measured(snakemake.input))
-for path in map(Path, snakemake.output):
-    write_table(table, path)
+
+def main() -> None:
+    """Make the table and write it in each format."""
+    table = makers(snakemake.params.paper)[snakemake.wildcards.replicated](read_measured(snakemake.input))
+    for path in map(Path, snakemake.output):
+        write_table(table, path)
+
+
+run(main)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_text
 from framewatt.base.spreadsheet import read_csv
 from framewatt.planning.blocks import plan_until
@@ -13,35 +14,42 @@ from framewatt.replication.contract import read_measured
 from framewatt.report import Material, build_report
 from framewatt.stopping.history import changes_of
 
-# Imported runs have none.
-idle = [read_json(Path(path)) for path in snakemake.input.idle]
-stopping = snakemake.input.stopping
-material = Material(
-    plan=plan_until(read_json(Path(snakemake.input.plan)), stopping),
-    records=list(planned_runs(snakemake.input.plan, snakemake.input.records).values()),
-    idle=idle[0] if idle else {},
-    idle_after=idle[1] if idle else {},
-    # train/<model>/train.json, export/<model>/check/check.json
-    models=[{"model": Path(path).name, **read_json(Path(path) / "train.json")} for path in snakemake.input.models],
-    exports=[
-        {"model": Path(path).parent.name, **read_json(Path(path) / "check.json")} for path in snakemake.input.exports
-    ],
-    environments=[read_json(Path(path)) for path in snakemake.input.environments],
-    runs=pd.read_parquet(snakemake.input.runs),
-    epochs=pd.read_parquet(snakemake.input.epochs),
-    cells=read_csv(snakemake.input.cells),
-    answers=read_csv(snakemake.input.answers),
-    comparisons=read_csv(snakemake.input.comparisons),
-    correlations=read_csv(snakemake.input.correlations),
-    drift=read_csv(snakemake.input.drift),
-    omnibus=read_csv(snakemake.input.omnibus),
-    trends=read_csv(snakemake.input.trends),
-    to_accuracy=read_csv(snakemake.input.to_accuracy),
-    choices=read_csv(snakemake.input.deploy),
-    stopping=read_json(Path(str(stopping))) if stopping else {},
-    repetitions_changed=changes_of(Path(snakemake.input.plan).parents[1]),
-    replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
-)
-authors = Path(str(snakemake.input.authors)) if snakemake.input.authors else None
-page = build_report(material, Path(snakemake.input.figures[0]).parent, authors)
-write_text(Path(snakemake.output.page), page)
+
+def main() -> None:
+    """Gather what the page is made of, and build it."""
+    # Imported runs have none.
+    idle = [read_json(Path(path)) for path in snakemake.input.idle]
+    stopping = snakemake.input.stopping
+    material = Material(
+        plan=plan_until(read_json(Path(snakemake.input.plan)), stopping),
+        records=list(planned_runs(snakemake.input.plan, snakemake.input.records).values()),
+        idle=idle[0] if idle else {},
+        idle_after=idle[1] if idle else {},
+        # train/<model>/train.json, export/<model>/check/check.json
+        models=[{"model": Path(path).name, **read_json(Path(path) / "train.json")} for path in snakemake.input.models],
+        exports=[
+            {"model": Path(path).parent.name, **read_json(Path(path) / "check.json")}
+            for path in snakemake.input.exports
+        ],
+        environments=[read_json(Path(path)) for path in snakemake.input.environments],
+        runs=pd.read_parquet(snakemake.input.runs),
+        epochs=pd.read_parquet(snakemake.input.epochs),
+        cells=read_csv(snakemake.input.cells),
+        answers=read_csv(snakemake.input.answers),
+        comparisons=read_csv(snakemake.input.comparisons),
+        correlations=read_csv(snakemake.input.correlations),
+        drift=read_csv(snakemake.input.drift),
+        omnibus=read_csv(snakemake.input.omnibus),
+        trends=read_csv(snakemake.input.trends),
+        to_accuracy=read_csv(snakemake.input.to_accuracy),
+        choices=read_csv(snakemake.input.deploy),
+        stopping=read_json(Path(str(stopping))) if stopping else {},
+        repetitions_changed=changes_of(Path(snakemake.input.plan).parents[1]),
+        replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
+    )
+    authors = Path(str(snakemake.input.authors)) if snakemake.input.authors else None
+    page = build_report(material, Path(snakemake.input.figures[0]).parent, authors)
+    write_text(Path(snakemake.output.page), page)
+
+
+run(main)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_text
 from framewatt.base.spreadsheet import to_csv
 from framewatt.planning.plan import planned_cells
@@ -20,24 +21,30 @@ from framewatt.statistics.to_accuracy import to_accuracy
 from framewatt.statistics.trends import fit_trends
 from framewatt.stopping.looks import looks_of
 
-runs, epochs = pd.read_parquet(snakemake.input.runs), pd.read_parquet(snakemake.input.epochs)
-plan = read_json(Path(snakemake.input.plan))
-planned, looks = planned_cells(plan), looks_of(plan["settings"])
-settings = snakemake.params.settings
-tested = read_test_sets(record_paths(snakemake.input.records), plan["settings"].get("models") or ())
-frames = {
-    "cells": summarise_cells(runs, settings),
-    "answers": answer(runs, settings, planned, looks),
-    "comparisons": compare_cells(runs, settings),
-    "correlations": correlate(runs, settings),
-    "drift": drift(runs, settings),
-    "omnibus": omnibus(runs, settings, planned),
-    "trends": fit_trends(epochs, runs, settings),
-    "to_accuracy": to_accuracy(epochs, runs, settings),
-    "deploy": judge_choices(runs, settings, tested, looks),
-}
-for name, frame in frames.items():
-    # Twelve digits: beyond them lies what this machine's mathematical library makes of a function, which another's,
-    # in a container or where a package is rebuilt, does not.
-    text = to_csv(frame, float_format="%.12g")
-    write_text(Path(snakemake.output[name]), text)
+
+def main() -> None:
+    """Make every frame of statistics, and write each as CSV."""
+    runs, epochs = pd.read_parquet(snakemake.input.runs), pd.read_parquet(snakemake.input.epochs)
+    plan = read_json(Path(snakemake.input.plan))
+    planned, looks = planned_cells(plan), looks_of(plan["settings"])
+    settings = snakemake.params.settings
+    tested = read_test_sets(record_paths(snakemake.input.records), plan["settings"].get("models") or ())
+    frames = {
+        "cells": summarise_cells(runs, settings),
+        "answers": answer(runs, settings, planned, looks),
+        "comparisons": compare_cells(runs, settings),
+        "correlations": correlate(runs, settings),
+        "drift": drift(runs, settings),
+        "omnibus": omnibus(runs, settings, planned),
+        "trends": fit_trends(epochs, runs, settings),
+        "to_accuracy": to_accuracy(epochs, runs, settings),
+        "deploy": judge_choices(runs, settings, tested, looks),
+    }
+    for name, frame in frames.items():
+        # Twelve digits: beyond them lies what this machine's mathematical library makes of a function, which another's,
+        # in a container or where a package is rebuilt, does not.
+        text = to_csv(frame, float_format="%.12g")
+        write_text(Path(snakemake.output[name]), text)
+
+
+run(main)

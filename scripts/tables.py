@@ -2,11 +2,18 @@
 
 from pathlib import Path
 
+from framewatt.base.cli import run
 from framewatt.tables.names import TABLES
 from framewatt.tables.results import Results
 from framewatt.tables.table import write_table
 
-results = Results(snakemake.input, snakemake.params)
-made = {name: table.make(results) for name, table in TABLES.items()}
-for path in map(Path, snakemake.output):
-    write_table(made[path.stem], path)
+
+def main() -> None:
+    """Make every table, and write each in its formats."""
+    results = Results(snakemake.input, snakemake.params)
+    made = {name: table.make(results) for name, table in TABLES.items()}
+    for path in map(Path, snakemake.output):
+        write_table(made[path.stem], path)
+
+
+run(main)

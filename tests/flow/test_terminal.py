@@ -1,6 +1,9 @@
 """Snakemake's log without the lines that tell nothing; all others stay."""
 
 import logging
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +24,7 @@ def test_only_lines_that_tell_nothing_are_left_out(level: int, text: str, kept: 
     assert Tidy(lambda jobs: "").filter(logging.LogRecord("snakemake", level, "", 0, text, (), None)) == kept
 
 
+SOURCES = Path(__file__).parents[2] / "src"
 STOPPING = "Terminating processes on user request, this might take some time."
 OF_ITS_JOB = """RuleException:
 CalledProcessError in file "rules/measure.smk", line 34:
@@ -41,3 +45,20 @@ def test_what_a_user_stopped_is_no_error_and_all_else_is(text: str, kept: bool) 
     assert passes(logging.WARNING, STOPPING)
     assert tidy.stopped
     assert passes(logging.ERROR, text) == kept
+
+
+@pytest.mark.parametrize(
+    ("of_the_user", "error", "told"),
+    [
+        (True, "KeyboardInterrupt", ["framewatt: stopped before the first job; nothing was begun"]),
+        (False, "KeyboardInterrupt", []),
+        (True, "ValueError('3')", ["Traceback (most recent call last):", "ValueError: 3"]),
+    ],
+)
+def test_a_stop_that_nobody_catches_is_one_sentence(of_the_user: bool, error: str, told: list[str]) -> None:
+    imported = "from framewatt.flow.terminal import stopped_in_a_sentence"
+    code = f"{imported}\nstopped_in_a_sentence(of_the_user={of_the_user})\nraise {error}"
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, env={"PYTHONPATH": str(SOURCES)}, capture_output=True, text=True, check=False)
+    assert ended.returncode != 0
+    assert [line for line in ended.stderr.splitlines() if not line.startswith(" ")] == told

@@ -4,6 +4,7 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Mapping
+from types import TracebackType
 
 from framewatt.base.terminal import CLEAR
 
@@ -66,3 +67,20 @@ def tidy_log(begin: Callable[[Mapping[str, int]], str]) -> Tidy:
     found = next((one for one in logger.filters if isinstance(one, Tidy)), None) or Tidy(begin)
     logger.addFilter(found)
     return found
+
+
+def stopped_in_a_sentence(*, of_the_user: bool) -> None:
+    """From here on, Ctrl-C that nobody catches, as while Snakemake reads its files, is told without a traceback.
+
+    Args:
+        of_the_user: whether this is the process that the user called; a job's own says nothing, since that one does.
+    """
+    usual = sys.excepthook
+
+    def told(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if not issubclass(kind, KeyboardInterrupt):
+            usual(kind, error, trace)
+        elif of_the_user:
+            sys.stderr.write("framewatt: stopped before the first job; nothing was begun\n")
+
+    sys.excepthook = told
