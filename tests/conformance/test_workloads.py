@@ -16,8 +16,15 @@ from framewatt.datasets.contract import save_arrays
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.workloads import registered_models
+from framewatt.workloads.neumf import AS_PUBLISHED, FULL, SMALL
 
 REGISTERED = [(framework, model) for framework in FRAMEWORKS for model in registered_models(framework)]
+NEUMFS = {"neumf": FULL, "neumf_as_published": AS_PUBLISHED, "neumf_small": SMALL}
+PAIRS = {
+    "module": "synthetic_ratings",
+    # Five users, each with one item and one negative to test, one item and three negatives to train.
+    **{"users": 5, "items": 10, "tastes": 1, "ratings_per_user": 2, "negatives": 3, "candidates": 1, "seed": 0},
+}
 PARAMETERS = {
     # 10 classes, no convolution with a bias.
     ("torch", "resnet50"): 23_528_522,
@@ -43,6 +50,11 @@ PARAMETERS = {
     **{(framework, "bert_tiny"): 4_385_920 + 10 * (128 + 1) for framework in FRAMEWORKS},
     # 64 pixels to 64, three neighbours of 64 to 64, 64 to 10 classes.
     **{(framework, "digit_tagger"): 65 * 64 + (3 * 64 + 1) * 64 + 65 * 10 for framework in FRAMEWORKS},
+    **{
+        (framework, model): dimensions.parameters(make_arrays(PAIRS).categories)
+        for framework in FRAMEWORKS
+        for model, dimensions in NEUMFS.items()
+    },
 }
 
 DEEPER = ("resnet101", "resnet152")
@@ -52,8 +64,11 @@ DIGITS = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
 TEXTS = {"module": "synthetic", "shape": [16], "vocabulary": 30522, "classes": 10, "seed": 0}
 NUMBERS = {"module": "numbers", "longest": 8, "test_fraction": 0.2, "seed": 0}
 RESNETS = ["resnet101", "resnet152", "resnet50"]
-MODELS = ["bert_base", "bert_tiny", "digit_tagger", "mobilenetv2", *RESNETS]
-MODULES = {"bert_base": "synthetic", "bert_tiny": "synthetic", "digit_tagger": "numbers"}
+MODELS = ["bert_base", "bert_tiny", "digit_tagger", "mobilenetv2", *NEUMFS, *RESNETS]
+MODULES = {
+    **{"bert_base": "synthetic", "bert_tiny": "synthetic", "digit_tagger": "numbers"},
+    **dict.fromkeys(NEUMFS, "synthetic_ratings"),
+}
 """Data sets of the models that do not see digits."""
 
 
@@ -64,6 +79,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for definition in (DIGITS, TEXTS, NUMBERS):
         few = {**definition, "train_samples": 20, "test_samples": 10}
         save_arrays(folder / f"{definition['module']}.npz", make_arrays(few))
+    save_arrays(folder / f"{PAIRS['module']}.npz", make_arrays(PAIRS))
     return {model: folder / f"{MODULES.get(model, 'digits')}.npz" for model in MODELS}
 
 
@@ -110,7 +126,7 @@ STRIDED = {
     **{(framework, resnet): {"1x1": 6, "7x7": 1} for framework in ("tensorflow", "mxnet") for resnet in RESNETS},
     **{(framework, "mobilenetv2"): {"3x3": 5} for framework in FRAMEWORKS},
     **{(framework, bert): {} for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
-    **{(framework, "digit_tagger"): {} for framework in FRAMEWORKS},
+    **{(framework, model): {} for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
 }
 EPSILONS = {
     **{(framework, resnet): [1e-5] for framework in FRAMEWORKS for resnet in RESNETS},
@@ -118,7 +134,7 @@ EPSILONS = {
     **{("tensorflow", resnet): [1.001e-5] for resnet in RESNETS},
     ("tensorflow", "mobilenetv2"): [1e-3],
     **{(framework, bert): [1e-12] for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
-    **{(framework, "digit_tagger"): [] for framework in FRAMEWORKS},
+    **{(framework, model): [] for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
 }
 
 
@@ -136,7 +152,7 @@ class TestWorkload:
 
     def test_scores_are_one_row_a_sample_on_the_host(self, trained, framework: str, model: str) -> None:
         found = trained(framework, model)
-        each = [8, 10] if model == "digit_tagger" else [10]
+        each = {"digit_tagger": [8, 10], **{key: [1] for key in NEUMFS}}.get(model, [10])
         assert (found["scores_type"], found["scores_shape"]) == ("ndarray", [10, *each])
 
     def test_batch_size_does_not_change_scores(self, trained, framework: str, model: str) -> None:
@@ -158,7 +174,7 @@ class TestWorkload:
 class TestFacts:
     def test_facts_say_what_the_model_is(self, trained, framework: str, model: str) -> None:
         facts = trained(framework, model)["facts"]
-        shapes = {"synthetic": [16], "numbers": [8, 64]}
+        shapes = {"synthetic": [16], "numbers": [8, 64], "synthetic_ratings": [2]}
         assert sorted(facts["input_shape"]) == shapes.get(MODULES.get(model), [3, 32, 32])
         assert facts["libraries"]
         assert facts["flops"] or facts["flops_reason"]

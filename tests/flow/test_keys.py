@@ -61,6 +61,7 @@ OTHER = {
     "costs.intensity_g_per_kwh": 100,
     "costs.price": {"per_kwh": 1, "currency": "EUR"},
     "weights": "seeded",
+    "training.betas": [0.25, 0.5],
     "factors[].phase": ["infer"],
     "factors[].workload": ["resnet50", "mobilenet"],
     "factors[].dataset": ["digits", "cifar10"],

@@ -97,7 +97,7 @@ def _check(path: Path, name: str, definition: Mapping[str, Any], sources: Mappin
     unknown = next((source for source in definition.get("sources", {}).values() if source not in sources), None)
     if unknown:
         raise FramewattError(f"{path}: {name}: found the source {unknown}; allowed: {', '.join(sources)}")
-    if (definition["module"] == _SYNTHETIC) != name.startswith(_SYNTHETIC):
+    if definition["module"].startswith(_SYNTHETIC) != name.startswith(_SYNTHETIC):
         raise FramewattError(
             f"{path}: {name}: found the module {definition['module']}; allowed: random data, and nothing else, is "
             f"called {_SYNTHETIC}…, so that tables and figures say what it is"

@@ -44,6 +44,7 @@ class Arrays:
         channels_first: whether samples of three axes are images (channels, height, width), which TensorFlow gets as
             (height, width, channels); other samples are passed unchanged.
         task: what is asked of a model, a name of framewatt.tasks.
+        categories: where samples are ids (user, item), how many there are of each, by column of `x_test`; else empty.
         lengths_train: of sequences, how many tokens each has, shape (n,), int64; they are padded to the longest, and
             stored without padding. None where samples are of one size.
         lengths_test: the same for `x_test`, shape (m,).
@@ -64,6 +65,7 @@ class Arrays:
     unlabelled: str | None = None
     channels_first: bool = True
     task: str = "classification"
+    categories: tuple[int, ...] = ()
     lengths_train: NDArray[np.int64] | None = None
     lengths_test: NDArray[np.int64] | None = None
 
@@ -146,12 +148,23 @@ def _problems(arrays: Arrays) -> Iterator[str]:
         for name, values in inputs.items():
             if arrays.unlabelled is None and len(values) != len(labels):
                 yield f"{len(values)} samples of {name} and {len(labels)} labels; allowed: one label a sample"
+        yield from _of_ids(arrays.x_test if test else arrays.x_train, arrays.categories)
         counts = [len(values) for values in inputs.values()]
         if len(set(counts)) > 1:
             yield f"{counts} samples of {', '.join(inputs)}; allowed: as many of each"
         each = arrays.labels(test)
         if len(each) and not 0 <= each.min() <= each.max() < arrays.classes:
             yield f"labels {each.min()} to {each.max()}; allowed: 0 to {arrays.classes - 1}"
+
+
+def _of_ids(ids: NDArray[Any], categories: tuple[int, ...]) -> Iterator[str]:
+    """Where ids are not those of their categories."""
+    if not categories:
+        return
+    if ids.dtype != np.int64 or ids.shape[1:] != (len(categories),):
+        yield f"ids of shape {ids.shape}, {ids.dtype}; allowed: (n, {len(categories)}) int64"
+    elif len(ids) and not ((ids >= 0) & (ids < categories)).all():
+        yield f"ids {ids.min(axis=0).tolist()} to {ids.max(axis=0).tolist()}; allowed: from 0, below {list(categories)}"
 
 
 def _of_sequences(
@@ -185,6 +198,8 @@ def save_arrays(path: Path, arrays: Arrays) -> None:
         content["own"] = np.array(json.dumps({name: getattr(arrays, name) for name in _OWN}))
     if arrays.task != Arrays.task:
         content["task"] = np.array(arrays.task)
+    if arrays.categories:
+        content["categories"] = np.array(arrays.categories, np.int64)
 
     def write(partial: Path) -> None:
         with partial.open("wb") as file:
@@ -213,6 +228,7 @@ def load_arrays(path: Path) -> Arrays:
                 **fields,
                 **more,
                 task=str(content["task"]) if "task" in content else Arrays.task,
+                categories=tuple(content["categories"].tolist()) if "categories" in content else (),
                 class_count=int(content["class_count"]),
                 about=json.loads(str(content["about"])),
                 **(json.loads(str(content["own"])) if "own" in content else {}),

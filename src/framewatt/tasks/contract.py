@@ -4,7 +4,7 @@ A task's loss is in every engine that trains it (`LOSSES` in workloads/<framewor
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,8 +88,8 @@ class Judged:
     Attributes:
         values: every metric of the task by name, in its order; None where it is unknown.
         unknown: why they are unknown; None where they are known.
-        right: shape (units of the test set,), bool: which units were answered right; None where that is unknown, or
-            where an answer is not right or wrong.
+        right: shape (Task.answers_in,), bool: which answers are right; None where that is unknown, or where answers are
+            not right or wrong.
     """
 
     values: dict[str, float | None]
@@ -148,16 +148,20 @@ class Task(ABC):
         """Units of work in some samples; here a sample is a unit."""
         return len(indices)
 
+    def answers_in(self, data: Mapping[str, Any]) -> int:
+        """How many answers the primary metric is of, from the record of a data set; here every unit is one."""
+        return int(data.get("test_units", data["test_samples"]))
+
     @abstractmethod
     def predictions(self, outputs: Outputs, data: Arrays) -> NDArray[Any] | None:
-        """The model's answers, one per unit of the test set; None where outputs have another shape than answers."""
+        """The model's answers for the test set, shape (n,); None where outputs have another shape than answers."""
 
     @abstractmethod
     def judge(self, outputs: Outputs, data: Arrays) -> Judged:
         """The task's metrics of a model's outputs for the whole test set."""
 
     def recount(self, right: NDArray[np.bool_]) -> float:
-        """The primary metric, from which units were answered right.
+        """The primary metric, from which answers are right.
 
         Raises:
             FramewattError: answers of the task are not right or wrong.

@@ -24,8 +24,11 @@ ONNX_FILE = "model.onnx"
 BODY = ("config.json", "model.safetensors")
 """Files of published weights without a head, as on model hubs: the model's configuration, and its weights."""
 
-ADAM = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
-"""Adam's constants, as in its paper (Kingma and Ba, 2015), in every framework; the frameworks' own epsilons differ."""
+EPSILON = 1e-8
+"""Adam's, as in its paper (Kingma and Ba, 2015), in every framework; the frameworks' own differ."""
+
+BETAS = (0.9, 0.999)
+"""Adam's, as in its paper, where a study says nothing else."""
 
 Inputs = tuple[Any, ...]
 """One batch: an array of the framework for each of the data set's inputs, in their order."""
@@ -44,11 +47,13 @@ class Facts:
         task: what is asked of it, a name of framewatt.tasks.
         classes: number of classes of a sample, or of a token; 0 where there are no labels.
         input_shape: shape of one sample of the first input, in the framework's layout.
+        categories: where samples are ids, how many there are of each, see Arrays.
     """
 
     task: str
     classes: int
     input_shape: tuple[int, ...]
+    categories: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -205,7 +210,13 @@ def facts_of(data: Arrays, input_shape: tuple[int, ...] | None = None) -> Facts:
         data: the data set.
         input_shape: shape of one sample in the framework's layout; None where it is the data set's.
     """
-    return Facts(data.task, data.classes, input_shape or data.input_shape)
+    return Facts(data.task, data.classes, input_shape or data.input_shape, data.categories)
+
+
+def adam_of(training: Mapping[str, Any]) -> dict[str, float]:
+    """Adam's constants `beta_1`, `beta_2` and `epsilon`, from the study's `training` settings."""
+    first, second = training.get("betas", BETAS)
+    return {"beta_1": first, "beta_2": second, "epsilon": EPSILON}
 
 
 def spec_of(job: Mapping[str, Any]) -> Spec:

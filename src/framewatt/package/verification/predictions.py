@@ -7,7 +7,7 @@ from typing import Any
 from framewatt.base.errors import FramewattError
 from framewatt.package.verification.compare import some
 from framewatt.package.verification.opened import Opened
-from framewatt.package.verification.samples import asked_of, data_of, units_in
+from framewatt.package.verification.samples import asked_of, data_of
 from framewatt.runs.predictions import NAME, read_right
 from framewatt.study.study import Study
 from framewatt.tasks.quality import is_known, values_of
@@ -22,11 +22,12 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
 
 
 def _of_run(path: Path, record: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[str]:
-    told, units, task = record["predictions"], units_in(data), asked_of(data)
+    told, task = record["predictions"], asked_of(data)
+    answers = task.answers_in(data)
     name = task.primary.name
     value = values_of(record["quality"]).get(name)
-    if told["samples"] != units:
-        yield f"{NAME}: the record tells of {told['samples']} {task.unit}s, the data set has {units}"
+    if told["samples"] != answers:
+        yield f"{NAME}: the record tells of {told['samples']} answers, the data set asks for {answers}"
     try:
         again = task.recount(read_right(path, told))
     except FramewattError as error:

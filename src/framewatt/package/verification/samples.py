@@ -45,7 +45,7 @@ def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]
     else:
         yield from _inferred(data, cell, record, study.settings["window"]["minimum_s"])
         yield from _near(cell, asked_of(data).primary.name, start["values"], values_of(record["quality"]))
-    yield from _whole(asked_of(data).primary.name, values_of(record["quality"]), units_in(data))
+    yield from _whole(asked_of(data).primary.name, values_of(record["quality"]), asked_of(data).answers_in(data))
     seeded = cell.phase == "infer" and weights_of(study.settings, cell.workload) == SEEDED
     yield from problems_of_quality(cell.phase, seeded, asked_of(data), data, record)
 
@@ -136,8 +136,3 @@ def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
 def asked_of(data: Mapping[str, Any]) -> Task:
     """The task that a data set is for, from its record; those from before there were others are for classification."""
     return task_of(data.get("task", Arrays.task))
-
-
-def units_in(data: Mapping[str, Any]) -> int:
-    """Units of work in the test set of a data set, from its record."""
-    return int(data.get("test_units", data["test_samples"]))

@@ -26,6 +26,8 @@ def _one(labels: mx.nd.NDArray) -> int:
 LOSSES: dict[str, tuple[Loss, Terms]] = {
     "classification": (gluon.loss.SoftmaxCrossEntropyLoss(), len),
     "tagging": (_tokens, _one),
+    # Chosen or not: scores (batch, 1), labels (batch,), 0 or 1.
+    "recommendation": (gluon.loss.SigmoidBCELoss(), len),
 }
 """By the task's name: the loss, from outputs and labels of a batch, one number or one a sample; and how many numbers
 these are, by which Gluon divides the gradients of their sum."""

@@ -11,7 +11,7 @@ from mxnet import autograd, gluon
 
 from framewatt.datasets.contract import Arrays
 from framewatt.tasks.contract import Outputs
-from framewatt.workloads.contract import ADAM, Inference, Inputs, Spec, Training, example_inputs, facts_of
+from framewatt.workloads.contract import Inference, Inputs, Spec, Training, adam_of, example_inputs, facts_of
 from framewatt.workloads.models import build_model
 from framewatt.workloads.mxnet._losses import LOSSES
 from framewatt.workloads.mxnet._structure import structure
@@ -23,7 +23,9 @@ def optimizer_of(spec: Spec) -> tuple[str, dict[str, Any]]:
     """Name and settings of the study's optimizer."""
     rate = {"learning_rate": spec.training["learning_rate"]}
     if spec.level("optimizer") == "adam":
-        return "adam", rate | {"beta1": ADAM["beta_1"], "beta2": ADAM["beta_2"], "epsilon": ADAM["epsilon"]}
+        constants = adam_of(spec.training)
+        renamed = {"beta1": constants["beta_1"], "beta2": constants["beta_2"], "epsilon": constants["epsilon"]}
+        return "adam", rate | renamed
     return "sgd", rate | {"momentum": spec.training["momentum"]}
 
 

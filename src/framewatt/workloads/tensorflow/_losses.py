@@ -24,5 +24,11 @@ def _tokens(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     return tf.reduce_sum(losses * tokens) / tf.reduce_sum(tokens)
 
 
-LOSSES: dict[str, Loss] = {"classification": _samples, "tagging": _tokens}
+def _pairs(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Cross-entropy of chosen or not: scores (batch, 1), labels (batch,), 0 or 1."""
+    chosen, each = tf.cast(labels, scores.dtype), tf.reshape(scores, [-1])
+    return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(chosen, each))
+
+
+LOSSES: dict[str, Loss] = {"classification": _samples, "tagging": _tokens, "recommendation": _pairs}
 """By the task's name: from outputs and labels of a batch."""

@@ -11,7 +11,7 @@ from tensorflow.python.util import _pywrap_util_port
 
 from framewatt.datasets.contract import Arrays
 from framewatt.tasks.contract import Outputs
-from framewatt.workloads.contract import ADAM, Inference, Inputs, Spec, Training, example_inputs, facts_of
+from framewatt.workloads.contract import Inference, Inputs, Spec, Training, adam_of, example_inputs, facts_of
 from framewatt.workloads.models import build_model
 from framewatt.workloads.tensorflow._losses import LOSSES
 from framewatt.workloads.tensorflow._structure import structure
@@ -35,7 +35,7 @@ def optimizer_of(spec: Spec) -> keras.optimizers.Optimizer:
     """The study's optimizer at its learning rate; with loss scaling in fp16."""
     rate = spec.training["learning_rate"]
     optimizer = (
-        keras.optimizers.Adam(rate, **ADAM)
+        keras.optimizers.Adam(rate, **adam_of(spec.training))
         if spec.level("optimizer") == "adam"
         else keras.optimizers.SGD(rate, momentum=spec.training["momentum"])
     )

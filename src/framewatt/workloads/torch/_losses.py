@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import torch
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from framewatt.datasets.ragged import IGNORED
 
@@ -15,5 +15,10 @@ def _tokens(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     return cross_entropy(scores.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
 
 
-LOSSES: dict[str, Loss] = {"classification": cross_entropy, "tagging": _tokens}
+def _pairs(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy of chosen or not: scores (batch, 1), labels (batch,), 0 or 1."""
+    return binary_cross_entropy_with_logits(scores.flatten(), labels.to(scores.dtype))
+
+
+LOSSES: dict[str, Loss] = {"classification": cross_entropy, "tagging": _tokens, "recommendation": _pairs}
 """By the task's name: from outputs and labels of a batch."""

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch._dynamo.utils import counters
 
-from framewatt.workloads.contract import ADAM, Spec
+from framewatt.workloads.contract import Spec, adam_of
 
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
@@ -59,6 +59,7 @@ def optimizer_of(spec: Spec, parameters: Iterable[torch.nn.Parameter]) -> torch.
     """
     rate = spec.training["learning_rate"]
     if spec.level("optimizer") == "adam":
-        betas = (ADAM["beta_1"], ADAM["beta_2"])
-        return torch.optim.Adam(parameters, lr=rate, betas=betas, eps=ADAM["epsilon"], fused=True)
+        constants = adam_of(spec.training)
+        betas = (constants["beta_1"], constants["beta_2"])
+        return torch.optim.Adam(parameters, lr=rate, betas=betas, eps=constants["epsilon"], fused=True)
     return torch.optim.SGD(parameters, lr=rate, momentum=spec.training["momentum"], fused=True)

@@ -1,0 +1,155 @@
+"""Ratings as a data set for recommendation: pairs to learn from, and each user's last item among others to be found.
+
+Source of the protocol (leave one out, negatives drawn): X. He et al., Neural Collaborative Filtering, WWW 2017.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.base.errors import FramewattError
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.rankings import ranks_of
+
+Ids = NDArray[np.int64]
+
+PAIRS = "pairs"
+"""Name of the models' input, (user, item)."""
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Who rated what, in the order of a file.
+
+    Attributes:
+        users: shape (n,), int64, any numbers.
+        items: the same.
+        times: the same, in any unit.
+    """
+
+    users: Ids
+    items: Ids
+    times: Ids
+
+
+def leave_one_out(
+    ratings: Ratings, *, fewest_ratings: int, negatives: int, candidates: int, seed: int, about: Mapping[str, Any]
+) -> Arrays:
+    """The last item of each user to be found among items that the user never rated; all others to learn from.
+
+    Stars are not looked at: whatever was rated was chosen. Of an item that a user rated more than once the first rating
+    counts. Negatives are drawn once, so that every framework learns from the same ones. Those to learn from are drawn
+    from all that the user did not rate before the last item: were that one left out, too, a model could tell it by its
+    never having been a negative.
+
+    Args:
+        ratings: at least one user's.
+        fewest_ratings: users with fewer are left out, and counted in the record; at least 2.
+        negatives: pairs (user, item not rated) a rating.
+        candidates: items beside the chosen one that are ranked, without repeats.
+        seed: of all draws.
+        about: what the data record says beyond this.
+
+    Returns:
+        Pairs (user, item) numbered from 0, shape (n, 2), int64; labels 1 of ratings and 0 of negatives.
+
+    Raises:
+        FramewattError: too few ratings are asked for, no user has enough, or a user has rated too many items.
+    """
+    if fewest_ratings < 2:
+        raise FramewattError(f"fewest_ratings: found {fewest_ratings}; allowed: 2 or more, one of them to be found")
+    rows, counted = _kept(ratings, fewest_ratings)
+    users, user = np.unique(ratings.users[rows], return_inverse=True)
+    items, item = np.unique(ratings.items[rows], return_inverse=True)
+    sizes = (len(users), len(items))
+    rated = np.bincount(user, minlength=sizes[0])
+    if sizes[1] - rated.max() < candidates:
+        raise FramewattError(
+            f"candidates: found {candidates}, and a user who rated all but {sizes[1] - rated.max()} items; "
+            "allowed: at most these"
+        )
+    last = np.append(user[1:] != user[:-1], True)
+    draw = np.random.default_rng(seed)
+    learnt = np.column_stack([user[~last], item[~last]])
+    found = np.column_stack([user[last], item[last]])
+    known = _keys(learnt, sizes[1])
+    owners = np.repeat(learnt[:, 0], negatives)
+    others = _not_in(known, owners, sizes[1], draw)
+    ranked = _distinct(np.union1d(known, _keys(found, sizes[1])), sizes, candidates, draw)
+    each = candidates + 1
+    tested = np.column_stack([found[:, 1], ranked]).reshape(-1)
+    arrays = Arrays(
+        np.concatenate([learnt, np.column_stack([owners, others])]),
+        np.repeat([1, 0], [len(learnt), len(owners)]),
+        np.column_stack([np.repeat(np.arange(sizes[0]), each), tested]),
+        np.tile(np.arange(each) == 0, sizes[0]).astype(np.int64),
+        class_count=2,
+        main=PAIRS,
+        channels_first=False,
+        task="recommendation",
+        categories=sizes,
+    )
+    details = {"users": sizes[0], "items": sizes[1], "ratings": len(user), **counted, **_by_popularity(arrays)}
+    return Arrays(**{**vars(arrays), "about": {**about, **details}})
+
+
+def _kept(ratings: Ratings, fewest: int) -> tuple[Ids, dict[str, int]]:
+    """Rows of users with enough ratings, by user and time, without repeats; and how many were left out."""
+    order = np.lexsort((np.arange(len(ratings.users)), ratings.times, ratings.users))
+    pairs = np.column_stack([ratings.users[order], ratings.items[order]])
+    _, first = np.unique(pairs, axis=0, return_index=True)
+    once = order[np.sort(first)]
+    users, place, count = np.unique(ratings.users[once], return_inverse=True, return_counts=True)
+    enough = count >= fewest
+    if not enough.any():
+        raise FramewattError(f"ratings: found {len(users)} users with fewer than {fewest}; allowed: one with as many")
+    counted = {"repeated_ratings": len(order) - len(once), "users_left_out": int((~enough).sum())}
+    return once[enough[place]], counted
+
+
+def _keys(pairs: Ids, items: int) -> Ids:
+    """Pairs as numbers, sorted."""
+    keys: Ids = np.sort(pairs[:, 0] * items + pairs[:, 1])
+    return keys
+
+
+def _are_in(keys: Ids, asked: Ids) -> NDArray[np.bool_]:
+    """Which numbers are among sorted ones."""
+    places = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+    found: NDArray[np.bool_] = keys[places] == asked
+    return found
+
+
+def _not_in(known: Ids, users: Ids, items: int, draw: np.random.Generator) -> Ids:
+    """For each user an item that makes no known pair; a user may get one twice."""
+    drawn: Ids = draw.integers(items, size=len(users))
+    wrong = np.flatnonzero(_are_in(known, users * items + drawn))
+    while len(wrong):
+        drawn[wrong] = draw.integers(items, size=len(wrong))
+        wrong = wrong[_are_in(known, users[wrong] * items + drawn[wrong])]
+    return drawn
+
+
+def _distinct(known: Ids, sizes: tuple[int, int], count: int, draw: np.random.Generator) -> Ids:
+    """For each user `count` different items that make no known pair, shape (users, count)."""
+    users, items = sizes
+    owners = np.repeat(np.arange(users), count)
+    drawn = _not_in(known, owners, items, draw)
+    while True:
+        keys = owners * items + drawn
+        _, first = np.unique(keys, return_index=True)
+        again = np.setdiff1d(np.arange(len(keys)), first)
+        if not len(again):
+            return drawn.reshape(users, count)
+        drawn[again] = _not_in(known, owners[again], items, draw)
+
+
+def _by_popularity(arrays: Arrays) -> dict[str, float]:
+    """What a ranking by how often an item is rated reaches: a model that has learnt of users ranks better."""
+    ratings = arrays.x_train[arrays.y_train == 1]
+    popular = np.bincount(ratings[:, 1], minlength=arrays.categories[1])
+    ranks = ranks_of(popular[arrays.x_test[:, 1]], arrays)
+    return {"popularity_hit_rate_10": float((ranks < 10).mean())}

@@ -1,0 +1,14 @@
+"""NeuMF with the dimensions of its paper, for a machine of few cores."""
+
+import keras
+
+from framewatt.workloads.contract import Facts
+from framewatt.workloads.neumf import SMALL, TASK
+from framewatt.workloads.tensorflow._neumf import build_neumf
+
+__all__ = ["TASK", "build"]
+
+
+def build(facts: Facts) -> keras.Model:
+    """The model; takes pairs of a user and an item."""
+    return build_neumf(SMALL, facts.categories)

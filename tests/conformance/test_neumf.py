@@ -1,0 +1,116 @@
+"""NeuMF: the same model in every framework, from its weights to its steps, its hit rate and its export."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from checkout import ROOT, python_of
+from stages import run_stages
+
+from framewatt.base.errors import FramewattError
+from framewatt.datasets import make_arrays
+from framewatt.datasets.contract import Arrays, save_arrays
+from framewatt.study.cell import environment_of
+from framewatt.study.runtimes import FRAMEWORKS
+from framewatt.tasks.recommendation import chance
+from framewatt.workloads.neumf import AS_PUBLISHED, FULL, SMALL
+
+DRAWN = {
+    "module": "synthetic_ratings",
+    **{"users": 300, "items": 400, "tastes": 8, "ratings_per_user": 30, "negatives": 4, "candidates": 100, "seed": 0},
+}
+ML_20M = (138_493, 26_744)
+"""Users and items of MovieLens 20M."""
+
+
+@pytest.fixture(scope="module")
+def data() -> Arrays:
+    return make_arrays(DRAWN)
+
+
+@pytest.fixture(scope="module")
+def carried(tmp_path_factory: pytest.TempPathFactory, data: Arrays) -> Path:
+    """What every framework computes from the same weights, with either optimizer."""
+    folder = tmp_path_factory.mktemp("carried")
+    save_arrays(folder / "data.npz", data)
+    draw = np.random.default_rng(1)
+    users, items = data.categories
+    shapes = [(users, SMALL.factors), (items, SMALL.factors), (users, SMALL.half), (items, SMALL.half)]
+    for before, units in zip(SMALL.layers, SMALL.layers[1:], strict=False):
+        shapes += [(units, before), (units,)]
+    shapes += [(1, SMALL.factors + SMALL.layers[-1]), (1,)]
+    # Larger than a model begins with, so that every part of it weighs.
+    weights = [draw.normal(scale=0.3, size=shape).astype(np.float32) for shape in shapes]
+    np.savez(folder / "weights.npz", **{f"{place:02}": values for place, values in enumerate(weights)})
+    for framework in FRAMEWORKS:
+        for optimizer, rate in (("sgd", "0.1"), ("adam", "0.0045")):
+            script = Path(__file__).with_name("carry_neumf.py")
+            done = subprocess.run(
+                [python_of(environment_of(framework, "cpu")), script, framework, folder, optimizer, rate],
+                env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            assert done.stdout.splitlines()[-1] == str(SMALL.parameters(data.categories))
+    return folder
+
+
+def found(folder: Path, framework: str, optimizer: str) -> dict[str, np.ndarray]:
+    with np.load(folder / f"{framework}-{optimizer}.npz") as content:
+        return {name: content[name] for name in content.files}
+
+
+def test_sizes_are_those_of_the_fact_sheet() -> None:
+    assert FULL.parameters(ML_20M) == 31_832_577
+    assert AS_PUBLISHED.parameters(ML_20M) == 330_488
+
+
+def test_another_data_set_than_of_pairs_is_refused() -> None:
+    with pytest.raises(FramewattError, match="NeuMF: found inputs of 0 kinds of ids; allowed: users and items"):
+        SMALL.sizes(())
+
+
+@pytest.mark.parametrize("other", [name for name in FRAMEWORKS if name != "torch"])
+class TestParity:
+    def test_the_same_weights_give_the_same_scores(self, carried: Path, other: str) -> None:
+        ours, theirs = (found(carried, name, "sgd")["before"] for name in ("torch", other))
+        assert np.abs(ours).max() > 0.5
+        assert np.abs(ours - theirs).max() < 5e-6
+
+    def test_the_same_weights_and_batch_give_the_same_gradients(self, carried: Path, other: str) -> None:
+        """One step of SGD: what it changes is the gradient, times the learning rate."""
+        with np.load(carried / "weights.npz") as content:
+            before = [content[name] for name in content.files]
+        ours, theirs = (found(carried, name, "sgd") for name in ("torch", other))
+        for place, start in enumerate(before):
+            steps = [one[f"first_{place}"] - start for one in (ours, theirs)]
+            scale = np.abs(steps[0]).max()
+            assert scale > 0
+            assert np.abs(steps[0] - steps[1]).max() < 1e-3 * scale, place
+
+    @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+    def test_ten_steps_have_the_same_losses(self, carried: Path, other: str, optimizer: str) -> None:
+        ours, theirs = (found(carried, name, optimizer) for name in ("torch", other))
+        assert len(ours["losses"]) == 10
+        assert theirs["losses"] == pytest.approx(ours["losses"], rel=1e-3)
+        assert theirs["losses"][0] == pytest.approx(ours["losses"][0], rel=1e-5)
+        # Of a weight whose gradient is all but 0, Adam's step is as large as any other, and of chance.
+        differences = np.sort(np.abs(theirs["after"] - ours["after"]).reshape(-1))
+        assert differences[int(0.99 * len(differences))] < 1e-3 * np.abs(ours["after"]).max()
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_it_learns_tastes_and_its_export_recommends_the_same(framework: str, data: Arrays, tmp_path: Path) -> None:
+    save_arrays(tmp_path / "data.npz", data)
+    training = {"epochs": 3, "learning_rate": 0.005, "momentum": 0.9}
+    model = {"model": "neumf_small", "weights": "trained", "training": training, "batch_size": 128}
+    weights, check = run_stages(framework, {**model, "options": {"optimizer": "adam"}}, tmp_path)
+    rates = [epoch["quality"]["hit_rate_10"]["value"] for epoch in weights["epochs"]]
+    assert max(rates) > data.about["popularity_hit_rate_10"] + 0.1 > chance(data) + 0.2, rates
+    assert (check["status"], check["reason"]) == ("ok", None)
+    assert check["equal_predictions_share"] > 0.999
+    assert check["quality"]["hit_rate_10"]["value"] == pytest.approx(rates[-1], abs=2 / data.about["users"])
