@@ -76,9 +76,7 @@ def read_ratings(path: Path) -> Ratings:
                     raise _wrong(path, lines.line_num, f"{STARS} {cells[stars][:40]!r}", "a number")
                 for name, place in places.items():
                     if not _is_id(cells[place]):
-                        raise _wrong(
-                            path, lines.line_num, f"{name} {cells[place][:40]!r}", "a whole number"
-                        )
+                        raise _wrong(path, lines.line_num, f"{name} {cells[place][:40]!r}", "a whole number")
                     columns[name].append(int(cells[place]))
     except UnicodeDecodeError as error:
         raise FramewattError(f"{path}: found bytes that are no UTF-8 ({error.reason}); allowed: UTF-8") from error

@@ -42,6 +42,15 @@ def optimizer_of(spec: Spec) -> keras.optimizers.Optimizer:
     return keras.optimizers.LossScaleOptimizer(optimizer) if spec.level("precision") == "fp16" else optimizer
 
 
+def summed(gradient: Any) -> tf.Tensor:
+    """The gradient of vectors by id (of an embedding) as one of all vectors, those of repeated ids added up.
+
+    Keras 3.15's Adam squares each occurrence of an id by itself, so that a vector that a batch has twice takes another
+    step than Adam's: the sum of squares stands where the square of the sum belongs.
+    """
+    return tf.convert_to_tensor(gradient) if isinstance(gradient, tf.IndexedSlices) else gradient
+
+
 class _TensorFlowModel:
     """What inference and training share: the model and a compiled forward pass."""
 
@@ -134,6 +143,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         self._optimizer = optimizer = optimizer_of(self.spec)
         optimizer.build(self.model.trainable_variables)
         loss_function = LOSSES[self.task.name]
+        squares = self.spec.level("optimizer") == "adam"
 
         @tf.function(jit_compile=self.compiled)  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
         def step(inputs: Inputs, labels: tf.Tensor) -> tf.Tensor:
@@ -142,7 +152,8 @@ class TensorFlowTraining(_TensorFlowModel, Training):
                 loss = loss_function(outputs, labels)
                 scaled = optimizer.scale_loss(loss)
             variables = self.model.trainable_variables
-            optimizer.apply(tape.gradient(scaled, variables), variables)
+            gradients = tape.gradient(scaled, variables)
+            optimizer.apply([summed(one) for one in gradients] if squares else gradients, variables)
             return loss
 
         self._step = step
