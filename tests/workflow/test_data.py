@@ -30,6 +30,18 @@ def test_the_users_folder_comes_before_a_download(checkout: Checkout) -> None:
     assert str(sample("svhn-tiny")) not in json.dumps(record)
 
 
+def test_ratings_of_a_users_folder_are_pairs_to_be_ranked(checkout: Checkout) -> None:
+    ratings = f"data_movielens_small={sample('movielens-ml-latest-small')}"
+    answer = checkout.snakemake("resources/data/ml-latest-small.npz", config=ratings)
+    assert answer.code == 0, answer.text
+    record = json.loads((checkout.root / "resources/data/ml-latest-small.json").read_text())
+    assert (record["users"], record["items"], record["ratings"], record["users_left_out"]) == (610, 9724, 100836, 0)
+    assert record["test_samples_per_class"] == [61000, 610]
+    assert record["train_samples_per_class"] == [4 * (100836 - 610), 100836 - 610]
+    # Far above chance, 10 of 101: popularity is what a model has to beat.
+    assert 0.5 < record["popularity_hit_rate_10"] < 0.7
+
+
 def test_a_damaged_original_is_one_line_and_leaves_nothing(checkout: Checkout) -> None:
     folder = checkout.root / "mine"
     shutil.copytree(sample("svhn-tiny"), folder)

@@ -63,7 +63,8 @@ def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
 def _training(study: Study) -> dict[str, Any]:
     """The study's training settings without the optimizer (an option) and the batch size (a field of the job)."""
     left_out = ("optimizer", "batch_size")
-    return {key: value for key, value in study.settings["training"].items() if key not in left_out}
+    told = study.settings["training"].items()
+    return {key: value for key, value in told if key not in left_out and value is not None}
 
 
 def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:

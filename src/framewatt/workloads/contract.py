@@ -24,11 +24,11 @@ ONNX_FILE = "model.onnx"
 BODY = ("config.json", "model.safetensors")
 """Files of published weights without a head, as on model hubs: the model's configuration, and its weights."""
 
-EPSILON = 1e-8
-"""Adam's, as in its paper (Kingma and Ba, 2015), in every framework; the frameworks' own differ."""
-
 BETAS = (0.9, 0.999)
-"""Adam's, as in its paper, where a study says nothing else."""
+"""Adam's, as in its paper (Kingma and Ba, 2015), where the study says nothing else."""
+
+EPSILON = 1e-8
+"""Adam's, as in its paper, in every framework; the frameworks' own differ."""
 
 Inputs = tuple[Any, ...]
 """One batch: an array of the framework for each of the data set's inputs, in their order."""
