@@ -11,12 +11,15 @@ from statistics_settings import settings
 from framewatt.base.errors import FramewattError
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
+from framewatt.study.cell import Chosen
 from framewatt.tables import study, training
 from framewatt.tables.fairness import fairness
 from framewatt.tables.table import Table, significant, to_csv, to_latex, to_markdown, with_ends, write_table
 
 TORCH, TENSORFLOW = cell("torch"), cell("tensorflow")
 SETTINGS = settings()
+PHASES = (("train", "adam"), ("infer", "sgd"))
+"""With the optimizer in their frames' column."""
 
 
 def small(*rows: tuple[str, str]) -> Table:
@@ -133,6 +136,17 @@ def test_training_comes_first_and_batch_sizes_in_order_of_number() -> None:
     cells = [cell("torch", batch_size=64), cell("torch", batch_size=8), cell("torch", "train", 16)]
     table = study.energy_time(summarise_cells(runs_frame({one: [1, 2] for one in cells}), SETTINGS))
     assert table.shown[["Phase", "Batch size"]].values.tolist() == [["train", "16"], ["infer", "8"], ["infer", "64"]]
+
+
+def test_inference_has_no_level_of_an_option_of_training() -> None:
+    """Its frame's column holds the default, and the weights may be of another optimizer."""
+    trained, run = (
+        cell("torch", phase, options=(Chosen("optimizer", level, level == "sgd"),)) for phase, level in PHASES
+    )
+    table = study.energy_time(summarise_cells(runs_frame({trained: [1, 2], run: [1, 2]}), SETTINGS))
+    assert table.shown[["Phase", "Optimizer"]].values.tolist() == [["train", "adam"], ["infer", "n/a"]]
+    alone = study.energy_time(summarise_cells(runs_frame({run: [1, 2]}), SETTINGS))
+    assert "Optimizer" not in alone.shown
 
 
 def test_accuracy_of_runs_that_count() -> None:

@@ -62,6 +62,11 @@ class Option:
     refusal: Callable[[Configuration, Level, str], str | None]
     word: str = ""
 
+    @property
+    def of_training(self) -> bool:
+        """Whether inference has none of its levels, its default neither."""
+        return self.refusal is _of_training
+
     def text(self, level: Level) -> str:
         """A level as readers see it: `threads 2`, `adam`."""
         return f"{self.word} {_plain(level)}".strip()

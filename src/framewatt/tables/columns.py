@@ -7,6 +7,7 @@ import pandas as pd
 
 from framewatt.frames.factor_words import title
 from framewatt.study.factors import reading_order
+from framewatt.study.options import OPTIONS
 from framewatt.tables.table import MISSING, Table, significant, text, with_ends
 
 ESTIMATED = " (estimated)"
@@ -44,9 +45,19 @@ def table_of(
 
 
 def factor_columns(data: pd.DataFrame, factors: Iterable[str]) -> dict[str, Show]:
-    """Columns of the factors; number format only where the study varies it."""
+    """Columns of the factors; number format where the study varies it, options of training where there is training."""
+    trains = "phase" in data and (data["phase"] == "train").any()
     names = [name for name in reading_order(factors) if name != "precision" or data["precision"].nunique() > 1]
-    return {title(name): text_of(name) for name in names}
+    return {title(name): _level_of(name) for name in names if trains or not _of_training(name)}
+
+
+def _of_training(name: str) -> bool:
+    return name in OPTIONS and OPTIONS[name].of_training
+
+
+def _level_of(name: str) -> Show:
+    """Shows a level; inference has none of an option of training, as whose default its frame's column holds."""
+    return lambda row: MISSING if _of_training(name) and row["phase"] != "train" else text(row[name])
 
 
 def text_of(name: str) -> Show:
