@@ -33,6 +33,8 @@ TRAINING_PAIRS = 12
 OWN_RUNS = 7
 TRAINED = {"torch": "torch", "tensorflow": "tensorflow/cpu", "mxnet": "mxnet/cpu"}
 """Framework -> the environment that it trains in."""
+MODELS = {"resnet50": "ResNet-50, batch 16,", "neumf_small": "NeuMF, batch 256,"}
+"""Model of bench.training_loops -> how its rows call it."""
 
 
 def main() -> None:
@@ -81,16 +83,16 @@ def _loops() -> list[dict]:
     loops.close()
     return [
         _ratio_row("timed loop over the bare loop, ResNet-50 in torch, batch 1", inference, ">= 0.99", 0.99),
-        *map(_training, TRAINED),
+        *(_training(framework, model) for model in MODELS for framework in TRAINED),
     ]
 
 
-def _training(framework: str) -> dict:
+def _training(framework: str, model: str) -> dict:
     """framewatt's training loop against the plain one of a framework."""
-    loops = Loops(TRAINED[framework], f"from bench.training_loops import main; main({framework!r})")
+    loops = Loops(TRAINED[framework], f"from bench.training_loops import main; main({framework!r}, {model!r})")
     ratio = compare(lambda: loops.rate("framewatt"), lambda: loops.rate("plain"), TRAINING_PAIRS)
     loops.close()
-    return _ratio_row(f"training loop over a plain one, ResNet-50 in {framework}, batch 16", ratio, ">= 1", 1.0)
+    return _ratio_row(f"training loop over a plain one, {MODELS[model]} in {framework}", ratio, ">= 1", 1.0)
 
 
 def _ratio_row(name: str, ratio: Ratio, target: str, least: float) -> dict:

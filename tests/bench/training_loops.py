@@ -1,8 +1,8 @@
 """Training loops of a framework, in its own environment: framewatt's and the plain one that its documentation teaches.
 
-`python -m bench.training_loops <framework>` reads the name of a loop a line (`framewatt`, `plain`) and answers with
-samples per second over an epoch. Both train ResNet-50 from the framework's zoo on the same images, each with its own
-weights; what a framework does once (tracing, compiling) is done before the first answer of a loop that counts.
+`python -m bench.training_loops <framework> <model>` reads the name of a loop a line (`framewatt`, `plain`) and answers
+with samples per second over an epoch. Both train the same model on the same samples, each with its own weights; what a
+framework does once (tracing, compiling) is done before the first answer of a loop that counts.
 """
 
 import functools
@@ -11,124 +11,190 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from bench.timed import samples_per_second
+from framewatt.datasets import synthetic_ratings
 from framewatt.datasets.contract import Arrays
 from framewatt.runs.worker import train
 from framewatt.workloads import make_training
-from framewatt.workloads.contract import Spec, Training
+from framewatt.workloads.contract import EPSILON, Spec, Training
+from framewatt.workloads.neumf import SMALL
 
 THREADS = 1
-BATCH = 16
-SAMPLES = 96
-SETTINGS = {"epochs": 1, "batch_size": BATCH, "learning_rate": 0.001, "momentum": 0.9}
+MOMENTUM = 0.9
 
 Epoch = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is trained.
+
+    Attributes:
+        model: its name.
+        data: makes its samples.
+        batch: samples a step.
+        rate: learning rate.
+        options: levels of options that are not at their default.
+    """
+
+    model: str
+    data: Callable[[], Arrays]
+    batch: int
+    rate: float
+    options: dict[str, str] = field(default_factory=dict)
 
 
 def images() -> Arrays:
     """Noise in the shape of CIFAR-10."""
     rng = np.random.default_rng(1)
-    pixels, labels = rng.random((SAMPLES, 3, 32, 32), dtype=np.float32), (np.arange(SAMPLES) % 10).astype(np.int64)
-    return Arrays(pixels, labels, pixels[:BATCH], labels[:BATCH], class_count=10)
+    pixels, labels = rng.random((96, 3, 32, 32), dtype=np.float32), (np.arange(96) % 10).astype(np.int64)
+    return Arrays(pixels, labels, pixels[:16], labels[:16], class_count=10)
+
+
+def pairs() -> Arrays:
+    """18,300 pairs of as many users as MovieLens' latest small has."""
+    return synthetic_ratings.make(
+        users=610, items=4000, tastes=8, ratings_per_user=7, negatives=4, candidates=1, seed=1
+    )
+
+
+CASES = {
+    case.model: case
+    for case in (
+        Case("resnet50", images, batch=16, rate=0.001),
+        Case("neumf_small", pairs, batch=256, rate=0.001, options={"optimizer": "adam"}),
+    )
+}
 
 
 @functools.cache
-def workload(framework: str) -> Training:
+def workload(framework: str, model: str) -> Training:
     """framewatt's workload, set up once for all epochs."""
-    spec = Spec("resnet50", BATCH, "cpu", "native", THREADS, 1, None, SETTINGS)
-    made = make_training(framework, spec, images())
+    case = CASES[model]
+    settings = {"epochs": 1, "batch_size": case.batch, "learning_rate": case.rate, "momentum": MOMENTUM}
+    spec = Spec(model, case.batch, "cpu", "native", THREADS, 1, None, settings, case.options)
+    made = make_training(framework, spec, case.data())
     made.setup()
     made.setup = lambda: None  # type: ignore[method-assign]  # `train` would begin anew
     return made
 
 
-def framewatt(framework: str) -> float:
+def framewatt(framework: str, model: str) -> float:
     """framewatt's training loop; samples a second of its window."""
-    return samples_per_second(lambda events: train(workload(framework), 1, events), "epoch-1")
+    return samples_per_second(lambda events: train(workload(framework, model), 1, events), "epoch-1")
 
 
-def plain(framework: str) -> float:
+def plain(framework: str, model: str) -> float:
     """The plain loop; samples a second."""
-    epoch = plain_epoch(framework)
+    epoch, samples = plain_epoch(framework, model), len(CASES[model].data().x_train)
     begin = time.perf_counter()
     epoch()
-    return SAMPLES / (time.perf_counter() - begin)
+    return samples / (time.perf_counter() - begin)
 
 
 @functools.cache
-def plain_epoch(framework: str) -> Epoch:
+def plain_epoch(framework: str, model: str) -> Epoch:
     """One epoch of the plain loop, over a model made once."""
-    return {"torch": torch_epoch, "tensorflow": tensorflow_epoch, "mxnet": mxnet_epoch}[framework]()
+    made = {"torch": torch_epoch, "tensorflow": tensorflow_epoch, "mxnet": mxnet_epoch}[framework]
+    return made(CASES[model])
 
 
-def torch_epoch() -> Epoch:
+def torch_epoch(case: Case) -> Epoch:
     """The loop of PyTorch's beginners' tutorial."""
-    torch, torchvision = importlib.import_module("torch"), importlib.import_module("torchvision")
+    torch = importlib.import_module("torch")
     torch.set_num_threads(THREADS)
-    data = images()
-    model = torchvision.models.resnet50(num_classes=10).train()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9)
-    loss_of = torch.nn.CrossEntropyLoss()
-    inputs, labels = torch.from_numpy(data.x_train), torch.from_numpy(data.y_train)
+    data = case.data()
+    loss_of: Callable[[Any, Any], Any]
+    if case.model == "resnet50":
+        model = importlib.import_module("torchvision").models.resnet50(num_classes=10)
+        optimizer = torch.optim.SGD(model.parameters(), lr=case.rate, momentum=MOMENTUM)
+        loss_of, labels = torch.nn.CrossEntropyLoss(), torch.from_numpy(data.y_train)
+    else:
+        model = _neumf("torch", data)
+        optimizer = torch.optim.Adam(model.parameters(), lr=case.rate)
+        loss_of, labels = torch.nn.BCEWithLogitsLoss(), torch.from_numpy(data.y_train).float()[:, None]
+    model.train()
+    inputs = torch.from_numpy(data.x_train)
 
     def epoch() -> None:
-        for start in range(0, SAMPLES, BATCH):
+        for chosen in torch.randperm(len(inputs)).split(case.batch):
             optimizer.zero_grad()
-            loss_of(model(inputs[start : start + BATCH]), labels[start : start + BATCH]).backward()
+            loss_of(model(inputs[chosen]), labels[chosen]).backward()
             optimizer.step()
 
     return epoch
 
 
-def tensorflow_epoch() -> Epoch:
+def tensorflow_epoch(case: Case) -> Epoch:
     """Keras's `fit`, as itu2023's authors trained."""
     keras = importlib.import_module("keras")
-    data = images()
-    inputs = np.ascontiguousarray(np.moveaxis(data.x_train, 1, -1))
-    model = keras.applications.ResNet50(weights=None, input_shape=(32, 32, 3), classes=10, classifier_activation=None)
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(optimizer=keras.optimizers.SGD(0.001, momentum=0.9), loss=loss)
+    data = case.data()
+    if case.model == "resnet50":
+        inputs = np.ascontiguousarray(np.moveaxis(data.x_train, 1, -1))
+        zoo = keras.applications.ResNet50
+        model = zoo(weights=None, input_shape=(32, 32, 3), classes=10, classifier_activation=None)
+        optimizer = keras.optimizers.SGD(case.rate, momentum=MOMENTUM)
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    else:
+        inputs, model = data.x_train, _neumf("tensorflow", data)
+        optimizer = keras.optimizers.Adam(case.rate, epsilon=EPSILON)
+        loss = keras.losses.BinaryCrossentropy(from_logits=True)
+    model.compile(optimizer=optimizer, loss=loss)
 
     def epoch() -> None:
-        model.fit(inputs, data.y_train, batch_size=BATCH, epochs=1, verbose=0)
+        model.fit(inputs, data.y_train, batch_size=case.batch, epochs=1, verbose=0)
 
     return epoch
 
 
-def mxnet_epoch() -> Epoch:
+def mxnet_epoch(case: Case) -> Epoch:
     """The loop of Gluon's crash course, hybridized."""
     mx = importlib.import_module("mxnet")
-    data = images()
-    model = mx.gluon.model_zoo.vision.resnet50_v1(classes=10)
+    data = case.data()
+    if case.model == "resnet50":
+        model, loss_of = mx.gluon.model_zoo.vision.resnet50_v1(classes=10), mx.gluon.loss.SoftmaxCrossEntropyLoss()
+        optimizer = ("sgd", {"learning_rate": case.rate, "momentum": MOMENTUM})
+    else:
+        model, loss_of = _neumf("mxnet", data), mx.gluon.loss.SigmoidBCELoss()
+        optimizer = ("adam", {"learning_rate": case.rate})
     model.initialize(mx.init.Xavier())
     model.hybridize()
-    trainer = mx.gluon.Trainer(model.collect_params(), "sgd", {"learning_rate": 0.001, "momentum": 0.9})
-    loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
-    inputs, labels = mx.nd.array(data.x_train), mx.nd.array(data.y_train)
+    trainer = mx.gluon.Trainer(model.collect_params(), *optimizer)
+    inputs = mx.nd.array(data.x_train, dtype=data.x_train.dtype)
+    labels = mx.nd.array(data.y_train)
 
     def epoch() -> None:
-        for start in range(0, SAMPLES, BATCH):
+        order = np.random.default_rng(1).permutation(len(inputs))
+        for start in range(0, len(order), case.batch):
+            chosen = mx.nd.array(order[start : start + case.batch], dtype=np.int64)
             with mx.autograd.record():
-                loss = loss_of(model(inputs[start : start + BATCH]), labels[start : start + BATCH])
+                loss = loss_of(model(inputs.take(chosen)), labels.take(chosen))
             loss.backward()
-            trainer.step(BATCH)
+            trainer.step(case.batch)
         mx.nd.waitall()
 
     return epoch
 
 
-LOOPS: dict[str, Callable[[str], float]] = {"framewatt": framewatt, "plain": plain}
+def _neumf(framework: str, data: Arrays) -> Any:
+    module = importlib.import_module(f"framewatt.workloads.{framework}._neumf")
+    return module.build_neumf(SMALL, data.categories)
 
 
-def main(framework: str) -> None:
+LOOPS: dict[str, Callable[[str, str], float]] = {"framewatt": framewatt, "plain": plain}
+
+
+def main(framework: str, model: str) -> None:
     """Answer line after line, until standard input ends."""
-    workload(framework)  # sets the threads, before anything runs
+    workload(framework, model)  # sets the threads, before anything runs
     for line in sys.stdin:
-        print(f"RATE {LOOPS[json.loads(line)['loop']](framework)}", flush=True)
+        print(f"RATE {LOOPS[json.loads(line)['loop']](framework, model)}", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

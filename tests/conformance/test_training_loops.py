@@ -11,10 +11,11 @@ from framewatt.study.runtimes import FRAMEWORKS
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("model", ["resnet50", "neumf_small"])
 @pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_both_training_loops_have_a_rate(framework: str) -> None:
+def test_both_training_loops_have_a_rate(framework: str, model: str) -> None:
     done = subprocess.run(
-        [python_of(environment_of(framework, "cpu")), "-m", "bench.training_loops", framework],
+        [python_of(environment_of(framework, "cpu")), "-m", "bench.training_loops", framework, model],
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}", "OMP_NUM_THREADS": "1"},
         input='{"loop": "framewatt"}\n{"loop": "plain"}\n',
         capture_output=True,
