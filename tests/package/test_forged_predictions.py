@@ -66,7 +66,7 @@ def linked(forger: Forger) -> None:
         (one_more_right, "quality.accuracy: the record says 0.9, right.bits gives 0.902778"),
         (lambda forger: forger.record(CELL, put("quality.accuracy.value", 325 / 360)), "right.bits gives 0.9"),
         (other_bits, "right.bits: found other bits than its record was written with"),
-        (fewer_samples, "right.bits: the record tells of 350 samples, the data set has 360"),
+        (fewer_samples, "right.bits: the record tells of 350 answers, the data set asks for 360"),
         (huge, "right.bits: found 85 bytes; allowed: a plain file of 125000047"),
         (pickled, "right.bits: found .* bytes; allowed: a plain file of"),
         (linked, "right.bits"),
