@@ -11,7 +11,7 @@ from framewatt.datasets.contract import load_arrays
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import Spec
 
-VECTORS = ("user_factors", "item_factors", "user_taste", "item_taste")
+VECTORS = ("user_factors", "item_factors", "user_mlp", "item_mlp")
 
 
 def main(framework: str, folder: str, optimizer: str, rate: str) -> None:
@@ -69,7 +69,7 @@ def taken(framework: str, model: Any) -> list[np.ndarray]:
 
 def keras_variables(model: Any) -> list[Any]:
     """A Keras model's variables, in the order of `put`."""
-    dense = [layer for layer in model.layers if layer.name.startswith("perceptron")]
+    dense = [layer for layer in model.layers if layer.name.startswith("mlp")]
     layers = [*(model.get_layer(name) for name in VECTORS), *dense, model.get_layer("head")]
     return [variable for layer in layers for variable in layer.variables]
 

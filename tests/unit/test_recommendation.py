@@ -7,7 +7,6 @@ from sklearn.metrics import ndcg_score
 from framewatt.datasets import synthetic_ratings
 from framewatt.datasets.contract import Arrays
 from framewatt.tasks import TASKS
-from framewatt.tasks.recommendation import chance
 
 TASK = TASKS["recommendation"]
 
@@ -29,10 +28,23 @@ def test_a_model_that_scores_all_alike_hits_nobody(data: Arrays) -> None:
     assert TASK.judge(np.ones((len(data.y_test), 1)), data).values == {"hit_rate_10": 0, "ndcg_10": 0}
 
 
+@pytest.mark.parametrize(("candidates", "judged"), [(1, False), (9, False), (19, False), (20, True)])
+def test_of_few_candidates_nothing_is_told(candidates: int, judged: bool) -> None:
+    """Among ten every model hits, and among twenty one that scores all alike."""
+    few = synthetic_ratings.make(
+        users=20, items=90, tastes=2, ratings_per_user=5, negatives=1, candidates=candidates, seed=1
+    )
+    found = TASK.judge(np.ones((len(few.y_test), 1)), few)
+    assert found.values["hit_rate_10"] == (0 if judged else None)
+    assert (
+        judged or found.unknown == f"{candidates + 1} candidates a user; allowed: more than 20, of which 10 are shown"
+    )
+
+
 def test_random_scores_hit_by_chance(data: Arrays) -> None:
     draw = np.random.default_rng(0)
     rates = [TASK.judge(draw.normal(size=(len(data.y_test), 1)), data).values["hit_rate_10"] for _ in range(200)]
-    assert np.mean(rates) == pytest.approx(chance(data), abs=4 * np.std(rates) / np.sqrt(200))
+    assert np.mean(rates) == pytest.approx(10 / 101, abs=4 * np.std(rates) / np.sqrt(200))
 
 
 def test_the_gain_is_that_of_scikit_learn(data: Arrays) -> None:

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 
+SHOWN = 10
+"""Items that a user is shown: what HR@10 and NDCG@10 count."""
+
 
 def candidates_of(data: Arrays) -> tuple[int, int]:
     """Users of the test set, and candidates of each: they follow each other, as many of each, one of them chosen.

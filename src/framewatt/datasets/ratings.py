@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.rankings import ranks_of
+from framewatt.datasets.rankings import SHOWN, ranks_of
 
 Ids = NDArray[np.int64]
 
@@ -152,4 +152,4 @@ def _by_popularity(arrays: Arrays) -> dict[str, float]:
     ratings = arrays.x_train[arrays.y_train == 1]
     popular = np.bincount(ratings[:, 1], minlength=arrays.categories[1])
     ranks = ranks_of(popular[arrays.x_test[:, 1]], arrays)
-    return {"popularity_hit_rate_10": float((ranks < 10).mean())}
+    return {"popularity_hit_rate_10": float((ranks < SHOWN).mean())}

@@ -46,6 +46,7 @@ def record_of(
         **({} if arrays.unlabelled is None else {"classes_reason": arrays.unlabelled}),
         "train_samples": len(arrays.x_train),
         "test_samples": len(arrays.x_test),
+        **({} if arrays.task == Arrays.task else {"task": arrays.task}),
         **_labels_of(arrays),
         **arrays.about,
         "origins": [dict(origin) for origin in origins],
@@ -53,14 +54,14 @@ def record_of(
 
 
 def _labels_of(arrays: Arrays) -> dict[str, Any]:
-    """How many samples there are of each class; of sequences their task, their tokens and how many of each class."""
+    """How many samples there are of each class; of sequences their tokens and how many of each class."""
     train, test = (arrays.labels(test=test) for test in (False, True))
     what = "samples"
     sequences: dict[str, Any] = {}
     if arrays.lengths_test is not None:
         what = "tokens"
         longest = arrays.y_test.shape[1]
-        sequences = {"task": arrays.task, "longest": longest, "train_units": len(train), "test_units": len(test)}
+        sequences = {"longest": longest, "train_units": len(train), "test_units": len(test)}
     return {
         **sequences,
         f"train_{what}_per_class": _per_class(train, arrays.classes),

@@ -10,11 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.rankings import candidates_of, ranks_of, top
+from framewatt.datasets.rankings import SHOWN, candidates_of, ranks_of, top
 from framewatt.tasks.contract import Judged, Metric, Outputs, Task
-
-SHOWN = 10
-"""Items that a user is shown."""
 
 METRICS = (Metric("hit_rate_10", "HR@10"), Metric("ndcg_10", "NDCG@10"))
 """The share of users to whom their item is shown; the mean of ln 2 / ln (rank + 2), 0 for users to whom it is not."""
@@ -43,6 +40,11 @@ class Recommendation(Task):
             return self.unjudged(f"outputs of shape {outputs.shape} are not one score a pair")
         if not np.isfinite(scores).all():
             return self.unjudged("outputs are not numbers")
+        if (each := candidates_of(data)[1]) <= 2 * SHOWN:
+            # The middle of these is among the ten: a model that scores all alike would always hit.
+            return self.unjudged(
+                f"{each} candidates a user; allowed: more than {2 * SHOWN}, of which {SHOWN} are shown"
+            )
         ranks = ranks_of(scores, data)
         hit = ranks < SHOWN
         gains = np.where(hit, np.log(2) / np.log(ranks + 2), 0.0)
@@ -51,11 +53,6 @@ class Recommendation(Task):
     def recount(self, right: NDArray[np.bool_]) -> float:
         """The share of users to whom the chosen item is shown."""
         return float(np.mean(right))
-
-
-def chance(data: Arrays) -> float:
-    """The hit rate of a random order."""
-    return min(1.0, SHOWN / candidates_of(data)[1])
 
 
 def _scores(outputs: Outputs, data: Arrays) -> NDArray[Any] | None:

@@ -18,13 +18,13 @@ class _NeuMF(HybridBlock):
         with self.name_scope():
             self.user_factors = _vectors(users, dimensions.factors)
             self.item_factors = _vectors(items, dimensions.factors)
-            self.user_taste = _vectors(users, dimensions.half)
-            self.item_taste = _vectors(items, dimensions.half)
-            self.perceptron = nn.HybridSequential()
+            self.user_mlp = _vectors(users, dimensions.half)
+            self.item_mlp = _vectors(items, dimensions.half)
+            self.mlp = nn.HybridSequential()
             for before, units in zip(dimensions.layers, dimensions.layers[1:], strict=False):
-                self.perceptron.add(nn.Dense(units, in_units=before, activation="relu"))
+                self.mlp.add(nn.Dense(units, in_units=before, activation="relu"))
                 if dimensions.dropout:
-                    self.perceptron.add(nn.Dropout(dimensions.dropout))
+                    self.mlp.add(nn.Dropout(dimensions.dropout))
             both = dimensions.factors + dimensions.layers[-1]
             self.head = nn.Dense(1, in_units=both, weight_initializer=mx.init.Xavier(**_LECUN))
 
@@ -32,8 +32,8 @@ class _NeuMF(HybridBlock):
         user = F.reshape(F.slice_axis(pairs, axis=1, begin=0, end=1), shape=(-1,))
         item = F.reshape(F.slice_axis(pairs, axis=1, begin=1, end=2), shape=(-1,))
         factors = self.user_factors(user) * self.item_factors(item)
-        tastes = self.perceptron(F.concat(self.user_taste(user), self.item_taste(item), dim=1))
-        return self.head(F.concat(factors, tastes, dim=1))
+        hidden = self.mlp(F.concat(self.user_mlp(user), self.item_mlp(item), dim=1))
+        return self.head(F.concat(factors, hidden, dim=1))
 
 
 def build_neumf(dimensions: Dimensions, categories: tuple[int, ...]) -> HybridBlock:

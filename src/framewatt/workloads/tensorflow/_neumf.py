@@ -18,13 +18,13 @@ def build_neumf(dimensions: Dimensions, categories: tuple[int, ...]) -> keras.Mo
     user, item = pairs[:, 0], pairs[:, 1]
     of_user = _vectors("user_factors", users, dimensions.factors)(user)
     factors = of_user * _vectors("item_factors", items, dimensions.factors)(item)
-    tastes = [
-        _vectors("user_taste", users, dimensions.half)(user),
-        _vectors("item_taste", items, dimensions.half)(item),
+    vectors = [
+        _vectors("user_mlp", users, dimensions.half)(user),
+        _vectors("item_mlp", items, dimensions.half)(item),
     ]
-    hidden = keras.layers.Concatenate()(tastes)
+    hidden = keras.layers.Concatenate()(vectors)
     for place, units in enumerate(dimensions.layers[1:]):
-        hidden = keras.layers.Dense(units, activation="relu", name=f"perceptron_{place}")(hidden)
+        hidden = keras.layers.Dense(units, activation="relu", name=f"mlp_{place}")(hidden)
         if dimensions.dropout:
             hidden = keras.layers.Dropout(dimensions.dropout)(hidden)
     both = keras.layers.Concatenate()([factors, hidden])

@@ -13,11 +13,11 @@ class _NeuMF(nn.Module):
         super().__init__()
         self.user_factors = nn.Embedding(users, dimensions.factors)
         self.item_factors = nn.Embedding(items, dimensions.factors)
-        self.user_taste = nn.Embedding(users, dimensions.half)
-        self.item_taste = nn.Embedding(items, dimensions.half)
+        self.user_mlp = nn.Embedding(users, dimensions.half)
+        self.item_mlp = nn.Embedding(items, dimensions.half)
         sizes = zip(dimensions.layers, dimensions.layers[1:], strict=False)
         layers = [(nn.Linear(before, units), nn.ReLU(), nn.Dropout(dimensions.dropout)) for before, units in sizes]
-        self.perceptron = nn.Sequential(*(part for layer in layers for part in layer))
+        self.mlp = nn.Sequential(*(part for layer in layers for part in layer))
         self.head = nn.Linear(dimensions.factors + dimensions.layers[-1], 1)
         self._start()
 
@@ -34,8 +34,8 @@ class _NeuMF(nn.Module):
     def forward(self, pairs: torch.Tensor) -> torch.Tensor:
         user, item = pairs.unbind(1)
         factors = self.user_factors(user) * self.item_factors(item)
-        tastes = self.perceptron(torch.cat([self.user_taste(user), self.item_taste(item)], dim=1))
-        return self.head(torch.cat([factors, tastes], dim=1))
+        hidden = self.mlp(torch.cat([self.user_mlp(user), self.item_mlp(item)], dim=1))
+        return self.head(torch.cat([factors, hidden], dim=1))
 
 
 def build_neumf(dimensions: Dimensions, categories: tuple[int, ...]) -> nn.Module:
