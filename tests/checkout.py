@@ -86,6 +86,21 @@ class Checkout:
         """Run snakemake here and wait."""
         return run_snakemake(self.root, *words, config=config, env=self._environment)
 
+    def measure(self, *words: str, config: str) -> Answer:
+        """Run a whole study here; afresh, up to three times, where all that is missing are readings of a meter.
+
+        Tests share a machine with each other and with strangers, who can keep the sampler from its readings; framewatt
+        does not count such a run, rightly, and a user repeats it. Any other end is the answer.
+        """
+        study = dict(word.split("=") for word in config.split())["study"]
+        for _ in range(3):
+            shutil.rmtree(self.root / "results" / Path(study).stem, ignore_errors=True)
+            answer = self.snakemake(*words, config=config)
+            missing = answer.lines("missing: ")
+            if not missing or not all("no reading for" in line for line in missing):
+                break
+        return answer
+
     def start(self, *words: str, config: str = "") -> "subprocess.Popen[str]":
         """Start snakemake here as the leader of its own process group, as a terminal does."""
         return subprocess.Popen(

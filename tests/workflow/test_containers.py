@@ -110,7 +110,7 @@ def checkout(contained: Contained, config: str, tmp_path_factory: pytest.TempPat
 
 @pytest.fixture(scope="module")
 def answer(checkout: Checkout, config: str) -> Answer:
-    answer = checkout.snakemake("--use-singularity", "all", "archive", config=config)
+    answer = checkout.measure("--use-singularity", "all", "archive", config=config)
     assert answer.code == 0, answer.text
     return answer
 

@@ -80,7 +80,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Changing:
     checkout.share_environment("mxnet/cpu")
     (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
     checkout.write()
-    answer = checkout.snakemake("all", config=CONFIG)
+    answer = checkout.measure("all", config=CONFIG)
     assert answer.code == 0, answer.text
     assert answer.lines("due: ") == ["due: 4 of 4 runs are due: 4 not measured"]
     return checkout

@@ -42,7 +42,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 @pytest.fixture(scope="module")
 def answer(checkout: Checkout) -> Answer:
-    return checkout.snakemake("all", "archive", config=STUDY)
+    return checkout.measure("all", "archive", config=STUDY)
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     factors = [train | {"runtime": ["torch"]}, infer | {"runtime": ["torch", "torch2onnx"]}]
     kept = {key: value for key, value in content.items() if key not in ("study", "title", "description")}
     made.write_study("tags", **kept | {"factors": factors, "repetitions": 2, "instruments": {"meters": ["estimate"]}})
-    answer = made.snakemake("all", "archive", config="study=tags")
+    answer = made.measure("all", "archive", config="study=tags")
     assert answer.code == 0, answer.text
     return made
 

@@ -45,7 +45,7 @@ def test_a_study_of_training_has_figures_trends_prices_and_verdicts(tmp_path: Pa
     checkout.share_environment("mxnet/cpu")
     (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
     checkout.write_study("training", **STUDY)
-    answer = checkout.snakemake("all", "archive", config="study=training")
+    answer = checkout.measure("all", "archive", config="study=training")
     assert answer.code == 0, answer.text
     results = checkout.root / "results/training"
     assert all((results / f"figures/training_{name}.svg").is_file() for name in FIGURES)

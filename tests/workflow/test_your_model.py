@@ -43,7 +43,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 @pytest.fixture(scope="module")
 def answer(checkout: Checkout) -> Answer:
-    return checkout.snakemake("all", "archive", config="study=my-model")
+    return checkout.measure("all", "archive", config="study=my-model")
 
 
 @pytest.fixture(scope="module")
