@@ -60,6 +60,18 @@ def test_how_weights_were_made_is_told(plain: str) -> None:
     assert "3 epochs of SGD at learning rate 0.001, in batches of 32" in measured.text
 
 
+def test_schedule_clipping_and_weight_decay_are_told(figures: Path) -> None:
+    settings = material().plan["settings"]
+    schedule = {"kind": "cosine", "warm_up_steps": 1000, "final_rate": 0.001}
+    tuned = {"optimizer": "lamb", "schedule": schedule, "clip_norm": 0.25, "weight_decay": 0.01}
+    soup = page(material(settings=settings | {"training": settings["training"] | tuned}), figures)
+    measured = soup.select_one("section#measured")
+    assert measured is not None
+    said = "; cosine schedule after 1000 warm-up steps; gradients clipped to a norm of 0.25; weight decay 0.01"
+    assert f"3 epochs of LAMB at learning rate 0.001, in batches of 32{said}" in measured.text
+    assert f"3 epochs from random weights, without evaluation{said}" in measured.text
+
+
 def test_what_a_study_replicates_has_a_section_of_its_own(figures: Path) -> None:
     claim = Finding("a-claim", "Abstract", "torch is cheaper", "2", "of 2", 1.0, 2, "in part", 0.03, "not so: BERT")
     found = material()

@@ -42,6 +42,16 @@ def test_ratings_of_a_users_folder_are_pairs_to_be_ranked(checkout: Checkout) ->
     assert 0.5 < record["popularity_hit_rate_10"] < 0.7
 
 
+def test_a_text_of_a_users_folder_is_a_stream_that_is_judged_by_what_counting_reaches(checkout: Checkout) -> None:
+    answer = checkout.snakemake("resources/data/wikitext-2-valid.npz", config=f"data_wikitext_2={sample('wikitext-2')}")
+    assert answer.code == 0, answer.text
+    record = json.loads((checkout.root / "resources/data/wikitext-2-valid.json").read_text())
+    assert (record["task"], record["classes"], record["longest"]) == ("language_modelling", 13_777, 64)
+    assert (record["train_units"], record["test_units"]) == (3400 * 64, 245_568)
+    assert 200 < record["trigram_perplexity"] < record["unigram_perplexity"] < 600
+    assert load_arrays(checkout.root / "resources/data/wikitext-2-valid.npz").segment == 64
+
+
 def test_a_damaged_original_is_one_line_and_leaves_nothing(checkout: Checkout) -> None:
     folder = checkout.root / "mine"
     shutil.copytree(sample("svhn-tiny"), folder)

@@ -1,7 +1,9 @@
 """Data sets as canonical arrays: the same numbers for every framework, in a file that holds no code."""
 
 import json
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +14,20 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_atomically
+from framewatt.datasets import segments
+from framewatt.datasets.mapped import mapped, write_npz
 from framewatt.datasets.ragged import IGNORED, flat, padded
 
 _NAMES = ("x_train", "y_train", "x_test", "y_test")
 _LENGTHS = ("lengths_train", "lengths_test")
 _MORE = ("more_train", "more_test")
 _OWN = ("main", "unlabelled", "channels_first")
+
+_DAMAGED = (
+    *(OSError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error),
+    *(ValueError, TypeError, SyntaxError, tokenize.TokenError),
+)
+"""What the readers of .zip, and those of .npy and JSON in it, raise of bytes that are wrong."""
 
 IMAGES = "images"
 TOKENS = "input_ids"
@@ -48,6 +58,9 @@ class Arrays:
         lengths_train: of sequences, how many tokens each has, shape (n,), int64; they are padded to the longest, and
             stored without padding. None where samples are of one size.
         lengths_test: the same for `x_test`, shape (m,).
+        segment: of a stream of tokens cut into segments, how many tokens each has (see framewatt.datasets.streams);
+            labels are the tokens after each. The stream is stored once, and its training part is not read where it is
+            not looked at. None where samples are no segments.
 
     Raises:
         FramewattError: the arrays do not fit together.
@@ -68,9 +81,11 @@ class Arrays:
     categories: tuple[int, ...] = ()
     lengths_train: NDArray[np.int64] | None = None
     lengths_test: NDArray[np.int64] | None = None
+    segment: int | None = None
 
     def __post_init__(self) -> None:
-        problem = next(_problems(self), None)
+        of_segments = segments.problems(vars(self), self.class_count)
+        problem = next(_problems(self) if self.segment is None else of_segments, None)
         if problem:
             raise FramewattError(f"data set: found {problem}")
 
@@ -92,6 +107,9 @@ class Arrays:
         """All labels of the test set, or of the training set, without padding, shape (n,)."""
         labels = self.y_test if test else self.y_train
         known = self.lengths_test if test else self.lengths_train
+        if self.segment is not None and not test:
+            # All segments are whole: a view, where `flat` would copy the stream.
+            return labels.reshape(-1)
         return labels if known is None else flat(labels, known)
 
     @property
@@ -186,12 +204,12 @@ def _of_sequences(
 
 
 def save_arrays(path: Path, arrays: Arrays) -> None:
-    """Write the arrays as an uncompressed .npz, atomically; the same arrays give the same bytes."""
-    content: dict[str, Any] = {name: getattr(arrays, name) for name in _NAMES}
-    for group in _MORE:
-        content |= {f"{group}/{name}": values for name, values in getattr(arrays, group).items()}
-    if arrays.lengths_test is not None:
-        content |= _without_padding(content, arrays)
+    """Write the arrays as an uncompressed .npz, atomically; the same arrays give the same bytes.
+
+    Raises:
+        FramewattError: segments are not those of one stream.
+    """
+    content = _values_of(arrays)
     content["class_count"] = np.int64(arrays.classes)
     content["about"] = np.array(json.dumps(dict(arrays.about), sort_keys=True))
     if arrays.main is not None:
@@ -202,39 +220,63 @@ def save_arrays(path: Path, arrays: Arrays) -> None:
         content["categories"] = np.array(arrays.categories, np.int64)
 
     def write(partial: Path) -> None:
+        if arrays.segment is not None:
+            write_npz(partial, content)
+            return
         with partial.open("wb") as file:
             np.savez(file, **content)
 
     write_atomically(path, write)
 
 
+def _values_of(arrays: Arrays) -> dict[str, Any]:
+    """What is stored of samples and labels: of segments their streams, of sequences no padding."""
+    if arrays.segment is not None:
+        return {**segments.streams_of(vars(arrays)), "segment": np.int64(arrays.segment)}
+    content: dict[str, Any] = {name: getattr(arrays, name) for name in _NAMES}
+    for group in _MORE:
+        content |= {f"{group}/{name}": values for name, values in getattr(arrays, group).items()}
+    if arrays.lengths_test is not None:
+        content |= _without_padding(content, arrays)
+    return content
+
+
 def load_arrays(path: Path) -> Arrays:
     """Read arrays written by `save_arrays`; nothing in the file is unpickled.
+
+    Streams of tokens are mapped, not read: neither the file's checksums nor the ids of the training stream are checked.
 
     Raises:
         FramewattError: the file is missing, is damaged or lacks an array.
     """
     try:
         with np.load(path, allow_pickle=False) as content:
-            more: dict[str, Any] = {
-                group: {name.partition("/")[2]: content[name] for name in content.files if name.startswith(f"{group}/")}
-                for group in _MORE
-            }
-            fields = {name: content[name] for name in _NAMES}
-            if _LENGTHS[0] in content:
-                lengths = {name: content[name] for name in _LENGTHS}
-                fields, more = _with_padding(fields, more, lengths, int(content["longest"]))
             return Arrays(
-                **fields,
-                **more,
+                **_fields_of(path, content),
                 task=str(content["task"]) if "task" in content else Arrays.task,
                 categories=tuple(content["categories"].tolist()) if "categories" in content else (),
                 class_count=int(content["class_count"]),
                 about=json.loads(str(content["about"])),
                 **(json.loads(str(content["own"])) if "own" in content else {}),
             )
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, FramewattError) as error:
+    except (*_DAMAGED, FramewattError) as error:
         raise FramewattError(f"{path}: found no data set: {error}; remove the file and run snakemake again") from error
+
+
+def _fields_of(path: Path, content: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Samples and labels from a file, as `_values_of` gave them."""
+    if "segment" in content:
+        train, test = (mapped(path, name) for name in segments.FILES)
+        return segments.fields_of(train, test, int(content["segment"]))
+    more: dict[str, Any] = {
+        group: {name.partition("/")[2]: content[name] for name in content if name.startswith(f"{group}/")}
+        for group in _MORE
+    }
+    fields: dict[str, Any] = {name: content[name] for name in _NAMES}
+    if _LENGTHS[0] in content:
+        lengths = {name: content[name] for name in _LENGTHS}
+        fields, more = _with_padding(fields, more, lengths, int(content["longest"]))
+    return {**fields, **more}
 
 
 def _without_padding(content: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:

@@ -54,7 +54,13 @@ def record_of(
 
 
 def _labels_of(arrays: Arrays) -> dict[str, Any]:
-    """How many samples there are of each class; of sequences their tokens and how many of each class."""
+    """How many samples there are of each class; of sequences their tokens and how many of each class.
+
+    Of segments of a stream their tokens alone: a class is a word of the vocabulary.
+    """
+    if arrays.segment is not None:
+        units = {f"{split}_units": int(arrays.lengths(split == "test").sum()) for split in ("train", "test")}
+        return {"longest": arrays.segment, **units}
     train, test = (arrays.labels(test=test) for test in (False, True))
     what = "samples"
     sequences: dict[str, Any] = {}

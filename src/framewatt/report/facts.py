@@ -16,7 +16,7 @@ from framewatt.study.factors import shared
 from framewatt.study.statistical_tests import NAMES
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
 
-_OPTIMIZERS = {"sgd": "SGD", "adam": "Adam"}
+_OPTIMIZERS = {"sgd": "SGD", "adam": "Adam", "lamb": "LAMB"}
 
 _DRIFT_SPREADS = 3.0
 """Threshold, in combined standard deviations, above which the report mentions a change of idle power."""
@@ -63,14 +63,29 @@ def _blocks_and_windows(material: Material) -> Facts:
                 (
                     "Weights are trained in",
                     f"{plural(training['epochs'], 'epoch')} of {_OPTIMIZERS[training['optimizer']]} at learning rate "
-                    f"{training['learning_rate']:g}, in batches of {training['batch_size']}",
+                    f"{training['learning_rate']:g}, in batches of {training['batch_size']}{_tuned(training)}",
                 )
             )
     if any(cell["phase"] == "train" for cell in plan["cells"]):
         facts.append(
-            ("Timed in training", f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation")
+            (
+                "Timed in training",
+                f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation{_tuned(training)}",
+            )
         )
     return [*facts, ("Rest before a run", _rest(settings["cool_down"]))]
+
+
+def _tuned(training: Mapping[str, Any]) -> str:
+    """Schedule, clipping and weight decay in words; empty where the study has none of them."""
+    parts = []
+    if schedule := training.get("schedule"):
+        parts.append(f"{schedule['kind']} schedule after {plural(schedule['warm_up_steps'], 'warm-up step')}")
+    if training.get("clip_norm"):
+        parts.append(f"gradients clipped to a norm of {training['clip_norm']:g}")
+    if training.get("weight_decay"):
+        parts.append(f"weight decay {training['weight_decay']:g}")
+    return "".join(f"; {part}" for part in parts)
 
 
 def _rest(cool_down: Mapping[str, Any]) -> str:

@@ -157,7 +157,11 @@ def infer_open(
 
     Returns:
         the result as worker.infer gives it.
+
+    Raises:
+        FramewattError: samples of the data set follow each other, so that no request can come alone.
     """
+    workload.check_apart(f"load {workload.spec.level('load')}", "closed")
     # No batch is larger than the test set, in a closed loop either.
     largest = min(workload.spec.batch_size, len(workload.data.x_test))
     with events.window("setup"):

@@ -61,7 +61,7 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
         end_ns = now_ns()
         stamps.append(end_ns)
     events.mark("steady", "end", end_ns)
-    return _inferred(workload, np.concatenate(outputs), stamps, events)
+    return _inferred(workload, workload.task.in_order(outputs, workload.steps()), stamps, events)
 
 
 def infer_from_node(workload: Inference, window: Mapping[str, Any], events: Events) -> dict[str, Any]:

@@ -17,6 +17,12 @@ Level = str | int | float
 QUANTISED = ("int8_dynamic", "int8_static")
 """Number formats made by quantising an exported model."""
 
+LAMB = "lamb"
+"""Level of the option `optimizer`: layer-wise adaptive moments (You et al., ICLR 2020)."""
+
+TUNED = ("torch", "tensorflow")
+"""Frameworks that have LAMB, clipping of gradients and schedules, and take the same steps by them."""
+
 
 class Configuration(Protocol):
     """Cell fields that an option's `refusal` may inspect."""
@@ -65,7 +71,7 @@ class Option:
     @property
     def of_training(self) -> bool:
         """Whether inference has none of its levels, its default neither."""
-        return self.refusal is _of_training
+        return self.refusal in (_of_training, _optimizer)
 
     def text(self, level: Level) -> str:
         """A level as readers see it: `threads 2`, `adam`."""
@@ -126,6 +132,12 @@ def _of_training(cell: Configuration, level: Level, device: str) -> str | None:
     if cell.phase == "train":
         return None
     return "inference takes weights as the study's `training` made them"
+
+
+def _optimizer(cell: Configuration, level: Level, device: str) -> str | None:
+    if level == LAMB and cell.engine not in TUNED and cell.phase == "train":
+        return f"the optimizer {LAMB} is built for {' and '.join(TUNED)}"
+    return _of_training(cell, level, device)
 
 
 def _client(cell: Configuration, level: Level, device: str) -> str | None:
@@ -201,10 +213,10 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "optimizer",
-            "Of measured training: stochastic gradient descent with the study's momentum, or Adam.",
-            _words("sgd", "adam"),
+            "Of measured training: stochastic gradient descent with the study's momentum, Adam, or LAMB.",
+            _words("sgd", "adam", LAMB),
             "sgd",
-            _of_training,
+            _optimizer,
         ),
         Option(
             "client",

@@ -17,6 +17,7 @@ from framewatt.study.options import Level, optional, with_options
 from framewatt.study.own_models import OwnModel, own_models
 from framewatt.study.runtimes import RUNTIMES
 from framewatt.study.stopping_rule import check_rule, most_blocks
+from framewatt.study.training import check_training
 
 MOST_RUNS = 100_000
 """Most runs of one study: at a minute each, ten weeks."""
@@ -157,6 +158,7 @@ def load_study(
             f"{path}: factors: found no cell that can run ({len(excluded)} excluded, {len(unsupported)} unsupported"
             f"{f': {unsupported[0][1]}' if unsupported else ''}); allowed: at least one"
         )
+    check_training(settings, runnable, str(path))
     check_rule(settings, _groups(runnable, settings["statistics"]["compare"]), str(path))
     return Study(path, settings, device, processors, tuple(runnable), tuple(excluded), tuple(unsupported))
 

@@ -6,12 +6,15 @@ Adding a task is a file here, its row below, and its loss in every engine that t
 from framewatt.base.errors import FramewattError
 from framewatt.tasks.classification import Classification
 from framewatt.tasks.contract import Metric, Task
+from framewatt.tasks.language_modelling import LanguageModelling
 from framewatt.tasks.recommendation import Recommendation
 from framewatt.tasks.tagging import Tagging
 
 __all__ = ["METRICS", "PRIMARY", "TASKS", "task_of"]
 
-TASKS: dict[str, Task] = {task.name: task for task in (Classification(), Tagging(), Recommendation())}
+TASKS: dict[str, Task] = {
+    task.name: task for task in (Classification(), Tagging(), Recommendation(), LanguageModelling())
+}
 """Every task by its name."""
 
 METRICS: dict[str, Metric] = {metric.name: metric for task in TASKS.values() for metric in task.metrics}

@@ -4,7 +4,7 @@ A task's loss is in every engine that trains it (`LOSSES` in workloads/<framewor
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -167,6 +167,17 @@ class Task(ABC):
             FramewattError: answers of the task are not right or wrong.
         """
         raise FramewattError(f"task {self.name}: found answers that are right or wrong; allowed: none of it")
+
+    def in_order(self, outputs: Iterable[Outputs], steps: Iterable[Step]) -> Outputs:
+        """Outputs of one pass over the test set, step by step, as one row per sample in the order of the samples."""
+        rows = np.concatenate(list(outputs))
+        order = np.concatenate([step.indices for step in steps])
+        if len(rows) != len(order):
+            # Not one row per sample, which `judge` tells.
+            return rows
+        ordered = np.empty_like(rows)
+        ordered[order] = rows
+        return ordered
 
     def unjudged(self, why: str) -> Judged:
         """Every metric unknown, for a reason."""

@@ -13,10 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.study.options import OPTIONS, Level
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import TEST, TRAIN, Outputs, Step
+from framewatt.workloads.schedule import rates
+
+EVALUATED = 64
+"""Samples of a batch when a training's test set is evaluated, between its timed epochs."""
 
 ONNX_FILE = "model.onnx"
 """File name in the folder of an exported model."""
@@ -25,7 +30,7 @@ BODY = ("config.json", "model.safetensors")
 """Files of published weights without a head, as on model hubs: the model's configuration, and its weights."""
 
 BETAS = (0.9, 0.999)
-"""Adam's, as in its paper (Kingma and Ba, 2015), where the study says nothing else."""
+"""Adam's, as in its paper (Kingma and Ba, 2015), and LAMB's, where the study says nothing else."""
 
 EPSILON = 1e-8
 """Adam's, as in its paper, in every framework; the frameworks' own differ."""
@@ -114,6 +119,19 @@ class Workload(ABC):
         """The steps of one pass over the data, one for each of `batches`."""
         return list(self.task.plan(self.split, self.data, self.spec.batch_size, self.spec.seed, epoch))
 
+    def check_apart(self, asked: str, allowed: str) -> None:
+        """Check that every step can be taken by itself.
+
+        Args:
+            asked: the option that wants it, and its level.
+            allowed: the level without it.
+
+        Raises:
+            FramewattError: steps go on from each other, as segments of a text.
+        """
+        if any(step.carries_state for step in self.steps()):
+            raise FramewattError(f"{asked}: found a data set whose samples follow each other; allowed: {allowed}")
+
     @abstractmethod
     def setup(self) -> None:
         """Build the model, load its weights and move all inputs to the device."""
@@ -186,13 +204,28 @@ class Inference(Workload):
 
     def evaluate(self) -> Outputs:
         """Outputs for the whole test set, one row per sample."""
-        return np.concatenate([self.run(batch) for batch in self.batches()])
+        return self.task.in_order([self.run(batch) for batch in self.batches()], self.steps())
 
 
 class Training(Workload):
     """Training: a model that learns from its initial weights."""
 
     split = TRAIN
+
+    def test_steps(self) -> list[Step]:
+        """The steps in which the test set is evaluated."""
+        return list(self.task.plan(TEST, self.data, EVALUATED))
+
+    def rates(self) -> NDArray[np.float64]:
+        """The learning rate of every step of the whole training; empty where the study has no schedule.
+
+        Raises:
+            FramewattError: the schedule does not fit into the training.
+        """
+        training = self.spec.training
+        if not training.get("schedule"):
+            return np.zeros(0)
+        return rates(training, len(self.steps(1)) * training["epochs"])
 
     @abstractmethod
     def loss_of(self, step: Any) -> float:
@@ -214,7 +247,7 @@ def facts_of(data: Arrays, input_shape: tuple[int, ...] | None = None) -> Facts:
 
 
 def adam_of(training: Mapping[str, Any]) -> dict[str, float]:
-    """Adam's constants `beta_1`, `beta_2` and `epsilon`, from the study's `training` settings."""
+    """Constants `beta_1`, `beta_2` and `epsilon` of Adam and LAMB, from the study's `training` settings."""
     first, second = training.get("betas", BETAS)
     return {"beta_1": first, "beta_2": second, "epsilon": EPSILON}
 

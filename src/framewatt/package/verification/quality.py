@@ -7,7 +7,11 @@ from typing import Any
 from framewatt.tasks.contract import Task
 from framewatt.tasks.quality import Quality
 
-_OF_OUTPUTS = r"outputs are not numbers|outputs of shape \([\d, ]+\) are no scores of \d+ classes( a token)?"
+_OF_OUTPUTS = (
+    r"outputs are not numbers|some token is more probable than 1|\d+ candidates a user; allowed: more than \d+, .*|"
+    r"outputs of shape \([\d, ]+\) are (no scores of \d+ classes( a token)?|not one score a pair|"
+    r"no likelihoods of \([\d, ]+\) tokens)"
+)
 _RANDOM = "weights are random"
 _FIRST_SCHEMA = 1
 """Of records from before reasons had the words that they have now."""

@@ -22,7 +22,8 @@ _WHOLE = 1e-6
 """How far a share of right answers, times the samples, may be off a whole number."""
 
 _NEAR = 0.02
-"""How far the primary metric of a run may be from that of the weights it ran, in the number format they have."""
+"""How far the primary metric of a run may be from that of the weights it ran, in the number format they have: a share
+by itself, what may be larger than 1 relatively."""
 
 
 def problems(package: Opened, study: Study) -> Iterator[str]:
@@ -122,7 +123,7 @@ def _near(cell: Cell, name: str, started: Mapping[str, Any], values: Mapping[str
     """A primary metric far from that which the same weights had when they were made."""
     one, other = started.get(name), values.get(name)
     same = not cell.changed and cell.dataset not in (OWN, SYNTHETIC) and cell.framework != ONNX
-    if same and one is not None and other is not None and abs(one - other) > _NEAR:
+    if same and one is not None and other is not None and abs(one - other) > _NEAR * max(1, one):
         yield f"quality.{name}: the record says {other:.6g}, what it ran had {one:.6g} when it was made"
 
 

@@ -9,17 +9,19 @@ import torch
 
 from framewatt.prepare.exporters.contract import export
 from framewatt.workloads.contract import Inference, example_inputs
+from framewatt.workloads.state import fresh_state, state_names
 
 
 def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
     """Write the model; torch.export specialises a batch of 1, so the example holds 2."""
     model = workload.model  # type: ignore[attr-defined]  # every torch workload has one
-    example = workload.tensors(example_inputs(workload.data, 2))  # type: ignore[attr-defined]  # as above
+    state = fresh_state(model, 2)
+    example = (*workload.tensors(example_inputs(workload.data, 2)), *state)  # type: ignore[attr-defined]  # as above
     batch = torch.export.Dim("batch", min=1)
     program = torch.onnx.export(
         model,
         example,
-        input_names=list(workload.data.inputs_test),
+        input_names=[*workload.data.inputs_test, *state_names(len(state))],
         dynamo=True,
         dynamic_shapes=tuple({0: batch} for _ in example),
         external_data=False,

@@ -13,20 +13,21 @@ from framewatt.datasets.contract import Arrays
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import Inference, Inputs, Spec, Training, adam_of, example_inputs, facts_of
 from framewatt.workloads.models import build_model
+from framewatt.workloads.mxnet._adam import Adam
 from framewatt.workloads.mxnet._losses import LOSSES
 from framewatt.workloads.mxnet._structure import structure
 
 WEIGHTS = "weights.params"
 
 
-def optimizer_of(spec: Spec) -> tuple[str, dict[str, Any]]:
-    """Name and settings of the study's optimizer."""
-    rate = {"learning_rate": spec.training["learning_rate"]}
+def optimizer_of(spec: Spec) -> mx.optimizer.Optimizer:
+    """The study's optimizer."""
+    rate = spec.training["learning_rate"]
     if spec.level("optimizer") == "adam":
         constants = adam_of(spec.training)
-        renamed = {"beta1": constants["beta_1"], "beta2": constants["beta_2"], "epsilon": constants["epsilon"]}
-        return "adam", rate | renamed
-    return "sgd", rate | {"momentum": spec.training["momentum"]}
+        betas = {"beta1": constants["beta_1"], "beta2": constants["beta_2"]}
+        return Adam(learning_rate=rate, **betas, epsilon=constants["epsilon"])
+    return mx.optimizer.SGD(learning_rate=rate, momentum=spec.training["momentum"])
 
 
 class _MxnetModel:
@@ -99,7 +100,7 @@ class MxnetTraining(_MxnetModel, Training):
             self.model.initialize(mx.init.Xavier(), ctx=self.context)
         self.model(*self.arrays(example_inputs(self.data, 1))).wait_to_read()
         self.model.hybridize(static_alloc=True, static_shape=True)
-        self._trainer = gluon.Trainer(self.model.collect_params(), *optimizer_of(self.spec), kvstore=None)
+        self._trainer = gluon.Trainer(self.model.collect_params(), optimizer_of(self.spec), kvstore=None)
         self._loss, self._terms = LOSSES[self.task.name]
         inputs = [mx.sym.var(name) for name in self.data.inputs_test]
         self._copy = gluon.SymbolBlock(self.model(*inputs), inputs)

@@ -12,6 +12,7 @@ from framewatt.study.load import rate_of
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import ONNX_FILE, Inference, Inputs, Spec
 from framewatt.workloads.onnxruntime.providers import PROVIDERS, nodes_by_provider, open_session
+from framewatt.workloads.state import Carried, linked, state_names
 
 _TYPES = {
     "tensor(float)": np.float32,
@@ -44,10 +45,15 @@ class OnnxRuntimeInference(Inference):
         self.path = self.spec.artefact / ONNX_FILE
         self.session, self._all_nodes_on_provider = open_session(self.spec, self.path)
         entries = self.session.get_inputs()
-        self._names = [entry.name for entry in entries]
         self._layout = self.data.layout
         self._check_batch(entries[0].shape)
-        self.inputs = tuple(self._ready(entry, alone=len(entries) == 1) for entry in entries)
+        state = [entry for entry in entries if entry.name in state_names(len(entries))]
+        given = [entry for entry in entries if entry not in state]
+        self._names = [entry.name for entry in [*given, *state]]
+        self.inputs = tuple(self._ready(entry, alone=len(given) == 1) for entry in given)
+        rows = self.spec.batch_size
+        self._fresh = tuple(np.zeros((rows, *one.shape[1:]), _TYPES[one.type]) for one in state)
+        self._carried = Carried(self._fresh)
 
     def _ready(self, entry: Any, *, alone: bool) -> Any:
         """The test set's array for an input of the graph, in its layout and type.
@@ -89,15 +95,20 @@ class OnnxRuntimeInference(Inference):
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set, in the layout that the exported model takes."""
         for step in self.steps():
-            yield tuple(values[step.rows] for values in self.inputs)
+            yield linked((values[step.rows] for values in self.inputs), step)
 
     def run(self, batch: Inputs) -> Outputs:
         """Outputs of a batch on the host."""
-        return self.session.run(None, self.feed(batch))[0]  # type: ignore[no-any-return]  # not installed where mypy runs
+        return self._carried.through(self._called, batch)  # type: ignore[no-any-return]  # not installed where mypy runs
+
+    def _called(self, *arrays: Any) -> Any:
+        returned = self.session.run(None, dict(zip(self._names, arrays, strict=True)))
+        return returned if self._fresh else returned[0]
 
     def feed(self, batch: Inputs) -> dict[str, Any]:
-        """A batch by the graph's input names."""
-        return dict(zip(self._names, batch, strict=True))
+        """A batch by the graph's input names, with the state of streams that begin where the model has any."""
+        state = (part[: len(batch[0])] for part in self._fresh)
+        return dict(zip(self._names, [*batch, *state], strict=True))
 
     def synchronize(self) -> None:
         """Nothing to wait for: `run` returns when the outputs are on the host."""

@@ -50,8 +50,9 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
 
     Raises:
         RuntimeError: Node.js fails; its last line says why.
-        FramewattError: there is no Node.js in this environment.
+        FramewattError: there is no Node.js in this environment, or samples of the data set follow each other.
     """
+    OnnxRuntimeInference(spec, data).check_apart("client node", "python")
     if not NODE.exists():
         raise FramewattError("client: found no Node.js in this environment; allowed: node in environment: locked")
     workload = OnnxRuntimeInference(spec, data)

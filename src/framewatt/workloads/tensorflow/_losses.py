@@ -30,5 +30,15 @@ def _pairs(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(chosen, each))
 
 
-LOSSES: dict[str, Loss] = {"classification": _samples, "tagging": _tokens, "recommendation": _pairs}
+def _likelihoods(improbability: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Mean negative log-likelihood of tokens, which the model has worked out; none of a training batch is padding."""
+    return tf.reduce_mean(improbability)
+
+
+LOSSES: dict[str, Loss] = {
+    "classification": _samples,
+    "tagging": _tokens,
+    "recommendation": _pairs,
+    "language_modelling": _likelihoods,
+}
 """By the task's name: from outputs and labels of a batch."""

@@ -11,9 +11,11 @@ from tensorflow.python.util import _pywrap_util_port
 
 from framewatt.datasets.contract import Arrays
 from framewatt.tasks.contract import Outputs
-from framewatt.workloads.contract import Inference, Inputs, Spec, Training, adam_of, example_inputs, facts_of
+from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.models import build_model
+from framewatt.workloads.state import Carried, fresh_state, linked
 from framewatt.workloads.tensorflow._losses import LOSSES
+from framewatt.workloads.tensorflow._optimizer import Optimizer
 from framewatt.workloads.tensorflow._structure import structure
 
 WEIGHTS = "weights.weights.h5"
@@ -31,24 +33,16 @@ def packed(inputs: Inputs) -> Any:
     return inputs[0] if len(inputs) == 1 else list(inputs)
 
 
-def optimizer_of(spec: Spec) -> keras.optimizers.Optimizer:
-    """The study's optimizer at its learning rate; with loss scaling in fp16."""
-    rate = spec.training["learning_rate"]
-    optimizer = (
-        keras.optimizers.Adam(rate, **adam_of(spec.training))
-        if spec.level("optimizer") == "adam"
-        else keras.optimizers.SGD(rate, momentum=spec.training["momentum"])
-    )
-    return keras.optimizers.LossScaleOptimizer(optimizer) if spec.level("precision") == "fp16" else optimizer
+def taken(values: tf.Tensor, rows: Any) -> tf.Tensor:
+    """Rows of a tensor, by a slice or by their numbers."""
+    return values[rows] if isinstance(rows, slice) else tf.gather(values, rows)
 
 
-def summed(gradient: Any) -> tf.Tensor:
-    """The gradient of vectors by id (of an embedding) as one of all vectors, those of repeated ids added up.
-
-    Keras 3.15's Adam squares each occurrence of an id by itself, so that a vector that a batch has twice takes another
-    step than Adam's: the sum of squares stands where the square of the sum belongs.
-    """
-    return tf.convert_to_tensor(gradient) if isinstance(gradient, tf.IndexedSlices) else gradient
+def in_single(returned: Any) -> Any:
+    """A model's outputs in fp32; state that it returns behind them as it is."""
+    if isinstance(returned, list | tuple):
+        return tf.cast(returned[0], tf.float32), *returned[1:]
+    return tf.cast(returned, tf.float32)
 
 
 class _TensorFlowModel:
@@ -75,11 +69,16 @@ class _TensorFlowModel:
             # Calling the model would fix the batch size to the example's.
             shapes = [(None, *values.shape[1:]) for values in example]
             self.model.build(shapes if len(shapes) > 1 else shapes[0])
-        signature = [tf.TensorSpec((None, *values.shape[1:]), values.dtype) for values in example]
+        arrays = [*example, *fresh_state(self.model, 1)]
+        signature = [tf.TensorSpec((None, *values.shape[1:]), values.dtype) for values in arrays]
         self.forward = tf.function(self._outputs, signature, jit_compile=self.compiled)
+        self.carried = self.fresh(self.spec.batch_size)
 
-    def _outputs(self, *inputs: tf.Tensor) -> tf.Tensor:
-        return tf.cast(self.model(packed(inputs), training=False), tf.float32)
+    def _outputs(self, *inputs: tf.Tensor) -> Any:
+        return in_single(self.model(packed(inputs), training=False))
+
+    def fresh(self, batch_size: int) -> Carried:
+        return Carried(fresh_state(self.model, batch_size))
 
     def tensors(self, arrays: Iterable[Any]) -> Inputs:
         """Arrays of the data set, in TensorFlow's layout."""
@@ -127,34 +126,32 @@ class TensorFlowInference(_TensorFlowModel, Inference):
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set."""
         for step in self.steps():
-            yield tuple(values[step.rows] for values in self._inputs)
+            yield linked((taken(values, step.rows) for values in self._inputs), step)
 
     def run(self, batch: Inputs) -> Outputs:
         """Outputs of a batch on the host."""
-        return self.forward(*batch).numpy()  # type: ignore[no-any-return]  # tensorflow is not installed where mypy runs
+        return self.carried.through(self.forward, batch).numpy()  # type: ignore[no-any-return]  # tensorflow is not installed where mypy runs
 
 
 class TensorFlowTraining(_TensorFlowModel, Training):
-    """Learns with stochastic gradient descent or Adam, in a step that is one graph."""
+    """Learns with the study's optimizer, in a step that is one graph."""
 
     def setup(self) -> None:
         """Random weights, the training set as tensors."""
         self.build()
-        self._optimizer = optimizer = optimizer_of(self.spec)
-        optimizer.build(self.model.trainable_variables)
+        self._optimizer = optimizer = Optimizer(self.spec, self.model.trainable_variables, self.rates())
         loss_function = LOSSES[self.task.name]
-        squares = self.spec.level("optimizer") == "adam"
 
         @tf.function(jit_compile=self.compiled)  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
-        def step(inputs: Inputs, labels: tf.Tensor) -> tf.Tensor:
+        def step(inputs: Inputs, labels: tf.Tensor) -> Any:
             with tf.GradientTape() as tape:
-                outputs = tf.cast(self.model(packed(inputs), training=True), tf.float32)
+                returned = in_single(self.model(packed(inputs), training=True))
+                outputs, *state = returned if isinstance(returned, tuple) else (returned,)
                 loss = loss_function(outputs, labels)
                 scaled = optimizer.scale_loss(loss)
             variables = self.model.trainable_variables
-            gradients = tape.gradient(scaled, variables)
-            optimizer.apply([summed(one) for one in gradients] if squares else gradients, variables)
-            return loss
+            optimizer.apply(tape.gradient(scaled, variables), variables)
+            return (loss, *state) if state else loss
 
         self._step = step
         self._inputs = self.tensors(self.data.inputs_train.values())
@@ -163,12 +160,13 @@ class TensorFlowTraining(_TensorFlowModel, Training):
     def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, tf.Tensor]]:
         """Shuffled inputs and labels."""
         for step in self.steps(epoch):
-            inputs = tuple(tf.gather(values, step.indices) for values in self._inputs)
+            inputs = linked((tf.gather(values, step.indices) for values in self._inputs), step)
             yield inputs, tf.gather(self._labels, step.indices)
 
     def run(self, batch: tuple[Inputs, tf.Tensor]) -> tf.Tensor:
         """One step; the loss stays on the device."""
-        return self._step(*batch)
+        inputs, labels = batch
+        return self.carried.through(lambda *arrays: self._step(arrays, labels), inputs)
 
     def loss_of(self, step: tf.Tensor) -> float:
         """The mean loss of a step."""
@@ -176,9 +174,11 @@ class TensorFlowTraining(_TensorFlowModel, Training):
 
     def evaluate(self) -> Outputs:
         """Outputs for the test set, in evaluation mode."""
+        carried, steps = self.fresh(EVALUATED), self.test_steps()
         inputs = self.data.inputs_test.values()
-        parts = (self.tensors(values[i : i + 64] for values in inputs) for i in range(0, len(self.data.x_test), 64))
-        return np.concatenate([self.forward(*part).numpy() for part in parts])
+        batches = (linked(self.tensors(values[step.rows] for values in inputs), step) for step in steps)
+        outputs = [carried.through(self.forward, batch).numpy() for batch in batches]
+        return self.task.in_order(outputs, steps)
 
     def save(self, folder: Path) -> None:
         """Write the weights as HDF5."""
@@ -186,9 +186,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
 
     def in_force(self) -> dict[str, Any]:
         """Options as set in Keras, including the optimizer's."""
-        inner = getattr(self._optimizer, "inner_optimizer", self._optimizer)
-        rate = float(inner.learning_rate)
-        return super().in_force() | {"optimizer": type(inner).__name__, "learning_rate": rate}
+        return super().in_force() | self._optimizer.in_force()
 
 
 def make_inference(spec: Spec, data: Arrays) -> TensorFlowInference:

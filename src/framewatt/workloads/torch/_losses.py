@@ -20,5 +20,15 @@ def _pairs(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     return binary_cross_entropy_with_logits(scores.flatten(), labels.to(scores.dtype))
 
 
-LOSSES: dict[str, Loss] = {"classification": cross_entropy, "tagging": _tokens, "recommendation": _pairs}
+def _likelihoods(improbability: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Mean negative log-likelihood of tokens, which the model has worked out; none of a training batch is padding."""
+    return improbability.mean()
+
+
+LOSSES: dict[str, Loss] = {
+    "classification": cross_entropy,
+    "tagging": _tokens,
+    "recommendation": _pairs,
+    "language_modelling": _likelihoods,
+}
 """By the task's name: from outputs and labels of a batch."""

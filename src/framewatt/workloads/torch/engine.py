@@ -5,17 +5,18 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import torchvision
 from torch.utils.flop_counter import FlopCounterMode
 
 from framewatt.datasets.contract import Arrays
 from framewatt.tasks.contract import Outputs
-from framewatt.workloads.contract import Inference, Inputs, Spec, Training, example_inputs, facts_of
+from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.models import build_model
+from framewatt.workloads.state import Carried, fresh_state, linked
 from framewatt.workloads.torch._losses import LOSSES
-from framewatt.workloads.torch._options import DTYPES, Compiler, layout_of, optimizer_of
+from framewatt.workloads.torch._optimizer import Optimizer
+from framewatt.workloads.torch._options import DTYPES, Compiler, layout_of
 from framewatt.workloads.torch._structure import structure
 
 WEIGHTS = "weights.pt"
@@ -44,6 +45,10 @@ class _TorchModel:
         self.model = model.to(self.device, self.stored, memory_format=self.layout)
         self.compiler = Compiler() if self.spec.level("compile") == "compiled" else None
         self.forward = self.compiler.compiled(self.model) if self.compiler else self.model
+        self.carried = self.fresh(self.spec.batch_size)
+
+    def fresh(self, batch_size: int) -> Carried:
+        return Carried(fresh_state(self.model, batch_size))
 
     def tensors(self, arrays: Iterable[Any]) -> Inputs:
         return tuple(self.placed(torch.from_numpy(array).to(self.device)) for array in arrays)
@@ -67,7 +72,7 @@ class _TorchModel:
         self.model.eval()
         counter = FlopCounterMode(display=False)
         with torch.inference_mode(), self.computing(), counter:
-            self.model(*self.tensors(example_inputs(self.data, 1)))
+            self.fresh(1).through(self.model, self.tensors(example_inputs(self.data, 1)))
         self.model.train(was_training)
         return {
             "parameters": sum(p.numel() for p in self.model.parameters()),
@@ -116,26 +121,26 @@ class TorchInference(_TorchModel, Inference):
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Slices of the test set."""
         for step in self.steps():
-            yield tuple(values[step.rows] for values in self._inputs)
+            yield linked((values[step.rows] for values in self._inputs), step)
 
     def run(self, batch: Inputs) -> Outputs:
         """Outputs of a batch on the host."""
         with torch.inference_mode():
-            return self.forward(*batch).float().cpu().numpy()  # type: ignore[no-any-return]  # torch is not installed where mypy runs
+            return self.carried.through(self.forward, batch).float().cpu().numpy()  # type: ignore[no-any-return]  # torch is not installed where mypy runs
 
 
 class TorchTraining(_TorchModel, Training):
-    """Learns with stochastic gradient descent or Adam; mixed precision for half formats, with loss scaling in fp16."""
+    """Learns with the study's optimizer; mixed precision for half formats, with loss scaling in fp16."""
 
     mixed = True
 
     def setup(self) -> None:
         """Random weights, the training set on the device."""
         self.build()
-        self._optimizer = optimizer_of(self.spec, self.model.parameters())
+        scaled = self.dtype is torch.float16
+        self._optimizer = Optimizer(self.spec, self.model.parameters(), self.rates(), scaled=scaled)
         self._loss = LOSSES[self.task.name]
         self._computing = self.computing()
-        self._scaler = torch.amp.GradScaler(self.device.type, enabled=self.dtype is torch.float16)
         self._inputs = self.tensors(self.data.inputs_train.values())
         self._labels = torch.from_numpy(self.data.y_train).to(self.device)
         self.model.train()
@@ -144,17 +149,15 @@ class TorchTraining(_TorchModel, Training):
         """Shuffled inputs and labels."""
         for step in self.steps(epoch):
             chosen = torch.from_numpy(step.indices).to(self.device)
-            yield tuple(self.placed(values[chosen]) for values in self._inputs), self._labels[chosen]
+            yield linked((self.placed(values[chosen]) for values in self._inputs), step), self._labels[chosen]
 
     def run(self, batch: tuple[Inputs, torch.Tensor]) -> torch.Tensor:
         """One step; the loss stays on the device."""
         inputs, labels = batch
-        self._optimizer.zero_grad(set_to_none=True)
+        self._optimizer.zero_grad()
         with self._computing:
-            loss = self._loss(self.forward(*inputs), labels)
-        self._scaler.scale(loss).backward()
-        self._scaler.step(self._optimizer)
-        self._scaler.update()
+            loss = self._loss(self.carried.through(self.forward, inputs), labels)
+        self._optimizer.step(loss)
         return loss.detach()
 
     def loss_of(self, step: torch.Tensor) -> float:
@@ -164,12 +167,13 @@ class TorchTraining(_TorchModel, Training):
     def evaluate(self) -> Outputs:
         """Outputs for the test set, in evaluation mode."""
         self.model.eval()
+        carried, steps = self.fresh(EVALUATED), self.test_steps()
         with torch.inference_mode(), self._computing:
-            inputs = [torch.split(torch.from_numpy(values), 64) for values in self.data.inputs_test.values()]
-            batches = ([self.placed(part.to(self.device)) for part in parts] for parts in zip(*inputs, strict=True))
-            outputs = [self.model(*batch).float().cpu().numpy() for batch in batches]
+            inputs = [torch.from_numpy(values) for values in self.data.inputs_test.values()]
+            batches = (linked((self.placed(v[step.rows].to(self.device)) for v in inputs), step) for step in steps)
+            outputs = [carried.through(self.model, batch).float().cpu().numpy() for batch in batches]
         self.model.train()
-        return np.concatenate(outputs)
+        return self.task.in_order(outputs, steps)
 
     def save(self, folder: Path) -> None:
         """Write the state dictionary."""
@@ -177,8 +181,7 @@ class TorchTraining(_TorchModel, Training):
 
     def in_force(self) -> dict[str, Any]:
         """Options as set in torch, including the optimizer's."""
-        rate = self._optimizer.param_groups[0]["lr"]
-        return super().in_force() | {"optimizer": type(self._optimizer).__name__, "learning_rate": rate}
+        return super().in_force() | self._optimizer.in_force()
 
 
 def make_inference(spec: Spec, data: Arrays) -> TorchInference:

@@ -1,0 +1,95 @@
+"""Arrays in an uncompressed .npz that are mapped, not read: a process then holds only those pages that it looks at.
+
+A member of a .npz is a .npy file. Uncompressed, it lies in the archive byte by byte, and can be mapped from there.
+"""
+
+import struct
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+_ALIGNED_B = 64
+"""Where members begin, a multiple of this: an array's values then lie as frameworks want them, and .npy headers too."""
+
+_PADDING = 0xD935
+"""The kind of extra field that aligns a member, as Android's zipalign writes it."""
+
+_HEADER = struct.Struct("<4s22xHH")
+"""A member's local header: its signature, and how long the name and the extra fields after it are."""
+
+_ZIP64_B = 20
+"""How long the extra field is that `force_zip64` adds."""
+
+_SIGNATURE = b"PK\x03\x04"
+_ENCRYPTED = 1
+_VERSIONS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+def write_npz(path: Path, content: Mapping[str, Any]) -> None:
+    """Write arrays as `numpy.savez` does, but where they can be mapped; the same arrays give the same bytes.
+
+    Args:
+        path: the file, replaced if it is there.
+        content: arrays by name, none of objects.
+    """
+    with path.open("wb") as file, zipfile.ZipFile(file, "w") as packed:
+        for name, values in content.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            ends = file.tell() + _HEADER.size + len(entry.filename.encode()) + len(_extra(0)) + _ZIP64_B
+            entry.extra = _extra(-ends % _ALIGNED_B)
+            with packed.open(entry, "w", force_zip64=True) as member:
+                npy.write_array(member, np.asanyarray(values), allow_pickle=False)
+
+
+def mapped(path: Path, name: str) -> NDArray[np.int64]:
+    """An array of whole numbers in an uncompressed .npz, mapped: what a process writes into it, it alone sees.
+
+    Pages are read when they are first looked at, and no checksum is compared.
+
+    Args:
+        path: a file as `write_npz` writes it.
+        name: of the array.
+
+    Returns:
+        Shape (n,), int64.
+
+    Raises:
+        ValueError: the member is compressed or encrypted, ends early, is not aligned, or is not one row of int64.
+        KeyError: there is none of that name.
+        OSError, zipfile.BadZipFile: the file cannot be read, or is no .npz.
+    """
+    with path.open("rb") as file, zipfile.ZipFile(file) as packed:
+        entry = packed.getinfo(f"{name}.npy")
+        if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & _ENCRYPTED:
+            raise ValueError(f"{name} is compressed or encrypted; allowed: stored as it is")
+        file.seek(entry.header_offset)
+        header = file.read(_HEADER.size)
+        if len(header) < _HEADER.size or not header.startswith(_SIGNATURE):
+            raise ValueError(f"{name} is not where the file's end says")
+        _, *lengths = _HEADER.unpack(header)
+        start = entry.header_offset + _HEADER.size + sum(lengths)
+        file.seek(start)
+        version = npy.read_magic(file)
+        if version not in _VERSIONS:
+            raise ValueError(f"{name} is .npy of version {version}; allowed: {list(_VERSIONS)}")
+        shape, fortran, kind = _VERSIONS[version](file)
+        offset, size = file.tell(), file.seek(0, 2)
+    if kind != np.int64 or len(shape) != 1 or fortran:
+        raise ValueError(f"{name} is of shape {shape}, {kind}; allowed: (n,) int64")
+    end = offset + shape[0] * kind.itemsize
+    if shape[0] < 1 or end != start + entry.file_size:
+        raise ValueError(f"{name} has {start + entry.file_size - offset} bytes for {shape[0]} values")
+    if end > size:
+        raise ValueError(f"{name} ends at byte {end}, and the file at {size}")
+    if offset % kind.itemsize:
+        raise ValueError(f"{name} begins at byte {offset}; allowed: a multiple of {kind.itemsize}")
+    return np.asarray(np.memmap(path, kind, "c", offset, shape))
+
+
+def _extra(padding: int) -> bytes:
+    return struct.pack("<HH", _PADDING, padding) + bytes(padding)

@@ -1,0 +1,88 @@
+"""Language modelling: how probable a model finds each token of a text after those before it. Numpy only.
+
+Source of the deal into streams and of memory that goes on from segment to segment: Z. Dai et al., Transformer-XL, ACL
+2019.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.base.errors import FramewattError
+from framewatt.datasets.contract import Arrays
+from framewatt.tasks.contract import LOWER, TEST, Judged, Metric, Outputs, Step, Task
+
+PERPLEXITY = Metric("perplexity", "Perplexity", LOWER, lowest=1.0, highest=None)
+"""e to the mean negative log-likelihood of a token: between how many equally likely tokens a model is undecided."""
+
+_ROUNDING = 1e-3
+"""How far below 0 rounding, of half precision above all, may bring a negative log-likelihood."""
+
+
+class LanguageModelling(Task):
+    """The next token of every token of a text, in segments whose memory goes on.
+
+    A model gets tokens and their targets, both (batch, length), and gives the negative log-likelihoods of the targets,
+    in nats, (batch, length), float32. Scores of all words would be 32 GB for WikiText-2, and an adaptive softmax does
+    not make them.
+
+    As many streams as a batch has samples go side by side, each a part of the text without a gap. Every token of the
+    test set is predicted once; one at the begin of a stream has no memory, so that perplexity rises with the batch size
+    (by a few tenths of a percent for ten segments a stream, nothing for a stream that is the whole text).
+    """
+
+    name = "language_modelling"
+    unit = "token"
+    metrics = (PERPLEXITY,)
+
+    def plan(self, split: str, data: Arrays, batch_size: int, seed: int = 0, epoch: int = 0) -> Iterator[Step]:
+        """Step i takes segment i of every stream; order is the text's own, so that `seed` and `epoch` change nothing.
+
+        Streams of the training set are equally long, and segments that are over are left out; of the test set, the
+        first streams have a segment more where the segments cannot be dealt evenly.
+
+        Args:
+            split: TRAIN or TEST.
+            data: the data set.
+            batch_size: streams; at most as many as there are segments.
+            seed: unused.
+            epoch: unused.
+
+        Raises:
+            FramewattError: the training set has no segment.
+        """
+        count = len(data.x_test if split == TEST else data.x_train)
+        if not count:
+            raise FramewattError("data set: found no training segments; allowed: some, or a study with weights: seeded")
+        streams = min(batch_size, count)
+        lengths = np.full(streams, count // streams)
+        if split == TEST:
+            lengths[: count % streams] += 1
+        first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        for place in range(lengths.max()):
+            chosen = first[lengths > place] + place
+            yield Step(chosen, self.units_of(split, data, chosen), carries_state=place > 0)
+
+    def units_of(self, split: str, data: Arrays, indices: NDArray[np.int64]) -> int:
+        """Tokens that some segments predict."""
+        return int(data.lengths(split == TEST)[indices].sum())
+
+    def predictions(self, outputs: Outputs, data: Arrays) -> None:
+        """None: likelihoods are no choice of a token."""
+
+    def judge(self, outputs: Outputs, data: Arrays) -> Judged:
+        """Perplexity over all tokens of the test set, none of them padding."""
+        if outputs.shape != data.y_test.shape:
+            return self.unjudged(f"outputs of shape {outputs.shape} are no likelihoods of {data.y_test.shape} tokens")
+        tokens = np.arange(data.y_test.shape[1]) < data.lengths(test=True)[:, None]
+        each = outputs[tokens].astype(np.float64)
+        if not np.isfinite(each).all():
+            return self.unjudged("outputs are not numbers")
+        if each.min() < -_ROUNDING:
+            return self.unjudged("some token is more probable than 1")
+        with np.errstate(over="ignore"):
+            perplexity = float(np.exp(each.mean()))
+        if not np.isfinite(perplexity):
+            return self.unjudged("outputs are not numbers")
+        return Judged({PERPLEXITY.name: max(perplexity, 1.0)}, None)

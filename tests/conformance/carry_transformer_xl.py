@@ -1,0 +1,137 @@
+"""Computes with Transformer-XLs of given weights in their framework's environment, and writes what came out."""
+
+import importlib
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.datasets.streams import stream_arrays
+from framewatt.workloads import make_inference, make_training
+from framewatt.workloads.contract import Spec, Training
+from framewatt.workloads.transformer_xl import Dimensions
+
+SHARED = Dimensions(2, 32, 2, 16, 64, memory=12, embedding=32, cutoffs=(40, 120), dropout=0.0)
+CASES = {"shared": SHARED, "narrow": replace(SHARED, embedding=20, shared_biases=False)}
+"""Both differences of the published models: vectors that are projected, and biases of every layer."""
+
+MODEL = "transformer_xl_small"
+BATCH, LENGTH = 8, 8
+
+
+def main(framework: str, folder: str) -> None:
+    """Compute every case from `<case>.npz`, and write `<framework>-<case>-<optimizer>.npz`."""
+    data = load_arrays(Path(folder) / "data.npz")
+    counted = {}
+    for case, dimensions in CASES.items():
+        with np.load(Path(folder) / f"{case}.npz") as content:
+            weights = dict(content)
+        # Ten steps of SGD at 0.1 say nothing: there PyTorch in fp32 and in fp64 differ by 5e-3, at 0.01 by 2e-7.
+        for optimizer, rate in (("sgd", 0.01), ("adam", 0.001)):
+            training = made(framework, dimensions, data, weights, optimizer, rate)
+            np.savez(Path(folder) / f"{framework}-{case}-{optimizer}.npz", **trained(framework, training))
+            counted[case] = training.facts()["parameters"]
+        others = in_other_segments(framework, dimensions, data, weights)
+        np.savez(Path(folder) / f"{framework}-{case}-others.npz", **others)
+    print(json.dumps(counted))
+
+
+def made(
+    framework: str,
+    dimensions: Dimensions,
+    data: Arrays,
+    weights: dict[str, Any],
+    optimizer: str = "sgd",
+    rate: float = 0.1,
+) -> Training:
+    """A training that begins with given weights."""
+    importlib.import_module(f"framewatt.workloads.{framework}.{MODEL}").SMALL = dimensions
+    settings = {"epochs": 1, "batch_size": BATCH, "learning_rate": rate, "momentum": 0.0}
+    options = {"optimizer": optimizer} if optimizer != "sgd" else {}
+    training = make_training(framework, Spec(MODEL, BATCH, "cpu", "native", 1, 0, None, settings, options), data)
+    training.setup()
+    put(framework, training.model, weights)
+    return training
+
+
+def trained(framework: str, training: Training) -> dict[str, Any]:
+    """Likelihoods before and after ten steps, losses, and weights after the first step."""
+    found: dict[str, Any] = {"before": training.evaluate()}
+    losses = []
+    for step, batch in zip(range(10), training.batches(epoch=1), strict=False):
+        losses.append(training.loss_of(training.run(batch)))
+        if step == 0:
+            found |= {f"first/{name}": values for name, values in taken(framework, training.model).items()}
+    return found | {"losses": np.array(losses), "after": training.evaluate()}
+
+
+def in_other_segments(framework: str, dimensions: Dimensions, data: Arrays, weights: dict[str, Any]) -> dict[str, Any]:
+    """A text in one segment, and in short ones whose memory holds all that was before; all words as the next one."""
+    text = data.x_test.reshape(-1)[:25]
+    found = {}
+    for name, length in (("whole", 24), ("pieces", 6)):
+        arrays = stream_arrays(text, text[::-1].copy(), segment=length, vocabulary=data.classes, about={})
+        inference = made_inference(framework, replace(dimensions, memory=24), arrays, weights, batch_size=1)
+        found[name] = inference.evaluate().reshape(-1)
+    inference = made_inference(framework, dimensions, data, weights, batch_size=data.classes)
+    words = np.arange(data.classes)[:, None].repeat(LENGTH, axis=1)
+    batch = inference.tensors([np.tile(data.x_test[:1], (data.classes, 1)), words])
+    return found | {"every_word": inference.run(batch)}
+
+
+def made_inference(
+    framework: str, dimensions: Dimensions, data: Arrays, weights: dict[str, Any], batch_size: int
+) -> Any:
+    """An inference of given weights."""
+    training = made(framework, dimensions, data, weights)
+    with TemporaryDirectory() as folder:
+        training.save(Path(folder))
+        spec = replace(training.spec, batch_size=batch_size, artefact=Path(folder))
+        inference = make_inference(framework, spec, data)
+        inference.setup()
+    return inference
+
+
+def put(framework: str, model: Any, weights: dict[str, Any]) -> None:
+    """Give a model all its weights, by torch's names and in torch's axes."""
+    if framework == "torch":
+        import torch
+
+        model.load_state_dict({name: torch.from_numpy(values) for name, values in weights.items()})
+    else:
+        variables = named(model)
+        assert variables.keys() == weights.keys()
+        for name, variable in variables.items():
+            variable.assign(turned(variable, weights[name]))
+
+
+def taken(framework: str, model: Any) -> dict[str, Any]:
+    """All weights of a model, as `put` takes them."""
+    if framework == "torch":
+        return {name: values.numpy().copy() for name, values in model.state_dict().items()}
+    return {name: turned(variable, np.array(variable)) for name, variable in named(model).items()}
+
+
+def turned(variable: Any, values: Any) -> Any:
+    return values.T if variable.name == "kernel" else values
+
+
+def named(model: Any) -> dict[str, Any]:
+    """A Keras model's variables by torch's names."""
+    there = {"kernel": "weight", "gamma": "weight", "beta": "bias"}
+    layer = model.get_layer("transformer_xl")
+    found = {"biases": layer.biases, **{f"words.{one.name}": one for one in layer.words.variables}}
+    for number, block in enumerate(layer.blocks):
+        for name in ("query", "keys", "position", "out", "norm", "dense_in", "dense_out", "dense_norm"):
+            for one in getattr(block, name).variables:
+                found[f"blocks.{number}.{name}.{there.get(one.name, one.name)}"] = one
+    return found
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
