@@ -79,5 +79,5 @@ AS_PUBLISHED = {
 }
 """What Georgiou et al. ran, which is not the same model in both frameworks."""
 
-SMALL = Dimensions(4, 128, 4, 32, 512, memory=64, embedding=128, cutoffs=(2_000, 10_000))
+SMALL = Dimensions(4, 128, 4, 32, 512, memory=64, embedding=128, cutoffs=(2_000, 10_000), dropout=0.2)
 """For a machine of few cores."""
