@@ -9,6 +9,7 @@ from typing import Any
 from checkout import ROOT, python_of
 
 from framewatt.study.cell import environment_of
+from framewatt.workloads.contract import EVALUATED
 
 
 def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dict, dict]:
@@ -35,7 +36,8 @@ def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dic
     run_stage("framewatt.prepare.training", home, job | {"folder": str(folders["train"])})
     source = job | {"artefact": str(folders["train"]), "folder": str(folders["export"])}
     run_stage(f"framewatt.prepare.exporters.{framework}", home, source)
-    exported = job | {"provider": "cpu", "artefact": str(folders["export"]), "folder": str(folders["check"])}
+    checked = {"provider": "cpu", "batch_size": EVALUATED}
+    exported = job | checked | {"artefact": str(folders["export"]), "folder": str(folders["check"])}
     run_stage("framewatt.prepare.exporters.check", "onnxruntime/cpu", exported)
     trained, found = (json.loads((folders[name] / f"{name}.json").read_text()) for name in ("train", "check"))
     return trained, found

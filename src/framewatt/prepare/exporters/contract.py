@@ -1,6 +1,7 @@
 """What an exporter writes: the ONNX file, the source's scores on the test set, and a record."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.datasets.contract import load_arrays
 from framewatt.workloads import make_inference
-from framewatt.workloads.contract import ONNX_FILE, Inference, spec_of
+from framewatt.workloads.contract import EVALUATED, ONNX_FILE, Inference, spec_of
 
 REFERENCE = "reference.npy"
 RECORD = "export.json"
@@ -27,7 +28,11 @@ def export(job_path: str, framework: str, write_onnx: Callable[[Inference, Path]
     job = read_json(Path(job_path))
     folder = Path(job["folder"])
     data = load_arrays(Path(job["data"]))
-    workload = make_inference(framework, spec_of(job), data)
+    spec = spec_of(job)
+    if data.segment is not None:
+        # What is before a segment depends on the batch size, so that the check has to have the same.
+        spec = replace(spec, batch_size=EVALUATED)
+    workload = make_inference(framework, spec, data)
     workload.setup()
     np.save(folder / REFERENCE, workload.evaluate(), allow_pickle=False)
     details = write_onnx(workload, folder / ONNX_FILE)
