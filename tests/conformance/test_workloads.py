@@ -38,7 +38,7 @@ PAIRS = {
 # 20 segments to train and 10 to test.
 SEGMENTS = {
     "module": "synthetic_text",
-    **{"vocabulary": 60, "train_tokens": 161, "test_tokens": 81, "segment": 8, "seed": 0},
+    **{"vocabulary": 80, "train_tokens": 161, "test_tokens": 81, "segment": 8, "seed": 0},
 }
 PARAMETERS = {
     # 10 classes, no convolution with a bias.
@@ -180,7 +180,8 @@ class TestWorkload:
     def test_batch_size_does_not_change_scores(self, trained, framework: str, model: str) -> None:
         found = trained(framework, model)["difference_across_batch_sizes"]
         # A text in fewer streams is remembered from further back.
-        assert 1e-6 < found < 0.1 if (framework, model) in MEMORIES else found < 1e-3
+        low, high = (1e-6, 0.1) if (framework, model) in MEMORIES else (0, 1e-3)
+        assert low <= found < high
 
     def test_a_later_batch_leaves_earlier_scores_alone(self, trained, framework: str, model: str) -> None:
         assert trained(framework, model)["first_scores_changed"] is False

@@ -87,6 +87,21 @@ def test_where_nobody_knows_on_how_many_samples_choices_are_compared_without_acc
     assert found["as_good"].all()
 
 
+@pytest.mark.parametrize(("perplexity", "equal"), [(100.0, True), (100.9, True), (101.1, False), (3000.0, False)])
+def test_of_perplexity_a_choice_is_as_good_whose_value_is_near_and_a_worse_one_is_no_cheapest(
+    perplexity: float, equal: bool
+) -> None:
+    """No answer is right or wrong, so no test is known; without a look at the values the cheap one would be the best."""
+    values = {TORCH: [100.0] * 10, ONNX: [perplexity] * 10}
+    frame = runs_frame({TORCH: 2 * WAVY, ONNX: STEADY}, None, values).rename(columns={"accuracy": "perplexity"})
+    found = judge_choices(frame, SETTINGS).set_index("cell")
+    assert found["as_good"].to_dict() == {TORCH.id: True, ONNX.id: equal}
+    assert found.loc[TORCH.id, "quality_note"] == "the best"
+    assert found.loc[ONNX.id, "quality_note"] == "by its value alone"
+    verdicts = found["energy_verdict"].fillna("none").to_dict()
+    assert verdicts == ({ONNX.id: "least", TORCH.id: "more"} if equal else {ONNX.id: "none", TORCH.id: "least"})
+
+
 def test_the_best_is_what_all_others_are_shown_to_exceed() -> None:
     found = judged({TORCH: 2 * WAVY, ONNX: STEADY, BATCHED: 3 * WAVY[::-1]})
     assert found["energy_verdict"].to_dict() == {ONNX.id: "least", TORCH.id: "more", BATCHED.id: "more"}
