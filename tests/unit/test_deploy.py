@@ -91,7 +91,7 @@ def test_where_nobody_knows_on_how_many_samples_choices_are_compared_without_acc
 def test_of_perplexity_a_choice_is_as_good_whose_value_is_near_and_a_worse_one_is_no_cheapest(
     perplexity: float, equal: bool
 ) -> None:
-    """No answer is right or wrong, so no test is known; without a look at the values a cheap wrong one would be best."""
+    """No answer is right or wrong, and no test is known; by values unseen a cheap wrong one would be the best."""
     values = {TORCH: [100.0] * 10, ONNX: [perplexity] * 10}
     frame = runs_frame({TORCH: 2 * WAVY, ONNX: STEADY}, None, values).rename(columns={"accuracy": "perplexity"})
     found = judge_choices(frame, SETTINGS).set_index("cell")
