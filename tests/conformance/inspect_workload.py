@@ -45,6 +45,7 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
     training.setup()
     if only_build:
         return {"facts": training.facts()}
+    alike = begin_alike(framework, training.model)  # type: ignore[attr-defined]  # every framework's has one
     before = training.evaluate()
     batches = list(training.batches(epoch=1))
     steps = [training.run(batch) for batch in batches]
@@ -66,6 +67,7 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
     # Hardly trained networks of great depth score in the millions: differences count as a share of the largest.
     scale = max(1.0, float(np.abs(scores).max()))
     found = {
+        "begin_alike": alike,
         "inference_batch_sizes": [len(inputs[0]) for inputs in ready],
         "training_batch_sizes": [len(labels) for _, labels in batches],
         "scores_type": type(scores).__name__,
@@ -80,6 +82,19 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
     for workload in (training, by_four, by_one):
         workload.close()
     return found
+
+
+def begin_alike(framework: str, model: Any) -> int:
+    """How many weights are those of another one, constants aside."""
+    if framework == "torch":
+        weights = [values.detach().numpy() for values in model.parameters()]
+    elif framework == "mxnet":
+        weights = [parameter.data().asnumpy() for parameter in model.collect_params().values()]
+    else:
+        weights = [np.array(variable) for variable in model.trainable_variables]
+    drawn = [values.tobytes() for values in weights if values.size > 1 and values.std() > 0]
+    assert drawn
+    return len(drawn) - len(set(drawn))
 
 
 main(*sys.argv[1:])

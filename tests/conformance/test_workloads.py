@@ -166,6 +166,10 @@ def test_every_framework_has_the_same_models() -> None:
 
 @pytest.mark.parametrize(("framework", "model"), [pair for pair in REGISTERED if pair[1] not in DEEPER])
 class TestWorkload:
+    def test_no_weights_begin_as_others_do(self, trained, framework: str, model: str) -> None:
+        """Keras' initialisers give the same numbers to every weight of a shape, if one is used for all."""
+        assert trained(framework, model)["begin_alike"] == 0
+
     def test_inference_passes_over_the_test_set_in_its_order(self, trained, framework: str, model: str) -> None:
         assert trained(framework, model)["inference_batch_sizes"] == [4, 4, 2]
 

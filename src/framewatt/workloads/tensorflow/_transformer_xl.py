@@ -8,16 +8,18 @@ import tensorflow as tf
 
 from framewatt.workloads.transformer_xl import SPREAD, Dimensions
 
-_AROUND_0 = keras.initializers.RandomNormal(stddev=SPREAD)
-_AROUND_1 = keras.initializers.RandomNormal(mean=1.0, stddev=SPREAD)
+
+def _around(mean: float) -> Any:
+    """A new initialiser a weight: one that is used twice gives the same numbers twice (Keras 3)."""
+    return keras.initializers.RandomNormal(mean, SPREAD)
 
 
 def _norm(name: str) -> Any:
-    return keras.layers.LayerNormalization(epsilon=1e-5, gamma_initializer=_AROUND_1, name=name)
+    return keras.layers.LayerNormalization(epsilon=1e-5, gamma_initializer=_around(1), name=name)
 
 
 def _dense(units: int, name: str, *, bias: bool = False, activation: str | None = None) -> Any:
-    return keras.layers.Dense(units, activation, use_bias=bias, kernel_initializer=_AROUND_0, name=name)
+    return keras.layers.Dense(units, activation, use_bias=bias, kernel_initializer=_around(0), name=name)
 
 
 class _Words(keras.layers.Layer):
@@ -29,12 +31,12 @@ class _Words(keras.layers.Layer):
         self.clusters = dimensions.clusters(vocabulary)
         self.often = dimensions.edges(vocabulary)[0]
         width, embedding = dimensions.width, dimensions.embedding
-        self.vectors = self.add_weight((vocabulary, embedding), _AROUND_0, name="vectors")
+        self.vectors = self.add_weight((vocabulary, embedding), _around(0), name="vectors")
         self.bias = self.add_weight((vocabulary,), "zeros", name="bias")
-        self.cluster_vectors = self.add_weight((len(self.clusters), embedding), _AROUND_0, name="cluster_vectors")
+        self.cluster_vectors = self.add_weight((len(self.clusters), embedding), _around(0), name="cluster_vectors")
         self.cluster_bias = self.add_weight((len(self.clusters),), "zeros", name="cluster_bias")
         narrow = embedding != width
-        self.projection = self.add_weight((width, embedding), _AROUND_0, name="projection") if narrow else None
+        self.projection = self.add_weight((width, embedding), _around(0), name="projection") if narrow else None
 
     def call(self, tokens: tf.Tensor) -> tf.Tensor:
         vectors = tf.gather(tf.convert_to_tensor(self.vectors), tokens)
@@ -129,7 +131,7 @@ class _TransformerXL(keras.layers.Layer):
         self.words = _Words(dimensions, vocabulary)
         self.blocks = [_Block(dimensions, f"block_{number}") for number in range(dimensions.layers)]
         sets = 1 if dimensions.shared_biases else dimensions.layers
-        self.biases = self.add_weight((sets, 2, dimensions.attention), _AROUND_0, name="biases")
+        self.biases = self.add_weight((sets, 2, dimensions.attention), _around(0), name="biases")
         self.dropout = keras.layers.Dropout(dimensions.dropout)
         self.place = np.arange(dimensions.memory + length)
         self.past = self.place <= dimensions.memory + np.arange(length)[:, None]
