@@ -91,7 +91,8 @@ def test_the_loss_is_the_mean_over_tokens_and_not_over_padding(framework: str) -
     assert done.returncode == 0, done.stderr
     loss, losses = json.loads(done.stdout.splitlines()[-1])
     assert loss == pytest.approx(expected, rel=1e-5)
-    assert losses == sorted(TASKS), "every task has a loss in every framework"
+    without = {"mxnet": {"language_modelling"}}.get(framework, set())
+    assert losses == sorted(TASKS.keys() - without), "every task has a loss in every framework that has models for it"
 
 
 def test_a_model_on_a_data_set_for_another_task_is_refused_in_one_line(tmp_path: Path) -> None:
