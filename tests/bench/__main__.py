@@ -23,6 +23,7 @@ from bench.paired import PEERS, ROOT, Loops, Ratio, compare
 from bench.table import cases_table, cost_table
 from framewatt.host.lock import machine_lock
 from framewatt.host.machine import describe_machine
+from framewatt.workloads import registered_models
 
 OUT = ROOT / "results" / "bench"
 COLUMNS = ("name", "framewatt", "peer", "ratio", "ratio_low", "ratio_high", "pairs", "unit", "target", "met")
@@ -33,7 +34,11 @@ TRAINING_PAIRS = 12
 OWN_RUNS = 7
 TRAINED = {"torch": "torch", "tensorflow": "tensorflow/cpu", "mxnet": "mxnet/cpu"}
 """Framework -> the environment that it trains in."""
-MODELS = {"resnet50": "ResNet-50, batch 16,", "neumf_small": "NeuMF, batch 256,"}
+MODELS = {
+    "resnet50": "ResNet-50, batch 16,",
+    "neumf_small": "NeuMF, batch 256,",
+    "transformer_xl_small": "Transformer-XL, batch 8 of 64 words,",
+}
 """Model of bench.training_loops -> how its rows call it."""
 
 
@@ -83,8 +88,12 @@ def _loops() -> list[dict]:
     loops.close()
     return [
         _ratio_row("timed loop over the bare loop, ResNet-50 in torch, batch 1", inference, ">= 0.99", 0.99),
-        *(_training(framework, model) for model in MODELS for framework in TRAINED),
+        *(_training(framework, model) for model in MODELS for framework in TRAINED if _has(framework, model)),
     ]
+
+
+def _has(framework: str, model: str) -> bool:
+    return model in registered_models(framework)
 
 
 def _training(framework: str, model: str) -> dict:

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from bench.timed import samples_per_second
-from framewatt.datasets import synthetic_ratings
+from framewatt.datasets import synthetic_ratings, synthetic_text
 from framewatt.datasets.contract import Arrays
 from framewatt.runs.worker import train
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import EPSILON, Spec, Training
 from framewatt.workloads.neumf import SMALL
+from framewatt.workloads.transformer_xl import SMALL as SMALL_XL
 
 THREADS = 1
 MOMENTUM = 0.9
@@ -63,11 +64,17 @@ def pairs() -> Arrays:
     )
 
 
+def texts() -> Arrays:
+    """160 segments of 64 words, of 12,000 that there are."""
+    return synthetic_text.make(vocabulary=12_000, train_tokens=160 * 64 + 1, test_tokens=65, segment=64, seed=1)
+
+
 CASES = {
     case.model: case
     for case in (
         Case("resnet50", images, batch=16, rate=0.001),
         Case("neumf_small", pairs, batch=256, rate=0.001, options={"optimizer": "adam"}),
+        Case("transformer_xl_small", texts, batch=8, rate=0.001, options={"optimizer": "adam"}),
     )
 }
 
@@ -109,6 +116,8 @@ def torch_epoch(case: Case) -> Epoch:
     torch = importlib.import_module("torch")
     torch.set_num_threads(THREADS)
     data = case.data()
+    if data.segment is not None:
+        return torch_text_epoch(case, data)
     loss_of: Callable[[Any, Any], Any]
     if case.model == "resnet50":
         model = importlib.import_module("torchvision").models.resnet50(num_classes=10)
@@ -130,10 +139,53 @@ def torch_epoch(case: Case) -> Epoch:
     return epoch
 
 
+def torch_text_epoch(case: Case, data: Arrays) -> Epoch:
+    """The same loop, which hands the memory on."""
+    torch = importlib.import_module("torch")
+    model = _transformer_xl("torch", data)
+    optimizer = torch.optim.Adam(model.parameters(), lr=case.rate)
+    inputs, labels = torch.from_numpy(data.x_train), torch.from_numpy(data.y_train)
+    model.train()
+
+    def epoch() -> None:
+        state = model.fresh_state(case.batch)
+        for rows in torch.arange(len(inputs)).view(case.batch, -1).T:
+            optimizer.zero_grad()
+            found, *state = model(inputs[rows], labels[rows], *state)
+            found.mean().backward()
+            optimizer.step()
+
+    return epoch
+
+
+def tensorflow_text_epoch(case: Case, data: Arrays) -> Epoch:
+    """A loop of Keras' guide to loops of one's own, in a graph, which hands the memory on; `fit` cannot."""
+    keras, tf = importlib.import_module("keras"), importlib.import_module("tensorflow")
+    model = _transformer_xl("tensorflow", data)
+    optimizer = keras.optimizers.Adam(case.rate, epsilon=EPSILON)
+
+    @tf.function  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
+    def step(inputs: Any, labels: Any, *state: Any) -> Any:
+        with tf.GradientTape() as tape:
+            found, *left = model([inputs, labels, *state], training=True)
+            loss = tf.reduce_mean(found)
+        optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+        return left
+
+    def epoch() -> None:
+        state = model.fresh_state(case.batch)
+        for rows in np.arange(len(data.x_train)).reshape(case.batch, -1).T:
+            state = step(tf.constant(data.x_train[rows]), tf.constant(data.y_train[rows]), *state)
+
+    return epoch
+
+
 def tensorflow_epoch(case: Case) -> Epoch:
     """Keras's `fit`, as itu2023's authors trained."""
     keras = importlib.import_module("keras")
     data = case.data()
+    if data.segment is not None:
+        return tensorflow_text_epoch(case, data)
     if case.model == "resnet50":
         inputs = np.ascontiguousarray(np.moveaxis(data.x_train, 1, -1))
         zoo = keras.applications.ResNet50
@@ -184,6 +236,11 @@ def mxnet_epoch(case: Case) -> Epoch:
 def _neumf(framework: str, data: Arrays) -> Any:
     module = importlib.import_module(f"framewatt.workloads.{framework}._neumf")
     return module.build_neumf(SMALL, data.categories)
+
+
+def _transformer_xl(framework: str, data: Arrays) -> Any:
+    module = importlib.import_module(f"framewatt.workloads.{framework}._transformer_xl")
+    return module.build_transformer_xl(SMALL_XL, data.classes, data.input_shape)
 
 
 LOOPS: dict[str, Callable[[str, str], float]] = {"framewatt": framewatt, "plain": plain}

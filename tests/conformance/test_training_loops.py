@@ -8,11 +8,19 @@ from checkout import ROOT, python_of
 
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
+from framewatt.workloads import registered_models
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("model", ["resnet50", "neumf_small"])
-@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize(
+    ("framework", "model"),
+    [
+        (framework, model)
+        for framework in FRAMEWORKS
+        for model in ("resnet50", "neumf_small", "transformer_xl_small")
+        if model in registered_models(framework)
+    ],
+)
 def test_both_training_loops_have_a_rate(framework: str, model: str) -> None:
     done = subprocess.run(
         [python_of(environment_of(framework, "cpu")), "-m", "bench.training_loops", framework, model],
