@@ -1,8 +1,8 @@
 """Training loops of a framework, in its own environment: framewatt's and the plain one that its documentation teaches.
 
 `python -m bench.training_loops <framework> <model>` reads the name of a loop a line (`framewatt`, `plain`) and answers
-with samples per second over an epoch. Both train the same model on the same samples, each with its own weights; what a
-framework does once (tracing, compiling) is done before the first answer of a loop that counts.
+with units of work per second over an epoch. Both train the same model on the same samples, each with its own weights;
+what a framework does once (tracing, compiling) is done before the first answer of a loop that counts.
 """
 
 import functools
@@ -92,16 +92,16 @@ def workload(framework: str, model: str) -> Training:
 
 
 def framewatt(framework: str, model: str) -> float:
-    """framewatt's training loop; samples a second of its window."""
+    """framewatt's training loop; units of work a second of its window."""
     return samples_per_second(lambda events: train(workload(framework, model), 1, events), "epoch-1")
 
 
 def plain(framework: str, model: str) -> float:
-    """The plain loop; samples a second."""
-    epoch, samples = plain_epoch(framework, model), len(CASES[model].data().x_train)
+    """The plain loop; labels a second, which are samples, or words of a text."""
+    epoch, labels = plain_epoch(framework, model), CASES[model].data().y_train.size
     begin = time.perf_counter()
     epoch()
-    return samples / (time.perf_counter() - begin)
+    return labels / (time.perf_counter() - begin)
 
 
 @functools.cache

@@ -32,4 +32,5 @@ def test_both_training_loops_have_a_rate(framework: str, model: str) -> None:
     )
     rates = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("RATE ")]
     assert len(rates) == 2, done.stderr
-    assert min(rates) > 0
+    # Of one unit: rates in samples and in words would differ by the words of a segment.
+    assert 0.2 < rates[0] / rates[1] < 20
