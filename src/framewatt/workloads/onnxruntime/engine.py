@@ -47,7 +47,9 @@ class OnnxRuntimeInference(Inference):
         entries = self.session.get_inputs()
         self._layout = self.data.layout
         self._check_batch(entries[0].shape)
-        state = [entry for entry in entries if entry.name in state_names(len(entries))]
+        # Only texts go on from batch to batch: of any other data, a user's input may have such a name.
+        carried = state_names(len(entries)) if self.data.segment is not None else []
+        state = [entry for entry in entries if entry.name in carried]
         given = [entry for entry in entries if entry not in state]
         self._names = [entry.name for entry in [*given, *state]]
         self.inputs = tuple(self._ready(entry, alone=len(given) == 1) for entry in given)

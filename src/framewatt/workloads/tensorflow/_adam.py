@@ -16,13 +16,19 @@ class Adam(keras.optimizers.Adam):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Change a variable by its dense gradient."""
-        place = self._get_variable_index(variable)
-        mean, square = self._momentums[place], self._velocities[place]
-        kind = variable.dtype
-        gradient = ops.cast(gradient, kind)
-        step = ops.cast(self.iterations + 1, kind)
-        self.assign_add(mean, (gradient - mean) * (1 - self.beta_1))
-        self.assign_add(square, (ops.square(gradient) - square) * (1 - self.beta_2))
-        mean_now = mean / (1 - ops.power(ops.cast(self.beta_1, kind), step))
-        square_now = square / (1 - ops.power(ops.cast(self.beta_2, kind), step))
-        self.assign_sub(variable, ops.cast(learning_rate, kind) * mean_now / (ops.sqrt(square_now) + self.epsilon))
+        update = corrected(self, gradient, variable)
+        self.assign_sub(variable, ops.cast(learning_rate, variable.dtype) * update)
+
+
+def corrected(optimizer: keras.optimizers.Adam, gradient: Any, variable: Any) -> Any:
+    """Adam's update of a variable before the learning rate, from its moments, which take the gradient in."""
+    place = optimizer._get_variable_index(variable)
+    mean, square = optimizer._momentums[place], optimizer._velocities[place]
+    kind = variable.dtype
+    gradient = ops.cast(gradient, kind)
+    step = ops.cast(optimizer.iterations + 1, kind)
+    optimizer.assign_add(mean, (gradient - mean) * (1 - optimizer.beta_1))
+    optimizer.assign_add(square, (ops.square(gradient) - square) * (1 - optimizer.beta_2))
+    mean_now = mean / (1 - ops.power(ops.cast(optimizer.beta_1, kind), step))
+    square_now = square / (1 - ops.power(ops.cast(optimizer.beta_2, kind), step))
+    return mean_now / (ops.sqrt(square_now) + optimizer.epsilon)

@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from framewatt.workloads.tensorflow._adam import corrected
+
 
 class Lamb(keras.optimizers.Lamb):
     """LAMB whose update holds the weight decay (You et al., Large Batch Optimization for Deep Learning, 2020).
@@ -23,16 +25,7 @@ class Lamb(keras.optimizers.Lamb):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Change a variable by its dense gradient."""
-        place = self._get_variable_index(variable)
-        mean, square = self._momentums[place], self._velocities[place]
-        kind = variable.dtype
-        gradient = ops.cast(gradient, kind)
-        step = ops.cast(self.iterations + 1, kind)
-        self.assign_add(mean, (gradient - mean) * (1 - self.beta_1))
-        self.assign_add(square, (ops.square(gradient) - square) * (1 - self.beta_2))
-        mean_now = mean / (1 - ops.power(ops.cast(self.beta_1, kind), step))
-        square_now = square / (1 - ops.power(ops.cast(self.beta_2, kind), step))
-        update = mean_now / (ops.sqrt(square_now) + self.epsilon) + self.decay * variable
+        update = corrected(self, gradient, variable) + self.decay * variable
         size, length = (ops.sqrt(ops.sum(ops.square(each))) for each in (variable, update))
         ratio = ops.where(ops.logical_and(size > 0, length > 0), size / length, 1.0)
-        self.assign_sub(variable, ops.cast(learning_rate, kind) * ratio * update)
+        self.assign_sub(variable, ops.cast(learning_rate, variable.dtype) * ratio * update)
