@@ -181,13 +181,16 @@ def _with_own(known: Mapping[str, Iterable[str]], model: OwnModel) -> dict[str, 
 
 def _check_known(cross: Mapping[str, Any], known: Mapping[str, Iterable[str]], where: str) -> None:
     frameworks = {RUNTIMES[runtime].framework for runtime in cross["runtime"]}
-    choices = [("dataset", set(known["dataset"]))]
-    choices += [("workload", set(known.get(f"workload/{framework}", []))) for framework in sorted(frameworks)]
-    for key, allowed in choices:
+    choices = [("dataset", set(known["dataset"]), "")]
+    choices += [
+        ("workload", set(known.get(f"workload/{framework}", [])), f" (in {framework})")
+        for framework in sorted(frameworks)
+    ]
+    for key, allowed, where_known in choices:
         for level in cross[key]:
             if level not in allowed:
                 names = ", ".join(sorted(allowed)) or "none, since no model of the study is an ONNX file"
-                raise FramewattError(f"{where}.{key}: found {level!r}; allowed: {names}")
+                raise FramewattError(f"{where}.{key}: found {level!r}; allowed: {names}{where_known}")
 
 
 def _check_count(settings: Mapping[str, Any], usual: Mapping[str, Level], path: str) -> None:
