@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.runs.batches import streamed
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import EVALUATED, Inference, Spec
 
@@ -55,6 +56,7 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
 
     by_four = inference(4)
     ready = list(by_four.batches())
+    streamed_outputs = by_four.task.in_order([by_four.run(b) for b in streamed(by_four.batches())], by_four.steps())
     by_four.warm_up(2)
     first = by_four.run(ready[0])
     kept = first.copy()
@@ -73,6 +75,7 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
         "scores_type": type(scores).__name__,
         "scores_shape": list(scores.shape),
         "difference_across_batch_sizes": float(np.abs(scores - by_one.evaluate()).max()) / scale,
+        "difference_when_streamed": float(np.abs(scores - streamed_outputs).max()) / scale,
         "first_scores_changed": bool((first != kept).any()),
         "difference_after_reload": float(np.abs(reloaded - after).max()) / scale,
         "loss": training.loss_of(steps[0]),

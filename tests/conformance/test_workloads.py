@@ -187,6 +187,9 @@ class TestWorkload:
         low, high = (1e-6, 0.1) if (framework, model) in MEMORIES else (0, 1e-3)
         assert low <= found < high
 
+    def test_batches_made_by_a_thread_are_the_same(self, trained, framework: str, model: str) -> None:
+        assert trained(framework, model)["difference_when_streamed"] < 1e-6
+
     def test_a_later_batch_leaves_earlier_scores_alone(self, trained, framework: str, model: str) -> None:
         assert trained(framework, model)["first_scores_changed"] is False
 

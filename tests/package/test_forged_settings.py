@@ -109,6 +109,24 @@ FORGED: dict[str, tuple[Edit, str]] = {
         said("instruments.period_s", 0.001),
         "idle.json: sampler: it says 299 reads were due in",
     ),
+    "batches within the window, of few data": (
+        then(lambda forger: forger.every_record(put("batches", {"made": "streamed", "pass_b": 1000}))),
+        "batches: the record says streamed, with 1000 bytes a pass they are ahead",
+    ),
+    "batches ahead, where none are asked for": (
+        then(
+            lambda forger: forger.every_record(put("batches", {"made": "ahead", "pass_b": 1000})),
+            said("window.ahead_gb", 0),
+        ),
+        "batches: the record says ahead, with 1000 bytes a pass they are streamed",
+    ),
+    "batches within the window, without a word": (
+        then(
+            lambda forger: forger.every_record(put("batches", {"made": "streamed", "pass_b": 1000})),
+            said("window.ahead_gb", 0),
+        ),
+        "flags: the record has not 'batches were made within the window",
+    ),
     "other reads": (
         then(lambda forger: forger.record(CELL, put("sampler.reads", 9999))),
         "sampler.reads: the record says 9999, its trace has 1399",

@@ -1,7 +1,7 @@
 """Stands in for a framework: scores are a random projection of a sample, and training steps go towards the labels."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,9 @@ class _Model:
         numbers = int(np.prod(self.data.input_shape))
         self.weights = np.random.default_rng(self.spec.seed).random((numbers, max(self.data.classes, 2)), np.float32)
 
+    def tensors(self, arrays: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(arrays)
+
     def synchronize(self) -> None:
         pass
 
@@ -48,10 +51,6 @@ class StandInInference(_Model, Inference):
         (path,) = (path for path in Path(self.spec.artefact).iterdir() if path.name in ("model.onnx", "weights.pt"))
         self.weights = np.array(json.loads(path.read_text()), np.float32)
 
-    def batches(self, epoch: int = 0) -> Iterator[Any]:
-        for step in self.steps():
-            yield (self.data.x_test[step.rows],)
-
     def run(self, batch: Any) -> Outputs:
         return self.rows(batch[0]) @ self.weights
 
@@ -60,9 +59,8 @@ class StandInTraining(_Model, Training):
     def setup(self) -> None:
         self.draw()
 
-    def batches(self, epoch: int = 0) -> Iterator[Any]:
-        for step in self.steps(epoch):
-            yield (self.data.x_train[step.indices],), self.data.y_train[step.indices]
+    def labels(self, values: Any) -> Any:
+        return values
 
     def run(self, batch: Any) -> Any:
         (inputs,), labels = batch

@@ -148,7 +148,9 @@ def test_another_repetition_leaves_earlier_blocks_as_they_were(load) -> None:
 def test_defaults_come_from_the_schema(load) -> None:
     settings = load().settings
     assert (settings["repetitions"], settings["window"]["minimum_s"]) == (10, 10)
-    assert load(window={"minimum_s": 2}).settings["window"] == {"minimum_s": 2, "warm_up_batches": 10}
+    assert load(window={"minimum_s": 2}).settings["window"] == {
+        **{"minimum_s": 2, "warm_up_batches": 10, "ahead_gb": 8}
+    }
 
 
 @pytest.mark.parametrize("part", [schema_of_measuring, schema_of_files])

@@ -55,6 +55,12 @@ class Scripted(Inference):
         self._note("setup")
         self.clock.now_ns += 500
 
+    def tensors(self, arrays: Any) -> tuple:
+        return tuple(arrays)
+
+    def labels(self, values: Any) -> Any:
+        return values
+
     def batches(self, epoch: int = 0) -> Iterator[tuple]:
         self.clock.now_ns += 70  # what is ready before the window costs it nothing
         for step in self.steps():
@@ -117,9 +123,10 @@ def windows(path: Path) -> dict[str, list[int]]:
     return found
 
 
-def infer(workload: Scripted, path: Path, minimum_s: float) -> dict[str, Any]:
+def infer(workload: Scripted, path: Path, minimum_s: float, **window: float) -> dict[str, Any]:
     with path.open("a") as file:
-        return worker.infer(workload, {"warm_up_batches": 5, "minimum_s": minimum_s}, worker.Events(file))
+        settings = {"warm_up_batches": 5, "minimum_s": minimum_s, **window}
+        return worker.infer(workload, settings, worker.Events(file))
 
 
 def inside(workload: Scripted, edges: list[int], what: str) -> list[int]:
@@ -184,6 +191,33 @@ def test_epochs_are_timed_and_scoring_between_them_is_not(clock: Clock, tmp_path
     assert [row["units"] for row in result["epochs"]] == [9, 9]
     assert result["units"]["count"] == 18
     assert [row["loss_mean"] for row in result["epochs"]] == [0.5, 0.5]
+
+
+def test_what_is_not_made_ahead_is_made_within_the_window_and_told(clock: Clock, tmp_path: Path) -> None:
+    ahead = infer(Scripted(clock), tmp_path / "ahead", minimum_s=1e-9)
+    workload = Scripted(clock)
+    streamed = infer(workload, tmp_path / "streamed", minimum_s=1e-9, ahead_gb=0)
+    bytes_of_ten = 10 * 2 * 2 * 4
+    assert ahead["batches"] == {"made": "ahead", "pass_b": bytes_of_ten}
+    assert streamed["batches"] == {"made": "streamed", "pass_b": bytes_of_ten}
+    window = windows(tmp_path / "streamed")["steady"]
+    # A nanosecond a sample, and the 70 that it takes to begin a pass, which is over before a window of batches ahead.
+    assert np.diff(windows(tmp_path / "ahead")["steady"]) == [10]
+    assert np.diff(window) == [80]
+    assert inside(workload, window, "run") == [4, 4, 2]
+    assert streamed["units"] == ahead["units"]
+    assert streamed["quality"] == ahead["quality"]
+
+
+@pytest.mark.parametrize("ahead_gb", [1e-9, 8])
+def test_epochs_are_the_same_however_their_batches_are_made(clock: Clock, tmp_path: Path, ahead_gb: float) -> None:
+    workload = ScriptedTraining(clock)
+    with (tmp_path / "events").open("a") as file:
+        result = worker.train(workload, 2, worker.Events(file), ahead_gb)
+    assert result["batches"] == {"made": "ahead" if ahead_gb == 8 else "streamed", "pass_b": 10 * (2 * 2 * 4 + 8)}
+    for epoch in (1, 2):
+        assert inside(workload, windows(tmp_path / "events")[f"epoch-{epoch}"], "run") == [3, 3, 3]
+    assert [row["units"] for row in result["epochs"]] == [9, 9]
 
 
 def test_answers_are_judged_when_no_timed_window_is_open(

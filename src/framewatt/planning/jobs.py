@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from framewatt.imports.file_study import FileStudy
+from framewatt.runs.batches import AHEAD_GB
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
@@ -138,10 +139,17 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
     """One measured run; its `purpose` says so, and no run of another purpose gets into a frame of measurements."""
     settings = study.settings
     options = cell.changed
-    phase = {"window": settings["window"], "training": {}, "weights": weights_of(study.settings, cell.workload)}
+    window = dict(settings["window"])
+    # The default is left out, so that runs from before this setting stay valid.
+    ahead = {} if window.pop("ahead_gb", AHEAD_GB) == AHEAD_GB else {"ahead_gb": settings["window"]["ahead_gb"]}
+    phase: dict[str, Any] = {
+        "window": window | ahead,
+        "training": {},
+        "weights": weights_of(study.settings, cell.workload),
+    }
     if cell.phase == "train":
         rate = options.pop("learning_rate", settings["training"]["learning_rate"])
-        phase = {"window": {}, "training": {**_training(study), "learning_rate": rate}, "weights": None}
+        phase = {"window": ahead, "training": {**_training(study), "learning_rate": rate}, "weights": None}
     threads = options.pop("threads", study.threads)
     return {
         "purpose": MEASURE,

@@ -6,6 +6,7 @@ from typing import Any
 
 from framewatt.host.supervision import Outcome
 from framewatt.preflight import objections
+from framewatt.runs.batches import STREAMED
 from framewatt.runs.clocks import step_within
 from framewatt.runs.variables import flags_of
 from framewatt.tasks import METRICS
@@ -140,6 +141,8 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
         return flags
     if result["workload"].get("all_nodes_on_provider") is False:
         flags.append(_outside(result["workload"]))
+    if result.get("batches", {}).get("made") == STREAMED:
+        flags.append("batches were made within the window, which took part of its time and energy")
     if diverged := [str(epoch["epoch"]) for epoch in result["epochs"] if epoch["loss_mean"] is None]:
         flags.append(f"the loss is not a number in epoch {', '.join(diverged)}")
     flags += unknown_quality(result["quality"])

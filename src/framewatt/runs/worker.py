@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.files import read_json, write_json
 from framewatt.datasets.contract import load_arrays
+from framewatt.runs.batches import AHEAD_GB, Supply
 from framewatt.runs.events import Events
 from framewatt.runs.open_loop import infer_open
 from framewatt.runs.predictions import NAME as PREDICTIONS
@@ -35,9 +36,10 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
 
     The outputs of the first, full pass are those that are judged.
     """
+    supply = Supply(workload, window.get("ahead_gb", AHEAD_GB))
     with events.window("setup"):
         workload.setup()
-        batches = list(workload.batches())
+        first = supply.of()
     with events.window("warm_up"):
         workload.warm_up(window["warm_up_batches"])
     run, synchronize, now_ns = workload.run, workload.synchronize, time.monotonic_ns
@@ -48,12 +50,12 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
     start_ns = end_ns = now_ns()
     events.mark("steady", "start", start_ns)
     stamps.append(start_ns)
-    for batch in batches:
+    for batch in first:
         outputs.append(run(batch))
         synchronize()
         end_ns = now_ns()
         stamps.append(end_ns)
-    for batch in itertools.cycle(batches):
+    for batch in itertools.chain.from_iterable(supply.of() for _ in itertools.count()):
         if end_ns - start_ns >= minimum_ns:
             break
         run(batch)
@@ -61,7 +63,8 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
         end_ns = now_ns()
         stamps.append(end_ns)
     events.mark("steady", "end", end_ns)
-    return _inferred(workload, workload.task.in_order(outputs, workload.steps()), stamps, events)
+    result = _inferred(workload, workload.task.in_order(outputs, workload.steps()), stamps, events)
+    return {**result, "batches": supply.told()}
 
 
 def infer_from_node(workload: Inference, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
@@ -91,13 +94,14 @@ def _inferred(
     }
 
 
-def train(workload: Training, epochs: int, events: Events) -> dict[str, Any]:
+def train(workload: Training, epochs: int, events: Events, ahead_gb: float = AHEAD_GB) -> dict[str, Any]:
     """Time each epoch; the test set is evaluated between epochs, outside the timed windows."""
+    supply = Supply(workload, ahead_gb)
     with events.window("setup"):
         workload.setup()
     rows: list[dict[str, Any]] = []
     for epoch in range(1, epochs + 1):
-        batches = list(workload.batches(epoch))
+        batches = supply.of(epoch)
         losses = []
         workload.synchronize()
         start_ns = time.monotonic_ns()
@@ -125,6 +129,7 @@ def train(workload: Training, epochs: int, events: Events) -> dict[str, Any]:
         "quality": quality_of(judged),
         "right": judged.right,
         "epochs": rows,
+        "batches": supply.told(),
     }
 
 
@@ -136,7 +141,7 @@ def main(job_path: str) -> None:
         events = Events(file)
         if job["phase"] == "train":
             training = make_training(job["engine"], spec_of(job), data)
-            result = train(training, job["training"]["epochs"], events)
+            result = train(training, job["training"]["epochs"], events, job["window"].get("ahead_gb", AHEAD_GB))
             result["workload"] = training.facts()
             training.close()
         else:

@@ -5,7 +5,7 @@ Only `run` and `synchronize` are called inside a timed window.
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from framewatt.study.options import OPTIONS, Level
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import TEST, TRAIN, Outputs, Step
 from framewatt.workloads.schedule import rates
+from framewatt.workloads.state import linked
 
 EVALUATED = 64
 """Samples of a batch when a training's test set is evaluated, between its timed epochs."""
@@ -134,11 +135,22 @@ class Workload(ABC):
 
     @abstractmethod
     def setup(self) -> None:
-        """Build the model, load its weights and move all inputs to the device."""
+        """Build the model and load its weights."""
+
+    @abstractmethod
+    def tensors(self, arrays: Iterable[NDArray[Any]]) -> Inputs:
+        """Arrays of the data set as the model takes them: on the device, in the framework's layout and format."""
 
     @abstractmethod
     def batches(self, epoch: int = 0) -> Iterator[Any]:
-        """Batches of one pass over the data, one a step: `Inputs` for inference, `(Inputs, labels)` for training."""
+        """Batches of one pass over the data, on the device; each is made when it is asked for.
+
+        Args:
+            epoch: from 1, in training.
+
+        Returns:
+            One a step: `Inputs` for inference, `(Inputs, labels)` for training.
+        """
 
     @abstractmethod
     def run(self, batch: Any) -> Any:
@@ -173,15 +185,20 @@ class Inference(Workload):
 
     split = TEST
 
+    def batches(self, epoch: int = 0) -> Iterator[Inputs]:
+        """Batches of the test set, in its order."""
+        for step in self.task.plan(TEST, self.data, self.spec.batch_size):
+            yield linked(self.tensors(values[step.rows] for values in self.data.inputs_test.values()), step)
+
     def compile(self) -> None:
-        """Run one batch of each size (the last may be smaller), since compilers work at the first batch of a size."""
-        for batch in {len(batch[0]): batch for batch in self.batches()}.values():
+        """Run one batch of each shape (the last may be smaller), since compilers work at the first batch of a shape."""
+        for batch in {tuple(values.shape for values in batch): batch for batch in self.batches()}.values():
             self.run(batch)
         self.synchronize()
 
     def warm_up(self, batches: int) -> None:
         """Run some warm-up batches, repeating the data if there are too few, and wait for them."""
-        ready = list(self.batches())
+        ready = list(itertools.islice(self.batches(), batches))
         for index in range(batches):
             self.run(ready[index % len(ready)])
         self.synchronize()
@@ -211,6 +228,17 @@ class Training(Workload):
     """Training: a model that learns from its initial weights."""
 
     split = TRAIN
+
+    def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, Any]]:
+        """Batches of the training set and their labels, in the order of an epoch."""
+        for step in self.task.plan(TRAIN, self.data, self.spec.batch_size, self.spec.seed, epoch):
+            # By numbers also where a slice would do: a slice of a mapped file would be read when the model looks at it.
+            inputs = self.tensors(values[step.indices] for values in self.data.inputs_train.values())
+            yield linked(inputs, step), self.labels(self.data.y_train[step.indices])
+
+    @abstractmethod
+    def labels(self, values: NDArray[np.int64]) -> Any:
+        """Labels of a batch on the device."""
 
     def test_steps(self) -> list[Step]:
         """The steps in which the test set is evaluated."""

@@ -10,6 +10,7 @@ from framewatt.package.verification.compare import some
 from framewatt.package.verification.open_loops import is_open
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.samples import data_of
+from framewatt.runs.batches import AHEAD_GB, made
 from framewatt.runs.verdict import OK
 from framewatt.study.study import Study
 
@@ -31,13 +32,20 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
     settings = study.settings
     for run, record in package.records:
         cell = study.cell(run.cell)
-        lines = [*_rested(record, settings["cool_down"])]
+        lines = [*_rested(record, settings["cool_down"]), *_made(record, settings["window"])]
         # Requests that arrive at a rate: see open_loops.
         if cell.phase == "infer" and record["status"] == OK and record["latency"] and not is_open(record):
             whole = -(-data_of(package, cell)["test_samples"] // cell.batch_size)
             lines += [*_timed(record, settings["window"]["minimum_s"], whole), *_warmed_up(record, settings["window"])]
         yield from some(lines, run.where)
     yield from _pauses(package)
+
+
+def _made(record: Mapping[str, Any], window: Mapping[str, Any]) -> Iterator[str]:
+    """Batches that were made where the study file has them made elsewhere (batches.Supply)."""
+    told = record.get("batches")
+    if told and told["made"] != (expected := made(told["pass_b"], window.get("ahead_gb", AHEAD_GB))):
+        yield f"batches: the record says {told['made']}, with {told['pass_b']} bytes a pass they are {expected}"
 
 
 def _timed(record: Mapping[str, Any], minimum_s: float, whole: int) -> Iterator[str]:

@@ -16,7 +16,7 @@ def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
     """Write the model; torch.export specialises a batch of 1, so the example holds 2."""
     model = workload.model  # type: ignore[attr-defined]  # every torch workload has one
     state = fresh_state(model, 2)
-    example = (*workload.tensors(example_inputs(workload.data, 2)), *state)  # type: ignore[attr-defined]  # as above
+    example = (*workload.tensors(example_inputs(workload.data, 2)), *state)
     batch = torch.export.Dim("batch", min=1)
     program = torch.onnx.export(
         model,

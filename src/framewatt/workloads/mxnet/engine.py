@@ -1,13 +1,14 @@
 """Inference and training in MXNet, with Gluon models compiled by `hybridize`."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import mxnet as mx
 import numpy as np
 from mxnet import autograd, gluon
+from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
 from framewatt.tasks.contract import Outputs
@@ -43,7 +44,7 @@ class _MxnetModel:
         self.context = mx.gpu(0) if self.spec.device == "cuda" else mx.cpu()
         self.model = build_model("mxnet", gluon.HybridBlock, self.spec, facts_of(self.data))
 
-    def arrays(self, arrays: Iterable[Any]) -> Inputs:
+    def tensors(self, arrays: Iterable[Any]) -> Inputs:
         return tuple(mx.nd.array(array, ctx=self.context, dtype=array.dtype) for array in arrays)
 
     def synchronize(self) -> None:
@@ -76,12 +77,6 @@ class MxnetInference(_MxnetModel, Inference):
         assert self.spec.artefact is not None
         self.model.load_parameters(str(self.spec.artefact / WEIGHTS), ctx=self.context)
         self.model.hybridize(static_alloc=True, static_shape=True)
-        self._inputs = self.arrays(self.data.inputs_test.values())
-
-    def batches(self, epoch: int = 0) -> Iterator[Inputs]:
-        """Slices of the test set."""
-        for step in self.steps():
-            yield tuple(values[step.rows] for values in self._inputs)
 
     def run(self, batch: Inputs) -> Outputs:
         """Outputs of a batch on the host; MXNet is asynchronous and waits here."""
@@ -92,13 +87,13 @@ class MxnetTraining(_MxnetModel, Training):
     """Learns with stochastic gradient descent or Adam."""
 
     def setup(self) -> None:
-        """Xavier weights (Gluon has no default that trains this depth), the training set in the context."""
+        """Xavier weights (Gluon has no default that trains this depth)."""
         self.build()
         if self.spec.pretrained:
             self.model.collect_params().reset_ctx(self.context)
         else:
             self.model.initialize(mx.init.Xavier(), ctx=self.context)
-        self.model(*self.arrays(example_inputs(self.data, 1))).wait_to_read()
+        self.model(*self.tensors(example_inputs(self.data, 1))).wait_to_read()
         self.model.hybridize(static_alloc=True, static_shape=True)
         self._trainer = gluon.Trainer(self.model.collect_params(), optimizer_of(self.spec), kvstore=None)
         self._loss, self._terms = LOSSES[self.task.name]
@@ -106,15 +101,10 @@ class MxnetTraining(_MxnetModel, Training):
         self._copy = gluon.SymbolBlock(self.model(*inputs), inputs)
         self._copy.initialize(ctx=self.context)
         self._copied = self._copy.collect_params()
-        if len(self.data.y_train):  # MXNet has no empty arrays
-            self._inputs = self.arrays(self.data.inputs_train.values())
-            self._labels = mx.nd.array(self.data.y_train, ctx=self.context)
 
-    def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, mx.nd.NDArray]]:
-        """Shuffled inputs and labels."""
-        for step in self.steps(epoch):
-            chosen = mx.nd.array(step.indices, ctx=self.context, dtype="int32")
-            yield tuple(values.take(chosen) for values in self._inputs), self._labels.take(chosen)
+    def labels(self, values: NDArray[np.int64]) -> mx.nd.NDArray:
+        """Labels of a batch in the context."""
+        return mx.nd.array(values, ctx=self.context)
 
     def run(self, batch: tuple[Inputs, mx.nd.NDArray]) -> mx.nd.NDArray:
         """One step, queued in MXNet's engine; the loss stays on the device."""
@@ -138,7 +128,7 @@ class MxnetTraining(_MxnetModel, Training):
         """
         model = self.model if self.spec.device == "cuda" else self._up_to_date_copy()
         inputs = self.data.inputs_test.values()
-        parts = (self.arrays(values[i : i + 64] for values in inputs) for i in range(0, len(self.data.x_test), 64))
+        parts = (self.tensors(values[i : i + 64] for values in inputs) for i in range(0, len(self.data.x_test), 64))
         return np.concatenate([model(*part).asnumpy() for part in parts])
 
     def _up_to_date_copy(self) -> gluon.SymbolBlock:

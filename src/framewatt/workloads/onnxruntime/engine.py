@@ -1,11 +1,13 @@
 """Inference of any exported model in ONNX Runtime: the ONNX file holds the model."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnxruntime as ort
+from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
 from framewatt.study.load import rate_of
@@ -27,12 +29,28 @@ _TYPES = {
 """Input types of models; keras-hub's models take int32 tokens."""
 
 
+@dataclass(frozen=True)
+class _Form:
+    """How a graph takes an input.
+
+    Attributes:
+        dtype: its type.
+        channels_last: whether images are (height, width, channels).
+    """
+
+    dtype: np.dtype[Any]
+    channels_last: bool
+
+    def of(self, values: NDArray[Any]) -> NDArray[Any]:
+        """An array in this form; the array itself where it has it."""
+        return np.ascontiguousarray(np.moveaxis(values, 1, -1) if self.channels_last else values, self.dtype)
+
+
 class OnnxRuntimeInference(Inference):
     """Answers for the test set with the exported weights.
 
     Attributes:
         path: the ONNX file.
-        inputs: the test set as the graph takes it, after `setup`.
     """
 
     def setup(self) -> None:
@@ -52,13 +70,13 @@ class OnnxRuntimeInference(Inference):
         state = [entry for entry in entries if entry.name in carried]
         given = [entry for entry in entries if entry not in state]
         self._names = [entry.name for entry in [*given, *state]]
-        self.inputs = tuple(self._ready(entry, alone=len(given) == 1) for entry in given)
+        self._values, self._forms = zip(*(self._taken(entry, alone=len(given) == 1) for entry in given), strict=True)
         rows = self.spec.batch_size
         self._fresh = tuple(np.zeros((rows, *one.shape[1:]), _TYPES[one.type]) for one in state)
         self._carried = Carried(self._fresh)
 
-    def _ready(self, entry: Any, *, alone: bool) -> Any:
-        """The test set's array for an input of the graph, in its layout and type.
+    def _taken(self, entry: Any, *, alone: bool) -> tuple[Any, _Form]:
+        """The test set's array for an input of the graph, and the form in which the graph takes it.
 
         Raises:
             RuntimeError: one of several inputs has a name that the data set does not have.
@@ -70,15 +88,16 @@ class OnnxRuntimeInference(Inference):
             values = arrays[entry.name]
         else:
             raise RuntimeError(f"model: found an input {entry.name!r}; allowed: {', '.join(arrays)}")
-        if self.data.channels_first and values.ndim == 4 and entry.shape[1] != values.shape[1]:
-            values, self._layout = np.moveaxis(values, 1, -1), "NHWC"
+        last = self.data.channels_first and values.ndim == 4 and entry.shape[1] != values.shape[1]
         dtype, shape = np.dtype(_TYPES[entry.type]), values.shape[1:]
+        if last:
+            shape, self._layout = (*shape[1:], shape[0]), "NHWC"
         if not _fits(entry.shape[1:], shape) or dtype.kind != values.dtype.kind:
             raise RuntimeError(
                 f"model: found an input {entry.name!r} of shape {tuple(entry.shape)}, {dtype}; "
                 f"allowed: the data set's {('n', *shape)}, {values.dtype}"
             )
-        return np.ascontiguousarray(values, dtype)
+        return values, _Form(dtype, last)
 
     def _check_batch(self, shape: Any) -> None:
         """Check that the model takes batches of the wanted size.
@@ -95,9 +114,17 @@ class OnnxRuntimeInference(Inference):
             raise RuntimeError(f"samples: found {samples}; allowed: a multiple of {size}, which the ONNX file fixes")
 
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
-        """Slices of the test set, in the layout that the exported model takes."""
+        """Batches of the test set, of those inputs that the graph has, in its order."""
         for step in self.steps():
-            yield linked((values[step.rows] for values in self.inputs), step)
+            yield linked(self.tensors(values[step.rows] for values in self._values), step)
+
+    def tensors(self, arrays: Iterable[Any]) -> Inputs:
+        """Arrays, one for each input of the graph, in its layouts and types."""
+        return tuple(form.of(values) for values, form in zip(arrays, self._forms, strict=True))
+
+    def whole(self) -> Inputs:
+        """The whole test set, as one batch."""
+        return self.tensors(values[:] for values in self._values)
 
     def run(self, batch: Inputs) -> Outputs:
         """Outputs of a batch on the host."""
@@ -126,7 +153,7 @@ class OnnxRuntimeInference(Inference):
             "initializer_elements": int(sum(np.prod(t.dims) for t in model.graph.initializer)),
             "flops": None,
             "flops_reason": "ONNX Runtime has no counter",
-            "input_shape": list(self.inputs[0].shape[1:]),
+            "input_shape": list(self._example()[0].shape[1:]),
             "input_layout": self._layout,
             "opset": model.opset_import[0].version,
             "execution_provider": PROVIDERS[self.spec.provider],
@@ -140,7 +167,10 @@ class OnnxRuntimeInference(Inference):
         """Nodes by provider, from a profile; None if ONNX Runtime guarantees that all are on the wanted one."""
         if self._all_nodes_on_provider:
             return None
-        return nodes_by_provider(self.spec, self.path, self.feed(tuple(values[:1] for values in self.inputs)))
+        return nodes_by_provider(self.spec, self.path, self.feed(self._example()))
+
+    def _example(self) -> Inputs:
+        return self.tensors(values[:1] for values in self._values)
 
     def _in_force(self) -> dict[str, Any]:
         options = self.session.get_session_options()

@@ -1,12 +1,13 @@
 """Inference and training in TensorFlow, with Keras models. Images are (height, width, channels)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
+from numpy.typing import NDArray
 from tensorflow.python.util import _pywrap_util_port
 
 from framewatt.datasets.contract import Arrays
@@ -31,11 +32,6 @@ def channels_last(values: Any) -> Any:
 def packed(inputs: Inputs) -> Any:
     """Inputs as a Keras model takes them: a single one as it is, several in a list."""
     return inputs[0] if len(inputs) == 1 else list(inputs)
-
-
-def taken(values: tf.Tensor, rows: Any) -> tf.Tensor:
-    """Rows of a tensor, by a slice or by their numbers."""
-    return values[rows] if isinstance(rows, slice) else tf.gather(values, rows)
 
 
 def in_single(returned: Any) -> Any:
@@ -119,14 +115,8 @@ class TensorFlowInference(_TensorFlowModel, Inference):
         self.build()
         assert self.spec.artefact is not None
         self.model.load_weights(self.spec.artefact / WEIGHTS)
-        self._inputs = self.tensors(self.data.inputs_test.values())
         if self.compiled:
             self.compile()
-
-    def batches(self, epoch: int = 0) -> Iterator[Inputs]:
-        """Slices of the test set."""
-        for step in self.steps():
-            yield linked((taken(values, step.rows) for values in self._inputs), step)
 
     def run(self, batch: Inputs) -> Outputs:
         """Outputs of a batch on the host."""
@@ -137,7 +127,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
     """Learns with the study's optimizer, in a step that is one graph."""
 
     def setup(self) -> None:
-        """Random weights, the training set as tensors."""
+        """Random weights, and the step as a graph."""
         self.build()
         self._optimizer = optimizer = Optimizer(self.spec, self.model.trainable_variables, self.rates())
         loss_function = LOSSES[self.task.name]
@@ -154,14 +144,10 @@ class TensorFlowTraining(_TensorFlowModel, Training):
             return (loss, *state) if state else loss
 
         self._step = step
-        self._inputs = self.tensors(self.data.inputs_train.values())
-        self._labels = tf.constant(self.data.y_train)
 
-    def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, tf.Tensor]]:
-        """Shuffled inputs and labels."""
-        for step in self.steps(epoch):
-            inputs = linked((tf.gather(values, step.indices) for values in self._inputs), step)
-            yield inputs, tf.gather(self._labels, step.indices)
+    def labels(self, values: NDArray[np.int64]) -> tf.Tensor:
+        """Labels of a batch on the device."""
+        return tf.constant(values)
 
     def run(self, batch: tuple[Inputs, tf.Tensor]) -> tf.Tensor:
         """One step; the loss stays on the device."""

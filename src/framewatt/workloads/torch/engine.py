@@ -1,12 +1,14 @@
 """Inference and training in PyTorch."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import torchvision
+from numpy.typing import NDArray
 from torch.utils.flop_counter import FlopCounterMode
 
 from framewatt.datasets.contract import Arrays
@@ -114,14 +116,8 @@ class TorchInference(_TorchModel, Inference):
         state = torch.load(self.spec.artefact / WEIGHTS, map_location=self.device, weights_only=True)
         self.model.load_state_dict(state)
         self.model.eval()
-        self._inputs = self.tensors(self.data.inputs_test.values())
         if self.compiler:
             self.compile()
-
-    def batches(self, epoch: int = 0) -> Iterator[Inputs]:
-        """Slices of the test set."""
-        for step in self.steps():
-            yield linked((values[step.rows] for values in self._inputs), step)
 
     def run(self, batch: Inputs) -> Outputs:
         """Outputs of a batch on the host."""
@@ -135,21 +131,17 @@ class TorchTraining(_TorchModel, Training):
     mixed = True
 
     def setup(self) -> None:
-        """Random weights, the training set on the device."""
+        """Random weights."""
         self.build()
         scaled = self.dtype is torch.float16
         self._optimizer = Optimizer(self.spec, self.model.parameters(), self.rates(), scaled=scaled)
         self._loss = LOSSES[self.task.name]
         self._computing = self.computing()
-        self._inputs = self.tensors(self.data.inputs_train.values())
-        self._labels = torch.from_numpy(self.data.y_train).to(self.device)
         self.model.train()
 
-    def batches(self, epoch: int = 0) -> Iterator[tuple[Inputs, torch.Tensor]]:
-        """Shuffled inputs and labels."""
-        for step in self.steps(epoch):
-            chosen = torch.from_numpy(step.indices).to(self.device)
-            yield linked((self.placed(values[chosen]) for values in self._inputs), step), self._labels[chosen]
+    def labels(self, values: NDArray[np.int64]) -> torch.Tensor:
+        """Labels of a batch on the device."""
+        return torch.from_numpy(values).to(self.device)
 
     def run(self, batch: tuple[Inputs, torch.Tensor]) -> torch.Tensor:
         """One step; the loss stays on the device."""
@@ -169,8 +161,8 @@ class TorchTraining(_TorchModel, Training):
         self.model.eval()
         carried, steps = self.fresh(EVALUATED), self.test_steps()
         with torch.inference_mode(), self._computing:
-            inputs = [torch.from_numpy(values) for values in self.data.inputs_test.values()]
-            batches = (linked((self.placed(v[step.rows].to(self.device)) for v in inputs), step) for step in steps)
+            inputs = self.data.inputs_test.values()
+            batches = (linked(self.tensors(values[step.rows] for values in inputs), step) for step in steps)
             outputs = [carried.through(self.model, batch).float().cpu().numpy() for batch in batches]
         self.model.train()
         return self.task.in_order(outputs, steps)
