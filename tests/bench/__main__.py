@@ -38,6 +38,7 @@ MODELS = {
     "resnet50": "ResNet-50, batch 16,",
     "neumf_small": "NeuMF, batch 256,",
     "transformer_xl_small": "Transformer-XL, batch 8 of 64 words,",
+    "gnmt_small": "GNMT, batch 32,",
 }
 """Model of bench.training_loops -> how its rows call it."""
 

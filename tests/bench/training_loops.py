@@ -17,11 +17,14 @@ from typing import Any
 import numpy as np
 
 from bench.timed import samples_per_second
-from framewatt.datasets import synthetic_ratings, synthetic_text
+from framewatt.datasets import synthetic_language, synthetic_ratings, synthetic_text
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.ragged import IGNORED
 from framewatt.runs.worker import train
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import EPSILON, Spec, Training
+from framewatt.workloads.gnmt import SMALL as SMALL_GNMT
+from framewatt.workloads.gnmt import SMOOTHING
 from framewatt.workloads.neumf import SMALL
 from framewatt.workloads.transformer_xl import SMALL as SMALL_XL
 
@@ -69,12 +72,18 @@ def texts() -> Arrays:
     return synthetic_text.make(vocabulary=12_000, train_tokens=160 * 64 + 1, test_tokens=65, segment=64, seed=1)
 
 
+def sentences() -> Arrays:
+    """960 pairs of sentences of 4 to 12 words."""
+    return synthetic_language.make(vocabulary=4000, longest=12, train_pairs=960, test_pairs=16, seed=1)
+
+
 CASES = {
     case.model: case
     for case in (
         Case("resnet50", images, batch=16, rate=0.001),
         Case("neumf_small", pairs, batch=256, rate=0.001, options={"optimizer": "adam"}),
         Case("transformer_xl_small", texts, batch=8, rate=0.001, options={"optimizer": "adam"}),
+        Case("gnmt_small", sentences, batch=32, rate=0.001, options={"optimizer": "adam"}),
     )
 }
 
@@ -97,11 +106,12 @@ def framewatt(framework: str, model: str) -> float:
 
 
 def plain(framework: str, model: str) -> float:
-    """The plain loop; labels a second, which are samples, or words of a text."""
-    epoch, labels = plain_epoch(framework, model), CASES[model].data().y_train.size
+    """The plain loop; units a second, which are samples, pairs of sentences, or words of a text."""
+    epoch, data = plain_epoch(framework, model), CASES[model].data()
+    units = len(data.y_train) if data.paired else data.y_train.size
     begin = time.perf_counter()
     epoch()
-    return labels / (time.perf_counter() - begin)
+    return units / (time.perf_counter() - begin)
 
 
 @functools.cache
@@ -118,6 +128,8 @@ def torch_epoch(case: Case) -> Epoch:
     data = case.data()
     if data.segment is not None:
         return torch_text_epoch(case, data)
+    if data.paired:
+        return torch_sentence_epoch(case, data)
     loss_of: Callable[[Any, Any], Any]
     if case.model == "resnet50":
         model = importlib.import_module("torchvision").models.resnet50(num_classes=10)
@@ -158,6 +170,57 @@ def torch_text_epoch(case: Case, data: Arrays) -> Epoch:
     return epoch
 
 
+def alike(data: Arrays, batch: int) -> list[tuple[Any, Any, Any]]:
+    """Batches of sentences that are alike in length: sources, targets, labels."""
+    parts = np.argsort(data.lengths(test=False), kind="stable").reshape(-1, batch)
+    arrays = (*data.inputs_train.values(), data.y_train)
+    return [tuple(values[rows] for values in arrays) for rows in parts]  # type: ignore[misc]  # three of them
+
+
+def torch_sentence_epoch(case: Case, data: Arrays) -> Epoch:
+    """The same loop, over sentences."""
+    torch = importlib.import_module("torch")
+    model = _gnmt("torch", data)
+    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=case.rate)
+    loss_of = torch.nn.CrossEntropyLoss(ignore_index=IGNORED, label_smoothing=SMOOTHING)
+    batches = [tuple(map(torch.from_numpy, batch)) for batch in alike(data, case.batch)]
+    model.train()
+
+    def epoch() -> None:
+        for number in torch.randperm(len(batches)):
+            source, target, labels = batches[number]
+            optimizer.zero_grad()
+            loss_of(model(source, target).flatten(0, 1), labels.flatten()).backward()
+            optimizer.step()
+
+    return epoch
+
+
+def tensorflow_sentence_epoch(case: Case, data: Arrays) -> Epoch:
+    """A loop of Keras' guide to loops of one's own, in a graph, over sentences."""
+    keras, tf = importlib.import_module("keras"), importlib.import_module("tensorflow")
+    model = _gnmt("tensorflow", data)
+    optimizer = keras.optimizers.Adam(case.rate, epsilon=EPSILON)
+    loss_of = keras.losses.CategoricalCrossentropy(from_logits=True, label_smoothing=SMOOTHING, reduction="none")
+
+    @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int64)] * 3)  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
+    def step(source: Any, target: Any, labels: Any) -> None:
+        with tf.GradientTape() as tape:
+            scores = model([source, target], training=True)
+            there = tf.cast(labels != IGNORED, scores.dtype)
+            losses = loss_of(tf.one_hot(tf.maximum(labels, 0), data.classes), scores)
+            loss = tf.reduce_sum(losses * there) / tf.reduce_sum(there)
+        optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+
+    batches = [tuple(map(tf.constant, batch)) for batch in alike(data, case.batch)]
+
+    def epoch() -> None:
+        for number in np.random.default_rng(1).permutation(len(batches)):
+            step(*batches[number])
+
+    return epoch
+
+
 def tensorflow_text_epoch(case: Case, data: Arrays) -> Epoch:
     """A loop of Keras' guide to loops of one's own, in a graph, which hands the memory on; `fit` cannot."""
     keras, tf = importlib.import_module("keras"), importlib.import_module("tensorflow")
@@ -186,6 +249,8 @@ def tensorflow_epoch(case: Case) -> Epoch:
     data = case.data()
     if data.segment is not None:
         return tensorflow_text_epoch(case, data)
+    if data.paired:
+        return tensorflow_sentence_epoch(case, data)
     if case.model == "resnet50":
         inputs = np.ascontiguousarray(np.moveaxis(data.x_train, 1, -1))
         zoo = keras.applications.ResNet50
@@ -241,6 +306,10 @@ def _neumf(framework: str, data: Arrays) -> Any:
 def _transformer_xl(framework: str, data: Arrays) -> Any:
     module = importlib.import_module(f"framewatt.workloads.{framework}._transformer_xl")
     return module.build_transformer_xl(SMALL_XL, data.classes, data.input_shape)
+
+
+def _gnmt(framework: str, data: Arrays) -> Any:
+    return importlib.import_module(f"framewatt.workloads.{framework}._gnmt").build_gnmt(SMALL_GNMT, data.classes)
 
 
 LOOPS: dict[str, Callable[[str, str], float]] = {"framewatt": framewatt, "plain": plain}

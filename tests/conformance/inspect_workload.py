@@ -46,11 +46,11 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
     training.setup()
     if only_build:
         return {"facts": training.facts()}
-    alike = begin_alike(framework, training.model)  # type: ignore[attr-defined]  # every framework's has one
-    before = training.evaluate()
+    begun = weights_of(framework, training.model)  # type: ignore[attr-defined]  # every framework's has one
     batches = list(training.batches(epoch=1))
     steps = [training.run(batch) for batch in batches]
     training.synchronize()
+    learnt = weights_of(framework, training.model)  # type: ignore[attr-defined]  # as above
     after = training.evaluate()
     training.save(folder)
 
@@ -69,7 +69,7 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
     # Hardly trained networks of great depth score in the millions: differences count as a share of the largest.
     scale = max(1.0, float(np.abs(scores).max()))
     found = {
-        "begin_alike": alike,
+        "begin_alike": begin_alike(begun),
         "inference_batch_sizes": [len(inputs[0]) for inputs in ready],
         "training_batch_sizes": [len(labels) for _, labels in batches],
         "scores_type": type(scores).__name__,
@@ -79,7 +79,7 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
         "first_scores_changed": bool((first != kept).any()),
         "difference_after_reload": float(np.abs(reloaded - after).max()) / scale,
         "loss": training.loss_of(steps[0]),
-        "weights_changed": bool(np.abs(after - before).max() > 0),
+        "weights_changed": any((one != other).any() for one, other in zip(begun, learnt, strict=True)),
         "facts": by_four.facts(),
     }
     for workload in (training, by_four, by_one):
@@ -87,19 +87,22 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
     return found
 
 
-def begin_alike(framework: str, model: Any) -> int:
-    """How many weights are those of another one, constants aside."""
+def weights_of(framework: str, model: Any) -> list[np.ndarray]:
+    """A copy of the weights that are trained."""
     if framework == "torch":
-        weights = [values.detach().numpy() for values in model.parameters()]
-    elif framework == "mxnet":
-        weights = [parameter.data().asnumpy() for parameter in model.collect_params().values()]
-    elif framework == "tensorflow":
-        weights = [np.array(variable) for variable in model.trainable_variables]
-    else:
-        # The framework of docs/extending.md, whose models are arrays.
-        weights = [model]
+        return [values.detach().numpy().copy() for values in model.parameters() if values.requires_grad]
+    if framework == "mxnet":
+        return [parameter.data().asnumpy() for parameter in model.collect_params().values()]
+    if framework == "tensorflow":
+        return [np.array(variable) for variable in model.trainable_variables]
+    # The framework of docs/extending.md, whose models are arrays.
+    return [model.copy()]
+
+
+def begin_alike(weights: list[np.ndarray]) -> int:
+    """How many weights are those of another one, constants aside."""
     drawn = [values.tobytes() for values in weights if values.size > 1 and values.std() > 0]
-    assert drawn or framework not in ("torch", "mxnet", "tensorflow")
+    assert drawn
     return len(drawn) - len(set(drawn))
 
 

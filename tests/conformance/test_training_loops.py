@@ -17,7 +17,7 @@ from framewatt.workloads import registered_models
     [
         (framework, model)
         for framework in FRAMEWORKS
-        for model in ("resnet50", "neumf_small", "transformer_xl_small")
+        for model in ("resnet50", "neumf_small", "transformer_xl_small", "gnmt_small")
         if model in registered_models(framework)
     ],
 )

@@ -15,7 +15,7 @@ from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import save_arrays
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.workloads import neumf, registered_models, transformer_xl
+from framewatt.workloads import gnmt, neumf, registered_models, transformer_xl
 
 REGISTERED = [(framework, model) for framework in FRAMEWORKS for model in registered_models(framework)]
 NEUMFS = {"neumf": neumf.FULL, "neumf_as_published": neumf.AS_PUBLISHED, "neumf_small": neumf.SMALL}
@@ -30,6 +30,14 @@ MEMORIES = {
 }
 """Models of texts, whose memory goes on from batch to batch; MXNet has none."""
 OF_TEXTS = sorted({model for _, model in MEMORIES})
+SEARCHES = {
+    (framework, model): dimensions
+    for framework, published in gnmt.AS_PUBLISHED.items()
+    for model, dimensions in {"gnmt": gnmt.FULL, "gnmt_as_published": published, "gnmt_small": gnmt.SMALL}.items()
+}
+"""Models that translate, by a search; MXNet has none."""
+ENCODERS = {(framework, "gnmt_encoder_small"): gnmt.SMALL for framework in gnmt.AS_PUBLISHED}
+OF_SENTENCES = sorted({model for _, model in (*SEARCHES, *ENCODERS)})
 PAIRS = {
     "module": "synthetic_ratings",
     # Five users, each with one item and one negative to test, one item and three negatives to train.
@@ -40,6 +48,12 @@ SEGMENTS = {
     "module": "synthetic_text",
     **{"vocabulary": 80, "train_tokens": 161, "test_tokens": 81, "segment": 8, "seed": 0},
 }
+# 20 pairs to train and 10 to test, of at most 6 words.
+SENTENCES = {
+    "module": "synthetic_language",
+    **{"vocabulary": 20, "train_pairs": 20, "test_pairs": 10, "longest": 6, "seed": 0},
+}
+VOCABULARY = make_arrays(SENTENCES).classes
 PARAMETERS = {
     # 10 classes, no convolution with a bias.
     ("torch", "resnet50"): 23_528_522,
@@ -71,20 +85,26 @@ PARAMETERS = {
         for model, dimensions in NEUMFS.items()
     },
     **{pair: dimensions.parameters(SEGMENTS["vocabulary"]) for pair, dimensions in MEMORIES.items()},
+    **{pair: dimensions.parameters(VOCABULARY) for pair, dimensions in SEARCHES.items()},
+    **{pair: dimensions.encoder_parameters(VOCABULARY) for pair, dimensions in ENCODERS.items()},
 }
 
-DEEPER = ("resnet101", "resnet152", "transformer_xl", "transformer_xl_as_published")
-"""Models that differ from another in their sizes alone: what they are is asked, and not what they do."""
+DEEPER = (
+    *("resnet101", "resnet152", "transformer_xl", "transformer_xl_as_published"),
+    *("gnmt", "gnmt_as_published", "gnmt_encoder_small"),
+)
+"""Models that differ from another in their sizes, or are a part of it: what they are is asked, and not what they do."""
 
 DIGITS = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
 TEXTS = {"module": "synthetic", "shape": [16], "vocabulary": 30522, "classes": 10, "seed": 0}
 NUMBERS = {"module": "numbers", "longest": 8, "test_fraction": 0.2, "seed": 0}
 RESNETS = ["resnet101", "resnet152", "resnet50"]
-MODELS = ["bert_base", "bert_tiny", "digit_tagger", "mobilenetv2", *NEUMFS, *RESNETS, *OF_TEXTS]
+MODELS = sorted(["bert_base", "bert_tiny", "digit_tagger", "mobilenetv2", *NEUMFS, *RESNETS, *OF_TEXTS, *OF_SENTENCES])
 MODULES = {
     **{"bert_base": "synthetic", "bert_tiny": "synthetic", "digit_tagger": "numbers"},
     **dict.fromkeys(NEUMFS, "synthetic_ratings"),
     **dict.fromkeys(OF_TEXTS, "synthetic_text"),
+    **dict.fromkeys(OF_SENTENCES, "synthetic_language"),
 }
 """Data sets of the models that do not see digits."""
 
@@ -96,7 +116,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for definition in (DIGITS, TEXTS, NUMBERS):
         few = {**definition, "train_samples": 20, "test_samples": 10}
         save_arrays(folder / f"{definition['module']}.npz", make_arrays(few))
-    for definition in (PAIRS, SEGMENTS):
+    for definition in (PAIRS, SEGMENTS, SENTENCES):
         save_arrays(folder / f"{definition['module']}.npz", make_arrays(definition))
     return {model: folder / f"{MODULES.get(model, 'digits')}.npz" for model in MODELS}
 
@@ -145,7 +165,7 @@ STRIDED = {
     **{(framework, "mobilenetv2"): {"3x3": 5} for framework in FRAMEWORKS},
     **{(framework, bert): {} for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
     **{(framework, model): {} for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
-    **{pair: {} for pair in MEMORIES},
+    **{pair: {} for pair in (*MEMORIES, *SEARCHES, *ENCODERS)},
 }
 EPSILONS = {
     **{(framework, resnet): [1e-5] for framework in FRAMEWORKS for resnet in RESNETS},
@@ -155,12 +175,13 @@ EPSILONS = {
     **{(framework, bert): [1e-12] for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
     **{(framework, model): [] for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
     **{pair: [1e-5] for pair in MEMORIES},
+    **{pair: [] for pair in (*SEARCHES, *ENCODERS)},
 }
 
 
 def test_every_framework_has_the_same_models() -> None:
     there = {framework: registered_models(framework) for framework in FRAMEWORKS}
-    others = [model for model in MODELS if model not in OF_TEXTS]
+    others = [model for model in MODELS if model not in (*OF_TEXTS, *OF_SENTENCES)]
     assert there == {"torch": MODELS, "tensorflow": MODELS, "mxnet": others}
 
 
@@ -179,6 +200,10 @@ class TestWorkload:
     def test_scores_are_one_row_a_sample_on_the_host(self, trained, framework: str, model: str) -> None:
         found = trained(framework, model)
         each = {"digit_tagger": [8, 10], "transformer_xl_small": [8], **{key: [1] for key in NEUMFS}}.get(model, [10])
+        if (framework, model) in SEARCHES:
+            # As long as the longest translation, which has at most twice the ids of its source and ten more.
+            each = found["scores_shape"][1:]
+            assert 1 <= each[0] <= 2 * 7 + 10
         assert (found["scores_type"], found["scores_shape"]) == ("ndarray", [10, *each])
 
     def test_batch_size_does_not_change_scores(self, trained, framework: str, model: str) -> None:
@@ -207,6 +232,7 @@ class TestFacts:
     def test_facts_say_what_the_model_is(self, trained, framework: str, model: str) -> None:
         facts = trained(framework, model)["facts"]
         shapes = {"synthetic": [16], "numbers": [8, 64], "synthetic_ratings": [2], "synthetic_text": [8]}
+        shapes["synthetic_language"] = [7]
         assert sorted(facts["input_shape"]) == shapes.get(MODULES.get(model), [3, 32, 32])
         assert facts["libraries"]
         assert facts["flops"] or facts["flops_reason"]

@@ -79,6 +79,7 @@ OTHER = {
     "factors[].optimizer": ["sgd", "adam"],
     "factors[].learning_rate": [0.001, 0.01],
     "factors[].client": ["python", "node"],
+    "factors[].decoding": ["beam", "greedy"],
     "factors[].load": ["closed", "20/s"],
     "exclude[].phase": "train",
     "exclude[].workload": "mine",
@@ -97,7 +98,8 @@ OTHER = {
     "models.*.weights": "given",
 }
 """A changed value of keys for which none can be made from the schema alone."""
-CROSS_OF = {"factors[].provider": 1, "factors[].graph_optimization": 1, "factors[].client": 1, "factors[].load": 1}
+OF_INFERENCE = ("provider", "graph_optimization", "client", "decoding", "load")
+CROSS_OF = {f"factors[].{name}": 1 for name in OF_INFERENCE}
 """The entry of `factors` in which a key is changed, where it is not the first."""
 UNTESTED = {
     "source": "another kind of study",

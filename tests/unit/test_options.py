@@ -80,6 +80,7 @@ def test_jobs_hold_what_is_out_of_the_ordinary(load) -> None:
         ("torch", "precision", "int8_static", "a quantised ONNX model, which torch does not run"),
         ("torch", "learning_rate", 0.5, "weights as the study's `training` made them"),
         ("tensorflow", "client", "node", "tensorflow has no client for Node.js"),
+        ("torch2onnx", "decoding", "greedy", "an exported model answers at once"),
     ],
 )
 def test_what_a_framework_lacks_is_planned_as_unsupported_with_its_reason(

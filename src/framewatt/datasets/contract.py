@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_atomically
-from framewatt.datasets import segments
+from framewatt.datasets import pairs, segments
 from framewatt.datasets.mapped import mapped, write_npz
-from framewatt.datasets.ragged import IGNORED, flat, padded
+from framewatt.datasets.ragged import IGNORED, Ragged, flat, padded
 
 _NAMES = ("x_train", "y_train", "x_test", "y_test")
 _LENGTHS = ("lengths_train", "lengths_test")
@@ -61,6 +61,10 @@ class Arrays:
         segment: of a stream of tokens cut into segments, how many tokens each has (see framewatt.datasets.streams);
             labels are the tokens after each. The stream is stored once, and its training part is not read where it is
             not looked at. None where samples are no segments.
+        pieces: of pairs of sentences (see framewatt.datasets.pairs), the text of each id, with `@@` at its end where a
+            word goes on. Samples and labels are Ragged then, of which engines take rows as of an array.
+        references: of these, the target sentences of the test set as text, shape (m,).
+        takes: names of the inputs that a model takes, of those that there are; None takes all. Not stored.
 
     Raises:
         FramewattError: the arrays do not fit together.
@@ -82,12 +86,24 @@ class Arrays:
     lengths_train: NDArray[np.int64] | None = None
     lengths_test: NDArray[np.int64] | None = None
     segment: int | None = None
+    pieces: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    takes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        of_segments = segments.problems(vars(self), self.class_count)
-        problem = next(_problems(self) if self.segment is None else of_segments, None)
-        if problem:
+        if self.paired or self.task == pairs.TASK:
+            found = pairs.problems(vars(self), self.class_count)
+        elif self.segment is not None:
+            found = segments.problems(vars(self), self.class_count)
+        else:
+            found = _problems(self)
+        if problem := next(found, None):
             raise FramewattError(f"data set: found {problem}")
+
+    @property
+    def paired(self) -> bool:
+        """Whether samples are pairs of sentences."""
+        return isinstance(self.x_test, Ragged)
 
     @property
     def classes(self) -> int:
@@ -107,6 +123,8 @@ class Arrays:
         """All labels of the test set, or of the training set, without padding, shape (n,)."""
         labels = self.y_test if test else self.y_train
         known = self.lengths_test if test else self.lengths_train
+        if isinstance(labels, Ragged):
+            return labels.joined()
         if self.segment is not None and not test:
             # All segments are whole: a view, where `flat` would copy the stream.
             return labels.reshape(-1)
@@ -127,12 +145,15 @@ class Arrays:
     @property
     def inputs_train(self) -> dict[str, NDArray[Any]]:
         """All inputs of the training set by name: `images`, or `input_ids` followed by those of `more_train`."""
-        return {self._main_input: self.x_train, **self.more_train}
+        return self._taken({self._main_input: self.x_train, **self.more_train})
 
     @property
     def inputs_test(self) -> dict[str, NDArray[Any]]:
         """All inputs of the test set, as `inputs_train`."""
-        return {self._main_input: self.x_test, **self.more_test}
+        return self._taken({self._main_input: self.x_test, **self.more_test})
+
+    def _taken(self, inputs: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        return inputs if self.takes is None else {name: inputs[name] for name in self.takes}
 
     @property
     def _main_input(self) -> str:
@@ -207,7 +228,7 @@ def save_arrays(path: Path, arrays: Arrays) -> None:
     """Write the arrays as an uncompressed .npz, atomically; the same arrays give the same bytes.
 
     Raises:
-        FramewattError: segments are not those of one stream.
+        FramewattError: segments are not those of one stream, or pairs not those of one.
     """
     content = _values_of(arrays)
     content["class_count"] = np.int64(arrays.classes)
@@ -220,7 +241,7 @@ def save_arrays(path: Path, arrays: Arrays) -> None:
         content["categories"] = np.array(arrays.categories, np.int64)
 
     def write(partial: Path) -> None:
-        if arrays.segment is not None:
+        if arrays.segment is not None or arrays.paired:
             write_npz(partial, content)
             return
         with partial.open("wb") as file:
@@ -231,6 +252,8 @@ def save_arrays(path: Path, arrays: Arrays) -> None:
 
 def _values_of(arrays: Arrays) -> dict[str, Any]:
     """What is stored of samples and labels: of segments their streams, of sequences no padding."""
+    if arrays.paired:
+        return pairs.stored(vars(arrays))
     if arrays.segment is not None:
         return {**segments.streams_of(vars(arrays)), "segment": np.int64(arrays.segment)}
     content: dict[str, Any] = {name: getattr(arrays, name) for name in _NAMES}
@@ -244,7 +267,8 @@ def _values_of(arrays: Arrays) -> dict[str, Any]:
 def load_arrays(path: Path) -> Arrays:
     """Read arrays written by `save_arrays`; nothing in the file is unpickled.
 
-    Streams of tokens are mapped, not read: neither the file's checksums nor the ids of the training stream are checked.
+    Streams of tokens and pairs of sentences are mapped, not read: neither the file's checksums nor the training ids are
+    checked.
 
     Raises:
         FramewattError: the file is missing, is damaged or lacks an array.
@@ -265,6 +289,8 @@ def load_arrays(path: Path) -> Arrays:
 
 def _fields_of(path: Path, content: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Samples and labels from a file, as `_values_of` gave them."""
+    if pairs.FILES[0] in content:
+        return pairs.loaded(path, content)
     if "segment" in content:
         train, test = (mapped(path, name) for name in segments.FILES)
         return segments.fields_of(train, test, int(content["segment"]))

@@ -1,12 +1,118 @@
 """Sequences of different lengths: stored one after another with their lengths, and padded to the longest for models."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.base.errors import FramewattError
+
 IGNORED = -1
 """Label of what lies beyond a sequence's end, where padding is."""
+
+ROUNDED = 8
+"""Rows of a Ragged are padded to a multiple of this: a compiler then meets few shapes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ragged:
+    """Rows of different lengths, one after another; some of them at a time are padded, where engines ask for them.
+
+    Like an array where engines need it: `len()`, `.dtype`, `.ndim`, `.shape`, `.nbytes`, and rows by a slice or by
+    numbers. Values are not looked at before they are asked for, so that they may be mapped from a file.
+
+    Attributes:
+        values: shape (total,), int64.
+        starts: where rows begin, and at its end where the last one ends, shape (n + 1,), int64.
+        fill: what rows are padded with.
+        cut: how many values at the end of every row are no part of it. Ids and the ids after each of them are thus
+            rows of the same memory, as `values` and `values[1:]`.
+
+    Raises:
+        FramewattError: the starts are no starts of rows in these values.
+    """
+
+    values: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    fill: int
+    cut: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("values", "starts"):
+            found = getattr(self, name)
+            if found.dtype != np.int64 or found.ndim != 1:
+                raise FramewattError(
+                    f"data set: found {name} of rows of shape {found.shape}, {found.dtype}; allowed: (n,) int64"
+                )
+        if not len(self.starts) or self.starts[0] != 0 or (self.starts[1:] - self.starts[:-1] < self.cut).any():
+            raise FramewattError(
+                f"data set: found starts of rows that do not rise from 0; allowed: 0, the next {self.cut} or more on"
+            )
+        if not self.starts[-1] - self.cut <= len(self.values) <= self.starts[-1]:
+            raise FramewattError(
+                f"data set: found {len(self.values)} values of rows that end at {self.starts[-1]}; allowed: as many"
+            )
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, rows: "slice | NDArray[np.int64]") -> NDArray[np.int64]:
+        """Some rows, padded to the longest of them, rounded up to a multiple of ROUNDED.
+
+        Args:
+            rows: a slice, or numbers of rows, shape (k,), int64.
+
+        Returns:
+            Shape (k, width), int64.
+
+        Raises:
+            IndexError: there is no such row.
+        """
+        first = self.starts[:-1][rows]
+        lengths = self.starts[1:][rows] - first - self.cut
+        width = -(-int(lengths.max(initial=0)) // ROUNDED) * ROUNDED
+        inside = np.arange(width) < lengths[:, None]
+        made = np.full((len(first), width), self.fill, np.int64)
+        made[inside] = self.values[(first[:, None] + np.arange(width))[inside]]
+        return made
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many values each row has, shape (n,)."""
+        found: NDArray[np.int64] = self.starts[1:] - self.starts[:-1] - self.cut
+        return found
+
+    @property
+    def dtype(self) -> np.dtype[np.int64]:
+        """Type of the values."""
+        return np.dtype(np.int64)
+
+    @property
+    def ndim(self) -> int:
+        """Of rows side by side."""
+        return 2
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and values of the longest of them."""
+        return len(self), int(self.lengths.max(initial=0))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the values, without padding."""
+        return int(self.lengths.sum()) * self.dtype.itemsize
+
+    def joined(self) -> NDArray[np.int64]:
+        """All rows one after another; a copy where something is cut off them."""
+        if not self.cut:
+            return self.values
+        inside = np.ones(int(self.starts[-1]), np.bool_)
+        for back in range(1, self.cut + 1):
+            inside[self.starts[1:] - back] = False
+        # Where rows are those of `values[1:]`, what is cut off the last one is not there.
+        found: NDArray[np.int64] = self.values[inside[: len(self.values)]]
+        return found
 
 
 def flat(padded: NDArray[Any], lengths: NDArray[np.int64]) -> NDArray[Any]:

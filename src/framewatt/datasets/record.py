@@ -56,8 +56,11 @@ def record_of(
 def _labels_of(arrays: Arrays) -> dict[str, Any]:
     """How many samples there are of each class; of sequences their tokens and how many of each class.
 
-    Of segments of a stream their tokens alone: a class is a word of the vocabulary.
+    Of segments of a stream their tokens alone, of pairs of sentences the longest source: a class is a word, or a piece
+    of one.
     """
+    if arrays.paired:
+        return {"longest": max(arrays.x_train.shape[1], arrays.x_test.shape[1])}
     if arrays.segment is not None:
         units = {f"{split}_units": int(arrays.lengths(split == "test").sum()) for split in ("train", "test")}
         return {"longest": arrays.segment, **units}

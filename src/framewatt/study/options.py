@@ -20,6 +20,9 @@ QUANTISED = ("int8_dynamic", "int8_static")
 LAMB = "lamb"
 """Level of the option `optimizer`: layer-wise adaptive moments (You et al., ICLR 2020)."""
 
+GREEDY = "greedy"
+"""Level of the option `decoding`: the likeliest token each time, in place of a beam search."""
+
 TUNED = ("torch", "tensorflow")
 """Frameworks that have LAMB, clipping of gradients and schedules, and take the same steps by them."""
 
@@ -157,6 +160,12 @@ def _load(cell: Configuration, level: Level, device: str) -> str | None:
     return "requests are put from Python" if cell.changed.get("client") == "node" else None
 
 
+def _decoding(cell: Configuration, level: Level, device: str) -> str | None:
+    if cell.phase == "train":
+        return "training is given the translations and decodes none"
+    return "an exported model answers at once" if cell.engine == ONNX_RUNTIME else None
+
+
 def _words(*words: str) -> dict[str, Any]:
     return {"enum": list(words)}
 
@@ -224,6 +233,13 @@ OPTIONS: Mapping[str, Option] = {
             _words("python", "node"),
             "python",
             _client,
+        ),
+        Option(
+            "decoding",
+            "How a model that makes its answers token by token finds them; `beam` is its own search.",
+            _words("beam", GREEDY),
+            "beam",
+            _decoding,
         ),
         Option(
             "load",

@@ -9,12 +9,19 @@ from framewatt.tasks.contract import Metric, Task
 from framewatt.tasks.language_modelling import LanguageModelling
 from framewatt.tasks.recommendation import Recommendation
 from framewatt.tasks.tagging import Tagging
+from framewatt.tasks.translation import Translation
 
 __all__ = ["METRICS", "PRIMARY", "TASKS", "task_of"]
 
-TASKS: dict[str, Task] = {
-    task.name: task for task in (Classification(), Tagging(), Recommendation(), LanguageModelling())
-}
+_ALL: tuple[Task, ...] = (
+    Classification(),
+    Tagging(),
+    Recommendation(),
+    LanguageModelling(),
+    Translation(),
+)
+
+TASKS: dict[str, Task] = {task.name: task for task in _ALL}
 """Every task by its name."""
 
 METRICS: dict[str, Metric] = {metric.name: metric for task in TASKS.values() for metric in task.metrics}

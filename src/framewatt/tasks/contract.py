@@ -90,11 +90,13 @@ class Judged:
         unknown: why they are unknown; None where they are known.
         right: shape (Task.answers_in,), bool: which answers are right; None where that is unknown, or where answers are
             not right or wrong.
+        method: how the metrics were counted, where there is more than one way; else None.
     """
 
     values: dict[str, float | None]
     unknown: str | None
     right: NDArray[np.bool_] | None = field(default=None, compare=False)
+    method: str | None = None
 
 
 class Task(ABC):

@@ -7,20 +7,26 @@ from framewatt.tasks import METRICS, TASKS
 from framewatt.tasks.contract import Judged, Metric
 
 Quality = Mapping[str, Mapping[str, Any]]
-"""By metric: `value` (None where it is unknown), `unit`, `better`, and the `reason` why it is unknown, else None."""
+"""By metric: `value` (None where it is unknown), `unit`, `better`, and the `reason` why it is unknown, else None.
+
+And `method`, how it was counted, of a metric that can be counted in more than one way.
+"""
 
 
 def quality_of(judged: Judged) -> dict[str, dict[str, Any]]:
     """The metrics of a judgement, as records hold them."""
-    return described(judged.values, judged.unknown)
+    return described(judged.values, judged.unknown, judged.method)
 
 
-def described(values: Mapping[str, float | None], unknown: str | None) -> dict[str, dict[str, Any]]:
+def described(
+    values: Mapping[str, float | None], unknown: str | None, method: str | None = None
+) -> dict[str, dict[str, Any]]:
     """Metrics by name as records hold them.
 
     Args:
         values: by metric; None where it is unknown.
         unknown: why values are unknown; None where there is no reason.
+        method: how they were counted; None where there is one way.
     """
     # A record may come from anywhere, with metrics of its own; what checks packages tells of them.
     metrics = {name: METRICS.get(name, Metric(name, name)) for name in values}
@@ -30,6 +36,7 @@ def described(values: Mapping[str, float | None], unknown: str | None) -> dict[s
             "unit": known.unit,
             "better": known.better,
             "reason": unknown if value is None else None,
+            **({} if method is None else {"method": method}),
         }
         for (name, value), known in zip(values.items(), metrics.values(), strict=True)
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.datasets.contract import load_arrays
 from framewatt.workloads import make_inference
@@ -29,11 +30,16 @@ def export(job_path: str, framework: str, write_onnx: Callable[[Inference, Path]
     folder = Path(job["folder"])
     data = load_arrays(Path(job["data"]))
     spec = spec_of(job)
-    if data.segment is not None:
-        # What is before a segment depends on the batch size, so that the check has to have the same.
+    if data.segment is not None or data.paired:
+        # What is before a segment, or pads a sentence, depends on the batch size: the check has to have the same.
         spec = replace(spec, batch_size=EVALUATED)
     workload = make_inference(framework, spec, data)
     workload.setup()
+    if hasattr(getattr(workload, "model", None), "decode"):
+        raise FramewattError(
+            f"model: found that {spec.model} makes its answers token by token, a search that exporters do not take; "
+            "allowed: models that answer at once, such as its encoder"
+        )
     np.save(folder / REFERENCE, workload.evaluate(), allow_pickle=False)
     details = write_onnx(workload, folder / ONNX_FILE)
     record = {

@@ -17,13 +17,15 @@ def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
     model = workload.model  # type: ignore[attr-defined]  # every torch workload has one
     state = fresh_state(model, 2)
     example = (*workload.tensors(example_inputs(workload.data, 2)), *state)
-    batch = torch.export.Dim("batch", min=1)
+    sizes = {0: torch.export.Dim("batch", min=1)}
+    if workload.data.paired:
+        sizes[1] = torch.export.Dim("length", min=1)
     program = torch.onnx.export(
         model,
         example,
         input_names=[*workload.data.inputs_test, *state_names(len(state))],
         dynamo=True,
-        dynamic_shapes=tuple({0: batch} for _ in example),
+        dynamic_shapes=tuple(sizes for _ in example),
         external_data=False,
     )
     assert program is not None

@@ -6,6 +6,7 @@ import keras
 import tensorflow as tf
 
 from framewatt.datasets.ragged import IGNORED
+from framewatt.workloads.gnmt import SMOOTHING
 
 Loss = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
@@ -35,10 +36,21 @@ def _likelihoods(improbability: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     return tf.reduce_mean(improbability)
 
 
+def _translations(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Cross-entropy of smoothed labels, without padding: scores (batch, longest, classes), labels (batch, longest)."""
+    scores = tf.cast(scores, tf.float32)
+    tokens = tf.cast(tf.not_equal(labels, IGNORED), tf.float32)
+    of_label = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.maximum(labels, 0), scores)
+    of_all = tf.reduce_logsumexp(scores, 2) - tf.reduce_mean(scores, 2)
+    losses = (1 - SMOOTHING) * of_label + SMOOTHING * of_all
+    return tf.reduce_sum(losses * tokens) / tf.reduce_sum(tokens)
+
+
 LOSSES: dict[str, Loss] = {
     "classification": _samples,
     "tagging": _tokens,
     "recommendation": _pairs,
     "language_modelling": _likelihoods,
+    "translation": _translations,
 }
 """By the task's name: from outputs and labels of a batch."""

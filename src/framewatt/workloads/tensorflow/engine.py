@@ -13,6 +13,7 @@ from tensorflow.python.util import _pywrap_util_port
 from framewatt.datasets.contract import Arrays
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
+from framewatt.workloads.decoding import beam_of, check_plain, in_words
 from framewatt.workloads.models import build_model
 from framewatt.workloads.state import Carried, fresh_state, linked
 from framewatt.workloads.tensorflow._losses import LOSSES
@@ -59,16 +60,28 @@ class _TensorFlowModel:
         keras.mixed_precision.set_global_policy(POLICIES[self.spec.level("precision")])
         self.compiled = self.spec.level("compile") == "compiled"
         example = self.tensors(example_inputs(self.data, 1))
-        self.input_shape = tuple(example[0].shape[1:])
+        # Sentences are padded to a multiple, which is not what they have.
+        self.input_shape = self.data.input_shape if self.data.paired else tuple(example[0].shape[1:])
         self.model = build_model("tensorflow", keras.Model, self.spec, facts_of(self.data, self.input_shape))
         if not self.model.built:
             # Calling the model would fix the batch size to the example's.
-            shapes = [(None, *values.shape[1:]) for values in example]
+            shapes = [self.free(values) for values in example]
             self.model.build(shapes if len(shapes) > 1 else shapes[0])
         arrays = [*example, *fresh_state(self.model, 1)]
-        signature = [tf.TensorSpec((None, *values.shape[1:]), values.dtype) for values in arrays]
+        signature = [tf.TensorSpec(self.free(values), values.dtype) for values in arrays]
         self.forward = tf.function(self._outputs, signature, jit_compile=self.compiled)
         self.carried = self.fresh(self.spec.batch_size)
+        self.beam = beam_of(self.spec, self.model)
+
+    def free(self, values: tf.Tensor) -> tuple[int | None, ...]:
+        """Shape of batches of any size, and of sentences of any length."""
+        return (None,) * len(values.shape) if self.data.paired else (None, *values.shape[1:])
+
+    def answers(self, carried: Carried, batch: Inputs) -> Outputs:
+        """Outputs of a batch on the host: what the forward pass gives, or what a search finds with it."""
+        if self.beam is not None:
+            return self.model.decode(batch[0], self.beam).numpy()  # type: ignore[no-any-return]  # tensorflow is not installed where mypy runs
+        return carried.through(self.forward, batch).numpy()  # type: ignore[no-any-return]  # as above
 
     def _outputs(self, *inputs: tf.Tensor) -> Any:
         return in_single(self.model(packed(inputs), training=False))
@@ -104,6 +117,7 @@ class _TensorFlowModel:
             "compile": "XLA" if self.compiled else "tf.function",
             # On by default on some processors only, where it changes an epoch's time by up to 3.6 times.
             "onednn": bool(_pywrap_util_port.IsMklEnabled()),
+            **in_words(self.beam),
         }
 
 
@@ -115,12 +129,13 @@ class TensorFlowInference(_TensorFlowModel, Inference):
         self.build()
         assert self.spec.artefact is not None
         self.model.load_weights(self.spec.artefact / WEIGHTS)
+        check_plain(self.spec, self.beam)
         if self.compiled:
             self.compile()
 
     def run(self, batch: Inputs) -> Outputs:
         """Outputs of a batch on the host."""
-        return self.carried.through(self.forward, batch).numpy()  # type: ignore[no-any-return]  # tensorflow is not installed where mypy runs
+        return self.answers(self.carried, batch)
 
 
 class TensorFlowTraining(_TensorFlowModel, Training):
@@ -132,7 +147,11 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         self._optimizer = optimizer = Optimizer(self.spec, self.model.trainable_variables, self.rates())
         loss_function = LOSSES[self.task.name]
 
-        @tf.function(jit_compile=self.compiled)  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
+        # Sentences differ in length from batch to batch: one graph for all of them.
+        pairs = tf.TensorSpec((None, None), tf.int64)
+        signature = [(pairs,) * len(self.data.inputs_train), pairs] if self.data.paired else None
+
+        @tf.function(input_signature=signature, jit_compile=self.compiled)  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
         def step(inputs: Inputs, labels: tf.Tensor) -> Any:
             with tf.GradientTape() as tape:
                 returned = in_single(self.model(packed(inputs), training=True))
@@ -163,7 +182,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         carried, steps = self.fresh(EVALUATED), self.test_steps()
         inputs = self.data.inputs_test.values()
         batches = (linked(self.tensors(values[step.rows] for values in inputs), step) for step in steps)
-        outputs = [carried.through(self.forward, batch).numpy() for batch in batches]
+        outputs = [self.answers(carried, batch) for batch in batches]
         return self.task.in_order(outputs, steps)
 
     def save(self, folder: Path) -> None:

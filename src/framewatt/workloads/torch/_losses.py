@@ -6,6 +6,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from framewatt.datasets.ragged import IGNORED
+from framewatt.workloads.gnmt import SMOOTHING
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -25,10 +26,18 @@ def _likelihoods(improbability: torch.Tensor, labels: torch.Tensor) -> torch.Ten
     return improbability.mean()
 
 
+def _translations(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy of smoothed labels, without padding: scores (batch, longest, classes), labels (batch, longest)."""
+    return cross_entropy(
+        scores.flatten(0, 1).float(), labels.flatten(), ignore_index=IGNORED, label_smoothing=SMOOTHING
+    )
+
+
 LOSSES: dict[str, Loss] = {
     "classification": cross_entropy,
     "tagging": _tokens,
     "recommendation": _pairs,
     "language_modelling": _likelihoods,
+    "translation": _translations,
 }
 """By the task's name: from outputs and labels of a batch."""

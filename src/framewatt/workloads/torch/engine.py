@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from torch.utils.flop_counter import FlopCounterMode
 
 from framewatt.datasets.contract import Arrays
-from framewatt.tasks.contract import Outputs
+from framewatt.tasks.contract import TEST, Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
+from framewatt.workloads.decoding import UNCOUNTED, beam_of, check_plain, in_words
 from framewatt.workloads.models import build_model
 from framewatt.workloads.state import Carried, fresh_state, linked
 from framewatt.workloads.torch._losses import LOSSES
@@ -32,6 +33,7 @@ class _TorchModel:
 
     mixed: bool
 
+    split: str
     spec: Spec
     data: Arrays
     model: torch.nn.Module
@@ -48,12 +50,19 @@ class _TorchModel:
         self.compiler = Compiler() if self.spec.level("compile") == "compiled" else None
         self.forward = self.compiler.compiled(self.model) if self.compiler else self.model
         self.carried = self.fresh(self.spec.batch_size)
+        self.beam = beam_of(self.spec, self.model)
 
     def fresh(self, batch_size: int) -> Carried:
         return Carried(fresh_state(self.model, batch_size))
 
     def tensors(self, arrays: Iterable[Any]) -> Inputs:
         return tuple(self.placed(torch.from_numpy(array).to(self.device)) for array in arrays)
+
+    def answers(self, forward: Any, carried: Carried, batch: Inputs) -> Outputs:
+        """Outputs of a batch on the host: what the forward pass gives, or what a search finds with it."""
+        if self.beam is not None:
+            return self.model.decode(batch[0], self.beam).cpu().numpy()  # type: ignore[no-any-return]  # torch is not installed where mypy runs
+        return carried.through(forward, batch).float().cpu().numpy()  # type: ignore[no-any-return]  # as above
 
     def placed(self, values: torch.Tensor) -> torch.Tensor:
         """Images in the layout and number format of the model, other numbers in its format; other types as they are."""
@@ -70,21 +79,29 @@ class _TorchModel:
             torch.cuda.synchronize(self.device)
 
     def facts(self) -> dict[str, Any]:
-        was_training = self.model.training
-        self.model.eval()
-        counter = FlopCounterMode(display=False)
-        with torch.inference_mode(), self.computing(), counter:
-            self.fresh(1).through(self.model, self.tensors(example_inputs(self.data, 1)))
-        self.model.train(was_training)
         return {
-            "parameters": sum(p.numel() for p in self.model.parameters()),
-            "flops": counter.get_total_flops(),
+            "parameters": sum(p.numel() for p in self.model.parameters() if p.requires_grad),
+            **self.flops(),
             "input_shape": list(self.data.input_shape),
             "input_layout": self.data.layout,
             "structure": structure(self.model),
             "in_force": self.in_force(),
             "libraries": {"torch": torch.__version__, "torchvision": torchvision.__version__},
         }
+
+    def flops(self) -> dict[str, Any]:
+        """Operations of a sample's forward pass, or why they have no number."""
+        if self.beam is not None and self.split == TEST:
+            return {"flops": None, "flops_reason": UNCOUNTED}
+        if any(isinstance(module, torch.nn.RNNBase) for module in self.model.modules()):
+            return {"flops": None, "flops_reason": "PyTorch's counter knows no recurrent layers"}
+        was_training = self.model.training
+        self.model.eval()
+        counter = FlopCounterMode(display=False)
+        with torch.inference_mode(), self.computing(), counter:
+            self.fresh(1).through(self.model, self.tensors(example_inputs(self.data, 1)))
+        self.model.train(was_training)
+        return {"flops": counter.get_total_flops()}
 
     def computing(self) -> AbstractContextManager[Any]:
         """What the model computes in: mixed precision, or as it is."""
@@ -101,6 +118,7 @@ class _TorchModel:
             "threads": torch.get_num_threads(),
             "layout": "channels_last" if ordered and not plain else "default",
             "compiled_graphs": self.compiler.graphs() if self.compiler else 0,
+            **in_words(self.beam),
         }
 
 
@@ -116,13 +134,14 @@ class TorchInference(_TorchModel, Inference):
         state = torch.load(self.spec.artefact / WEIGHTS, map_location=self.device, weights_only=True)
         self.model.load_state_dict(state)
         self.model.eval()
+        check_plain(self.spec, self.beam)
         if self.compiler:
             self.compile()
 
     def run(self, batch: Inputs) -> Outputs:
         """Outputs of a batch on the host."""
         with torch.inference_mode():
-            return self.carried.through(self.forward, batch).float().cpu().numpy()  # type: ignore[no-any-return]  # torch is not installed where mypy runs
+            return self.answers(self.forward, self.carried, batch)
 
 
 class TorchTraining(_TorchModel, Training):
@@ -163,7 +182,7 @@ class TorchTraining(_TorchModel, Training):
         with torch.inference_mode(), self._computing:
             inputs = self.data.inputs_test.values()
             batches = (linked(self.tensors(values[step.rows] for values in inputs), step) for step in steps)
-            outputs = [carried.through(self.model, batch).float().cpu().numpy() for batch in batches]
+            outputs = [self.answers(self.model, carried, batch) for batch in batches]
         self.model.train()
         return self.task.in_order(outputs, steps)
 

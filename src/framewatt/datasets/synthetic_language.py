@@ -1,0 +1,95 @@
+"""A language that is drawn, and its translation into another: it can be learnt, and says nothing of any language.
+
+Its names in config/datasets.yaml must begin with `synthetic`, so that every table and figure shows what it is.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+import numpy as np
+
+from framewatt.base.errors import FramewattError
+from framewatt.datasets.about import about
+from framewatt.datasets.bpe import vocabulary_of
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.pairs import FIRST, UNK, Corpus, made
+
+SHORTEST = 4
+"""Words of the shortest sentence: BLEU counts four in a row."""
+
+_TRIES = 100
+"""How many sentences are drawn, for each that is wanted, until it is clear that there are not so many."""
+
+Sentence = tuple[int, ...]
+"""Numbers of words, from 0."""
+
+
+def make(*, vocabulary: int, train_pairs: int, test_pairs: int, longest: int, seed: int) -> Arrays:
+    """Sentences of words that are frequent as 1 / rank, each translated word by word and turned round.
+
+    A lexicon, which is drawn, has one word of the other language for each; both languages have the same words. The
+    first word of a translation is that of the source's last: a model has to look back, and ever further. No sentence
+    comes twice, and none of the test set in training.
+
+    Args:
+        vocabulary: words.
+        train_pairs: pairs to learn from.
+        test_pairs: pairs to translate.
+        longest: most words of a sentence; the fewest are 4.
+        seed: of lexicon and sentences.
+
+    Raises:
+        FramewattError: an option is too small, or there are not so many different sentences.
+    """
+    least = {"vocabulary": (vocabulary, 2), "train_pairs": (train_pairs, 1), "test_pairs": (test_pairs, 1)}
+    for name, (found, fewest) in {**least, "longest": (longest, SHORTEST)}.items():
+        if found < fewest:
+            raise FramewattError(f"{name}: found {found}; allowed: {fewest} or more")
+    draw = np.random.default_rng(seed)
+    lexicon = draw.permutation(vocabulary).tolist()
+    sentences = _drawn(vocabulary, train_pairs + test_pairs, longest, draw)
+    translated = [tuple(lexicon[word] for word in reversed(sentence)) for sentence in sentences]
+    # Sentences that were drawn late are rarer, since none comes twice.
+    order = draw.permutation(len(sentences)).tolist()
+    learnt, asked = ([(sentences[one], translated[one]) for one in some] for some in _split(order, train_pairs))
+    counts = Counter(chain.from_iterable(chain(*pair) for pair in learnt))
+    pieces = vocabulary_of({_text([word]): count for word, count in counts.items()})
+    ids = {text: number for number, text in enumerate(pieces) if number >= FIRST}
+    says = about("drawn sentences; ids by falling frequency in the training pairs", synthetic=True, seed=seed)
+    sources, references = ([_text(sentence) for sentence in side] for side in zip(*asked, strict=True))
+    train, test = (_corpus(pairs, ids) for pairs in (learnt, asked))
+    return Arrays(**made(train, test, pieces=pieces, sources=sources, references=references, about=says))
+
+
+def _drawn(vocabulary: int, count: int, longest: int, draw: np.random.Generator) -> list[Sentence]:
+    """So many sentences, each another one."""
+    shares = 1 / np.arange(1, vocabulary + 1)
+    found: dict[Sentence, None] = {}
+    for _ in range(_TRIES):
+        lengths = draw.integers(SHORTEST, longest + 1, size=count).tolist()
+        words = draw.choice(vocabulary, (count, longest), p=shares / shares.sum()).tolist()
+        for sentence, length in zip(words, lengths, strict=True):
+            found[tuple(sentence[:length])] = None
+            if len(found) == count:
+                return list(found)
+    raise FramewattError(
+        f"pairs: found {len(found)} different sentences of {vocabulary} words; allowed: as many as the {count} pairs "
+        "asked for; ask for fewer, for more words, or for longer sentences"
+    )
+
+
+def _split(order: Sequence[int], first: int) -> tuple[Sequence[int], Sequence[int]]:
+    return order[:first], order[first:]
+
+
+def _text(sentence: Iterable[int]) -> str:
+    return " ".join(f"w{word}" for word in sentence)
+
+
+def _corpus(pairs: Iterable[tuple[Sentence, Sentence]], ids: dict[str, int]) -> Corpus:
+    corpus = Corpus()
+    for pair in pairs:
+        source, target = ([ids.get(_text([word]), UNK) for word in sentence] for sentence in pair)
+        corpus.add(source, target)
+    return corpus

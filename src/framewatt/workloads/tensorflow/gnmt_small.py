@@ -1,0 +1,14 @@
+"""GNMT v2 with dimensions for a machine of few cores."""
+
+import keras
+
+from framewatt.workloads.contract import Facts
+from framewatt.workloads.gnmt import SMALL, TASK
+from framewatt.workloads.tensorflow._gnmt import build_gnmt
+
+__all__ = ["TASK", "build"]
+
+
+def build(facts: Facts) -> keras.Model:
+    """The model; takes source sentences and what of their translations is known, of any lengths."""
+    return build_gnmt(SMALL, facts.classes)

@@ -1,0 +1,14 @@
+"""GNMT v2 with the dimensions of the reference, NVIDIA DeepLearningExamples."""
+
+import torch
+
+from framewatt.workloads.contract import Facts
+from framewatt.workloads.gnmt import FULL, TASK
+from framewatt.workloads.torch._gnmt import build_gnmt
+
+__all__ = ["TASK", "build"]
+
+
+def build(facts: Facts) -> torch.nn.Module:
+    """The model; takes source sentences and what of their translations is known, of any lengths."""
+    return build_gnmt(FULL, facts.classes)

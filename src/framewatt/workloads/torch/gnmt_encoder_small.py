@@ -1,0 +1,20 @@
+"""The encoder alone of GNMT v2 with dimensions for a machine of few cores, which can be exported."""
+
+import torch
+
+from framewatt.datasets.contract import TOKENS
+from framewatt.workloads.contract import Facts
+from framewatt.workloads.gnmt import SMALL, TASK
+from framewatt.workloads.torch._gnmt import build_gnmt_encoder
+
+__all__ = ["INPUTS", "TASK", "TRAINS", "build"]
+
+INPUTS = (TOKENS,)
+"""What it takes of the data set: no translations."""
+
+TRAINS = False
+
+
+def build(facts: Facts) -> torch.nn.Module:
+    """The model; takes source sentences of any lengths, and gives its outputs, which are no translations."""
+    return build_gnmt_encoder(SMALL, facts.classes)
