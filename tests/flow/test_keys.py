@@ -79,7 +79,7 @@ OTHER = {
     "factors[].optimizer": ["sgd", "adam"],
     "factors[].learning_rate": [0.001, 0.01],
     "factors[].client": ["python", "node"],
-    "factors[].decoding": ["beam", "greedy"],
+    "factors[].decoding": ["default", "greedy"],
     "factors[].load": ["closed", "20/s"],
     "exclude[].phase": "train",
     "exclude[].workload": "mine",

@@ -21,7 +21,7 @@ LAMB = "lamb"
 """Level of the option `optimizer`: layer-wise adaptive moments (You et al., ICLR 2020)."""
 
 GREEDY = "greedy"
-"""Level of the option `decoding`: the likeliest token each time, in place of a beam search."""
+"""Level of the option `decoding`: the likeliest token each time, in place of a model's own search."""
 
 TUNED = ("torch", "tensorflow")
 """Frameworks that have LAMB, clipping of gradients and schedules, and take the same steps by them."""
@@ -236,10 +236,11 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "decoding",
-            "How a model that makes its answers token by token finds them; `beam` is its own search.",
-            _words("beam", GREEDY),
-            "beam",
+            "How a model that makes its answers token by token finds them; `default` is its own search.",
+            _words("default", GREEDY),
+            "default",
             _decoding,
+            word="decoding",
         ),
         Option(
             "load",
