@@ -134,7 +134,11 @@ def test_levels_read_with_a_word_where_they_say_nothing_alone() -> None:
     assert label(levels, ["runtime", "precision"]) == "torch2onnx"
     assert label(levels, ["precision"]) == "fp32"
     assert phrase(levels, ["phase", "precision", "learning_rate"]) == "infer fp32 lr 0.01"
-    assert remarks(levels) == ["torch2onnx", "threads 2", "lr 0.01"]
+    assert remarks(levels) == ["torch2onnx", "threads 2"], "inference has no learning rate"
+    assert remarks(levels | {"phase": "train"}) == ["torch2onnx", "threads 2", "lr 0.01"]
+    decoding = {"phase": "infer", "decoding": "default", "optimizer": "sgd"}
+    assert remarks(decoding) == ["decoding default"]
+    assert remarks(decoding | {"phase": "train"}) == ["sgd"]
     assert "int8_static" in remarks(levels | {"precision": "int8_static"})
 
 

@@ -51,12 +51,17 @@ def phrase(levels: Mapping[str, Any], factors: Iterable[str]) -> str:
 
 
 def remarks(levels: Mapping[str, Any]) -> list[str]:
-    """Levels in words, without phase and batch size, which titles begin with, and without fp32, the default."""
+    """Levels in words, without phase and batch size, which titles begin with, and without fp32, the default.
+
+    Options that the phase has none of are left out, too: inference is not by SGD.
+    """
     silent = {("precision", OPTIONS["precision"].default)}
     return [
         in_words(name, level)
         for name, level in levels.items()
-        if name not in ("phase", "batch_size") and (name, level) not in silent
+        if name not in ("phase", "batch_size")
+        and (name, level) not in silent
+        and (name not in OPTIONS or OPTIONS[name].is_of(levels.get("phase")))
     ]
 
 

@@ -76,6 +76,12 @@ class Option:
         """Whether inference has none of its levels, its default neither."""
         return self.refusal in (_of_training, _optimizer)
 
+    def is_of(self, phase: str | None) -> bool:
+        """Whether a phase has any of its levels; of an unknown phase, None, nothing is ruled out."""
+        if phase == "train":
+            return self.refusal not in (_decoding, _load)
+        return phase is None or not self.of_training
+
     def text(self, level: Level) -> str:
         """A level as readers see it: `threads 2`, `adam`."""
         return f"{self.word} {_plain(level)}".strip()

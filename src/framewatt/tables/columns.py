@@ -56,8 +56,8 @@ def _of_training(name: str) -> bool:
 
 
 def _level_of(name: str) -> Show:
-    """Shows a level; inference has none of an option of training, as whose default its frame's column holds."""
-    return lambda row: MISSING if _of_training(name) and row["phase"] != "train" else text(row[name])
+    """Shows a level; a phase has none of another phase's option, as whose default its frame's column holds."""
+    return lambda row: MISSING if name in OPTIONS and not OPTIONS[name].is_of(row.get("phase")) else text(row[name])
 
 
 def text_of(name: str) -> Show:
