@@ -87,6 +87,22 @@ class TestToAccuracy:
         epochs, runs = study(runtimes=("torch",), workloads=("resnet50",), batches=(32,), accuracies=(None, None))
         assert (to_accuracy(epochs, runs, SETTINGS)["reached"] == 0).all()
 
+    def test_a_target_that_no_network_can_reach_is_told_and_not_counted_as_missed(self) -> None:
+        """50 is a BLEU, and no accuracy, whoever meant percent."""
+        row = to_accuracy(*study(workloads=("resnet50",)), {**SETTINGS, "accuracy_targets": [50]}).iloc[0]
+        assert row["note"] == "no value of accuracy is 50"
+        assert pd.isna(row["energy_j"])
+
+    @pytest.mark.parametrize(("target", "reached"), [(250, 3), (150, 0), (0.5, 0)])
+    def test_a_perplexity_is_as_good_as_a_target_that_it_is_below(self, target: float, reached: int) -> None:
+        epochs, runs = study(runtimes=("torch",), workloads=("resnet50",), batches=(32,))
+        epochs = epochs.rename(columns={"accuracy": "perplexity"})
+        epochs["perplexity"] = 200.0
+        row = to_accuracy(epochs, runs, {**SETTINGS, "accuracy_targets": [target]}).iloc[0]
+        assert (row["reached"], row["metric"]) == (reached, "perplexity")
+        assert pd.isna(row["energy_j"]) == (reached == 0)
+        assert ("no value of perplexity is 0.5" in row["note"]) == (target == 0.5)
+
     def test_without_targets_there_is_no_row(self) -> None:
         assert to_accuracy(*study(), {**SETTINGS, "accuracy_targets": []}).empty
 

@@ -11,6 +11,7 @@ from framewatt.frames.quality import is_higher_better
 from framewatt.statistics.intervals import mean_interval
 from framewatt.statistics.training_epochs import counted_epochs
 from framewatt.study.factors import reading_order
+from framewatt.tasks import METRICS
 
 _COLUMNS = [
     "target",
@@ -72,6 +73,8 @@ def _cell(part: pd.DataFrame, target: float, settings: Mapping[str, Any]) -> dic
         "estimated": bool(part["estimated"].any()),
         "note": "" if len(there) == len(arrivals) else f"{len(there)} of {len(arrivals)} runs reached it",
     }
+    if not METRICS[metric].is_possible(target):
+        return row | {"note": f"no value of {METRICS[metric].words} is {target:g}"}
     if len(there) < len(arrivals):
         return row
     row["epochs"] = float(np.mean([epoch for epoch, _, _ in there]))

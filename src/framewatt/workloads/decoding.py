@@ -26,7 +26,9 @@ def beam_of(spec: Spec, model: Any) -> int | None:
     if hasattr(model, "decode"):
         return 1 if asked == GREEDY else int(model.beam)
     if asked == GREEDY:
-        raise FramewattError(f"decoding: found {asked}; allowed: default, of a model that answers at once as {spec.model}")
+        raise FramewattError(
+            f"decoding: found {asked}; allowed: default, of a model that answers at once as {spec.model}"
+        )
     return None
 
 
