@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from carry_gnmt import ALONE, CASES, STEPS, TINY, TINY_WORDS, WORDS, all_prefixes
 from checkout import ROOT, python_of
+from stages import run_stages
 
+from framewatt.datasets import make_arrays
+from framewatt.datasets.contract import Arrays, save_arrays
 from framewatt.datasets.pairs import BOS, EOS, FIRST, PAD, UNK
 from framewatt.datasets.ragged import IGNORED
 from framewatt.study.cell import environment_of
@@ -330,3 +333,44 @@ def test_half_precision_gives_numbers(framework: str, given: Path) -> None:
         assert one["losses"][-1] < one["losses"][0]
         assert one["ids"][0] >= IGNORED
         assert one["ids"][1] < WORDS
+
+
+@pytest.fixture(scope="module")
+def pairs() -> Arrays:
+    """A language of forty words, with sentences of four to eight."""
+    drawn = {"vocabulary": 40, "train_pairs": 64, "test_pairs": 70, "longest": 8, "seed": 0}
+    return make_arrays({"module": "synthetic_language", **drawn})
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_an_exported_encoder_gives_what_its_source_gives_of_sentences_of_all_lengths(
+    framework: str, pairs: Arrays, tmp_path: Path
+) -> None:
+    """In two batches, the second of another size and width; and what it gives is no translation."""
+    save_arrays(tmp_path / "data.npz", pairs)
+    weights, check = run_stages(framework, {"model": "gnmt_encoder_small", "weights": "seeded"}, tmp_path)
+    assert weights["workload"]["parameters"] == SMALL.encoder_parameters(pairs.classes)
+    assert (check["status"], check["reason"], check["samples"]) == ("ok", None, 70)
+    assert check["largest_score"] > 0.05
+    assert check["max_abs_difference"] < 1e-6
+    assert check["quality"] is None
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_a_search_is_not_exported_and_a_part_of_a_model_not_trained(
+    framework: str, pairs: Arrays, tmp_path: Path
+) -> None:
+    for model, weights, essence in (
+        ("gnmt_small", "seeded", "found that gnmt_small makes its answers token by token"),
+        (
+            "gnmt_encoder_small",
+            "trained",
+            "found training of a part of a model; allowed: inference with weights: seeded",
+        ),
+    ):
+        folder = tmp_path / model
+        folder.mkdir()
+        save_arrays(folder / "data.npz", pairs)
+        with pytest.raises(AssertionError) as told:
+            run_stages(framework, {"model": model, "weights": weights}, folder)
+        assert essence in str(told.value)
