@@ -1,6 +1,7 @@
 """Parallel corpora: which pairs are learnt, which words are known, and what is said of a text that is none."""
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -242,6 +243,14 @@ def same(one: Arrays, other: Arrays) -> bool:
     hashes = ("original_files_sha256",)
     about = [{name: value for name, value in data.about.items() if name not in hashes} for data in (one, other)]
     return rows and about[0] == about[1] and one.pieces == other.pieces and one.references == other.references
+
+
+@pytest.mark.parametrize(
+    "form", [lambda text: text.replace("\n", "\r\n"), lambda text: "\ufeff" + text, lambda text: text.rstrip("\n")]
+)
+def test_the_same_text_in_another_form_is_the_same(tmp_path: Path, form: Callable[[str], str]) -> None:
+    with pytest.raises(FramewattError, match=r"test\.de: found the same text as in test\.en"):
+        made(tmp_path, test_de=form(TEXTS["test.en"]))
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,10 @@ FORGED: dict[str, tuple[Edit, str]] = {
         ),
         "batches: the record says ahead, with 1000 bytes a pass they are streamed",
     ),
+    "batches of which nothing is told": (
+        said("window.ahead_gb", 1),
+        "batches: the record does not say how they were made; the study file says window.ahead_gb 1",
+    ),
     "batches within the window, without a word": (
         then(
             lambda forger: forger.every_record(put("batches", {"made": "streamed", "pass_b": 1000})),

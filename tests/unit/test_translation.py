@@ -1,5 +1,6 @@
 """Translation: batches of sentences that are alike in length, and BLEU of any outputs."""
 
+import itertools
 import re
 import sys
 from itertools import chain
@@ -52,14 +53,14 @@ def judged(outputs: np.ndarray, data: Arrays = DRAWN) -> Judged:
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 32, 90, 500])
-def test_every_test_sentence_is_taken_once_by_rising_length(batch_size: int) -> None:
+def test_every_test_sentence_is_taken_once_in_batches_that_are_alike_in_length(batch_size: int) -> None:
     dealt = steps(TEST, batch_size)
     order = np.concatenate([step.indices for step in dealt])
     assert sorted(order) == list(range(90))
-    lengths = DRAWN.x_test.lengths[order]
-    assert (np.diff(lengths) >= 0).all()
-    # Of equally long ones, the first comes first.
-    assert (np.diff(order)[np.diff(lengths) == 0] > 0).all()
+    # Sorted by their shortest, batches of steps of 8 do not overlap; the last one is of any lengths.
+    whole = [DRAWN.x_test.lengths[step.indices] for step in dealt if len(step.indices) == batch_size]
+    steps_of_8 = sorted((-(-lengths.min() // 8), -(-lengths.max() // 8)) for lengths in whole)
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(steps_of_8))
     assert {len(step.indices) for step in dealt[:-1]} <= {batch_size}
     assert [step.units for step in dealt] == [len(step.indices) for step in dealt]
     assert not any(step.carries_state for step in dealt)
@@ -100,6 +101,16 @@ def test_the_order_is_that_of_seed_and_epoch_alone() -> None:
     assert [step.indices.tolist() for step in steps(TEST, 64, 7, 2)] == [
         step.indices.tolist() for step in steps(TEST, 64, 8, 1)
     ]
+
+
+@pytest.mark.parametrize("batch_size", [1, 4, 16])
+def test_the_first_part_of_a_pass_is_like_the_whole(batch_size: int) -> None:
+    """A window may end within a pass, and requests are put from its first batches; by length they were 60 % off."""
+    many = make(vocabulary=50, train_pairs=8, test_pairs=1600, longest=40, seed=3)
+    order = np.concatenate([step.indices for step in TASK.plan(TEST, many, batch_size)])
+    lengths = many.x_test.lengths
+    for part in (order[:400], order[-400:]):
+        assert lengths[part].mean() == pytest.approx(lengths.mean(), rel=0.25)
 
 
 def test_batches_of_training_are_alike_in_length_and_in_no_order() -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,28 @@ def test_epochs_are_the_same_however_their_batches_are_made(clock: Clock, tmp_pa
     for epoch in (1, 2):
         assert inside(workload, windows(tmp_path / "events")[f"epoch-{epoch}"], "run") == [3, 3, 3]
     assert [row["units"] for row in result["epochs"]] == [9, 9]
+
+
+def test_the_batches_of_an_epoch_are_gone_when_it_is_over(clock: Clock, tmp_path: Path) -> None:
+    """Two epochs need not fit into memory, nor one beside an evaluation."""
+    alive: list[int] = []
+    made: list[weakref.ref[np.ndarray]] = []
+
+    class Watched(ScriptedTraining):
+        def batches(self, epoch: int = 0) -> Iterator[tuple]:
+            alive.append(sum(batch() is not None for batch in made))
+            for inputs, labels in super().batches(epoch):
+                made.append(weakref.ref(inputs))
+                yield inputs, labels
+
+        def evaluate(self) -> Any:
+            alive.append(sum(batch() is not None for batch in made))
+            return super().evaluate()
+
+    with (tmp_path / "events").open("a") as file:
+        worker.train(Watched(clock), 2, worker.Events(file))
+    assert len(made) == 6
+    assert alive == [0, 0, 0, 0]
 
 
 def test_answers_are_judged_when_no_timed_window_is_open(

@@ -3,13 +3,14 @@
 Source: O. Bojar et al., Findings of the 2016 Conference on Machine Translation, WMT 2016.
 """
 
+import codecs
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from pathlib import Path
 
 from framewatt.base.errors import FramewattError
-from framewatt.base.files import sha256_of
 from framewatt.datasets.about import about
 from framewatt.datasets.bpe import Merges, learnt, vocabulary_of
 from framewatt.datasets.contract import Arrays
@@ -73,6 +74,16 @@ def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: int
     return Arrays(**made(known, to_translate, pieces=pieces, sources=sources, references=references, about=says))
 
 
+def _hash_of_lines(path: Path) -> str:
+    """Of the text, whatever its lines end in, and with or without the last one's end and a mark of its encoding."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        for number, line in enumerate(file):
+            text = line.removeprefix(codecs.BOM_UTF8) if number == 0 else line
+            found.update(text.rstrip(b"\r\n") + b"\n")
+    return found.hexdigest()
+
+
 def _found(folder: Path, train: Sequence[str], test: Sequence[str]) -> tuple[Files, Files]:
     """All four files, which are in one folder and differ."""
     for option, names in (("train", train), ("test", test)):
@@ -86,7 +97,7 @@ def _found(folder: Path, train: Sequence[str], test: Sequence[str]) -> tuple[Fil
             f"{folder}: found {len(whole)} folders with {', '.join(names)}; allowed: one, it or one folder below"
         )
     paths = [whole[0] / name for name in names]
-    hashes = {path: sha256_of(path) for path in paths}
+    hashes = {path: _hash_of_lines(path) for path in paths}
     for one, other in combinations(paths, 2):
         if hashes[one] == hashes[other]:
             raise FramewattError(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from framewatt.imports.file_study import FileStudy
-from framewatt.runs.batches import AHEAD_GB
+from framewatt.runs.batches import AHEAD_GB, always_ahead
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
@@ -141,7 +141,9 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
     options = cell.changed
     window = dict(settings["window"])
     # The default is left out, so that runs from before this setting stay valid.
-    ahead = {} if window.pop("ahead_gb", AHEAD_GB) == AHEAD_GB else {"ahead_gb": settings["window"]["ahead_gb"]}
+    ahead = {"ahead_gb": window.pop("ahead_gb", AHEAD_GB)}
+    if ahead["ahead_gb"] == AHEAD_GB or always_ahead(options):
+        ahead = {}
     phase: dict[str, Any] = {
         "window": window | ahead,
         "training": {},

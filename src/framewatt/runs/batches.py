@@ -1,11 +1,12 @@
 """Batches of a run: made before its window, or within it by a thread where a pass is too large to be kept."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from framewatt.datasets.contract import Arrays
+from framewatt.study.load import CLOSED, rate_of
 from framewatt.tasks.contract import TEST
 from framewatt.workloads.contract import Workload
 
@@ -37,23 +38,36 @@ class Supply:
 
     def __init__(self, workload: Workload, ahead_gb: float) -> None:
         self._workload = workload
-        self._kept: tuple[int, list[Any]] | None = None
+        self._kept: list[Any] | None = None
         self.pass_b = pass_b(workload.data, workload.split)
         self.made = made(self.pass_b, ahead_gb)
 
     def of(self, epoch: int = 0) -> Iterable[Any]:
-        """The batches of a pass: all of them, ready, or the promise of them; of the latter, none is begun yet."""
+        """The batches of a pass: all of them, ready, or the promise of them; of the latter, none is begun yet.
+
+        Passes of inference, of epoch 0, are all alike, and made once.
+        """
         if self.made == STREAMED:
             return streamed(self._workload.batches(epoch))
-        if self._kept is None or self._kept[0] != epoch:
-            # Those of the last epoch go first: two epochs need not fit.
-            self._kept = None
-            self._kept = epoch, list(self._workload.batches(epoch))
-        return self._kept[1]
+        if epoch:
+            # Not kept here: two epochs need not fit.
+            return list(self._workload.batches(epoch))
+        if self._kept is None:
+            self._kept = list(self._workload.batches())
+        return self._kept
 
     def told(self) -> dict[str, Any]:
         """For the run's record."""
         return {"made": self.made, "pass_b": self.pass_b}
+
+
+def always_ahead(options: Mapping[str, Any]) -> bool:
+    """Whether batches are made ahead whatever their size: those of requests at a rate, and those of Node.js.
+
+    Args:
+        options: of a cell, that are not at their default.
+    """
+    return options.get("client") == "node" or rate_of(options.get("load", CLOSED)) is not None
 
 
 def made(size_b: int, ahead_gb: float) -> str:

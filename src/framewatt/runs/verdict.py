@@ -142,7 +142,7 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
     if result["workload"].get("all_nodes_on_provider") is False:
         flags.append(_outside(result["workload"]))
     if result.get("batches", {}).get("made") == STREAMED:
-        flags.append("batches were made within the window, which took part of its time and energy")
+        flags.append("batches were made within the window, which took part of its time, energy and latencies")
     if diverged := [str(epoch["epoch"]) for epoch in result["epochs"] if epoch["loss_mean"] is None]:
         flags.append(f"the loss is not a number in epoch {', '.join(diverged)}")
     flags += unknown_quality(result["quality"])

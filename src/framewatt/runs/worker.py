@@ -110,6 +110,8 @@ def train(workload: Training, epochs: int, events: Events, ahead_gb: float = AHE
             losses.append(workload.run(batch))
         workload.synchronize()
         events.mark(f"epoch-{epoch}", "end", time.monotonic_ns())
+        # Gone before the test set is evaluated and the next epoch's are made.
+        del batches, batch
         with events.window(f"evaluate-{epoch}"):
             means = [workload.loss_of(loss) for loss in losses]
             judged = workload.task.judge(workload.evaluate(), workload.data)

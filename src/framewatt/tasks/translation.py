@@ -33,9 +33,11 @@ class Translation(Task):
     def plan(self, split: str, data: Arrays, batch_size: int, seed: int = 0, epoch: int = 0) -> Iterator[Step]:
         """Batches of sentences that are about equally long, since padding is work for nothing.
 
-        The test set is taken by rising length of its source sentences. Of the training set, shuffled by `seed` and
-        `epoch`, first as many pairs are left out as no batch holds, whatever their length; the others are taken by
-        length, of the longer of both sentences, in steps of ROUNDED; and then the batches are shuffled.
+        As many pairs as no whole batch holds are drawn, whatever their length: in training they are left out, of the
+        test set they are the last batch. The others are taken by length, of the longer of both sentences in training
+        and of the source in the test set, in steps of ROUNDED. Then the batches are shuffled, so that a part of a pass
+        is like the whole: were the shortest sentences first, joules per sentence would depend on where a window ends.
+        Training follows `seed` and `epoch`; the test set has one order.
 
         Args:
             split: TRAIN or TEST.
@@ -48,11 +50,14 @@ class Translation(Task):
             FramewattError: the training set is empty.
         """
         if split == TEST:
-            order = np.argsort(_lengths(data.x_test), kind="stable")
-            batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+            lengths, draw = _lengths(data.x_test), np.random.default_rng(0)
         else:
-            batches = list(_training_batches(data, batch_size, np.random.default_rng([seed, epoch])))
-        for chosen in batches:
+            longer = np.maximum(_lengths(data.x_train), data.lengths(test=False))
+            lengths, draw = longer, np.random.default_rng([seed, epoch])
+        if not len(lengths):
+            raise FramewattError("data set: found no training samples; allowed: some, or a study with weights: seeded")
+        whole, rest = _batches(lengths, min(batch_size, len(lengths)), draw)
+        for chosen in [*whole, rest] if split == TEST and len(rest) else whole:
             yield Step(chosen, self.units_of(split, data, chosen))
 
     def answers_in(self, data: Mapping[str, Any]) -> int:
@@ -90,18 +95,14 @@ class Translation(Task):
         return super().in_order(parts, steps)
 
 
-def _training_batches(data: Arrays, batch_size: int, draw: np.random.Generator) -> NDArray[np.int64]:
-    """Pairs of each batch of an epoch, shape (batches, size)."""
-    count = len(data.x_train)
-    if not count:
-        raise FramewattError("data set: found no training samples; allowed: some, or a study with weights: seeded")
-    size = min(batch_size, count)
-    order = draw.permutation(count)[: count - count % size]
-    longer = np.maximum(_lengths(data.x_train), data.lengths(test=False))
-    buckets = -(-longer // ROUNDED)
-    alike = order[np.argsort(buckets[order], kind="stable")].reshape(-1, size)
-    batches: NDArray[np.int64] = alike[draw.permutation(len(alike))]
-    return batches
+def _batches(
+    lengths: NDArray[np.int64], size: int, draw: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Samples of each whole batch, shape (batches, size), alike in length and in no order; and those that are left."""
+    order = draw.permutation(len(lengths))
+    whole, rest = np.split(order, [len(order) - len(order) % size])
+    alike = whole[np.argsort(-(-lengths[whole] // ROUNDED), kind="stable")].reshape(-1, size)
+    return alike[draw.permutation(len(alike))], rest
 
 
 def _lengths(rows: Any) -> NDArray[np.int64]:

@@ -197,7 +197,12 @@ class Inference(Workload):
         self.synchronize()
 
     def warm_up(self, batches: int) -> None:
-        """Run some warm-up batches, repeating the data if there are too few, and wait for them."""
+        """Run some warm-up batches, repeating the data if there are too few, and wait for them.
+
+        Sentences come in batches of many widths; one of each is met first, since libraries prepare at the first.
+        """
+        if self.data.paired:
+            self.compile()
         ready = list(itertools.islice(self.batches(), batches))
         for index in range(batches):
             self.run(ready[index % len(ready)])

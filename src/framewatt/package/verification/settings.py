@@ -10,8 +10,9 @@ from framewatt.package.verification.compare import some
 from framewatt.package.verification.open_loops import is_open
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.samples import data_of
-from framewatt.runs.batches import AHEAD_GB, made
+from framewatt.runs.batches import AHEAD_GB, always_ahead, made
 from framewatt.runs.verdict import OK
+from framewatt.study.cell import Cell
 from framewatt.study.study import Study
 
 _ROUNDED_S = 1e-6
@@ -32,7 +33,7 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
     settings = study.settings
     for run, record in package.records:
         cell = study.cell(run.cell)
-        lines = [*_rested(record, settings["cool_down"]), *_made(record, settings["window"])]
+        lines = [*_rested(record, settings["cool_down"]), *_made(cell, record, settings["window"])]
         # Requests that arrive at a rate: see open_loops.
         if cell.phase == "infer" and record["status"] == OK and record["latency"] and not is_open(record):
             whole = -(-data_of(package, cell)["test_samples"] // cell.batch_size)
@@ -41,10 +42,12 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
     yield from _pauses(package)
 
 
-def _made(record: Mapping[str, Any], window: Mapping[str, Any]) -> Iterator[str]:
+def _made(cell: Cell, record: Mapping[str, Any], window: Mapping[str, Any]) -> Iterator[str]:
     """Batches that were made where the study file has them made elsewhere (batches.Supply)."""
-    told = record.get("batches")
-    if told and told["made"] != (expected := made(told["pass_b"], window.get("ahead_gb", AHEAD_GB))):
+    told, ahead_gb = record.get("batches"), window.get("ahead_gb", AHEAD_GB)
+    if told is None and record["status"] == OK and ahead_gb != AHEAD_GB and not always_ahead(cell.changed):
+        yield f"batches: the record does not say how they were made; the study file says window.ahead_gb {ahead_gb:g}"
+    if told and told["made"] != (expected := made(told["pass_b"], ahead_gb)):
         yield f"batches: the record says {told['made']}, with {told['pass_b']} bytes a pass they are {expected}"
 
 

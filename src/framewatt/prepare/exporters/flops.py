@@ -20,8 +20,13 @@ def count_flops(path: Path, sample: Mapping[str, Any]) -> int:
     Args:
         path: the ONNX file.
         sample: an array for each input by name, one sample in each.
+
+    Raises:
+        ValueError: the graph has recurrent layers, whose products are in none of its other nodes.
     """
     model = onnx.load(path)
+    if recurrent := {node.op_type for node in model.graph.node if node.op_type.endswith(_RECURRENT)}:
+        raise ValueError(f"recurrent layers ({', '.join(sorted(recurrent))}) are not counted")
     weights = {tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer}
     nodes = [node for node in model.graph.node if node.op_type in _COUNTERS]
     between = {name for node in nodes for name in (*node.input[:2], node.output[0]) if name not in weights}
@@ -56,5 +61,7 @@ def _general_product(node: onnx.NodeProto, shapes: Mapping[str, Shape]) -> int:
     transposed = any(attribute.name == "transA" and attribute.i for attribute in node.attribute)
     return math.prod(shapes[node.output[0]]) * shapes[node.input[0]][0 if transposed else 1]
 
+
+_RECURRENT = ("LSTM", "GRU", "RNN")
 
 _COUNTERS = {"Conv": _convolution, "MatMul": _matrix_product, "Gemm": _general_product}

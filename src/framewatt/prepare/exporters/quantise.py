@@ -17,6 +17,7 @@ import onnxruntime as ort
 from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize_dynamic, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
+from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.prepare.exporters.contract import RECORD, REFERENCE
@@ -66,6 +67,10 @@ def prepare(source: Path, folder: Path) -> Path:
 
 def calibration_samples(data: Arrays, seed: int) -> tuple[Arrays, str]:
     """Samples from the training set, or from the test set if that is empty; as a test set, and which was used."""
+    if data.paired:
+        raise FramewattError(
+            "precision: found int8_static of pairs of sentences; allowed: int8_dynamic, which takes no samples"
+        )
     training = len(data.y_train) > 0
     inputs, labels, lengths = (
         (data.inputs_train, data.y_train, data.lengths_train)

@@ -190,7 +190,8 @@ def _fits(declared: list[Any], shape: tuple[int, ...]) -> bool:
 def integer_nodes(model: Any) -> dict[str, int]:
     """Number of nodes of a graph that convert from or to integers, or compute in them, by kind; empty for fp32."""
     kinds = Counter(node.op_type for node in model.graph.node)
-    return {kind: count for kind, count in sorted(kinds.items()) if "Integer" in kind or "Linear" in kind}
+    words = ("Integer", "Linear", "Quantize")
+    return {kind: count for kind, count in sorted(kinds.items()) if any(word in kind for word in words)}
 
 
 def make_inference(spec: Spec, data: Arrays) -> OnnxRuntimeInference:

@@ -50,6 +50,7 @@ class _TensorFlowModel:
     model: keras.Model
 
     def build(self) -> None:
+        check_plain(self.spec, self.data)
         tf.config.threading.set_intra_op_parallelism_threads(self.spec.threads)
         tf.config.threading.set_inter_op_parallelism_threads(self.spec.threads)
         if self.spec.device == "cpu":
@@ -129,7 +130,6 @@ class TensorFlowInference(_TensorFlowModel, Inference):
         self.build()
         assert self.spec.artefact is not None
         self.model.load_weights(self.spec.artefact / WEIGHTS)
-        check_plain(self.spec, self.beam)
         if self.compiled:
             self.compile()
 

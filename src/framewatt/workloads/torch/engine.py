@@ -39,6 +39,7 @@ class _TorchModel:
     model: torch.nn.Module
 
     def build(self) -> None:
+        check_plain(self.spec, self.data)
         torch.set_num_threads(self.spec.threads)
         torch.manual_seed(self.spec.seed)
         self.device = torch.device(self.spec.device)
@@ -134,7 +135,6 @@ class TorchInference(_TorchModel, Inference):
         state = torch.load(self.spec.artefact / WEIGHTS, map_location=self.device, weights_only=True)
         self.model.load_state_dict(state)
         self.model.eval()
-        check_plain(self.spec, self.beam)
         if self.compiler:
             self.compile()
 
