@@ -17,6 +17,7 @@ from framewatt.study.weights import SEEDED, weights_of
 from framewatt.tasks import METRICS, task_of
 from framewatt.tasks.contract import Task
 from framewatt.tasks.quality import values_of
+from framewatt.tasks.translation import BLEU
 
 _WHOLE = 1e-6
 """How far a share of right answers, times the samples, may be off a whole number."""
@@ -46,6 +47,7 @@ def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]
     else:
         yield from _inferred(data, cell, record, study.settings["window"]["minimum_s"])
         yield from _near(cell, asked_of(data).primary.name, start["values"], values_of(record["quality"]))
+    yield from counted_alike(data, record)
     yield from _whole(asked_of(data).primary.name, values_of(record["quality"]), asked_of(data).answers_in(data))
     seeded = cell.phase == "infer" and weights_of(study.settings, cell.workload) == SEEDED
     yield from problems_of_quality(cell.phase, seeded, asked_of(data), data, record)
@@ -125,6 +127,22 @@ def _near(cell: Cell, name: str, started: Mapping[str, Any], values: Mapping[str
     same = not cell.changed and cell.dataset not in (OWN, SYNTHETIC) and cell.framework != ONNX
     if same and one is not None and other is not None and abs(one - other) > _NEAR * max(1, one):
         yield f"quality.{name}: the record says {other:.6g}, what it ran had {one:.6g} when it was made"
+
+
+def counted_alike(data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+    """BLEU that was counted in another way than the data record's own; the counter's version may differ.
+
+    Args:
+        data: the record of the data set, with the signature `bleu` where it is of translations.
+        record: of a run.
+
+    Returns:
+        What is wrong, in one line.
+    """
+    told = record["quality"].get(BLEU.name, {})
+    ours, theirs = (str(one).partition("|version:")[0] for one in (data.get("bleu"), told.get("method")))
+    if told.get("value") is not None and ours != theirs:
+        yield f"quality.{BLEU.name}.method: the record says {theirs!r}, the data record {ours!r}"
 
 
 def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
