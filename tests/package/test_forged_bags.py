@@ -38,7 +38,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     "a tag file added": (add("notes.txt"), "notes.txt: no file of a bag"),
     "a file added": (add("data/notes.txt"), "notes.txt: .* does not describe it"),
     "a file removed": (remove("data/LICENSE"), "LICENSE: .* describes it, and it is not there"),
-    "the count of bytes": (of_text("bag-info.txt", r"Payload-Oxum: \d", "Payload-Oxum: 9"), "Payload-Oxum: it says"),
+    "the count of bytes": (of_text("bag-info.txt", "Payload-Oxum: ", "Payload-Oxum: 9"), "Payload-Oxum: it says"),
     "another package's name": (of_text("bag-info.txt", "framewatt-trial", "framewatt-other"), "External-Identifier"),
     "another day": (of_text("bag-info.txt", "Date: 2026", "Date: 2025"), "Bagging-Date: it says 2025"),
     "another title": (of_text("bag-info.txt", "A trial", "A triumph"), "External-Description: it says A triumph"),

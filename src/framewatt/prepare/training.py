@@ -18,9 +18,10 @@ from framewatt.base.files import read_json, sha256_of_files, write_json
 from framewatt.datasets.contract import Arrays, load_arrays
 from framewatt.study.weights import FINE_TUNED, PRETRAINED, TRAINED
 from framewatt.tasks.quality import quality_of
-from framewatt.workloads import check_trains, make_training
+from framewatt.workloads import make_training
 from framewatt.workloads.contract import BODY, Training, spec_of
 from framewatt.workloads.models import told
+from framewatt.workloads.parts import check_trains
 
 RECORD = "train.json"
 
@@ -42,7 +43,7 @@ def main(job_path: str) -> None:
         # What is not trained may be of fewer samples than a schedule needs, or of none.
         spec = replace(spec, training={**spec.training, "schedule": None})
     else:
-        check_trains(job["engine"], spec)
+        check_trains(spec)
     workload = make_training(job["engine"], spec, data)
     if "own" in job:
         set_up_own(workload, data)

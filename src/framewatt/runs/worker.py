@@ -27,8 +27,9 @@ from framewatt.runs.variables import set_in
 from framewatt.study.load import rate_of
 from framewatt.study.weights import SEEDED
 from framewatt.tasks.quality import quality_of
-from framewatt.workloads import check_trains, make_inference, make_training
+from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Training, spec_of
+from framewatt.workloads.parts import check_trains
 
 
 def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
@@ -142,7 +143,7 @@ def main(job_path: str) -> None:
     with Path(job["events"]).open("a", encoding="utf-8") as file:
         events = Events(file)
         if job["phase"] == "train":
-            check_trains(job["engine"], spec_of(job))
+            check_trains(spec_of(job))
             training = make_training(job["engine"], spec_of(job), data)
             result = train(training, job["training"]["epochs"], events, job["window"].get("ahead_gb", AHEAD_GB))
             result["workload"] = training.facts()

@@ -2,17 +2,11 @@
 
 import keras
 
-from framewatt.datasets.contract import TOKENS
 from framewatt.workloads.contract import Facts
 from framewatt.workloads.gnmt import SMALL, TASK
 from framewatt.workloads.tensorflow._gnmt import build_gnmt_encoder
 
-__all__ = ["INPUTS", "TASK", "TRAINS", "build"]
-
-INPUTS = (TOKENS,)
-"""What it takes of the data set: no translations."""
-
-TRAINS = False
+__all__ = ["TASK", "build"]
 
 
 def build(facts: Facts) -> keras.Model:
