@@ -186,7 +186,7 @@ class Inference(Workload):
     split = TEST
 
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
-        """Batches of the test set, in its order."""
+        """Batches of the test set, in the order of the task's plan."""
         for step in self.task.plan(TEST, self.data, self.spec.batch_size):
             yield linked(self.tensors(values[step.rows] for values in self.data.inputs_test.values()), step)
 

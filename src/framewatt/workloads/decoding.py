@@ -11,7 +11,12 @@ UNCOUNTED = "a search goes on until its sentences end"
 """Why the operations of an answer that is searched for have no number."""
 
 
-def beam_of(spec: Spec, model: Any) -> int | None:
+def searches(model: Any, data: Arrays) -> bool:
+    """Whether a model searches for its answers; of sentences alone, since a user's autoencoder has a `decode`, too."""
+    return data.paired and hasattr(model, "decode")
+
+
+def beam_of(spec: Spec, model: Any, data: Arrays) -> int | None:
     """How many hypotheses a model's search keeps; 1 is greedy. None of a model that answers at once.
 
     A model that decodes has `decode(source, beam) -> ids`, shape (batch, width), and `beam`, that of its own search.
@@ -19,12 +24,13 @@ def beam_of(spec: Spec, model: Any) -> int | None:
     Args:
         spec: with the option `decoding`.
         model: of any framework.
+        data: the data set.
 
     Raises:
         FramewattError: greedy decoding was asked of a model that answers at once.
     """
     asked = spec.level("decoding")
-    if hasattr(model, "decode"):
+    if searches(model, data):
         return 1 if asked == GREEDY else int(model.beam)
     if asked == GREEDY:
         raise FramewattError(

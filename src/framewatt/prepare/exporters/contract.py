@@ -12,6 +12,7 @@ from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.datasets.contract import load_arrays
 from framewatt.workloads import make_inference
 from framewatt.workloads.contract import EVALUATED, ONNX_FILE, Inference, spec_of
+from framewatt.workloads.decoding import searches
 
 REFERENCE = "reference.npy"
 RECORD = "export.json"
@@ -35,7 +36,7 @@ def export(job_path: str, framework: str, write_onnx: Callable[[Inference, Path]
         spec = replace(spec, batch_size=EVALUATED)
     workload = make_inference(framework, spec, data)
     workload.setup()
-    if hasattr(getattr(workload, "model", None), "decode"):
+    if searches(getattr(workload, "model", None), data):
         raise FramewattError(
             f"model: found that {spec.model} makes its answers token by token, a search that exporters do not take; "
             "allowed: models that answer at once, such as its encoder"

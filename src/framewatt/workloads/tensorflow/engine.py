@@ -72,7 +72,7 @@ class _TensorFlowModel:
         signature = [tf.TensorSpec(self.free(values), values.dtype) for values in arrays]
         self.forward = tf.function(self._outputs, signature, jit_compile=self.compiled)
         self.carried = self.fresh(self.spec.batch_size)
-        self.beam = beam_of(self.spec, self.model)
+        self.beam = beam_of(self.spec, self.model, self.data)
 
     def free(self, values: tf.Tensor) -> tuple[int | None, ...]:
         """Shape of batches of any size, and of sentences of any length."""

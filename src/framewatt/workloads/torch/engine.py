@@ -51,7 +51,7 @@ class _TorchModel:
         self.compiler = Compiler() if self.spec.level("compile") == "compiled" else None
         self.forward = self.compiler.compiled(self.model) if self.compiler else self.model
         self.carried = self.fresh(self.spec.batch_size)
-        self.beam = beam_of(self.spec, self.model)
+        self.beam = beam_of(self.spec, self.model, self.data)
 
     def fresh(self, batch_size: int) -> Carried:
         return Carried(fresh_state(self.model, batch_size))
