@@ -23,7 +23,7 @@ override TIMED := tests/meters $(foreach name,neighbour disturbed_runs one_at_a_
 override PARALLEL := --numprocesses 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo deploy test test-containers test-images test-thorough lint format docs preflight characterise bench coverage simulate soak images verify sign rebuild deposit fetch lock clean
+.PHONY: help setup demo deploy test test-containers test-images test-thorough parity lint format docs preflight characterise bench coverage simulate soak images verify sign rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -45,8 +45,12 @@ test-containers: $(VENV)/ready-development ## run a study in containers, on imag
 test-images: $(VENV)/ready-development ## run the smoke study too, in the images of every framework (25 GB, 20 minutes)
 	$(BIN)/python -m pytest -m containers tests/workflow
 
-test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option
+test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option, what BERT-base does
 	$(BIN)/python -m pytest $(PARALLEL) -m thorough tests
+
+parity: $(VENV)/ready-development ## hold own models to independent implementations (builds an environment of its own, 6 GB)
+	$(BIN)/snakemake --cores 1 resources/environments/locked/oracles/environment.json
+	$(BIN)/python -m pytest -m oracles tests/oracles
 
 lint: $(VENV)/ready-development ## ruff, snakefmt, mypy, import-linter, snakemake --lint, and whether every test can be collected
 	@# 11 s here; what cannot be imported is told only at the end of a run of all tests.
