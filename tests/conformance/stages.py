@@ -11,6 +11,8 @@ from checkout import ROOT, python_of
 from framewatt.study.cell import environment_of
 from framewatt.workloads.contract import EVALUATED
 
+STAGES = ("train", "export", "check")
+
 
 def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dict, dict]:
     """Make weights, export them and check the export.
@@ -23,7 +25,15 @@ def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dic
     Returns:
         records of the weights and of the check.
     """
-    folders = {name: folder / name for name in ("train", "export", "check")}
+    run_until("check", framework, model, folder)
+    trained, found = (json.loads((folder / name / f"{name}.json").read_text()) for name in ("train", "check"))
+    return trained, found
+
+
+def run_until(last: str, framework: str, model: dict[str, Any], folder: Path) -> None:
+    """Run the stages up to one of STAGES; for what else see `run_stages`."""
+    wanted = STAGES[: STAGES.index(last) + 1]
+    folders = {name: folder / name for name in wanted}
     for one in folders.values():
         one.mkdir()
     job = {
@@ -34,13 +44,13 @@ def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dic
     }
     home = environment_of(framework, "cpu")
     run_stage("framewatt.prepare.training", home, job | {"folder": str(folders["train"])})
-    source = job | {"artefact": str(folders["train"]), "folder": str(folders["export"])}
-    run_stage(f"framewatt.prepare.exporters.{framework}", home, source)
-    checked = {"provider": "cpu", "batch_size": EVALUATED}
-    exported = job | checked | {"artefact": str(folders["export"]), "folder": str(folders["check"])}
-    run_stage("framewatt.prepare.exporters.check", "onnxruntime/cpu", exported)
-    trained, found = (json.loads((folders[name] / f"{name}.json").read_text()) for name in ("train", "check"))
-    return trained, found
+    if "export" in wanted:
+        source = job | {"artefact": str(folders["train"]), "folder": str(folders["export"])}
+        run_stage(f"framewatt.prepare.exporters.{framework}", home, source)
+    if "check" in wanted:
+        checked = {"provider": "cpu", "batch_size": EVALUATED}
+        exported = job | checked | {"artefact": str(folders["export"]), "folder": str(folders["check"])}
+        run_stage("framewatt.prepare.exporters.check", "onnxruntime/cpu", exported)
 
 
 def run_stage(module: str, environment: str, job: dict[str, Any]) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from checkout import ROOT, python_of
-from stages import run_stages
+from stages import run_until
 
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import save_arrays
+from framewatt.datasets.storing import save_arrays
 
 SHAPES: dict[str, dict[str, Any]] = {
     "mobilenetv2": {"shape": [3, 32, 32]},
@@ -31,7 +31,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory):
             folder = made[model] = tmp_path_factory.mktemp(model)
             data = {"module": "synthetic", "classes": 10, "train_samples": 8, "test_samples": SAMPLES, "seed": 0}
             save_arrays(folder / "data.npz", make_arrays({**data, **SHAPES[model]}))
-            run_stages("torch", {"model": model, "weights": "trained"}, folder)
+            run_until("export", "torch", {"model": model, "weights": "trained"}, folder)
         return made[model]
 
     return make

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stages import run_stage, run_stages
+from stages import run_stage, run_until
 
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import save_arrays
+from framewatt.datasets.storing import save_arrays
 from framewatt.study.runtimes import FRAMEWORKS
 
 IMAGES = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
@@ -32,7 +32,7 @@ def export(tmp_path_factory: pytest.TempPathFactory):
         if (framework, model) not in made:
             folder = made[framework, model] = tmp_path_factory.mktemp("export")
             save_arrays(folder / "data.npz", make_arrays(DATA[model]))
-            run_stages(framework, {"model": model, "weights": "trained"}, folder)
+            run_until("export", framework, {"model": model, "weights": "trained"}, folder)
         return made[framework, model]
 
     return make

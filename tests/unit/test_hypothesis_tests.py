@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from statistics_settings import array
+from statsmodels.stats.multitest import multipletests
 
 from framewatt.statistics.hypothesis_tests import compare_pair, correct
 from framewatt.statistics.power import smallest_p
@@ -78,6 +79,15 @@ def test_holm_by_hand() -> None:
 
 def test_bonferroni_by_hand() -> None:
     assert correct([0.01, 0.04, 0.5], "bonferroni") == pytest.approx([0.03, 0.12, 1.0])
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni"])
+def test_corrections_are_those_of_statsmodels_to_the_last_bit(correction: str) -> None:
+    draw = np.random.default_rng(0)
+    for size in range(1, 40):
+        family = draw.random(size) ** draw.integers(1, 6)
+        for p in (family, family.round(1)):  # rounded, some are equal
+            assert correct(list(p), correction) == multipletests(p, method=correction)[1].tolist()
 
 
 def test_a_comparison_without_p_stays_in_the_family() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from framewatt.statistics.intervals import Values
 from framewatt.statistics.log_ratios import log_ratio, logs_of
@@ -47,7 +46,9 @@ def compare_pair(test: str, a: Values, b: Values) -> Outcome:
 
 
 def correct(p: Sequence[float | None], correction: str) -> list[float | None]:
-    """Correct a family of p values (Holm 1979, or Bonferroni; by statsmodels).
+    """Correct a family of p values (Holm 1979, or Bonferroni).
+
+    As statsmodels' multipletests, which is not called since it collects garbage each time: most of a report's time.
 
     A comparison without a p stays in the family, as if its p were 1, so that a test that could not be made does not
     loosen the correction of the others.
@@ -58,7 +59,14 @@ def correct(p: Sequence[float | None], correction: str) -> list[float | None]:
     """
     if correction == "none" or not p:
         return list(p)
-    corrected = multipletests([1.0 if value is None else value for value in p], method=correction)[1]
+    family = np.array([1.0 if value is None else value for value in p])
+    if correction == "bonferroni":
+        corrected = family * len(family)
+    else:
+        order = np.argsort(family)
+        corrected = np.empty_like(family)
+        corrected[order] = np.maximum.accumulate(family[order] * np.arange(len(family), 0, -1))
+    corrected = np.minimum(corrected, 1)
     return [None if value is None else float(c) for value, c in zip(p, corrected, strict=True)]
 
 
