@@ -7,6 +7,7 @@ rule pack:
         stopping=of_stopping("record", "csv"),
         models=trained_models,
         exports=checked_exports,
+        parity=parity_sheets,
         figures=drawn_figures,
         replication=replicated_tables,
         authors=authors_results,

@@ -4,6 +4,7 @@ rule calibrate:
         # All preparation lies behind: from here on the node only idles or measures.
         trained=trained_models,
         exported=checked_exports,
+        parity=parity_sheets,
         environments=environments,
         after=[],
         image=orchestrator_image,

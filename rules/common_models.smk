@@ -85,6 +85,21 @@ def checked_exports(wildcards):
     )
 
 
+def carried_of(wildcards):
+    """The folder of what a model is compared with: the same one in another framework."""
+    other = jobs.references_of(STUDIES[wildcards.study])[wildcards.model]
+    return rules.carry.output.folder.format(study=wildcards.study, model=other)
+
+
+def parity_sheets(wildcards):
+    """Folders of all comparisons of models framework by framework; none unless the study asks for them."""
+    return expand(
+        rules.parity.output.folder,
+        study=wildcards.study,
+        model=jobs.references_of(STUDIES[wildcards.study]),
+    )
+
+
 def trained_models(wildcards):
     """Folders of all weights that inference and export use."""
     return expand(

@@ -8,6 +8,7 @@ rule write_report:
         stopping=of_stopping("record"),
         models=trained_models,
         exports=checked_exports,
+        parity=parity_sheets,
         environments=environments,
         tables=rules.tables.output,
         replication=replicated_tables,

@@ -6,6 +6,7 @@ rule tables:
         records=run_records,
         models=trained_models,
         exports=checked_exports,
+        parity=parity_sheets,
         image=orchestrator_image,
     output:
         expand(

@@ -9,6 +9,7 @@ from framewatt.base.files import read_json, write_text
 from framewatt.base.spreadsheet import read_csv
 from framewatt.planning.blocks import plan_until
 from framewatt.planning.planned import planned_runs
+from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.replication import makers
 from framewatt.replication.contract import read_measured
 from framewatt.report import Material, build_report
@@ -31,6 +32,7 @@ def main() -> None:
             {"model": Path(path).parent.name, **read_json(Path(path) / "check.json")}
             for path in snakemake.input.exports
         ],
+        parity=[read_json(Path(path) / PARITY_RECORD) for path in snakemake.input.parity],
         environments=[read_json(Path(path)) for path in snakemake.input.environments],
         runs=pd.read_parquet(snakemake.input.runs),
         epochs=pd.read_parquet(snakemake.input.epochs),

@@ -124,43 +124,15 @@ class Model:
         places = self.places()
         assert places.keys() == weights.keys()
         for name, place in places.items():
-            if self.torch:
-                place.data.copy_(self.tensor(weights[name]))
-            else:
-                place.assign(turned(place, weights[name]))
+            place.write(weights[name])
 
     def taken(self) -> dict[str, Any]:
         """All weights, as `put` takes them."""
-        if self.torch:
-            return {name: place.detach().numpy().copy() for name, place in self.places().items()}
-        return {name: turned(place, np.array(place)) for name, place in self.places().items()}
+        return {name: place.read() for name, place in self.places().items()}
 
-    def places(self) -> dict[str, Any]:
-        """The trained weights by torch's names."""
-        if self.torch:
-            return {name: values for name, values in self.model.named_parameters() if values.requires_grad}
-        encoder, decoder = self.model.encoder, self.model.decoder
-        attention = decoder.attention
-        found = {"encoder.embedding.weight": encoder.embedding.embeddings}
-        lstms = {"encoder.first": encoder.first, "encoder.backward": encoder.backward, "decoder.first": decoder.first}
-        for stack, part in (("encoder", encoder), ("decoder", decoder)):
-            lstms |= {f"{stack}.layers.{number}": one for number, one in enumerate(part.layers)}
-        for name, lstm in lstms.items():
-            found[f"{name}.weight_ih_l0"] = lstm.cell.kernel
-            found[f"{name}.weight_hh_l0"] = lstm.cell.recurrent_kernel
-            found[f"{name}.bias_ih_l0"] = lstm.cell.bias
-        found |= {f"decoder.attention.{name}": getattr(attention, name) for name in ("vector", "scale", "bias")}
-        found |= {f"decoder.attention.{name}.weight": getattr(attention, name).kernel for name in ("query", "keys")}
-        classifier = decoder.classifier
-        return {
-            **found,
-            "decoder.classifier.weight": classifier.kernel,
-            "decoder.classifier.bias": classifier.bias,
-        }
-
-
-def turned(variable: Any, values: Any) -> Any:
-    return values.T if "kernel" in variable.name else values
+    def places(self) -> Any:
+        """Where the trained weights lie, by torch's names."""
+        return importlib.import_module(f"framewatt.workloads.{self.framework}._places").places(self.model)
 
 
 def main(framework: str, folder: str, what: str) -> None:

@@ -1,5 +1,6 @@
 """Trains a NeuMF in its framework's environment from given weights, and writes what it computed on the way."""
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -7,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.datasets.contract import load_arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import Spec
+from framewatt.workloads.places import matched
 
 VECTORS = ("user_factors", "item_factors", "user_mlp", "item_mlp")
 
@@ -19,7 +21,7 @@ def main(framework: str, folder: str, optimizer: str, rate: str) -> None:
 
     Args:
         framework: whose environment this is.
-        folder: with data.npz, and weights.npz in the order of `VECTORS`, then kernel (out, in) and bias layer by layer.
+        folder: with data.npz, and weights.npz by PyTorch's names.
         optimizer: `sgd` or `adam`.
         rate: learning rate.
     """
@@ -29,49 +31,31 @@ def main(framework: str, folder: str, optimizer: str, rate: str) -> None:
     training = make_training(framework, Spec("neumf_small", 32, "cpu", "native", 1, 0, None, settings, options), data)
     training.setup()
     with np.load(Path(folder) / "weights.npz") as content:
-        put(framework, training.model, [content[name] for name in content.files])
+        weights = dict(content)
+    places = matched(places_of(framework, training.model), weights)
+    for name, place in places.items():
+        place.write(weights[name])
     found: dict[str, Any] = {"before": training.evaluate()}
     losses = []
     for step, batch in zip(range(10), training.batches(epoch=1), strict=False):
         losses.append(training.loss_of(training.run(batch)))
         if step == 0:
-            found |= {f"first_{place}": values for place, values in enumerate(taken(framework, training.model))}
+            found |= {f"first/{name}": place.read() for name, place in places.items()}
     found |= {"losses": np.array(losses), "after": training.evaluate()}
     np.savez(Path(folder) / f"{framework}-{optimizer}.npz", **found)
     print(json.dumps(training.facts()["parameters"]))
 
 
-def put(framework: str, model: Any, weights: list[np.ndarray]) -> None:
-    """Give a model all its weights."""
-    if framework == "torch":
-        import torch
-
-        names = model.state_dict().keys()
-        model.load_state_dict(dict(zip(names, map(torch.from_numpy, weights), strict=True)))
-    elif framework == "mxnet":
-        import mxnet as mx
-
-        for parameter, values in zip(model.collect_params().values(), weights, strict=True):
-            parameter.set_data(mx.nd.array(values))
-    else:
-        for variable, values in zip(keras_variables(model), weights, strict=True):
-            variable.assign(values.T if variable.name == "kernel" else values)
+def places_of(framework: str, model: Any) -> Any:
+    """Where a model's weights lie."""
+    return importlib.import_module(f"framewatt.workloads.{framework}._places").places(model)
 
 
-def taken(framework: str, model: Any) -> list[np.ndarray]:
-    """All weights of a model, in the order of `put`."""
-    if framework == "torch":
-        return [values.numpy().copy() for values in model.state_dict().values()]
-    if framework == "mxnet":
-        return [parameter.data().asnumpy() for parameter in model.collect_params().values()]
-    return [np.array(one).T if one.name == "kernel" else np.array(one) for one in keras_variables(model)]
-
-
-def keras_variables(model: Any) -> list[Any]:
-    """A Keras model's variables, in the order of `put`."""
-    dense = [layer for layer in model.layers if layer.name.startswith("mlp")]
-    layers = [*(model.get_layer(name) for name in VECTORS), *dense, model.get_layer("head")]
-    return [variable for layer in layers for variable in layer.variables]
+def ordered(framework: str, model: Any) -> Any:
+    """The same, in PyTorch's order of the weights; MXNet has other names and this order."""
+    found = places_of(framework, model)
+    vectors = [f"{name}.weight" for name in VECTORS if framework != "mxnet"]
+    return [*(found[name] for name in vectors), *(place for name, place in found.items() if name not in vectors)]
 
 
 if __name__ == "__main__":

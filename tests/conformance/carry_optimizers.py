@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from carry_neumf import put, taken
+from carry_neumf import VECTORS, ordered
 
-from framewatt.datasets.contract import load_arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import Spec, Training
 
@@ -39,23 +39,25 @@ def trained(framework: str, folder: Path, case: dict[str, Any]) -> dict[str, Any
     training.setup()
     # Larger than a model begins with, so that every part of it weighs.
     draw = np.random.default_rng(1)
-    weights = [draw.normal(scale=0.3, size=each.shape).astype(np.float32) for each in taken(framework, training.model)]
+    places = ordered(framework, training.model)
+    weights = [draw.normal(scale=0.3, size=place.read().shape).astype(np.float32) for place in places]
     if "last" in case:
         weights[-1][:] = case["last"]
-    put(framework, training.model, weights)
+    for place, values in zip(places, weights, strict=True):
+        place.write(values)
     raw = (keep_in_torch if framework == "torch" else keep_in_tensorflow)(training)
     if "loss_scale" in case:
         scale_from(framework, training, case["loss_scale"])
     found: dict[str, Any] = {"before": training.evaluate()}
     losses, scales, repeats = [], [], []
     batches = [batch for epoch in (1, 2) for batch in training.batches(epoch)][:STEPS]
-    for place, step in enumerate([*training.steps(1), *training.steps(2)][:STEPS]):
-        found |= {f"weights_{place}_{part}": values for part, values in enumerate(taken(framework, training.model))}
+    for number, step in enumerate([*training.steps(1), *training.steps(2)][:STEPS]):
+        found |= {f"weights_{number}_{part}": place.read() for part, place in enumerate(places)}
         scales.append(scale_of(framework, training))
-        losses.append(training.loss_of(training.run(batches[place])))
-        found |= {f"gradient_{place}_{part}": values for part, values in enumerate(raw())}
+        losses.append(training.loss_of(training.run(batches[number])))
+        found |= {f"gradient_{number}_{part}": values for part, values in enumerate(raw())}
         repeats.append(len(step.indices) - len(np.unique(data.x_train[step.indices, 0])))
-    found |= {f"weights_{STEPS}_{part}": values for part, values in enumerate(taken(framework, training.model))}
+    found |= {f"weights_{STEPS}_{part}": place.read() for part, place in enumerate(places)}
     told = json.dumps(training.facts()["in_force"])
     found |= {"losses": losses, "scales": scales, "repeats": repeats, "in_force": told, "after": training.evaluate()}
     training.close()
@@ -74,7 +76,6 @@ def keep_in_torch(training: Any) -> Callable[[], list[np.ndarray]]:
 def keep_in_tensorflow(training: Any) -> Callable[[], list[np.ndarray]]:
     """Keep gradients as they come from the loss, before they are clipped; call before the first step."""
     import tensorflow as tf
-    from carry_neumf import keras_variables
 
     kept = [tf.Variable(tf.zeros(one.shape), trainable=False) for one in training.model.trainable_variables]
     apply = training._optimizer.apply
@@ -92,6 +93,13 @@ def keep_in_tensorflow(training: Any) -> Callable[[], list[np.ndarray]]:
         return [values.T if name == "kernel" else values for name, values in each]
 
     return raw
+
+
+def keras_variables(model: Any) -> list[Any]:
+    """A Keras model's variables, in PyTorch's order."""
+    dense = [layer for layer in model.layers if layer.name.startswith("mlp")]
+    layers = [*(model.get_layer(name) for name in VECTORS), *dense, model.get_layer("head")]
+    return [variable for layer in layers for variable in layer.variables]
 
 
 def waits(level: str) -> dict[str, bool]:

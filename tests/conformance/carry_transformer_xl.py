@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.datasets.streams import stream_arrays
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Spec, Training
@@ -99,38 +100,18 @@ def made_inference(
 
 def put(framework: str, model: Any, weights: dict[str, Any]) -> None:
     """Give a model all its weights, by torch's names and in torch's axes."""
-    if framework == "torch":
-        import torch
-
-        model.load_state_dict({name: torch.from_numpy(values) for name, values in weights.items()})
-    else:
-        variables = named(model)
-        assert variables.keys() == weights.keys()
-        for name, variable in variables.items():
-            variable.assign(turned(variable, weights[name]))
+    for name, place in places_of(framework, model).items():
+        place.write(weights[name])
 
 
 def taken(framework: str, model: Any) -> dict[str, Any]:
     """All weights of a model, as `put` takes them."""
-    if framework == "torch":
-        return {name: values.numpy().copy() for name, values in model.state_dict().items()}
-    return {name: turned(variable, np.array(variable)) for name, variable in named(model).items()}
+    return {name: place.read() for name, place in places_of(framework, model).items()}
 
 
-def turned(variable: Any, values: Any) -> Any:
-    return values.T if variable.name == "kernel" else values
-
-
-def named(model: Any) -> dict[str, Any]:
-    """A Keras model's variables by torch's names."""
-    there = {"kernel": "weight", "gamma": "weight", "beta": "bias"}
-    layer = model.get_layer("transformer_xl")
-    found = {"biases": layer.biases, **{f"words.{one.name}": one for one in layer.words.variables}}
-    for number, block in enumerate(layer.blocks):
-        for name in ("query", "keys", "position", "out", "norm", "dense_in", "dense_out", "dense_norm"):
-            for one in getattr(block, name).variables:
-                found[f"blocks.{number}.{name}.{there.get(one.name, one.name)}"] = one
-    return found
+def places_of(framework: str, model: Any) -> Any:
+    """Where a model's weights lie, by torch's names."""
+    return importlib.import_module(f"framewatt.workloads.{framework}._places").places(model)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.runs.batches import streamed
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import EVALUATED, Inference, Spec

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.contract import load_arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.prepare.training import official_weights
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import Spec

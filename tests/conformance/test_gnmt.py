@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from carry_gnmt import ALONE, CASES, STEPS, TINY, TINY_WORDS, WORDS, all_prefixes
+from carry_gnmt import ALONE, CASES, TINY, TINY_WORDS, WORDS, all_prefixes
 from checkout import ROOT, python_of
+from same_steps import assert_gradients_alike, assert_ten_steps_alike
 from stages import run_stages
 
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import Arrays, save_arrays
+from framewatt.datasets.contract import Arrays
 from framewatt.datasets.pairs import BOS, EOS, FIRST, PAD, UNK
 from framewatt.datasets.ragged import IGNORED
+from framewatt.datasets.storing import save_arrays
 from framewatt.study.cell import environment_of
 from framewatt.workloads.gnmt import (
     AS_PUBLISHED,
@@ -150,24 +152,15 @@ class TestParity:
         assert np.abs(ours - theirs).max() < 1e-4 * np.abs(ours).max()
 
     def test_the_same_weights_and_batch_give_the_same_gradients(self, carried: Path, case: str) -> None:
-        """One step of SGD: what it changes is the gradient, times the learning rate."""
         with np.load(carried / f"{case}.npz") as content:
             before = dict(content)
         ours, theirs = (found(carried, name, case, "sgd") for name in FRAMEWORKS)
-        for name, start in before.items():
-            steps = [one[f"first/{name}"] - start for one in (ours, theirs)]
-            scale = np.abs(steps[0]).max()
-            assert scale > 0, name
-            assert np.abs(steps[0] - steps[1]).max() < 1e-3 * scale, name
+        assert_gradients_alike(before, ours, theirs)
 
     @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
     def test_ten_steps_have_the_same_losses(self, carried: Path, case: str, optimizer: str) -> None:
         ours, theirs = (found(carried, name, case, optimizer) for name in FRAMEWORKS)
-        assert len(ours["losses"]) == STEPS
-        assert theirs["losses"][0] == pytest.approx(ours["losses"][0], rel=1e-5)
-        assert theirs["losses"] == pytest.approx(ours["losses"], rel=1e-3)
-        assert np.abs(theirs["after"] - ours["after"]).max() < 1e-3 * np.abs(ours["after"]).max()
-        assert np.abs(ours["after"] - ours["before"]).max() > 0.05
+        assert_ten_steps_alike(ours, theirs)
 
     @pytest.mark.parametrize("framework", FRAMEWORKS)
     def test_the_loss_is_that_of_smoothed_labels(self, carried: Path, case: str, framework: str) -> None:

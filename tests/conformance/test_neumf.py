@@ -6,12 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from carry_neumf import VECTORS
 from checkout import ROOT, python_of
+from same_steps import assert_gradients_alike, assert_ten_steps_alike
 from stages import run_stages
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import Arrays, save_arrays
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.storing import save_arrays
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.workloads.neumf import AS_PUBLISHED, FULL, SMALL
@@ -36,13 +39,22 @@ def carried(tmp_path_factory: pytest.TempPathFactory, data: Arrays) -> Path:
     save_arrays(folder / "data.npz", data)
     draw = np.random.default_rng(1)
     users, items = data.categories
-    shapes = [(users, SMALL.factors), (items, SMALL.factors), (users, SMALL.half), (items, SMALL.half)]
-    for before, units in zip(SMALL.layers, SMALL.layers[1:], strict=False):
-        shapes += [(units, before), (units,)]
-    shapes += [(1, SMALL.factors + SMALL.layers[-1]), (1,)]
+    shapes = {
+        f"{name}.weight": (count, width)
+        for name, count, width in (
+            ("user_factors", users, SMALL.factors),
+            ("item_factors", items, SMALL.factors),
+            ("user_mlp", users, SMALL.half),
+            ("item_mlp", items, SMALL.half),
+        )
+    }
+    # ReLU and dropout are between the dense layers.
+    for place, (before, units) in enumerate(zip(SMALL.layers, SMALL.layers[1:], strict=False)):
+        shapes |= {f"mlp.{3 * place}.weight": (units, before), f"mlp.{3 * place}.bias": (units,)}
+    shapes |= {"head.weight": (1, SMALL.factors + SMALL.layers[-1]), "head.bias": (1,)}
     # Larger than a model begins with, so that every part of it weighs.
-    weights = [draw.normal(scale=0.3, size=shape).astype(np.float32) for shape in shapes]
-    np.savez(folder / "weights.npz", **{f"{place:02}": values for place, values in enumerate(weights)})
+    weights = {name: draw.normal(scale=0.3, size=shape).astype(np.float32) for name, shape in shapes.items()}
+    np.savez(folder / "weights.npz", **weights)
     for framework in FRAMEWORKS:
         for optimizer, rate in (("sgd", "0.1"), ("adam", "0.0045")):
             script = Path(__file__).with_name("carry_neumf.py")
@@ -81,29 +93,22 @@ class TestParity:
         assert np.abs(ours - theirs).max() < 5e-6
 
     def test_the_same_weights_and_batch_give_the_same_gradients(self, carried: Path, other: str) -> None:
-        """One step of SGD: what it changes is the gradient, times the learning rate."""
         with np.load(carried / "weights.npz") as content:
-            before = [content[name] for name in content.files]
+            before = dict(content)
         ours, theirs = (found(carried, name, "sgd") for name in ("torch", other))
-        for place, start in enumerate(before):
-            steps = [one[f"first_{place}"] - start for one in (ours, theirs)]
-            scale = np.abs(steps[0]).max()
-            assert scale > 0
-            assert np.abs(steps[0] - steps[1]).max() < 1e-3 * scale, place
+        assert_gradients_alike(before, ours, theirs)
 
     @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
     def test_ten_steps_have_the_same_losses(self, carried: Path, other: str, optimizer: str) -> None:
         ours, theirs = (found(carried, name, optimizer) for name in ("torch", other))
-        assert len(ours["losses"]) == 10
-        assert theirs["losses"] == pytest.approx(ours["losses"], rel=1e-3)
-        assert theirs["losses"][0] == pytest.approx(ours["losses"][0], rel=1e-5)
-        assert np.abs(theirs["after"] - ours["after"]).max() < 1e-3 * np.abs(ours["after"]).max()
+        assert_ten_steps_alike(ours, theirs)
 
     def test_a_vector_that_a_batch_has_twice_takes_adams_step(self, carried: Path, other: str) -> None:
         """Of gradients that cancel each other all but a rest: its sign alone makes the first step."""
         ours, theirs = (found(carried, name, "adam") for name in ("torch", other))
-        for place in range(4):
-            assert np.abs(theirs[f"first_{place}"] - ours[f"first_{place}"]).max() < 0.02 * 0.0045, place
+        for name in VECTORS:
+            step = f"first/{name}.weight"
+            assert np.abs(theirs[step] - ours[step]).max() < 0.02 * 0.0045, name
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)

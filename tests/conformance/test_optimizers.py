@@ -14,7 +14,7 @@ from checkout import ROOT, python_of
 from numpy.typing import NDArray
 
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import save_arrays
+from framewatt.datasets.storing import save_arrays
 from framewatt.study.cell import environment_of
 from framewatt.workloads.contract import EPSILON
 from framewatt.workloads.schedule import rates

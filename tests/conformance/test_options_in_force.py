@@ -11,7 +11,7 @@ import pytest
 from checkout import ROOT, python_of
 
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import save_arrays
+from framewatt.datasets.storing import save_arrays
 from framewatt.study.cell import environment_of
 
 IMAGES = {"module": "synthetic", "shape": [3, 32, 32], "classes": 10, "train_samples": 16, "test_samples": 6, "seed": 0}

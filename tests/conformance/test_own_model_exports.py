@@ -8,7 +8,7 @@ import pytest
 from stages import run_stages
 
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import save_arrays
+from framewatt.datasets.storing import save_arrays
 
 FACTORIES = {
     "torch": """

@@ -12,7 +12,7 @@ from checkout import ROOT, python_of
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import save_arrays
+from framewatt.datasets.storing import save_arrays
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.workloads.contract import Facts, Spec

@@ -11,8 +11,8 @@ from checkout import ROOT, python_of
 from stages import run_stages
 
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import load_arrays, save_arrays
 from framewatt.datasets.ragged import IGNORED
+from framewatt.datasets.storing import load_arrays, save_arrays
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.tasks import TASKS

@@ -90,8 +90,8 @@ def test_a_checksum_has_one_of_two_forms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"version": 10, "colour": "red"}, "unexpected keyword argument 'colour'; allowed: folder, version"),
-        ({}, "missing"),
+        ({"version": 10, "colour": "red"}, "module cifar: colour: found an unknown option; allowed: folder, version"),
+        ({}, "module cifar: version: found nothing; allowed: 10, 100"),
     ],
 )
 def test_options_that_a_module_does_not_have_are_told(tmp_path: Path, options: dict, reason: str) -> None:

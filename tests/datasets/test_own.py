@@ -8,8 +8,9 @@ import pytest
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
+from framewatt.datasets.contract import Arrays
 from framewatt.datasets.record import record_of
+from framewatt.datasets.storing import load_arrays, save_arrays
 from framewatt.tasks.classification import Classification
 
 INPUTS = [

@@ -13,11 +13,12 @@ from checkout import ROOT
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
-from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
+from framewatt.datasets.contract import Arrays
 from framewatt.datasets.mapped import write_npz
 from framewatt.datasets.pairs import BOS, EOS, FILES, PAD, SPECIAL, UNK, Corpus, bleu, fields_of, made, text_of
 from framewatt.datasets.ragged import IGNORED, Ragged
 from framewatt.datasets.record import record_of
+from framewatt.datasets.storing import load_arrays, save_arrays
 
 PIECES = (*SPECIAL, "the", "a@@", "b", "c", "dog", "cat", "", "")
 TRAIN = [([4, 5, 6], [7]), ([8], [9, 9, 4, 6]), ([5, 7], [5, 6])]
@@ -164,7 +165,7 @@ def test_references_come_back_as_they_were(tmp_path: Path, text: str) -> None:
 MEMORY = """
 import sys
 from pathlib import Path
-from framewatt.datasets.contract import load_arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.tasks import task_of
 
 def resident_mb():

@@ -8,11 +8,12 @@ import pytest
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import movielens, synthetic_ratings
-from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
+from framewatt.datasets.contract import Arrays
 from framewatt.datasets.movielens import read_ratings
 from framewatt.datasets.rankings import candidates_of, ranks_of, top
 from framewatt.datasets.ratings import Ratings, leave_one_out
 from framewatt.datasets.record import record_of
+from framewatt.datasets.storing import load_arrays, save_arrays
 from framewatt.package.verification.samples import asked_of
 
 DRAWN = {"users": 60, "items": 150, "tastes": 4, "ratings_per_user": 12, "negatives": 4, "candidates": 50}

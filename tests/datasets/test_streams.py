@@ -14,10 +14,11 @@ from checkout import ROOT
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
-from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
+from framewatt.datasets.contract import Arrays
 from framewatt.datasets.mapped import mapped, write_npz
 from framewatt.datasets.ragged import IGNORED
 from framewatt.datasets.record import record_of
+from framewatt.datasets.storing import load_arrays, save_arrays
 from framewatt.datasets.streams import by_frequency, renumber, stream_arrays
 
 TRAIN = np.arange(11)
@@ -136,7 +137,7 @@ MEMORY = """
 import sys
 from pathlib import Path
 
-from framewatt.datasets.contract import load_arrays
+from framewatt.datasets.storing import load_arrays
 
 def resident_mb():
     lines = Path("/proc/self/status").read_text().splitlines()

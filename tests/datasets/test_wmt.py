@@ -15,9 +15,10 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
 from framewatt.datasets import wmt
 from framewatt.datasets.bpe import learnt, vocabulary_of
-from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
+from framewatt.datasets.contract import Arrays
 from framewatt.datasets.pairs import EOS, UNK, bleu, text_of
 from framewatt.datasets.ragged import Ragged
+from framewatt.datasets.storing import load_arrays, save_arrays
 
 NAMES = {"train": ["train.en", "train.de"], "test": ["test.en", "test.de"]}
 TEXTS = {
@@ -280,9 +281,7 @@ def test_names_of_other_than_two_files_are_refused(tmp_path: Path, split: str, n
         wmt.make(tmp_path, **{**NAMES, split: names}, merges=5, longest=5)
 
 
-def test_numbers_that_allow_nothing_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match=r"^longest: found 0; allowed: 1 or more pieces"):
-        made(tmp_path, longest=0)
+def test_no_merges_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FramewattError, match=r"^merges: found 0; allowed: 1 or more"):
         made(tmp_path, merges=0)
 

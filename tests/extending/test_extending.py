@@ -12,7 +12,8 @@ from checkout import ROOT, Checkout, python_of
 from extending_page import examples
 
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import Arrays, load_arrays, save_arrays
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.storing import load_arrays, save_arrays
 
 Run = Callable[..., str]
 
@@ -80,7 +81,7 @@ def wine(run_there: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "import sys; from pathlib import Path\n"
         "from framewatt.datasets import make_arrays\n"
         "from framewatt.datasets.catalogue import load_catalogue\n"
-        "from framewatt.datasets.contract import save_arrays\n"
+        "from framewatt.datasets.storing import save_arrays\n"
         "known = load_catalogue(Path('config/datasets.yaml'), Path('config/schemas/datasets.schema.yaml'))\n"
         "save_arrays(Path(sys.argv[1]), make_arrays(known.definitions['wine']))",
         path,

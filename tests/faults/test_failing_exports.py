@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from checkout import ROOT, python_of
 
-from framewatt.datasets.contract import Arrays, save_arrays
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.storing import save_arrays
 
 MAKE_MODEL = """
 import sys

@@ -3,9 +3,10 @@
 import pytest
 
 from framewatt.package.verification.samples import counted_alike
+from framewatt.tasks.translation import OUTPUT_TOKENS, REFERENCE_TOKENS
 
 OURS = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
-DATA = {"bleu": OURS}
+DATA = {"bleu": OURS, "test_samples": 64, "test_tokens": {"source": 300, "target": 352}}
 
 
 def record(value: float | None, method: str | None) -> dict:
@@ -27,3 +28,22 @@ def test_the_same_way_is_believed_also_of_another_version(method: str) -> None:
 def test_what_is_unknown_or_no_translation_was_counted_in_no_way() -> None:
     assert list(counted_alike(DATA, record(None, None))) == []
     assert list(counted_alike({}, {"quality": {"accuracy": {"value": 0.9}}})) == []
+
+
+def of_lengths(ours: float, theirs: float) -> dict:
+    told = record(24.4, OURS)
+    told["quality"]["bleu"] |= {OUTPUT_TOKENS: ours, REFERENCE_TOKENS: theirs}
+    return told
+
+
+def test_references_are_as_long_as_the_data_record_says() -> None:
+    """Or a short translation would be made a whole one; how long translations were, nothing tells."""
+    assert list(counted_alike(DATA, of_lengths(0.0, 5.5))) == []
+    (told,) = counted_alike(DATA, of_lengths(2.0, 3.0))
+    assert told == "quality.bleu.reference_tokens_per_sentence: the record says 3, the data record gives 5.5"
+
+
+@pytest.mark.parametrize("tokens", [None, 352, {}, {"target": "352"}])
+def test_a_data_record_that_tells_no_tokens_is_one_line(tokens: object) -> None:
+    (told,) = counted_alike({**DATA, "test_tokens": tokens}, of_lengths(2.0, 5.5))
+    assert told.startswith("quality.bleu.reference_tokens_per_sentence: ")

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from forger import Forger, assert_noticed, put
 from package_factory import CELL, study_of
 from played_runs import MACHINE
 
 from framewatt.host.machine import machine_of
-from framewatt.package.verification.descriptions import _agreement
+from framewatt.package.verification.descriptions import _agreement, _verdict
 from framewatt.package.verify import problems_of
+from framewatt.prepare.parity_sheet import compare
 
 Edit = Callable[[Forger], object]
 TRAIN = "results/trial/train/resnet50-digits-torch/train.json"
@@ -75,3 +77,16 @@ def test_the_end_of_a_check_follows_from_its_numbers(difference: float, status: 
     assert list(_agreement(check, 1e-3)) == []
     other = {"ok": "deviates", "deviates": "ok"}[status]
     assert len(list(_agreement(check | {"status": other}, 1e-3))) == 1
+
+
+def test_the_verdict_of_a_comparison_follows_from_its_numbers() -> None:
+    draw = np.random.default_rng(0)
+    theirs = {name: draw.normal(size=(2, 3)) for name in ("before", "after", "gradient/weight")}
+    theirs["losses"] = np.array([2.0, 1.0])
+    same = {"status": "ok", "not_carried": None, **compare(theirs, theirs)}
+    other = {"status": "ok", "not_carried": None, **compare({**theirs, "losses": np.array([2.0, 1.5])}, theirs)}
+    assert list(_verdict(same)) == list(_verdict(other)) == []
+    assert "it says 'same'" in next(_verdict({**other, "verdict": "same", "beyond": ["losses"]}))
+    assert "beyond" in next(_verdict({**other, "beyond": []}))
+    assert list(_verdict({"status": "ok", "not_carried": "other tensors", "verdict": "same"})) != []
+    assert list(_verdict({"status": "failed", "reason": "out of memory"})) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from framewatt.base.files import read_json, write_json
-from framewatt.datasets.contract import load_arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.prepare.exporters.contract import CHECK_RECORD, REFERENCE
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_inference

@@ -44,6 +44,18 @@ def test_a_record_that_breaks_the_schema_is_neither_written_nor_read(
         read_run(path)
 
 
+def test_lengths_of_translations_are_told_of_both_or_of_none(tmp_path: Path) -> None:
+    """Records from before they were told have none."""
+    told = {"value": 0.0, "unit": "", "better": "higher", "reason": None, "method": "counted so"}
+    both = {"output_tokens_per_sentence": 0.0, "reference_tokens_per_sentence": 5.5}
+    for known in ({}, both):
+        write_run(tmp_path / "run.json", run_record(quality={"bleu": {**told, **known}}))
+        assert read_run(tmp_path / "run.json")["quality"]["bleu"] == {**told, **known}
+    for name, value in both.items():
+        with pytest.raises(FramewattError, match="is a dependency of"):
+            write_run(tmp_path / "run.json", run_record(quality={"bleu": {**told, name: value}}))
+
+
 def test_a_zero_cannot_stand_for_unknown_joules_but_null_can(tmp_path: Path) -> None:
     record = run_record(domains={"cpu:package-0": energy(None)})
     write_run(tmp_path / "run.json", record)

@@ -14,6 +14,7 @@ from framewatt.statistics.comparisons import compare_cells
 from framewatt.study.cell import Chosen
 from framewatt.tables import study, training
 from framewatt.tables.fairness import fairness
+from framewatt.tables.parity import parity
 from framewatt.tables.table import Table, significant, to_csv, to_latex, to_markdown, with_ends, write_table
 
 TORCH, TENSORFLOW = cell("torch"), cell("tensorflow")
@@ -216,6 +217,7 @@ def test_a_study_in_which_everything_failed_still_has_its_tables() -> None:
         study.energy_time(summarise_cells(runs, SETTINGS)),
         study.accuracy(runs),
         fairness([], []),
+        parity([]),
         study.export_agreement([]),
         study.comparisons(compare_cells(runs, SETTINGS), runs),
         training.epochs(epochs_frame([]), runs),
@@ -226,6 +228,7 @@ def test_a_study_in_which_everything_failed_still_has_its_tables() -> None:
         "energy_time": 2,
         "accuracy": 2,
         "fairness": 0,
+        "parity": 0,
         "export_agreement": 0,
         "comparisons": 2,
         "epochs": 0,

@@ -15,6 +15,7 @@ from framewatt.datasets.synthetic_language import make
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import TEST, TRAIN, Judged, Step
 from framewatt.tasks.quality import primary_of, quality_of
+from framewatt.tasks.translation import OUTPUT_TOKENS, REFERENCE_TOKENS, unlike_references
 
 TASK = task_of("translation")
 DRAWN = make(vocabulary=60, train_pairs=1003, test_pairs=90, longest=40, seed=3)
@@ -264,7 +265,9 @@ def test_any_ids_of_the_vocabulary_have_a_bleu() -> None:
 
 def test_without_sacrebleu_bleu_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
-    assert judged(outputs_of(sentences_of(DRAWN))).unknown == "there is no sacrebleu in this environment"
+    found = judged(outputs_of(sentences_of(DRAWN)))
+    assert found.unknown == "there is no sacrebleu in this environment"
+    assert found.facts[OUTPUT_TOKENS] == found.facts[REFERENCE_TOKENS] > 4
 
 
 def test_a_record_says_how_bleu_was_counted() -> None:
@@ -274,6 +277,33 @@ def test_a_record_says_how_bleu_was_counted() -> None:
     assert re.fullmatch(r"nrefs:1\|case:mixed\|.*\|version:[\d.]+", told["method"])
     assert primary_of(quality) == "bleu"
     assert "method" not in quality_of(judged(np.zeros((1, 1))))["bleu"]
+
+
+@pytest.mark.parametrize("fill", [IGNORED, PAD, EOS])
+def test_a_record_says_how_long_translations_are(fill: int) -> None:
+    """Ends and what stands behind them do not count."""
+    data = data_of(REFERENCE, REFERENCE[:4])
+    told = quality_of(judged(outputs_of([[4, 5, 6, 7, EOS, 8, 8, 8], [4]], fill), data))["bleu"]
+    assert (told[OUTPUT_TOKENS], told[REFERENCE_TOKENS]) == (2.5, 5.5)
+    assert quality_of(judged(np.full((2, 3), fill), data))["bleu"][OUTPUT_TOKENS] == 0
+    assert OUTPUT_TOKENS not in quality_of(judged(np.zeros((1, 1))))["bleu"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "flagged"),
+    [(0, 5.5, True), (2.74, 5.5, True), (2.75, 5.5, False), (5.5, 5.5, False), (11, 5.5, False), (11.1, 5.5, True)],
+)
+def test_outputs_that_are_no_translations_by_their_length_are_flagged(
+    ours: float, theirs: float, flagged: bool
+) -> None:
+    quality = {"bleu": {"value": 0.0, OUTPUT_TOKENS: ours, REFERENCE_TOKENS: theirs}}
+    said = f"outputs have {ours:.3g} tokens a sentence, references 5.5: energy a sentence is not that of a translation"
+    assert unlike_references(quality) == ([said] if flagged else [])
+
+
+@pytest.mark.parametrize("quality", [{}, {"accuracy": {"value": 0.5}}, {"bleu": {"value": 0.0}}])
+def test_records_that_tell_no_length_have_no_such_flag(quality: dict) -> None:
+    assert unlike_references(quality) == []
 
 
 def test_answers_are_sentences_and_none_is_right_or_wrong() -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framewatt.datasets.contract import Arrays, save_arrays
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.storing import save_arrays
 from framewatt.runs import events, worker
 from framewatt.runs.worker import peak_memory_b
 from framewatt.tasks.classification import Classification

@@ -8,7 +8,7 @@ import pytest
 from checkout import Checkout
 from samples import sample
 
-from framewatt.datasets.contract import load_arrays
+from framewatt.datasets.storing import load_arrays
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_damaged_original_is_one_line_and_leaves_nothing(checkout: Checkout) -
     answer = checkout.snakemake("resources/data/svhn.npz", config="data_svhn=mine")
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert line.startswith("framewatt: mine/test_32x32.mat: found no readable .mat file")
+    assert line.startswith("framewatt: data set svhn: mine/test_32x32.mat: found no readable .mat file")
     assert "Traceback" not in answer.text
     assert not list((checkout.root / "resources").rglob("*svhn*"))
 
@@ -99,3 +99,15 @@ def test_a_model_without_a_variant_is_one_line(checkout: Checkout) -> None:
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
     assert "imagenet-val-few: found no variant for tensorflow/resnet50; allowed: torch, mxnet" in line
+
+
+def test_a_wrong_option_of_a_data_set_is_one_line_before_anything_is_made(checkout: Checkout) -> None:
+    path = checkout.root / "config" / "datasets.yaml"
+    path.write_text(path.read_text().replace("segment: 64", "segment: 3.5"))
+    factors = {"phase": ["infer"], "workload": ["transformer_xl_small"], "dataset": ["wikitext-2"], "batch_size": [1]}
+    checkout.write_study("texts", factors=[{**factors, "runtime": ["torch"]}], repetitions=1)
+    answer = checkout.snakemake("--dry-run", "--quiet", "host", "--", "all", config="study=texts")
+    assert answer.code != 0
+    (line,) = answer.lines("framewatt: ")
+    assert "data set wikitext-2: segment: found 3.5; allowed: a whole number, 1 to 1000000000" in line
+    assert "Traceback" not in answer.text

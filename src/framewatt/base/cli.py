@@ -16,7 +16,7 @@ from framewatt.base.privacy import Secrets
 _TYPES: dict[str, Callable[[str], Any]] = {
     "job": json.loads,
 }
-_OPTIONAL = ("model", "check", "body", "after")
+_OPTIONAL = ("model", "check", "body", "after", "reference")
 
 
 def arguments(description: str | None, *names: str) -> argparse.Namespace:

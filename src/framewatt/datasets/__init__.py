@@ -1,18 +1,19 @@
 """Data sets by name: one file each, with a function `make(**options) -> Arrays`."""
 
-import importlib
-import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.options import check_options, maker, options_of
 
 __all__ = ["make_arrays"]
 
 
-def make_arrays(definition: Mapping[str, Any], folders: Mapping[str, Path] | None = None) -> Arrays:
+def make_arrays(
+    definition: Mapping[str, Any], folders: Mapping[str, Path] | None = None, name: str | None = None
+) -> Arrays:
     """Make a data set.
 
     Args:
@@ -20,18 +21,19 @@ def make_arrays(definition: Mapping[str, Any], folders: Mapping[str, Path] | Non
             study's own model, with `files` instead of `sources`.
         folders: for each argument of `make` that `sources` lists, the folder with that source's original files; for
             each that `files` lists, that file.
+        name: the data set's, for messages; None tells its module.
 
     Raises:
-        FramewattError: an option is missing or unknown, or `make` raises it.
+        FramewattError: an option is missing, unknown or wrong, `make` raises it, or memory does not suffice.
     """
-    options = {name: value for name, value in definition.items() if name not in ("module", "sources", "files")}
-    make = importlib.import_module(f"framewatt.datasets.{definition['module']}").make
-    signature = inspect.signature(make)
+    what = f"data set of module {definition['module']}" if name is None else f"data set {name}"
+    given = folders or {}
+    check_options(what, definition, given)
     try:
-        bound = signature.bind(**options, **(folders or {}))
-    except TypeError as error:
-        allowed = ", ".join(signature.parameters)
-        raise FramewattError(f"data set of module {definition['module']}: found {error}; allowed: {allowed}") from error
-    arrays = make(**bound.arguments)
+        arrays = maker(what, definition["module"])(**options_of(definition), **given)
+    except FramewattError as error:
+        raise FramewattError(f"{what}: {str(error).removeprefix('data set: ')}") from error
+    except MemoryError as error:
+        raise FramewattError(f"{what}: found too little memory: {error}; allowed: fewer or smaller samples") from error
     assert isinstance(arrays, Arrays)
     return arrays

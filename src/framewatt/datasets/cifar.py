@@ -6,7 +6,7 @@ https://www.cs.toronto.edu/~kriz/cifar.html.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.options import Count, Positive, Share
 from framewatt.datasets.plain_pickle import read_plain_pickle
 from framewatt.datasets.preprocessing import unit_range
 from framewatt.datasets.selection import Labelled, first, first_share_trains, joined
@@ -48,11 +49,11 @@ _LAYOUTS = {
 def make(
     *,
     folder: Path,
-    version: int,
-    labels: str = "fine",
-    train_share: float | None = None,
-    train_samples: int | None = None,
-    test_samples: int | None = None,
+    version: Literal[10, 100],
+    labels: Literal["fine", "coarse"] = "fine",
+    train_share: Share | None = None,
+    train_samples: Count | None = None,
+    test_samples: Positive | None = None,
 ) -> Arrays:
     """CIFAR as RGB images of 32x32 pixels from 0 to 1, in the order of the files.
 
@@ -68,8 +69,8 @@ def make(
     Raises:
         FramewattError: a file is missing or truncated, holds other images, or its pickle holds code.
     """
-    if version not in _LAYOUTS or labels not in (("fine",) if version == 10 else ("fine", "coarse")):
-        raise FramewattError(f"cifar: found version {version} with {labels} labels; allowed: 10, 100, 100 with coarse")
+    if labels == "coarse" and version == 10:
+        raise FramewattError("labels: found coarse; allowed: fine, since CIFAR-10 has no superclasses")
     layout, root = _locate(folder, _LAYOUTS[version])
     batches = [_read(root / name, version, labels, layout) for name in layout.train]
     sizes = {len(batch[1]) for batch in batches}

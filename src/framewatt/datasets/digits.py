@@ -4,23 +4,29 @@ Source: E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UC
 (test part, 1,797 images of 8x8 pixels with 17 grey levels), CC BY 4.0; shipped inside scikit-learn.
 """
 
+from typing import Annotated
+
 import numpy as np
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.options import Count, Limits, Positive, Seed
 from framewatt.datasets.selection import first
 
 _GREY_LEVELS = 16
 
+DigitsShare = Annotated[float, Limits(0.01, 0.99)]
+"""Of 1,797 digits: with it, both splits can have every class, as a stratified split wants."""
+
 
 def make(
     *,
-    image_size: int,
-    test_fraction: float,
-    seed: int,
-    train_samples: int | None = None,
-    test_samples: int | None = None,
+    image_size: Positive,
+    test_fraction: DigitsShare,
+    seed: Seed,
+    train_samples: Count | None = None,
+    test_samples: Positive | None = None,
 ) -> Arrays:
     """The digits as three-channel images with a fixed, stratified split.
 

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,15 @@ from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import LeftOut, about
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.imagelist import ImageList, list_images
+from framewatt.datasets.options import Count, Limits, Positive, Seed
 from framewatt.datasets.preprocessing import PREPROCESSINGS, Image, resized_centre
 from framewatt.datasets.selection import chosen
 from framewatt.host.machine import usable_processors
 
 _DAMAGED = ("error", "leave_out")
+
+Side = Annotated[int, Limits(1, 65535)]
+"""Pixels of a side, as many as a JPEG may have."""
 
 
 def make(
@@ -24,12 +29,12 @@ def make(
     preprocessing: str,
     test: str = ".",
     train: str | None = None,
-    classes: int | None = None,
-    test_samples: int | None = None,
-    train_samples: int | None = None,
-    seed: int = 0,
-    resize: int = 256,
-    crop: int = 224,
+    classes: Positive | None = None,
+    test_samples: Positive | None = None,
+    train_samples: Count | None = None,
+    seed: Seed = 0,
+    resize: Side = 256,
+    crop: Side = 224,
     damaged: str = "error",
 ) -> Arrays:
     """Images as a model's weights expect them.

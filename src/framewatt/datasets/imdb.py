@@ -7,7 +7,7 @@ https://ai.stanford.edu/~amaas/data/sentiment.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
 from framewatt.datasets.about import LeftOut, about
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.options import Count, Limits, Positive, Seed
 from framewatt.datasets.selection import chosen
 from framewatt.datasets.wordpiece import make_tokenizer, read_vocabulary, train_vocabulary, vocabulary_sha256
 
@@ -36,13 +37,13 @@ class _Review:
 def make(
     *,
     folder: Path,
-    length: int,
+    length: Annotated[int, Limits(3)],
     vocabulary: Path | None = None,
-    vocabulary_size: int = 30522,
+    vocabulary_size: Positive = 30522,
     expected_vocabulary_sha256: str | None = None,
-    train_samples: int | None = None,
-    test_samples: int | None = None,
-    seed: int = 0,
+    train_samples: Count | None = None,
+    test_samples: Positive | None = None,
+    seed: Seed = 0,
     wrong_encoding: str = "error",
 ) -> Arrays:
     """Reviews as WordPiece ids with attention mask and token types; class 0 is negative, 1 positive.

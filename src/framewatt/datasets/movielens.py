@@ -8,12 +8,14 @@ import csv
 import math
 from array import array
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.options import Limits, Positive, Seed
 from framewatt.datasets.ratings import Ratings, leave_one_out
 
 FILE = "ratings.csv"
@@ -22,7 +24,14 @@ STARS = "rating"
 _DIGITS = 18
 
 
-def make(folder: Path, *, fewest_ratings: int, negatives: int, candidates: int, seed: int) -> Arrays:
+def make(
+    folder: Path,
+    *,
+    fewest_ratings: Annotated[int, Limits(2)],
+    negatives: Positive,
+    candidates: Positive,
+    seed: Seed,
+) -> Arrays:
     """The ratings as pairs to learn from, and each user's last film among others (see ratings.leave_one_out).
 
     Args:

@@ -6,9 +6,10 @@ Source of the digits: see `digits`. Each is used once, so that no digit is in tw
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.digits import DigitsShare
+from framewatt.datasets.options import Count, Positive, Seed
 from framewatt.datasets.ragged import IGNORED, padded
 from framewatt.datasets.selection import chosen
 
@@ -17,11 +18,11 @@ _GREY_LEVELS = 16
 
 def make(
     *,
-    longest: int,
-    test_fraction: float,
-    seed: int,
-    train_samples: int | None = None,
-    test_samples: int | None = None,
+    longest: Positive,
+    test_fraction: DigitsShare,
+    seed: Seed,
+    train_samples: Count | None = None,
+    test_samples: Positive | None = None,
 ) -> Arrays:
     """Numbers of 1 to `longest` digits: a token is a digit's 64 pixels, its tag which digit it is.
 
@@ -33,14 +34,12 @@ def make(
         test_samples: how many test numbers to keep; None keeps all.
 
     Raises:
-        FramewattError: `longest` is below 1, or there are fewer numbers than asked for.
+        FramewattError: there are fewer numbers than asked for.
     """
     # Imported here because only the rule that makes the data has scikit-learn.
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
-    if longest < 1:
-        raise FramewattError(f"longest: found {longest}; allowed: 1 or more")
     digits = load_digits()
     pixels = (digits.data / _GREY_LEVELS).astype(np.float32)
     x_train, x_test, y_train, y_test = train_test_split(

@@ -6,7 +6,7 @@ A study calls these data sets `own` and `synthetic`, so that every table and fig
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.options import Limits, Positive
 
 LABELS = "labels"
 
@@ -21,7 +22,13 @@ _Inputs = dict[str, NDArray[Any]]
 
 
 def make(
-    *, inputs: list[dict[str, Any]], samples: int, seed: int, layout: str, metric: str, arrays: Path | None = None
+    *,
+    inputs: list[dict[str, Any]],
+    samples: Positive,
+    seed: Annotated[int, Limits(0, 2**64 - 1)],
+    layout: Literal["as-is", "NCHW"],
+    metric: Literal["accuracy", "none"],
+    arrays: Path | None = None,
 ) -> Arrays:
     """Test samples for every input, and no training samples.
 

@@ -11,6 +11,7 @@ import numpy as np
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.options import Count, Positive, Share
 from framewatt.datasets.preprocessing import unit_range
 from framewatt.datasets.selection import Labelled, first, first_share_trains, joined
 
@@ -23,9 +24,9 @@ def make(
     *,
     folder: Path,
     extra: bool = False,
-    train_share: float | None = None,
-    train_samples: int | None = None,
-    test_samples: int | None = None,
+    train_share: Share | None = None,
+    train_samples: Count | None = None,
+    test_samples: Positive | None = None,
 ) -> Arrays:
     """SVHN as RGB images of 32x32 pixels from 0 to 1, in the order of the files; the class is the digit.
 

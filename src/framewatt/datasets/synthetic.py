@@ -3,7 +3,8 @@
 Their names in config/datasets.yaml must begin with `synthetic`, so that every table and figure shows what they are.
 """
 
-from typing import Any
+import math
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,22 +12,24 @@ from numpy.typing import NDArray
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.options import Count, Limits, Positive, Seed
 
 _Inputs = tuple[NDArray[Any], dict[str, NDArray[np.int64]]]
 
 _SHORTEST_SHARE = 0.1
+_MOST_VALUES = 10**12
 _SPECIAL_TOKENS = 1
 """Id 0 is padding, as in BERT's vocabulary."""
 
 
 def make(
     *,
-    shape: list[int],
-    classes: int,
-    train_samples: int,
-    test_samples: int,
-    seed: int,
-    vocabulary: int | None = None,
+    shape: list[Positive],
+    classes: Positive,
+    train_samples: Count,
+    test_samples: Positive,
+    seed: Seed,
+    vocabulary: Annotated[int, Limits(_SPECIAL_TOKENS + 1)] | None = None,
 ) -> Arrays:
     """Samples and labels drawn uniformly and independently, so that nothing can be learned.
 
@@ -40,10 +43,12 @@ def make(
             a tenth of `shape` to all of it.
 
     Raises:
-        FramewattError: the shape is neither an image's nor a text's.
+        FramewattError: the shape is neither an image's nor a text's, or too large for any memory.
     """
     if len(shape) != (3 if vocabulary is None else 1):
         raise FramewattError(f"shape: found {shape}; allowed: [channels, height, width], or [length] with a vocabulary")
+    if (values := max(train_samples, test_samples) * math.prod(shape)) > _MOST_VALUES:
+        raise FramewattError(f"shape: found {values} values of one split; allowed: at most {_MOST_VALUES}")
     random = np.random.default_rng(seed)
 
     def samples(count: int) -> _Inputs:

@@ -6,6 +6,7 @@ Its names in config/datasets.yaml must begin with `synthetic`, so that every tab
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import Annotated
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.bpe import vocabulary_of
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.options import Limits, Positive, Seed
 from framewatt.datasets.pairs import FIRST, UNK, Corpus, made
 
 SHORTEST = 4
@@ -25,7 +27,14 @@ Sentence = tuple[int, ...]
 """Numbers of words, from 0."""
 
 
-def make(*, vocabulary: int, train_pairs: int, test_pairs: int, longest: int, seed: int) -> Arrays:
+def make(
+    *,
+    vocabulary: Annotated[int, Limits(2)],
+    train_pairs: Positive,
+    test_pairs: Positive,
+    longest: Annotated[int, Limits(SHORTEST)],
+    seed: Seed,
+) -> Arrays:
     """Sentences of words that are frequent as 1 / rank, each translated word by word and turned round.
 
     A lexicon, which is drawn, has one word of the other language for each; both languages have the same words. The
@@ -40,12 +49,8 @@ def make(*, vocabulary: int, train_pairs: int, test_pairs: int, longest: int, se
         seed: of lexicon and sentences.
 
     Raises:
-        FramewattError: an option is too small, or there are not so many different sentences.
+        FramewattError: there are not so many different sentences.
     """
-    least = {"vocabulary": (vocabulary, 2), "train_pairs": (train_pairs, 1), "test_pairs": (test_pairs, 1)}
-    for name, (found, fewest) in {**least, "longest": (longest, SHORTEST)}.items():
-        if found < fewest:
-            raise FramewattError(f"{name}: found {found}; allowed: {fewest} or more")
     draw = np.random.default_rng(seed)
     lexicon = draw.permutation(vocabulary).tolist()
     sentences = _drawn(vocabulary, train_pairs + test_pairs, longest, draw)

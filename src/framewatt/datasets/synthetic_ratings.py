@@ -3,11 +3,14 @@
 Their names in config/datasets.yaml must begin with `synthetic`, so that every table and figure shows what they are.
 """
 
+from typing import Annotated
+
 import numpy as np
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.options import Limits, Positive, Seed
 from framewatt.datasets.ratings import Ratings, leave_one_out
 
 _LIKED = 20.0
@@ -15,7 +18,14 @@ _LIKED = 20.0
 
 
 def make(
-    *, users: int, items: int, tastes: int, ratings_per_user: int, negatives: int, candidates: int, seed: int
+    *,
+    users: Positive,
+    items: Positive,
+    tastes: Positive,
+    ratings_per_user: Annotated[int, Limits(2)],
+    negatives: Positive,
+    candidates: Positive,
+    seed: Seed,
 ) -> Arrays:
     """Every user and item has one of some tastes; users rate items of their own taste more often than others.
 

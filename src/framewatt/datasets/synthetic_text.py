@@ -4,14 +4,15 @@ Its names in config/datasets.yaml must begin with `synthetic`, so that every tab
 """
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.ngrams import perplexities, perplexity
+from framewatt.datasets.options import Limits, Positive, Seed
 from framewatt.datasets.segments import Tokens
 from framewatt.datasets.streams import by_frequency, renumber, stream_arrays
 
@@ -29,7 +30,14 @@ _END_SHARE, _SUCCESSOR_SHARE, _TOPIC_SHARE = 0.02, 0.5, 0.35
 """How often a document ends; and if not, how often the next word is a successor of the last, or one of the topic's."""
 
 
-def make(*, vocabulary: int, train_tokens: int, test_tokens: int, segment: int, seed: int) -> Arrays:
+def make(
+    *,
+    vocabulary: Annotated[int, Limits(FEWEST)],
+    train_tokens: Positive,
+    test_tokens: Annotated[int, Limits(2)],
+    segment: Positive,
+    seed: Seed,
+) -> Arrays:
     """Documents of about 50 words, each begun by its topic; training and test are drawn apart by the same grammar.
 
     The next word is one of four that often follow the last, or one of the topic's own, or any. A trigram can know the
@@ -44,10 +52,8 @@ def make(*, vocabulary: int, train_tokens: int, test_tokens: int, segment: int, 
         seed: of grammar and texts.
 
     Raises:
-        FramewattError: the vocabulary is too small; see streams.stream_arrays.
+        FramewattError: see streams.stream_arrays.
     """
-    if vocabulary < FEWEST:
-        raise FramewattError(f"vocabulary: found {vocabulary}; allowed: {FEWEST} or more words")
     draw = np.random.default_rng(seed)
     grammar = Grammar.drawn(vocabulary, draw)
     train, test = (grammar.text(count, draw) for count in (train_tokens, test_tokens))

@@ -15,6 +15,7 @@ from framewatt.base.files import sha256_of
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.ngrams import perplexities
+from framewatt.datasets.options import Positive
 from framewatt.datasets.segments import Tokens
 from framewatt.datasets.streams import by_frequency, renumber, stream_arrays
 
@@ -25,7 +26,7 @@ UNKNOWN = "<unk>"
 """What stands for a word that is not in the vocabulary, as in the original files."""
 
 
-def make(folder: Path, *, train: str, test: str, segment: int) -> Arrays:
+def make(folder: Path, *, train: str, test: str, segment: Positive) -> Arrays:
     """The words of a file to learn from, and those of another to predict, each as one stream of tokens.
 
     The vocabulary is that of the training file alone, by falling frequency, of equally frequent words the one that

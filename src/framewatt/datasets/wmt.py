@@ -14,6 +14,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.datasets.about import about
 from framewatt.datasets.bpe import Merges, learnt, vocabulary_of
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.options import Positive
 from framewatt.datasets.pairs import FIRST, GOES_ON, UNK, Corpus, made
 
 _BOM = "\ufeff"
@@ -26,7 +27,7 @@ Files = tuple[Path, Path]
 """Of one text: source, target."""
 
 
-def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: int, longest: int) -> Arrays:
+def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: Positive, longest: Positive) -> Arrays:
     """Pairs of sentences in pieces of words; both languages have one vocabulary.
 
     Words are between blanks, and stay as they are in the files: the pieces of a sentence, joined, give its words back.
@@ -48,8 +49,6 @@ def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: int
             target, a line is not UTF-8, a test pair has an empty side, no training pair is left, or BLEU can say
             nothing of the test text.
     """
-    if longest < 1:
-        raise FramewattError(f"longest: found {longest}; allowed: 1 or more pieces")
     learning, asked = _found(folder, train, test)
     for files in (learning, asked):
         _check_lines(files)

@@ -37,8 +37,9 @@ class Measured:
 
     @cached_property
     def models(self) -> Mapping[str, Cell]:
-        """One cell for every model that is trained, exported, or both, and for every `<model>/<precision>`."""
-        return {**jobs.models_of(self.study), **jobs.quantised_models_of(self.study)}
+        """One cell for every model that is trained, exported, compared, or all, and for every `<model>/<precision>`."""
+        compared = jobs.parity_models_of(self.study)
+        return {**compared, **jobs.models_of(self.study), **jobs.quantised_models_of(self.study)}
 
     @cached_property
     def own(self) -> Mapping[str, OwnModel]:

@@ -12,6 +12,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.paths import usable
 from framewatt.base.validation import load_yaml, validate
 from framewatt.datasets.catalogue import Catalogue, load_catalogue
+from framewatt.datasets.options import check_options
 from framewatt.flow.owner import check_owner
 from framewatt.host.machine import usable_processors
 from framewatt.imports.file_study import is_file_study, load_file_study
@@ -67,8 +68,9 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         wanted = config["device"] or content.get("device", "cpu")
         study = load_study(path, content, schema, known, resolve_device(wanted), usable_processors())
         datasets = datasets.with_own(study.own.values())
-        for cell in study.cells:
-            datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
+        used = (datasets.arrays_of(cell.dataset, cell.framework, cell.workload) for cell in study.cells)
+        for name in dict.fromkeys(used):
+            check_options(f"data set {name}", datasets.definitions[name])
     check_owner(path, study.name, RESULTS / study.name, STUDIES)
     others = _studies_with_root(config, schema, but=path)
     return Setup(study, {**others, study.name: study}, datasets)

@@ -10,6 +10,7 @@ from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
+from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.stage import attempt_of
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.study.cell import Cell
@@ -45,6 +46,18 @@ class StudyJobs:
             Path("train", model, TRAIN_RECORD),
             self._hashes.weights[model],
         )
+
+    def carry(self, model: str) -> str:
+        """Computing with a model from weights that are drawn."""
+        return _argument(self._parity_job(model, 1), self._hashes.carried[model])
+
+    def parity(self, model: str) -> str:
+        """Comparing a model with the same one in another framework."""
+        record = Path("parity", model, "sheet", PARITY_RECORD)
+        return self._due(lambda attempt: self._parity_job(model, attempt), record, self._hashes.parity[model])
+
+    def _parity_job(self, model: str, attempt: int) -> dict[str, Any]:
+        return jobs.parity_job(self._study, self._measured.models[model], attempt)
 
     def export(self, model: str) -> str:
         """Exporting a model, or quantising its export where the name is `<model>/<precision>`."""

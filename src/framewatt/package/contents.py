@@ -17,7 +17,15 @@ from framewatt.package.private import versions_in
 from framewatt.study.own_models import OwnModel
 from framewatt.study.study import Study
 
-_LEFT_OUT = ("weights.pt", "weights.weights.h5", "weights.params", "model.onnx", "model.onnx.data", "reference.npy")
+_LEFT_OUT = (
+    "weights.pt",
+    "weights.weights.h5",
+    "weights.params",
+    "model.onnx",
+    "model.onnx.data",
+    "reference.npy",
+    "carried.npz",
+)
 """Large files that the workflow can make again from the package; their hashes are in the records."""
 
 _PROJECT = (
@@ -38,7 +46,7 @@ _PROJECT = (
 )
 
 
-_REGROWN = ("measure", "stopping", "train", "export", "figures", "replication", "authors")
+_REGROWN = ("measure", "stopping", "train", "export", "parity", "figures", "replication", "authors")
 """Folders of a results tree in which obsolete files stay behind when a study changes."""
 
 _LAST = "complete.txt"
@@ -50,8 +58,9 @@ def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, 
 
     Args:
         results: results/<study>.
-        made: files and folders that the present study has. Below `measure`, `stopping`, `train`, `export`, `figures`,
-            `replication` and `authors` only these are taken; a figure is named by any of its files. None takes all.
+        made: files and folders that the present study has. Below `measure`, `stopping`, `train`, `export`, `parity`,
+            `figures`, `replication` and `authors` only these are taken; a figure is named by any of its files. None
+            takes all.
     """
     now = None if made is None else {_stem(path.relative_to(results)) for path in made}
     chosen = {}

@@ -19,6 +19,7 @@ from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.staleness import OTHER, Runs, content_of, of_idle, of_stage
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
+from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.study.cell import run_name
 
@@ -30,6 +31,8 @@ RULES = (
     "train",
     "export",
     "check_export",
+    "carry",
+    "parity",
     "quantise",
     "check_quantised",
     "measure",
@@ -54,6 +57,7 @@ class Due:
             None where it is not due.
         weights: by model.
         exports, checks: by model or `<model>/<precision>`.
+        parity: by model that is compared with the same one in another framework.
         runs: by `<cell>/<repetition>`; while the number of blocks is open, of all blocks that there may be.
         blocks: how many there are, or after which of them the stopping rule still looks.
     """
@@ -65,6 +69,7 @@ class Due:
     weights: Mapping[str, str] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
+    parity: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, str] = field(default_factory=dict)
     blocks: Blocks = field(default_factory=Blocks)
 
@@ -128,6 +133,14 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
         CHECK_RECORD,
         lambda name: known.start_of(exported[name], "model", name),
     )
+    compared = jobs.parity_models_of(hashes.study)
+    parity = stages(
+        hashes.parity,
+        ("parity", "parity"),
+        "parity/{}/sheet",
+        PARITY_RECORD,
+        lambda name: known.start_of(compared[name]),
+    )
     idle = of_idle(results / "calibrate" / "idle.json", hashes.idle)
     if asked("calibrate", "calibrate/idle.json"):
         idle = idle or _ASKED
@@ -154,6 +167,7 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
         weights=weights,
         exports=exports,
         checks=checks,
+        parity=parity,
         runs=runs,
         blocks=blocks,
     )

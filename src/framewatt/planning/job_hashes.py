@@ -113,6 +113,26 @@ class JobHashes:
         return plain | quantised
 
     @cached_property
+    def carried(self) -> dict[str, str]:
+        """Of what models compute from weights that are drawn, by model: of those that others are compared with."""
+        references = {*jobs.references_of(self.study).values()}
+        return {name: self._parity(name) for name in sorted(references)}
+
+    @cached_property
+    def parity(self) -> dict[str, str]:
+        """Of how far models are from the same ones in another framework, by model."""
+        references = jobs.references_of(self.study)
+        return {name: self._parity(name, carried=self.carried[other]) for name, other in references.items()}
+
+    def _parity(self, name: str, **start: str | None) -> str:
+        cell = jobs.parity_models_of(self.study)[name]
+        job = jobs.parity_job(self.study, cell, 1)
+        return job_sha256(job, **start, **self._common(cell, self._home(cell.framework), cell.framework))
+
+    def _home(self, engine: str) -> str:
+        return environment_of(engine, self.study.device, "cpu")
+
+    @cached_property
     def _runs(self) -> dict[tuple[Cell, int], str]:
         return {}
 
@@ -148,7 +168,7 @@ class JobHashes:
         return self.weights[cell.model]
 
     def _made(self, job: Mapping[str, Any], cell: Cell, engine: str, **start: str | None) -> str:
-        environment = environment_of(engine, self.study.device, "cpu")
+        environment = self._home(engine)
         if job["weights"] not in (TRAINED, FINE_TUNED):
             job = {**job, **_NO_TRAINING}
         return job_sha256(job, **start, **self._common(cell, environment, engine))

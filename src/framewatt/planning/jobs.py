@@ -12,11 +12,12 @@ from framewatt.study.cell import Cell, environment_of
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
 from framewatt.study.purpose import MEASURE
-from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
+from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.weights import weights_of
 from framewatt.witness.policy import USUAL
 from framewatt.workloads.contract import EVALUATED
+from framewatt.workloads.parts import INPUTS as PARTS
 
 AnyStudy = Study | FileStudy
 
@@ -40,6 +41,32 @@ def trained_models_of(study: AnyStudy) -> dict[str, Cell]:
 def exported_models_of(study: AnyStudy) -> dict[str, Cell]:
     """One cell for every model that must be exported, by the model's name."""
     return {cell.model: cell for cell in study.measured_cells if cell.engine == ONNX_RUNTIME}
+
+
+def parity_models_of(study: AnyStudy) -> dict[str, Cell]:
+    """One cell for every model that is compared framework by framework, by the model's name.
+
+    None unless the study asks for it. A user's own models are no pairs, nor is a part of a model, which is not trained.
+    """
+    if not study.settings.get("parity"):
+        return {}
+    cells = {cell.model: cell for cell in study.measured_cells if cell.framework in FRAMEWORKS}
+    own = getattr(study, "own", {})
+    return {
+        name: cells[name]
+        for name in sorted(cells, key=lambda name: (name, FRAMEWORKS.index(cells[name].framework)))
+        if cells[name].workload not in {*own, *PARTS}
+    }
+
+
+def references_of(study: AnyStudy) -> dict[str, str]:
+    """By model, that of the same workload and data set in another framework which it is compared with: the first."""
+    models = parity_models_of(study)
+    first: dict[tuple[str, str], str] = {}
+    for name in sorted(models, key=lambda name: FRAMEWORKS.index(models[name].framework)):
+        first.setdefault((models[name].workload, models[name].dataset), name)
+    found = {name: first[cell.workload, cell.dataset] for name, cell in models.items()}
+    return {name: reference for name, reference in found.items() if name != reference}
 
 
 def quantised_models_of(study: AnyStudy) -> dict[str, Cell]:
@@ -88,6 +115,11 @@ def train_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
 def export_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     """Export of those weights to ONNX."""
     return _model_job(study, cell, attempt) | {"engine": cell.framework, "timeout_s": _EXPORT_TIMEOUT_S}
+
+
+def parity_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    """What a model computes from weights that another framework has too: on the CPU, whatever the study measures on."""
+    return train_job(study, cell, attempt) | {"device": "cpu", "timeout_s": _EXPORT_TIMEOUT_S}
 
 
 def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:

@@ -15,7 +15,8 @@ import numpy as np
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of_files, write_json
-from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.study.weights import FINE_TUNED, PRETRAINED, TRAINED
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_training

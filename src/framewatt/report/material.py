@@ -39,6 +39,7 @@ class Material:
         choices: what to deploy (framewatt.statistics.deploy.deploy_columns).
         stopping: stopping.json; empty where the study has a fixed number of blocks.
         repetitions_changed: changes of the repetitions after results existed (framewatt.stopping.history).
+        parity: records of comparisons of a model with the same one in another framework (prepare.parity_sheet).
         replication: tables of own numbers beside those of the paper that the study replicates.
     """
 
@@ -62,6 +63,7 @@ class Material:
     choices: pd.DataFrame
     stopping: Mapping[str, Any] = field(default_factory=dict)
     repetitions_changed: Sequence[Mapping[str, Any]] = ()
+    parity: Sequence[Mapping[str, Any]] = ()
     replication: Sequence[Table] = ()
 
     @property

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.prepare.parity_sheet import DIFFERENT, SAME
 from framewatt.report import disturbed
 from framewatt.report.answered import answered
 from framewatt.report.groups import groups_of
@@ -33,6 +34,7 @@ def answers(material: Material) -> list[Answer]:
     found = [
         Answer(f"Which {what} takes the least energy?", ranked[head.energy] + _omnibus(material)),
         Answer(f"Which {what} takes the least time?", ranked[head.time]),
+        Answer("Is a model the same in every framework?", _parity(material)),
         Answer("Is a model the same after export?", _exports(material)),
         Answer("Does energy follow time?", _correlation(material)),
         Answer("How well do runs repeat?", _repeatability(material)),
@@ -76,6 +78,24 @@ def _exports(material: Material) -> list[str]:
         words += f"; the largest difference is {significant(worst['max_abs_difference'], 2)}, for {name_of(worst)}"
         words += f" (allowed: {worst['tolerance']:g})" if known(worst.get("tolerance")) else ""
     return [words + "."]
+
+
+def _parity(material: Material) -> list[str]:
+    """How many models are the same ones with the same weights, and a sentence for each that is not."""
+    sheets = material.parity
+    if not sheets:
+        return []
+    same = sum(sheet.get("verdict") == SAME for sheet in sheets)
+    found = [
+        f"{same} of {plural(len(sheets), 'model')} give the same outputs, losses and gradients as the same model in "
+        "another framework, with the same weights, within the tolerances of fp32."
+    ]
+    for sheet in sheets:
+        if sheet.get("verdict") == DIFFERENT:
+            found.append(f"{name_of(sheet)} is another model: beyond tolerance are {', '.join(sheet['beyond'])}.")
+        elif sheet.get("verdict") != SAME:
+            found.append(f"{name_of(sheet)} could not be compared: {sheet.get('not_carried') or sheet.get('reason')}.")
+    return found
 
 
 def name_of(record: Any) -> str:

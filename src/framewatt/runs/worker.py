@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.files import read_json, write_json
-from framewatt.datasets.contract import load_arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.runs.batches import AHEAD_GB, Supply
 from framewatt.runs.events import Events
 from framewatt.runs.open_loop import infer_open

@@ -43,6 +43,7 @@ _ALL = [
     StudyTable("energy_time", "study", ("cells",)),
     StudyTable("accuracy", "study", ("runs",)),
     StudyTable("fairness", "fairness", ("models", "exports")),
+    StudyTable("parity", "parity", ("parity",), only_with_rows=True),
     StudyTable("export_agreement", "study", ("exports",)),
     StudyTable("deploy", "deploy", ("deploy", "costs")),
     StudyTable("load", "load", ("runs", "statistics"), only_with_rows=True),

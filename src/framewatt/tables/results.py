@@ -12,11 +12,15 @@ from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
 from framewatt.planning.planned import planned_runs
 from framewatt.prepare.exporters.contract import CHECK_RECORD
+from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.tables.fairness import models_of_runs
 
 _FRAMES = {".parquet": pd.read_parquet, ".csv": read_csv}
-_RECORDS = ("plan", "records", "models", "exports")
+_FOLDERS = {"exports": CHECK_RECORD, "parity": PARITY_RECORD}
+"""Results that are folders -> the record in each."""
+
+_RECORDS = ("plan", "records", "models", "exports", "parity")
 
 
 class Results(Mapping[str, Any]):
@@ -24,7 +28,7 @@ class Results(Mapping[str, Any]):
 
     A frame has the name of the rule's input, a setting that of the parameter. Besides, there are: `plan`, plan.json;
     `records`, the run records by their paths; `models`, records of the rule train and of models that only measured runs
-    trained; `exports`, records of the rule check_export.
+    trained; `exports`, records of the rule check_export; `parity`, records of the rule parity.
 
     Args:
         files: the rule's input, by name.
@@ -66,8 +70,8 @@ class Results(Mapping[str, Any]):
             return planned_runs(self._files["plan"], self._files["records"])
         if name == "models":
             return [*self._trained, *models_of_runs(self["records"].values(), self._trained)]
-        if name == "exports":
-            return [read_json(Path(folder) / CHECK_RECORD) for folder in self._files[name]]
+        if name in _FOLDERS:
+            return [read_json(Path(folder) / _FOLDERS[name]) for folder in self._files[name]]
         path = Path(str(self._files[name]))
         return _FRAMES[path.suffix](path)
 

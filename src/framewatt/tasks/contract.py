@@ -91,12 +91,14 @@ class Judged:
         right: shape (Task.answers_in,), bool: which answers are right; None where that is unknown, or where answers are
             not right or wrong.
         method: how the metrics were counted, where there is more than one way; else None.
+        facts: numbers without which the metrics cannot be judged, such as the length of answers, by name.
     """
 
     values: dict[str, float | None]
     unknown: str | None
     right: NDArray[np.bool_] | None = field(default=None, compare=False)
     method: str | None = None
+    facts: Mapping[str, float] = field(default_factory=dict)
 
 
 class Task(ABC):

@@ -9,17 +9,20 @@ from framewatt.tasks.contract import Judged, Metric
 Quality = Mapping[str, Mapping[str, Any]]
 """By metric: `value` (None where it is unknown), `unit`, `better`, and the `reason` why it is unknown, else None.
 
-And `method`, how it was counted, of a metric that can be counted in more than one way.
+And `method`, how it was counted, of a metric that can be counted in more than one way; and the facts of a judgement.
 """
 
 
 def quality_of(judged: Judged) -> dict[str, dict[str, Any]]:
     """The metrics of a judgement, as records hold them."""
-    return described(judged.values, judged.unknown, judged.method)
+    return described(judged.values, judged.unknown, judged.method, judged.facts)
 
 
 def described(
-    values: Mapping[str, float | None], unknown: str | None, method: str | None = None
+    values: Mapping[str, float | None],
+    unknown: str | None,
+    method: str | None = None,
+    facts: Mapping[str, float] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Metrics by name as records hold them.
 
@@ -27,6 +30,7 @@ def described(
         values: by metric; None where it is unknown.
         unknown: why values are unknown; None where there is no reason.
         method: how they were counted; None where there is one way.
+        facts: further numbers by name (see `Judged`); None are none.
     """
     # A record may come from anywhere, with metrics of its own; what checks packages tells of them.
     metrics = {name: METRICS.get(name, Metric(name, name)) for name in values}
@@ -37,6 +41,7 @@ def described(
             "better": known.better,
             "reason": unknown if value is None else None,
             **({} if method is None else {"method": method}),
+            **(facts or {}),
         }
         for (name, value), known in zip(values.items(), metrics.values(), strict=True)
     }

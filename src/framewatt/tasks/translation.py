@@ -4,6 +4,7 @@ Source of batches of sentences that are alike in length: Y. Wu et al., Google's 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,12 @@ from framewatt.tasks.contract import TEST, Judged, Metric, Outputs, Step, Task
 
 BLEU = Metric("bleu", "BLEU", highest=BLEU_HIGHEST)
 """How many runs of one to four words of the translations are in the references, over the whole test set."""
+
+OUTPUT_TOKENS, REFERENCE_TOKENS = "output_tokens_per_sentence", "reference_tokens_per_sentence"
+"""Mean pieces of a translation and of a reference, beside BLEU in records: without begin, end and padding."""
+
+_UNLIKE = 2
+"""How many times longer or shorter than references translations are, on average, when they are none."""
 
 
 class Translation(Task):
@@ -68,7 +75,10 @@ class Translation(Task):
         """None: a sentence can be translated in more than one way."""
 
     def judge(self, outputs: Outputs, data: Arrays) -> Judged:
-        """BLEU of the translations against the references; a translation ends at its first padding or end."""
+        """BLEU of the translations against the references; a translation ends at its first padding or end.
+
+        Whatever becomes of BLEU, how long translations are is known: a model that says nothing is quick.
+        """
         rows = len(data.references)
         if outputs.ndim != 2 or outputs.dtype.kind not in "iu" or len(outputs) != rows:
             return self.unjudged(
@@ -79,12 +89,17 @@ class Translation(Task):
             return self.unjudged(f"outputs are ids {low} to {high}; allowed: {IGNORED} to {len(data.pieces) - 1}")
         ended = (outputs == IGNORED) | (outputs == PAD) | (outputs == EOS)
         lengths = np.where(ended.any(axis=1), ended.argmax(axis=1), outputs.shape[1]) if outputs.size else [0] * rows
+        facts = {
+            OUTPUT_TOKENS: float(np.mean(lengths)),
+            # Without their ends.
+            REFERENCE_TOKENS: float(data.lengths(test=True).mean()) - 1,
+        }
         texts = [text_of(ids[:length].tolist(), data.pieces) for ids, length in zip(outputs, lengths, strict=True)]
         try:
             value, method = bleu(texts, data.references)
         except ImportError:
-            return self.unjudged("there is no sacrebleu in this environment")
-        return Judged({BLEU.name: value}, None, method=method)
+            return replace(self.unjudged("there is no sacrebleu in this environment"), facts=facts)
+        return Judged({BLEU.name: value}, None, method=method, facts=facts)
 
     def in_order(self, outputs: Iterable[Outputs], steps: Iterable[Step]) -> Outputs:
         """Outputs of all steps in the order of the samples, padded to the widest: ids with IGNORED, others with 0."""
@@ -93,6 +108,22 @@ class Translation(Task):
             widest = np.max([part.shape[1:] for part in parts], axis=0).astype(int)
             parts = [_widened(part, widest) for part in parts]
         return super().in_order(parts, steps)
+
+
+def unlike_references(quality: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Flag of translations that are less than half, or more than twice, as long as references; empty without one.
+
+    Args:
+        quality: as records hold it; older ones do not tell lengths.
+    """
+    told = quality.get(BLEU.name, {})
+    if OUTPUT_TOKENS not in told or REFERENCE_TOKENS not in told:
+        return []
+    ours, theirs = told[OUTPUT_TOKENS], told[REFERENCE_TOKENS]
+    if theirs <= _UNLIKE * ours <= _UNLIKE**2 * theirs:
+        return []
+    lengths = f"outputs have {ours:.3g} tokens a sentence, references {theirs:.3g}"
+    return [f"{lengths}: energy a sentence is not that of a translation"]
 
 
 def _batches(

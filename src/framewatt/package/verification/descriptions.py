@@ -7,6 +7,8 @@ from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.samples import data_of
 from framewatt.planning import jobs
+from framewatt.prepare.parity_sheet import DIFFERENT, SAME, beyond_of
+from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.runs.verdict import OK
 from framewatt.study.study import Study
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
@@ -25,6 +27,7 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
     yield from _models(package, study)
     yield from _weights(package, study)
     yield from _exports(package, study)
+    yield from _parity(package, study)
     for name, data in sorted({str(one.get("dataset")): one for one in _data(package, study)}.items()):
         yield from some(_counts(data), f"resources/data/{name}.json")
 
@@ -71,6 +74,23 @@ def _exports(package: Opened, study: Study) -> Iterator[str]:
         told = {key: check.get(key) for key in found}
         yield from some(differences(told, found, by="it says", why="study and data give"), where)
         yield from some(_agreement(check, tolerance), where)
+
+
+def _parity(package: Opened, study: Study) -> Iterator[str]:
+    """Comparisons of models that come to another verdict than their numbers."""
+    for name in jobs.references_of(study):
+        where = f"parity/{name}/sheet/{PARITY_RECORD}"
+        yield from some(_verdict(_there(package, where)), where)
+
+
+def _verdict(sheet: Mapping[str, Any]) -> Iterator[str]:
+    """A comparison that is not what its numbers make of it (prepare.parity_sheet)."""
+    found: dict[str, Any] = {"verdict": None}
+    if sheet.get("status") == OK and not sheet.get("not_carried"):
+        beyond = beyond_of(sheet)
+        found = {"beyond": beyond, "verdict": DIFFERENT if beyond else SAME}
+    told = {key: sheet.get(key) for key in found}
+    yield from differences(told, found, by="it says", why="its numbers give")
 
 
 def _agreement(check: Mapping[str, Any], tolerance: float | None) -> Iterator[str]:

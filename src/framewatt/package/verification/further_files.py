@@ -22,7 +22,9 @@ _RESULTS = re.compile(
 )
 """Files of a study's results, below measure as `presence` holds them; if derived ones are right, a rebuild tells."""
 
-_STAGES = re.compile(r"train/[^/]+/train\.json|export/.+/(onnx/export|check/check)\.json")
+_STAGES = re.compile(
+    r"train/[^/]+/train\.json|export/.+/(onnx/export|check/check)\.json|parity/[^/]+/sheet/parity\.json"
+)
 
 
 def problems(package: Opened) -> Iterator[str]:
@@ -54,7 +56,7 @@ def _of_environment(name: str, environments: set[str]) -> bool:
 
 
 def _of_results(package: Opened, name: str) -> bool:
-    """Whether a file is one of the study's results; weights and exports only of models that it has."""
+    """Whether a file is one of the study's results; weights, exports and comparisons only of models that it has."""
     below = f"results/{package.name}/"
     inside = name.removeprefix(below)
     if not name.startswith(below):

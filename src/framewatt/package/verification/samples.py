@@ -17,7 +17,7 @@ from framewatt.study.weights import SEEDED, weights_of
 from framewatt.tasks import METRICS, task_of
 from framewatt.tasks.contract import Task
 from framewatt.tasks.quality import values_of
-from framewatt.tasks.translation import BLEU
+from framewatt.tasks.translation import BLEU, REFERENCE_TOKENS
 
 _WHOLE = 1e-6
 """How far a share of right answers, times the samples, may be off a whole number."""
@@ -130,10 +130,12 @@ def _near(cell: Cell, name: str, started: Mapping[str, Any], values: Mapping[str
 
 
 def counted_alike(data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
-    """BLEU that was counted in another way than the data record's own; the counter's version may differ.
+    """BLEU that was counted in another way than the data record's own, or references of another length.
+
+    The counter's version may differ. Translations are not kept, so that nothing tells how long they were.
 
     Args:
-        data: the record of the data set, with the signature `bleu` where it is of translations.
+        data: the record of the data set, with the signature `bleu` and `test_tokens` where it is of translations.
         record: of a run.
 
     Returns:
@@ -143,6 +145,11 @@ def counted_alike(data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterato
     ours, theirs = (str(one).partition("|version:")[0] for one in (data.get("bleu"), told.get("method")))
     if told.get("value") is not None and ours != theirs:
         yield f"quality.{BLEU.name}.method: the record says {theirs!r}, the data record {ours!r}"
+    if (length := told.get(REFERENCE_TOKENS)) is not None:
+        tokens, samples = data.get("test_tokens"), data.get("test_samples")
+        target = tokens.get("target") if isinstance(tokens, Mapping) else None
+        found = {REFERENCE_TOKENS: target / samples if isinstance(target, int) and samples else None}
+        yield from differences({REFERENCE_TOKENS: length}, found, f"quality.{BLEU.name}", why="the data record gives")
 
 
 def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.prepare.exporters.contract import CHECK_RECORD
+from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 
 
@@ -33,4 +34,5 @@ def records_of_stages(hashes: JobHashes) -> dict[str, str]:
     found = {"calibrate/idle.json": hashes.idle}
     found |= {f"train/{name}/{TRAIN_RECORD}": sha256 for name, sha256 in hashes.weights.items()}
     found |= {f"export/{name}/check/{CHECK_RECORD}": sha256 for name, sha256 in hashes.checks.items()}
+    found |= {f"parity/{name}/sheet/{PARITY_RECORD}": sha256 for name, sha256 in hashes.parity.items()}
     return found | {f"export/{name}/onnx/export.json": sha256 for name, sha256 in hashes.exports.items()}

@@ -12,7 +12,8 @@ import numpy as np
 import onnx
 
 from framewatt.base.files import read_json, write_json
-from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.prepare.exporters.contract import CHECK_RECORD, REFERENCE
 from framewatt.prepare.exporters.flops import count_flops
 from framewatt.study.weights import SEEDED

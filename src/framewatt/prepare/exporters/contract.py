@@ -9,7 +9,7 @@ import numpy as np
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of, write_json
-from framewatt.datasets.contract import load_arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.workloads import make_inference
 from framewatt.workloads.contract import EVALUATED, ONNX_FILE, Inference, spec_of
 from framewatt.workloads.decoding import searches

@@ -19,7 +19,8 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of, write_json
-from framewatt.datasets.contract import Arrays, load_arrays
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.storing import load_arrays
 from framewatt.prepare.exporters.contract import RECORD, REFERENCE
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import ONNX_FILE, Spec, spec_of

@@ -1,0 +1,174 @@
+"""The same model in two frameworks: what it computes from the same weights, on the CPU in fp32.
+
+`python -m framewatt.prepare.parity <job.json>` runs inside a framework's environment. For the first framework of a
+model it draws weights and writes them with what comes out (`carried.npz`); for every other one, which gets this file,
+it carries the weights over and writes how far the results are apart (`parity.json`).
+
+Weights are drawn around those that the model begins with, so that each of them weighs: a bias that begins as 0 would
+hide that it was left out. Nothing is dropped out, since frameworks draw differently.
+"""
+
+import importlib
+import itertools
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json, write_json
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.storing import load_arrays
+from framewatt.prepare.parity_sheet import CARRIED, RECORD, compare
+from framewatt.tasks.quality import quality_of
+from framewatt.workloads import make_inference, make_training
+from framewatt.workloads.contract import EVALUATED, Spec, Training, spec_of
+from framewatt.workloads.parts import check_trains
+from framewatt.workloads.places import Place, Values, matched
+
+BATCH = 8
+"""Samples of a step: what is compared does not depend on how many there are."""
+
+STEPS = 10
+TESTED = 4
+"""Batches of EVALUATED test samples whose outputs are compared, at most."""
+
+SPREAD, OF_CONSTANT = 0.5, 0.05
+"""Standard deviations of what is added to a weight: of its own one, and to weights that begin as a constant."""
+
+_GIVEN = "weight/"
+_GRADIENT_STEP = {"epochs": 1, "learning_rate": 1.0, "momentum": 0.0}
+
+
+def main(job_path: str) -> None:
+    """Compute, compare where there is something to compare with, and write the record."""
+    job = read_json(Path(job_path))
+    folder = Path(job["folder"])
+    spec, data = replace(spec_of(job), batch_size=BATCH), load_arrays(Path(job["data"]))
+    check_trains(spec)
+    if job["reference"] is None:
+        found, about = computed(job["engine"], spec, data, None)
+        np.savez(folder / CARRIED, **found)  # type: ignore[arg-type]  # numpy's stub takes the names for its options
+        write_json(folder / RECORD, about)
+        return
+    reference = Path(job["reference"])
+    with np.load(reference / CARRIED, allow_pickle=False) as content:
+        theirs = dict(content)
+    told = read_json(reference / RECORD)
+    weights = {name.removeprefix(_GIVEN): theirs.pop(name) for name in list(theirs) if name.startswith(_GIVEN)}
+    try:
+        found, about = computed(job["engine"], spec, data, weights)
+    except _NotCarriedError as error:
+        write_json(folder / RECORD, {**error.about, "reference": told, "not_carried": str(error), "verdict": None})
+        return
+    write_json(folder / RECORD, {**about, "reference": told, "not_carried": None, **compare(found, theirs)})
+
+
+class _NotCarriedError(Exception):
+    """The weights do not fit into the model; `about` is what is known of it."""
+
+    def __init__(self, about: Mapping[str, Any], reason: str) -> None:
+        super().__init__(reason)
+        self.about = about
+
+
+def computed(
+    engine: str, spec: Spec, data: Arrays, weights: Mapping[str, Values] | None
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """What a framework computes from given weights, or from some that are drawn.
+
+    Args:
+        engine: the framework.
+        spec: with the study's training settings and its optimizer.
+        data: the data set.
+        weights: by the reference's names; None draws them.
+
+    Returns:
+        what `parity_sheet.compare` takes, with the drawn weights by `weight/<name>`; and facts of the model:
+        `framework`, `parameters`, `tensors`, `flops`, `structure`, `quality` (None where more of the test set is there
+        than was looked at).
+
+    Raises:
+        _NotCarriedError: the weights do not fit.
+    """
+    plain = replace(spec, training=_GRADIENT_STEP, options={})
+    training, places = _begun(engine, plain, data)
+    facts = training.facts()
+    about: dict[str, Any] = {"framework": engine, "tensors": len(places)}
+    about |= {name: facts.get(name) for name in ("parameters", "flops", "structure")}
+    if weights is None:
+        # Another seed than a model's own begins with.
+        draw = np.random.default_rng([spec.seed, 1])
+        weights = {name: _drawn(draw, place) for name, place in places.items()}
+        given = {_GIVEN + name: values for name, values in weights.items()}
+    else:
+        given = {}
+        try:
+            places = matched(places, weights)
+        except FramewattError as error:
+            raise _NotCarriedError(about, str(error)) from error
+    found: dict[str, NDArray[Any]] = {}
+    _put(places, weights)
+    found["before"], about["quality"] = _answers(engine, training, data)
+    training.run(next(iter(training.batches(1))))
+    # A step of SGD at a learning rate of 1 changes a weight by its gradient.
+    found |= {f"gradient/{name}": weights[name] - place.read() for name, place in places.items() if place.trained}
+    training.close()
+    training, places = _begun(engine, spec, data)
+    _put(matched(places, weights), weights)
+    batches = itertools.islice(training.batches(1), STEPS)
+    found["losses"] = np.array([training.loss_of(training.run(batch)) for batch in batches])
+    found["after"], _ = _answers(engine, training, data)
+    training.close()
+    about["losses"] = found["losses"].tolist()
+    return {**found, **given}, about
+
+
+def _begun(engine: str, spec: Spec, data: Arrays) -> tuple[Training, dict[str, Place]]:
+    """A training that leaves nothing out, and the places of its model's weights."""
+    training = make_training(engine, spec, data)
+    training.setup()
+    module = importlib.import_module(f"framewatt.workloads.{engine}._places")
+    model = training.model  # type: ignore[attr-defined]  # every engine's training has one
+    module.leave_nothing_out(model)
+    return training, module.places(model)
+
+
+def _drawn(draw: np.random.Generator, place: Place) -> Values:
+    """Values around those that a weight begins with; statistics of batches stay positive."""
+    values = place.read()
+    noise = draw.normal(0, SPREAD * float(values.std()) or OF_CONSTANT, values.shape)
+    return (values + noise).astype(np.float32)
+
+
+def _put(places: Mapping[str, Place], weights: Mapping[str, Values]) -> None:
+    for name, place in places.items():
+        place.write(weights[name])
+
+
+def _answers(engine: str, training: Training, data: Arrays) -> tuple[NDArray[Any], Any]:
+    """Outputs of the first test batches by the inference of the framework, and what they are worth if they are all."""
+    with TemporaryDirectory() as folder:
+        training.save(Path(folder))
+        spec = replace(training.spec, batch_size=EVALUATED, artefact=Path(folder), options={})
+        inference = make_inference(engine, spec, data)
+        inference.setup()
+        outputs = [inference.run(batch) for batch in itertools.islice(inference.batches(), TESTED)]
+        steps = inference.steps()
+        inference.close()
+    if len(steps) <= TESTED:
+        whole = inference.task.in_order(outputs, steps)
+        return whole, quality_of(inference.task.judge(whole, data))
+    if outputs[0].dtype == np.int64:
+        width = max(part.shape[1] for part in outputs)
+        outputs = [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=-1) for part in outputs]
+    return np.concatenate(outputs), None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,139 @@
+"""How far two frameworks are apart in the same model: what each computed from the same weights, side by side."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.datasets.ragged import IGNORED
+
+CARRIED = "carried.npz"
+"""What the first framework of a model computed, with its weights: large, and gone once the others are compared."""
+
+RECORD = "parity.json"
+
+OUTPUTS = 1e-4
+FIRST_LOSS = 1e-5
+STEPS = 1e-3
+"""Largest relative differences of the same model in fp32 on a CPU: of outputs; of the first loss; of gradients, of the
+losses of ten steps, and of outputs after them. Frameworks add in other orders."""
+
+ANSWERS = 0.99
+"""Least share of answers of a search that are the same: one whose best two are nearly alike takes either."""
+
+SMALL_GRADIENT = 1e-4
+"""Gradients are compared relative to the largest of their tensor or, where that is more, to this share of the largest
+of all: some are 0 but for rounding, as those of the bias of attention's keys."""
+
+SAME, DIFFERENT = "same", "different"
+"""Verdicts; models whose weights cannot be carried over have none."""
+
+_OF_OUTPUTS = ("outputs_difference", "after_difference")
+
+Values = NDArray[Any]
+
+
+def compare(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
+    """What two frameworks computed from the same weights.
+
+    Args:
+        ours: of a framework: `before` and `after`, outputs (n, …) before and after steps of training, or tokens that a
+            search found, (n, longest) int64; `losses`, of the steps, (k,); `gradient/<name>` of each trained weight.
+        theirs: of the reference, the same.
+
+    Returns:
+        `outputs_difference` and `after_difference`, relative to the reference's largest, or None with
+        `outputs_reason`; `equal_answers_share` (None but for a search); `first_loss_difference`,
+        `losses_difference`, relative; `gradients_difference`, the largest of all tensors, relative, and
+        `gradients_where`, its name; `moved`, by how much the steps changed the reference's outputs, relative;
+        `verdict`, and `beyond`, which of these are beyond their tolerance.
+    """
+    searched = theirs["before"].dtype == np.int64
+    found: dict[str, Any] = {
+        "equal_answers_share": _equal(ours["before"], theirs["before"]) if searched else None,
+        "outputs_reason": "outputs are answers of a search" if searched else None,
+        "outputs_difference": None if searched else relative(ours["before"], theirs["before"]),
+        "after_difference": None if searched else relative(ours["after"], theirs["after"]),
+        "moved": None if searched else relative(theirs["before"], theirs["after"]),
+    }
+    if not searched and not float(np.std(theirs["before"], axis=0).max()) > 0:
+        found["outputs_reason"] = "the reference gives every sample the same outputs"
+        found |= dict.fromkeys(_OF_OUTPUTS)
+    losses, wanted = ours["losses"].astype(float), theirs["losses"].astype(float)
+    each = np.abs(losses - wanted) / np.abs(wanted)
+    # A cluster of words that a vocabulary is too small for has none.
+    names = [name for name in theirs if name.startswith("gradient/") and theirs[name].size]
+    largest = max(float(np.abs(theirs[name]).max()) for name in names)
+    gradients = {name: _of_gradient(ours[name], theirs[name], largest) for name in names}
+    where = max(gradients, key=lambda name: _worst(gradients[name]))
+    found |= {
+        "first_loss_difference": float(each[0]),
+        "losses_difference": float(_worst(each.max())),
+        "gradients_difference": gradients[where],
+        "gradients_where": where.partition("/")[2],
+    }
+    found = {name: _known(value) for name, value in found.items()}
+    beyond = beyond_of(found)
+    return {**found, "beyond": beyond, "verdict": DIFFERENT if beyond else SAME}
+
+
+def relative(ours: Values, theirs: Values) -> float:
+    """Largest difference, relative to the largest of `theirs`; infinite where shapes differ or a value is no number."""
+    if ours.shape != theirs.shape:
+        return float("inf")
+    difference = np.abs(ours.astype(float) - theirs.astype(float)).max()
+    largest = np.abs(theirs.astype(float)).max()
+    if not np.isfinite(difference):
+        return float("inf")
+    return float(difference / largest) if largest > 0 else float(difference)
+
+
+def _equal(ours: Values, theirs: Values) -> float:
+    """Share of rows of tokens that are the same, whatever their padding."""
+    width = max(ours.shape[1], theirs.shape[1])
+    wide = [
+        np.pad(values, ((0, 0), (0, width - values.shape[1])), constant_values=IGNORED) for values in (ours, theirs)
+    ]
+    return float((wide[0] == wide[1]).all(axis=1).mean())
+
+
+def _of_gradient(ours: Values, theirs: Values, largest: float) -> float:
+    scale = max(float(np.abs(theirs).max()), SMALL_GRADIENT * largest)
+    difference = float(np.abs(ours.astype(float) - theirs.astype(float)).max())
+    return difference / scale if scale > 0 else difference
+
+
+def _worst(value: float) -> float:
+    """Any number, the largest of all where it is none."""
+    return float(value) if np.isfinite(value) else float("inf")
+
+
+def beyond_of(found: Mapping[str, Any]) -> list[str]:
+    """What of a comparison is beyond its tolerance, in words.
+
+    Args:
+        found: as `compare` gives it. What is None is beyond, but for outputs where answers were compared.
+    """
+    limits = {
+        "outputs_difference": OUTPUTS,
+        "first_loss_difference": FIRST_LOSS,
+        "losses_difference": STEPS,
+        "gradients_difference": STEPS,
+        "after_difference": STEPS,
+    }
+    share = found["equal_answers_share"]
+    searched = share is not None
+    beyond = [
+        name.removesuffix("_difference").replace("_", " ")
+        for name, most in limits.items()
+        if (found[name] > most if found[name] is not None else not (searched and name in _OF_OUTPUTS))
+    ]
+    if not searched and not found["moved"]:
+        beyond.append("steps that change nothing")
+    return [*beyond, *(["answers"] if share is not None and share < ANSWERS else [])]
+
+
+def _known(value: Any) -> Any:
+    """A value, None where it is no number: JSON has none."""
+    return None if isinstance(value, float) and not np.isfinite(value) else value

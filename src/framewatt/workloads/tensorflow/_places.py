@@ -1,0 +1,117 @@
+"""Weights of Keras' models by PyTorch's names or in their order, in its axes; and their dropout."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import keras
+import numpy as np
+
+from framewatt.workloads.places import Place, Values
+
+_PARTS = {"kernel": "weight", "gamma": "weight", "beta": "bias", "embeddings": "weight"}
+"""Keras' name of a layer's weight -> PyTorch's."""
+
+
+def places(model: keras.Model) -> dict[str, Place]:
+    """All weights and statistics of batches, by PyTorch's names where the model's kind has a map, else by Keras'."""
+    found = next((names(model) for has, names in _MAPS if has(model)), None)
+    if found is None:
+        # Layers that draw hold the state of their generator among their variables.
+        found = {one.path: one for one in model.variables if "float" in str(one.dtype)}
+    return {name: _place(variable) for name, variable in found.items()}
+
+
+def _place(variable: Any) -> Place:
+    turn, back = _turns(variable)
+
+    def write(wanted: Values) -> None:
+        variable.assign(back(wanted))
+
+    return Place(lambda: np.ascontiguousarray(turn(np.array(variable))), write, bool(variable.trainable))
+
+
+def _turns(variable: Any) -> tuple[Callable[[Values], Values], Callable[[Values], Values]]:
+    """How values get from Keras' axes to PyTorch's, and back."""
+    shape, path = tuple(variable.shape), variable.path
+    if "depthwise" in path and len(shape) == 4:
+        # (height, width, channels, 1): PyTorch groups the channels.
+        return lambda values: values.transpose(2, 3, 0, 1), lambda values: values.transpose(2, 3, 0, 1)
+    if not path.endswith("kernel"):
+        # Biases of attention have an axis of heads, which PyTorch's have not.
+        attention = path.endswith("bias") and len(shape) == 2
+        return (lambda values: values.reshape(-1) if attention else values), lambda values: values.reshape(shape)
+    if len(shape) == 3 and "attention" in path:
+        # (width, heads, head width) of queries, keys and values; (heads, head width, width) at the end.
+        split = 2 if "attention_output" in path else 1
+        rows = int(np.prod(shape[:split]))
+        return lambda values: values.reshape(rows, -1).T, lambda values: values.T.reshape(shape)
+    spatial = len(shape) - 2
+    there = (spatial + 1, spatial, *range(spatial))
+    back = (*range(2, spatial + 2), 1, 0)
+    return lambda values: values.transpose(there), lambda values: values.transpose(back)
+
+
+def leave_nothing_out(model: keras.Model) -> None:
+    """Set all dropout to 0, before the step's graph is made."""
+    for layer in _layers(model):
+        if isinstance(layer, keras.layers.Dropout):
+            layer.rate = 0.0
+        elif isinstance(layer, keras.layers.MultiHeadAttention):
+            layer._dropout = 0.0
+
+
+def _layers(layer: keras.layers.Layer) -> Iterator[keras.layers.Layer]:
+    """A layer and all that are in it."""
+    yield layer
+    for part in layer._layers:
+        yield from _layers(part)
+
+
+def _of_neumf(model: keras.Model) -> dict[str, Any]:
+    """NeuMF's variables by PyTorch's names; there ReLU and dropout are layers between the dense ones."""
+    found: dict[str, Any] = {}
+    for layer in model.layers:
+        kind, _, number = layer.name.partition("mlp_")
+        name = f"mlp.{3 * int(number)}" if not kind and number else layer.name
+        found |= {f"{name}.{_PARTS.get(one.name, one.name)}": one for one in layer.variables if one.trainable}
+    return found
+
+
+def _of_transformer_xl(model: keras.Model) -> dict[str, Any]:
+    """Transformer-XL's variables by PyTorch's names."""
+    layer = model.get_layer("transformer_xl")
+    found = {"biases": layer.biases, **{f"words.{one.name}": one for one in layer.words.variables}}
+    for number, block in enumerate(layer.blocks):
+        for name in ("query", "keys", "position", "out", "norm", "dense_in", "dense_out", "dense_norm"):
+            for one in getattr(block, name).variables:
+                found[f"blocks.{number}.{name}.{_PARTS.get(one.name, one.name)}"] = one
+    return found
+
+
+def _of_gnmt(model: keras.Model) -> dict[str, Any]:
+    """GNMT's variables by PyTorch's names."""
+    encoder, decoder = model.encoder, model.decoder
+    attention, classifier = decoder.attention, decoder.classifier
+    found = {"encoder.embedding.weight": encoder.embedding.embeddings}
+    lstms = {"encoder.first": encoder.first, "encoder.backward": encoder.backward, "decoder.first": decoder.first}
+    for stack, part in (("encoder", encoder), ("decoder", decoder)):
+        lstms |= {f"{stack}.layers.{number}": one for number, one in enumerate(part.layers)}
+    for name, lstm in lstms.items():
+        found[f"{name}.weight_ih_l0"] = lstm.cell.kernel
+        found[f"{name}.weight_hh_l0"] = lstm.cell.recurrent_kernel
+        found[f"{name}.bias_ih_l0"] = lstm.cell.bias
+    found |= {f"decoder.attention.{name}": getattr(attention, name) for name in ("vector", "scale", "bias")}
+    found |= {f"decoder.attention.{name}.weight": getattr(attention, name).kernel for name in ("query", "keys")}
+    return {**found, "decoder.classifier.weight": classifier.kernel, "decoder.classifier.bias": classifier.bias}
+
+
+def _has_layer(name: str) -> Callable[[keras.Model], bool]:
+    return lambda model: any(layer.name == name for layer in model.layers)
+
+
+_MAPS: tuple[tuple[Callable[[keras.Model], bool], Callable[[keras.Model], Mapping[str, Any]]], ...] = (
+    (_has_layer("user_factors"), _of_neumf),
+    (_has_layer("transformer_xl"), _of_transformer_xl),
+    (lambda model: hasattr(model, "encoder") and hasattr(model, "decoder"), _of_gnmt),
+)
+"""How a kind of model is known, and its variables by PyTorch's names; others are matched in their order."""

@@ -1,0 +1,93 @@
+"""The parity sheet over real frameworks: which models are the same, and which are not."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stages import run_stage
+
+from framewatt.datasets import make_arrays
+from framewatt.datasets.storing import save_arrays
+from framewatt.prepare.parity_sheet import DIFFERENT, RECORD, SAME
+from framewatt.study.cell import environment_of
+
+RATINGS = {"users": 300, "items": 400, "tastes": 8, "ratings_per_user": 30, "negatives": 4, "candidates": 100}
+TEXT = {"vocabulary": 300, "train_tokens": 8000, "test_tokens": 2000, "segment": 16}
+SENTENCES = {"vocabulary": 60, "longest": 8, "train_pairs": 320, "test_pairs": 100}
+IMAGES = {"shape": [3, 32, 32], "classes": 10, "train_samples": 100, "test_samples": 80}
+DATA: dict[str, dict[str, Any]] = {
+    "neumf_small": {"module": "synthetic_ratings", **RATINGS},
+    "transformer_xl_small": {"module": "synthetic_text", **TEXT},
+    "gnmt_small": {"module": "synthetic_language", **SENTENCES},
+    "mobilenetv2": {"module": "synthetic", **IMAGES},
+}
+SAME_MODELS = [
+    *(("neumf_small", framework) for framework in ("tensorflow", "mxnet")),
+    *((model, "tensorflow") for model in ("transformer_xl_small", "gnmt_small")),
+]
+
+
+def computed(folder: Path, framework: str, model: str, reference: Path | None) -> Path:
+    """The folder of what a framework computed, and how far it is from the reference."""
+    made = folder / framework
+    made.mkdir(exist_ok=True)
+    job = {
+        **{"engine": framework, "model": model, "device": "cpu", "provider": "native", "threads": 1, "seed": 3},
+        **{"batch_size": 32, "data": str(folder / "data.npz"), "folder": str(made)},
+        "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
+        "options": {"optimizer": "adam"},
+        "reference": str(reference) if reference else None,
+    }
+    run_stage("framewatt.prepare.parity", environment_of(framework, "cpu"), job)
+    return made
+
+
+def sheet_of(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / RECORD).read_text())
+    return content
+
+
+@pytest.fixture(scope="module")
+def references(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """What PyTorch computes with each model; made when it is first asked for."""
+
+    class Made(dict[str, Path]):
+        def __missing__(self, model: str) -> Path:
+            folder = tmp_path_factory.mktemp(model)
+            save_arrays(folder / "data.npz", make_arrays({**DATA[model], "seed": 0}))
+            self[model] = computed(folder, "torch", model, None)
+            return self[model]
+
+    return Made()
+
+
+@pytest.mark.parametrize(("model", "framework"), SAME_MODELS)
+def test_own_models_are_the_same_in_every_framework(references: dict[str, Path], model: str, framework: str) -> None:
+    reference = references[model]
+    sheet = sheet_of(computed(reference.parent, framework, model, reference))
+    assert (sheet["verdict"], sheet["beyond"]) == (SAME, [])
+    assert sheet["parameters"] == sheet["reference"]["parameters"]
+    assert len(sheet["losses"]) == 10
+    assert len(set(sheet["losses"])) == 10
+    if model == "gnmt_small":
+        assert sheet["equal_answers_share"] >= 0.99
+    else:
+        assert sheet["outputs_difference"] < 1e-5
+        assert sheet["moved"] > 0.05
+
+
+def test_a_zoos_model_with_another_epsilon_and_padding_is_another(references: dict[str, Path]) -> None:
+    """Keras' MobileNetV2 has PyTorch's number of parameters, in the same order of layers."""
+    reference = references["mobilenetv2"]
+    sheet = sheet_of(computed(reference.parent, "tensorflow", "mobilenetv2", reference))
+    assert sheet["parameters"] == sheet["reference"]["parameters"] == 2_236_682
+    assert sheet["verdict"] == DIFFERENT
+    assert {"outputs", "losses", "gradients"} <= set(sheet["beyond"])
+
+
+def test_a_model_of_other_tensors_is_not_compared(references: dict[str, Path]) -> None:
+    reference = references["mobilenetv2"]
+    sheet = sheet_of(computed(reference.parent, "mxnet", "mobilenetv2", reference))
+    assert sheet["verdict"] is None
+    assert sheet["not_carried"] == "weights: found 266 tensors beside 262; allowed: as many"
