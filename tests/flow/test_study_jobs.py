@@ -10,9 +10,11 @@ from test_keys import BASE
 from framewatt.base.files import write_json
 from framewatt.flow.measured import Measured
 from framewatt.flow.study_jobs import StudyJobs
+from framewatt.planning.jobs import references_of
 
 INT8 = "resnet50-digits-torch/int8_static"
 TRAINED = "train-resnet50-digits-torch-b8"
+TENSORFLOW = "resnet50-digits-tensorflow"
 
 
 @pytest.fixture
@@ -63,3 +65,23 @@ def test_a_run_that_failed_is_the_next_attempt_of_the_same_job(
     assert json.loads(jobs.measure(f"{TRAINED}/1"))["attempt"] == 2
     write_json(tmp_path / "results" / "measure" / TRAINED / "1" / "run.json", {**failed, "job_sha256": "another"})
     assert json.loads(jobs.measure(f"{TRAINED}/1"))["attempt"] == 1
+
+
+def test_models_of_several_frameworks_are_compared_with_the_first(tmp_path: Path) -> None:
+    """The user's own model is no pair."""
+    hashes = hashes_of(loaded(tmp_path, {**BASE, "parity": True}))
+    assert references_of(hashes.study) == {"resnet50-digits-tensorflow": "resnet50-digits-torch"}
+    made = StudyJobs(Measured(hashes.study, hashes.datasets), hashes, tmp_path / "results")
+    carried, compared = (json.loads(job) for job in (made.carry("resnet50-digits-torch"), made.parity(TENSORFLOW)))
+    assert (carried["engine"], compared["engine"], compared["device"]) == ("torch", "tensorflow", "cpu")
+    assert carried["job_sha256"] == hashes.carried["resnet50-digits-torch"]
+    assert compared["job_sha256"] == hashes.parity[TENSORFLOW]
+
+
+def test_a_comparison_is_another_where_its_training_or_an_environment_is(tmp_path: Path) -> None:
+    def found(lock: str = "1", **change: object) -> dict[str, str]:
+        return hashes_of(loaded(tmp_path, {**BASE, "parity": True, **change}), lock=lock).parity
+
+    assert found() == found(repetitions=5) != found(training={"optimizer": "adam"})
+    assert found()[TENSORFLOW] != found(lock="2")[TENSORFLOW]
+    assert found(parity=False) == {}

@@ -77,6 +77,16 @@ def test_what_looks_alike_and_is_not_is_told(lie: str) -> None:
     assert beyond_of(found) == beyond
 
 
+def test_models_that_cannot_be_trained_are_the_same_by_their_outputs() -> None:
+    alone = {"before": results()["before"]}
+    found = compare(alone, alone)
+    assert (found["verdict"], found["losses_difference"]) == (SAME, None)
+    assert found["steps_reason"] == "there are no steps"
+    assert compare({"before": alone["before"] * 1.001}, alone)["beyond"] == ["outputs"]
+    # Nobody can say that there were no steps, where there were some.
+    assert "losses" in beyond_of({**found, "steps_reason": None})
+
+
 def test_translations_are_the_same_whatever_their_padding() -> None:
     found = compare(translations([5, 6, -1, -1], [7, 8, 9, -1]), translations([5, 6, -1], [7, 8, 9]))
     assert found["equal_answers_share"] == 1

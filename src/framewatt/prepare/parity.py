@@ -66,7 +66,8 @@ def main(job_path: str) -> None:
     except _NotCarriedError as error:
         write_json(folder / RECORD, {**error.about, "reference": told, "not_carried": str(error), "verdict": None})
         return
-    write_json(folder / RECORD, {**about, "reference": told, "not_carried": None, **compare(found, theirs)})
+    # Why there were no steps is known here better than where arrays are compared.
+    write_json(folder / RECORD, {**compare(found, theirs), **about, "reference": told, "not_carried": None})
 
 
 class _NotCarriedError(Exception):
@@ -91,7 +92,7 @@ def computed(
     Returns:
         what `parity_sheet.compare` takes, with the drawn weights by `weight/<name>`; and facts of the model:
         `framework`, `parameters`, `tensors`, `flops`, `structure`, `quality` (None where more of the test set is there
-        than was looked at).
+        than was looked at), `losses`, and `steps_reason`, why there are none.
 
     Raises:
         _NotCarriedError: the weights do not fit.
@@ -109,24 +110,37 @@ def computed(
     else:
         given = {}
         try:
+            about["matched_by"] = "name" if places.keys() == weights.keys() else "order"
             places = matched(places, weights)
         except FramewattError as error:
             raise _NotCarriedError(about, str(error)) from error
     found: dict[str, NDArray[Any]] = {}
     _put(places, weights)
     found["before"], about["quality"] = _answers(engine, training, data)
+    about |= {"losses": None, "steps_reason": _no_steps(data)}
+    if about["steps_reason"]:
+        training.close()
+        return {**found, **given}, about
     training.run(next(iter(training.batches(1))))
     # A step of SGD at a learning rate of 1 changes a weight by its gradient.
     found |= {f"gradient/{name}": weights[name] - place.read() for name, place in places.items() if place.trained}
     training.close()
     training, places = _begun(engine, spec, data)
     _put(matched(places, weights), weights)
-    batches = itertools.islice(training.batches(1), STEPS)
+    epochs = itertools.chain.from_iterable(training.batches(epoch) for epoch in itertools.count(1))
+    batches = itertools.islice(epochs, STEPS)
     found["losses"] = np.array([training.loss_of(training.run(batch)) for batch in batches])
     found["after"], _ = _answers(engine, training, data)
     training.close()
     about["losses"] = found["losses"].tolist()
     return {**found, **given}, about
+
+
+def _no_steps(data: Arrays) -> str | None:
+    """Why a model cannot be trained on a data set; None where it can."""
+    if data.unlabelled is not None:
+        return data.unlabelled
+    return None if len(data.x_train) else "the data set has no training samples"
 
 
 def _begun(engine: str, spec: Spec, data: Arrays) -> tuple[Training, dict[str, Place]]:

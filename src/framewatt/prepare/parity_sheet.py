@@ -29,7 +29,8 @@ of all: some are 0 but for rounding, as those of the bias of attention's keys.""
 SAME, DIFFERENT = "same", "different"
 """Verdicts; models whose weights cannot be carried over have none."""
 
-_OF_OUTPUTS = ("outputs_difference", "after_difference")
+_OUTPUTS = ("outputs_difference", "after_difference")
+_OF_STEPS = ("first_loss_difference", "losses_difference", "gradients_difference", "gradients_where")
 
 Values = NDArray[Any]
 
@@ -40,6 +41,7 @@ def compare(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[st
     Args:
         ours: of a framework: `before` and `after`, outputs (n, …) before and after steps of training, or tokens that a
             search found, (n, longest) int64; `losses`, of the steps, (k,); `gradient/<name>` of each trained weight.
+            Without training there are outputs `before` alone.
         theirs: of the reference, the same.
 
     Returns:
@@ -47,19 +49,37 @@ def compare(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[st
         `outputs_reason`; `equal_answers_share` (None but for a search); `first_loss_difference`,
         `losses_difference`, relative; `gradients_difference`, the largest of all tensors, relative, and
         `gradients_where`, its name; `moved`, by how much the steps changed the reference's outputs, relative;
-        `verdict`, and `beyond`, which of these are beyond their tolerance.
+        `steps_reason`, why there were none; `verdict`, and `beyond`, which of these are beyond their tolerance.
     """
-    searched = theirs["before"].dtype == np.int64
-    found: dict[str, Any] = {
-        "equal_answers_share": _equal(ours["before"], theirs["before"]) if searched else None,
-        "outputs_reason": "outputs are answers of a search" if searched else None,
-        "outputs_difference": None if searched else relative(ours["before"], theirs["before"]),
-        "after_difference": None if searched else relative(ours["after"], theirs["after"]),
-        "moved": None if searched else relative(theirs["before"], theirs["after"]),
+    found = _of_outputs(ours, theirs)
+    if "losses" in theirs:
+        found |= {"steps_reason": None, **_of_steps(ours, theirs)}
+    else:
+        found |= {"steps_reason": "there are no steps", **dict.fromkeys(_OF_STEPS)}
+    found = {name: _known(value) for name, value in found.items()}
+    beyond = beyond_of(found)
+    return {**found, "beyond": beyond, "verdict": DIFFERENT if beyond else SAME}
+
+
+def _of_outputs(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
+    """How far outputs are apart, before and after the steps."""
+    none = dict.fromkeys((*_OUTPUTS, "moved", "equal_answers_share", "outputs_reason"))
+    if theirs["before"].dtype == np.int64:
+        reason = "outputs are answers of a search"
+        return {**none, "equal_answers_share": _equal(ours["before"], theirs["before"]), "outputs_reason": reason}
+    moved = relative(theirs["before"], theirs["after"]) if "after" in theirs else None
+    if not float(np.std(theirs["before"], axis=0).max()) > 0:
+        return {**none, "moved": moved, "outputs_reason": "the reference gives every sample the same outputs"}
+    return {
+        **none,
+        "outputs_difference": relative(ours["before"], theirs["before"]),
+        "after_difference": relative(ours["after"], theirs["after"]) if "after" in theirs else None,
+        "moved": moved,
     }
-    if not searched and not float(np.std(theirs["before"], axis=0).max()) > 0:
-        found["outputs_reason"] = "the reference gives every sample the same outputs"
-        found |= dict.fromkeys(_OF_OUTPUTS)
+
+
+def _of_steps(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
+    """How far losses and gradients are apart."""
     losses, wanted = ours["losses"].astype(float), theirs["losses"].astype(float)
     each = np.abs(losses - wanted) / np.abs(wanted)
     # A cluster of words that a vocabulary is too small for has none.
@@ -67,15 +87,12 @@ def compare(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[st
     largest = max(float(np.abs(theirs[name]).max()) for name in names)
     gradients = {name: _of_gradient(ours[name], theirs[name], largest) for name in names}
     where = max(gradients, key=lambda name: _worst(gradients[name]))
-    found |= {
+    return {
         "first_loss_difference": float(each[0]),
         "losses_difference": float(_worst(each.max())),
         "gradients_difference": gradients[where],
         "gradients_where": where.partition("/")[2],
     }
-    found = {name: _known(value) for name, value in found.items()}
-    beyond = beyond_of(found)
-    return {**found, "beyond": beyond, "verdict": DIFFERENT if beyond else SAME}
 
 
 def relative(ours: Values, theirs: Values) -> float:
@@ -113,7 +130,8 @@ def beyond_of(found: Mapping[str, Any]) -> list[str]:
     """What of a comparison is beyond its tolerance, in words.
 
     Args:
-        found: as `compare` gives it. What is None is beyond, but for outputs where answers were compared.
+        found: as `compare` gives it. What is None is beyond, but for what cannot be compared: outputs of a search, and
+            steps where there are none.
     """
     limits = {
         "outputs_difference": OUTPUTS,
@@ -122,14 +140,14 @@ def beyond_of(found: Mapping[str, Any]) -> list[str]:
         "gradients_difference": STEPS,
         "after_difference": STEPS,
     }
-    share = found["equal_answers_share"]
-    searched = share is not None
+    share, stepless = found["equal_answers_share"], bool(found["steps_reason"])
+    left_out = {*(_OUTPUTS if share is not None else ()), *((*_OF_STEPS, "after_difference") if stepless else ())}
     beyond = [
         name.removesuffix("_difference").replace("_", " ")
         for name, most in limits.items()
-        if (found[name] > most if found[name] is not None else not (searched and name in _OF_OUTPUTS))
+        if name not in left_out and (found[name] is None or found[name] > most)
     ]
-    if not searched and not found["moved"]:
+    if share is None and not stepless and not found["moved"]:
         beyond.append("steps that change nothing")
     return [*beyond, *(["answers"] if share is not None and share < ANSWERS else [])]
 

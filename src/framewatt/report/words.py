@@ -92,7 +92,8 @@ def _parity(material: Material) -> list[str]:
     ]
     for sheet in sheets:
         if sheet.get("verdict") == DIFFERENT:
-            found.append(f"{name_of(sheet)} is another model: beyond tolerance are {', '.join(sheet['beyond'])}.")
+            order = ", or has its layers in another order" if sheet.get("matched_by") == "order" else ""
+            found.append(f"{name_of(sheet)} is another model{order}: beyond tolerance: {', '.join(sheet['beyond'])}.")
         elif sheet.get("verdict") != SAME:
             found.append(f"{name_of(sheet)} could not be compared: {sheet.get('not_carried') or sheet.get('reason')}.")
     return found

@@ -14,7 +14,7 @@ _KEYS = [
     *("model", "framework", "reference", "verdict", "beyond", "reason"),
     *(name for count in _COUNTS for name in (count, f"{count}_of_reference")),
     *(f"{name}_difference" for name in _DIFFERENCES),
-    *("gradients_where", "equal_answers_share", "quality", "quality_of_reference", "differs_in"),
+    *("gradients_where", "equal_answers_share", "matched_by", "quality", "quality_of_reference", "differs_in"),
 ]
 _NOT_STRUCTURE = ("activations",)
 """What frameworks call differently where it is the same."""
@@ -46,6 +46,7 @@ def parity(sheets: Iterable[Mapping[str, Any]]) -> Table:
         "Equal answers": lambda r: significant(r["equal_answers_share"], 3),
         "Metric": text_of("quality"),
         "Metric of reference": text_of("quality_of_reference"),
+        "Weights by": text_of("matched_by"),
         "Differs in": text_of("differs_in"),
         "Reason": text_of("reason"),
         "Verdict": text_of("verdict"),
@@ -70,6 +71,7 @@ def _row(sheet: Mapping[str, Any]) -> dict[str, Any]:
         **{f"{name}_difference": sheet.get(f"{name}_difference") for name in _DIFFERENCES},
         "gradients_where": sheet.get("gradients_where"),
         "equal_answers_share": sheet.get("equal_answers_share"),
+        "matched_by": sheet.get("matched_by"),
         "quality": _primary(sheet),
         "quality_of_reference": _primary(reference),
         "differs_in": _differing(sheet.get("structure"), reference.get("structure")),
@@ -79,7 +81,8 @@ def _row(sheet: Mapping[str, Any]) -> dict[str, Any]:
 def _reason(sheet: Mapping[str, Any]) -> str | None:
     """Why there is no comparison, or what of it is beyond its tolerance."""
     beyond = ", ".join(sheet.get("beyond") or [])
-    return sheet.get("reason") or sheet.get("not_carried") or (f"beyond tolerance: {beyond}" if beyond else None)
+    whys = [sheet.get("reason"), sheet.get("not_carried"), f"beyond tolerance: {beyond}" if beyond else None]
+    return "; ".join(filter(None, [*whys, sheet.get("steps_reason")])) or None
 
 
 def _primary(of: Mapping[str, Any]) -> str | None:
