@@ -16,12 +16,11 @@ class Adam(keras.optimizers.Adam):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Change a variable by its dense gradient."""
-        update = corrected(self, gradient, variable)
-        self.assign_sub(variable, ops.cast(learning_rate, variable.dtype) * update)
+        self.assign_sub(variable, corrected(self, gradient, variable, learning_rate))
 
 
-def corrected(optimizer: keras.optimizers.Adam, gradient: Any, variable: Any) -> Any:
-    """Adam's update of a variable before the learning rate, from its moments, which take the gradient in."""
+def corrected(optimizer: keras.optimizers.Adam, gradient: Any, variable: Any, rate: Any = 1.0) -> Any:
+    """Adam's update of a variable times a learning rate, from its moments, which take the gradient in."""
     place = optimizer._get_variable_index(variable)
     mean, square = optimizer._momentums[place], optimizer._velocities[place]
     kind = variable.dtype
@@ -29,6 +28,7 @@ def corrected(optimizer: keras.optimizers.Adam, gradient: Any, variable: Any) ->
     step = ops.cast(optimizer.iterations + 1, kind)
     optimizer.assign_add(mean, (gradient - mean) * (1 - optimizer.beta_1))
     optimizer.assign_add(square, (ops.square(gradient) - square) * (1 - optimizer.beta_2))
-    mean_now = mean / (1 - ops.power(ops.cast(optimizer.beta_1, kind), step))
-    square_now = square / (1 - ops.power(ops.cast(optimizer.beta_2, kind), step))
-    return mean_now / (ops.sqrt(square_now) + optimizer.epsilon)
+    # Both corrections as numbers, so that they take no pass over the moments each.
+    of_mean = 1 - ops.power(ops.cast(optimizer.beta_1, kind), step)
+    of_root = ops.sqrt(1 - ops.power(ops.cast(optimizer.beta_2, kind), step))
+    return mean * (ops.cast(rate, kind) * of_root / of_mean) / (ops.sqrt(square) + optimizer.epsilon * of_root)

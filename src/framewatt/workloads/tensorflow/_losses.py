@@ -40,9 +40,11 @@ def _translations(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Cross-entropy of smoothed labels, without padding: scores (batch, longest, classes), labels (batch, longest)."""
     scores = tf.cast(scores, tf.float32)
     tokens = tf.cast(tf.not_equal(labels, IGNORED), tf.float32)
-    of_label = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.maximum(labels, 0), scores)
-    of_all = tf.reduce_logsumexp(scores, 2) - tf.reduce_mean(scores, 2)
-    losses = (1 - SMOOTHING) * of_label + SMOOTHING * of_all
+    classes = scores.shape[2]
+    rest = SMOOTHING / classes
+    # Labels are smoothed as they are made: every further pass over numbers of this shape takes time.
+    smoothed = tf.one_hot(tf.maximum(labels, 0), classes, on_value=1 - SMOOTHING + rest, off_value=rest)
+    losses = tf.nn.softmax_cross_entropy_with_logits(smoothed, scores)
     return tf.reduce_sum(losses * tokens) / tf.reduce_sum(tokens)
 
 
