@@ -11,7 +11,7 @@ from played_runs import MACHINE
 from framewatt.host.machine import machine_of
 from framewatt.package.verification.descriptions import _agreement, _verdict
 from framewatt.package.verify import problems_of
-from framewatt.prepare.parity_sheet import compare
+from framewatt.prepare.parity_sheet import compare, verdict_of
 
 Edit = Callable[[Forger], object]
 TRAIN = "results/trial/train/resnet50-digits-torch/train.json"
@@ -83,8 +83,9 @@ def test_the_verdict_of_a_comparison_follows_from_its_numbers() -> None:
     draw = np.random.default_rng(0)
     theirs = {name: draw.normal(size=(2, 3)) for name in ("before", "after", "gradient/weight")}
     theirs["losses"] = np.array([2.0, 1.0])
-    same = {"status": "ok", "not_carried": None, **compare(theirs, theirs)}
-    other = {"status": "ok", "not_carried": None, **compare({**theirs, "losses": np.array([2.0, 1.5])}, theirs)}
+    facts = {"status": "ok", "not_carried": None, "dropout": [], "reference": {"dropout": []}}
+    same, other = ({**facts, **compare({**theirs, "losses": np.array([2.0, last])}, theirs)} for last in (1.0, 1.5))
+    same, other = same | verdict_of(same), other | verdict_of(other)
     assert list(_verdict(same)) == list(_verdict(other)) == []
     assert "it says 'same'" in next(_verdict({**other, "verdict": "same", "beyond": ["losses"]}))
     assert "beyond" in next(_verdict({**other, "beyond": []}))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framewatt.prepare.parity_sheet import DIFFERENT, SAME, beyond_of, compare
+from framewatt.prepare.parity_sheet import DIFFERENT, SAME, compare, verdict_of
 from framewatt.tables.parity import parity
 
 Results = dict[str, np.ndarray]
@@ -25,6 +25,12 @@ def results(**change: Any) -> Results:
     return found | {name.replace("__", "/").replace("_dot_", "."): values for name, values in change.items()}
 
 
+def judged(ours: Results, theirs: Results, **change: Any) -> dict[str, Any]:
+    """The sheet of two models without dropout."""
+    sheet = {**compare(ours, theirs), "dropout": [], "reference": {"dropout": []}, **change}
+    return sheet | verdict_of(sheet)
+
+
 def translations(*rows: list[int]) -> Results:
     return results(before=np.array(rows), after=np.array(rows))
 
@@ -32,7 +38,7 @@ def translations(*rows: list[int]) -> Results:
 def test_results_apart_by_rounding_are_the_same() -> None:
     ours = {name: values * (1 + 1e-7) for name, values in results().items()}
     ours["gradient/keys.bias"] = -ours["gradient/keys.bias"]
-    found = compare(ours, results())
+    found = judged(ours, results())
     assert (found["verdict"], found["beyond"]) == (SAME, [])
     assert 0 < found["outputs_difference"] < 1e-6
     assert found["moved"] > 0.1
@@ -72,19 +78,24 @@ LIES: dict[str, tuple[Results, Results, list[str]]] = {
 @pytest.mark.parametrize("lie", LIES)
 def test_what_looks_alike_and_is_not_is_told(lie: str) -> None:
     ours, theirs, beyond = LIES[lie]
-    found = compare(ours, theirs)
+    found = judged(ours, theirs)
     assert (found["verdict"], found["beyond"]) == (DIFFERENT, beyond)
-    assert beyond_of(found) == beyond
 
 
 def test_models_that_cannot_be_trained_are_the_same_by_their_outputs() -> None:
     alone = {"before": results()["before"]}
-    found = compare(alone, alone)
+    found = judged(alone, alone)
     assert (found["verdict"], found["losses_difference"]) == (SAME, None)
     assert found["steps_reason"] == "there are no steps"
-    assert compare({"before": alone["before"] * 1.001}, alone)["beyond"] == ["outputs"]
+    assert judged({"before": alone["before"] * 1.001}, alone)["beyond"] == ["outputs"]
     # Nobody can say that there were no steps, where there were some.
-    assert "losses" in beyond_of({**found, "steps_reason": None})
+    assert "losses" in judged(alone, alone, steps_reason=None)["beyond"]
+
+
+def test_a_model_that_drops_more_is_another() -> None:
+    """It computes the same while nothing is dropped, and trains otherwise."""
+    assert judged(results(), results(), dropout=[0.1], reference={"dropout": [0.1]})["verdict"] == SAME
+    assert judged(results(), results(), dropout=[0.1], reference={"dropout": [0.5]})["beyond"] == ["dropout"]
 
 
 def test_translations_are_the_same_whatever_their_padding() -> None:
@@ -95,7 +106,14 @@ def test_translations_are_the_same_whatever_their_padding() -> None:
 
 def sheet(**change: Any) -> dict[str, Any]:
     """A record of the rule parity."""
-    facts = {"parameters": 10, "tensors": 2, "flops": None, "structure": {"epsilons": [0.001]}, "quality": None}
+    facts = {
+        "parameters": 10,
+        "tensors": 2,
+        "flops": None,
+        "structure": {"epsilons": [0.001]},
+        "quality": None,
+        "dropout": [],
+    }
     reference = {**facts, "framework": "torch", "structure": {"epsilons": [0.00001]}}
     record = {"model": "mobilenetv2-digits-tensorflow", "status": "ok", "reason": None, "not_carried": None}
     return {
@@ -103,7 +121,7 @@ def sheet(**change: Any) -> dict[str, Any]:
         **facts,
         "framework": "tensorflow",
         "reference": reference,
-        **compare(results(), results()),
+        **judged(results(), results(), reference=reference),
     } | change
 
 

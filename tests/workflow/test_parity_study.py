@@ -50,4 +50,3 @@ def test_a_comparison_is_made_again_where_training_changes_and_not_otherwise(che
     again = planned(checkout, {"training": {"epochs": 1, "optimizer": "sgd"}})
     assert "Nothing to be done" not in again
     assert {"carry", "parity"} <= set(again.replace(",", " ").split())
-

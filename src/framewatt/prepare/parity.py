@@ -24,7 +24,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_json
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.storing import load_arrays
-from framewatt.prepare.parity_sheet import CARRIED, RECORD, compare
+from framewatt.prepare.parity_sheet import CARRIED, RECORD, compare, verdict_of
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import EVALUATED, Spec, Training, spec_of
@@ -67,7 +67,8 @@ def main(job_path: str) -> None:
         write_json(folder / RECORD, {**error.about, "reference": told, "not_carried": str(error), "verdict": None})
         return
     # Why there were no steps is known here better than where arrays are compared.
-    write_json(folder / RECORD, {**compare(found, theirs), **about, "reference": told, "not_carried": None})
+    sheet = {**compare(found, theirs), **about, "reference": told, "not_carried": None}
+    write_json(folder / RECORD, sheet | verdict_of(sheet))
 
 
 class _NotCarriedError(Exception):
@@ -91,16 +92,16 @@ def computed(
 
     Returns:
         what `parity_sheet.compare` takes, with the drawn weights by `weight/<name>`; and facts of the model:
-        `framework`, `parameters`, `tensors`, `flops`, `structure`, `quality` (None where more of the test set is there
-        than was looked at), `losses`, and `steps_reason`, why there are none.
+        `framework`, `parameters`, `tensors`, `dropout` (its different rates), `flops`, `structure`, `quality` (None
+        where more of the test set is there than was looked at), `losses`, and `steps_reason`, why there are none.
 
     Raises:
         _NotCarriedError: the weights do not fit.
     """
     plain = replace(spec, training=_GRADIENT_STEP, options={})
-    training, places = _begun(engine, plain, data)
+    training, places, rates = _begun(engine, plain, data)
     facts = training.facts()
-    about: dict[str, Any] = {"framework": engine, "tensors": len(places)}
+    about: dict[str, Any] = {"framework": engine, "tensors": len(places), "dropout": rates}
     about |= {name: facts.get(name) for name in ("parameters", "flops", "structure")}
     if weights is None:
         # Another seed than a model's own begins with.
@@ -125,7 +126,7 @@ def computed(
     # A step of SGD at a learning rate of 1 changes a weight by its gradient.
     found |= {f"gradient/{name}": weights[name] - place.read() for name, place in places.items() if place.trained}
     training.close()
-    training, places = _begun(engine, spec, data)
+    training, places, _ = _begun(engine, spec, data)
     _put(matched(places, weights), weights)
     epochs = itertools.chain.from_iterable(training.batches(epoch) for epoch in itertools.count(1))
     batches = itertools.islice(epochs, STEPS)
@@ -143,14 +144,14 @@ def _no_steps(data: Arrays) -> str | None:
     return None if len(data.x_train) else "the data set has no training samples"
 
 
-def _begun(engine: str, spec: Spec, data: Arrays) -> tuple[Training, dict[str, Place]]:
-    """A training that leaves nothing out, and the places of its model's weights."""
+def _begun(engine: str, spec: Spec, data: Arrays) -> tuple[Training, dict[str, Place], list[float]]:
+    """A training that leaves nothing out, the places of its model's weights, and the dropout that it would have."""
     training = make_training(engine, spec, data)
     training.setup()
     module = importlib.import_module(f"framewatt.workloads.{engine}._places")
     model = training.model  # type: ignore[attr-defined]  # every engine's training has one
-    module.leave_nothing_out(model)
-    return training, module.places(model)
+    rates = module.leave_nothing_out(model)
+    return training, module.places(model), sorted({round(rate, 6) for rate in rates if rate})
 
 
 def _drawn(draw: np.random.Generator, place: Place) -> Values:

@@ -49,16 +49,24 @@ def compare(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[st
         `outputs_reason`; `equal_answers_share` (None but for a search); `first_loss_difference`,
         `losses_difference`, relative; `gradients_difference`, the largest of all tensors, relative, and
         `gradients_where`, its name; `moved`, by how much the steps changed the reference's outputs, relative;
-        `steps_reason`, why there were none; `verdict`, and `beyond`, which of these are beyond their tolerance.
+        `steps_reason`, why there were none.
     """
     found = _of_outputs(ours, theirs)
     if "losses" in theirs:
         found |= {"steps_reason": None, **_of_steps(ours, theirs)}
     else:
         found |= {"steps_reason": "there are no steps", **dict.fromkeys(_OF_STEPS)}
-    found = {name: _known(value) for name, value in found.items()}
-    beyond = beyond_of(found)
-    return {**found, "beyond": beyond, "verdict": DIFFERENT if beyond else SAME}
+    return {name: _known(value) for name, value in found.items()}
+
+
+def verdict_of(sheet: Mapping[str, Any]) -> dict[str, Any]:
+    """`beyond`, what of a comparison is beyond its tolerance, in words, and the `verdict` that follows from it.
+
+    Args:
+        sheet: what `compare` gives, with `dropout`, the model's rates, and `reference`, the other's facts.
+    """
+    beyond = [*_beyond(sheet), *(["dropout"] if sheet["dropout"] != sheet["reference"]["dropout"] else [])]
+    return {"beyond": beyond, "verdict": DIFFERENT if beyond else SAME}
 
 
 def _of_outputs(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
@@ -126,13 +134,8 @@ def _worst(value: float) -> float:
     return float(value) if np.isfinite(value) else float("inf")
 
 
-def beyond_of(found: Mapping[str, Any]) -> list[str]:
-    """What of a comparison is beyond its tolerance, in words.
-
-    Args:
-        found: as `compare` gives it. What is None is beyond, but for what cannot be compared: outputs of a search, and
-            steps where there are none.
-    """
+def _beyond(found: Mapping[str, Any]) -> list[str]:
+    """Which numbers are beyond; so is None, but for what cannot be compared: outputs of a search, steps if none are."""
     limits = {
         "outputs_difference": OUTPUTS,
         "first_loss_difference": FIRST_LOSS,

@@ -74,7 +74,7 @@ def _row(sheet: Mapping[str, Any]) -> dict[str, Any]:
         "matched_by": sheet.get("matched_by"),
         "quality": _primary(sheet),
         "quality_of_reference": _primary(reference),
-        "differs_in": _differing(sheet.get("structure"), reference.get("structure")),
+        "differs_in": _differing(_facts(sheet), _facts(reference)),
     }
 
 
@@ -90,6 +90,11 @@ def _primary(of: Mapping[str, Any]) -> str | None:
     for name, told in (of.get("quality") or {}).items():
         return f"{name} {significant(told['value'], 4)}"
     return None
+
+
+def _facts(of: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What a model is made of; None where it was not built."""
+    return {**of["structure"], "dropout": of["dropout"]} if of.get("structure") else None
 
 
 def _differing(ours: Mapping[str, Any] | None, theirs: Mapping[str, Any] | None) -> str | None:

@@ -7,8 +7,8 @@ from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.samples import data_of
 from framewatt.planning import jobs
-from framewatt.prepare.parity_sheet import DIFFERENT, SAME, beyond_of
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
+from framewatt.prepare.parity_sheet import verdict_of
 from framewatt.runs.verdict import OK
 from framewatt.study.study import Study
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
@@ -87,8 +87,7 @@ def _verdict(sheet: Mapping[str, Any]) -> Iterator[str]:
     """A comparison that is not what its numbers make of it (prepare.parity_sheet)."""
     found: dict[str, Any] = {"verdict": None}
     if sheet.get("status") == OK and not sheet.get("not_carried"):
-        beyond = beyond_of(sheet)
-        found = {"beyond": beyond, "verdict": DIFFERENT if beyond else SAME}
+        found = verdict_of(sheet)
     told = {key: sheet.get(key) for key in found}
     yield from differences(told, found, by="it says", why="its numbers give")
 

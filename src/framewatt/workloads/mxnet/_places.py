@@ -20,12 +20,15 @@ def _place(parameter: Any) -> Place:
     return Place(lambda: parameter.data().asnumpy().astype("float32"), write, parameter.grad_req != "null")
 
 
-def leave_nothing_out(model: HybridBlock) -> None:
-    """Set all dropout to 0; the model's graph is made anew."""
+def leave_nothing_out(model: HybridBlock) -> list[float]:
+    """Set all dropout to 0, and make the model's graph anew; the rates that it had."""
+    rates = []
 
     def still(block: Any) -> None:
         if isinstance(block, nn.Dropout):
+            rates.append(float(block._rate))
             block._rate = 0
 
     model.apply(still)
     model.hybridize(static_alloc=True, static_shape=True)
+    return rates

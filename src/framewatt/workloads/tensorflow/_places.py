@@ -51,13 +51,16 @@ def _turns(variable: Any) -> tuple[Callable[[Values], Values], Callable[[Values]
     return lambda values: values.transpose(there), lambda values: values.transpose(back)
 
 
-def leave_nothing_out(model: keras.Model) -> None:
-    """Set all dropout to 0, before the step's graph is made."""
+def leave_nothing_out(model: keras.Model) -> list[float]:
+    """Set all dropout to 0, before the step's graph is made; the rates that it had."""
+    rates = []
     for layer in _layers(model):
         if isinstance(layer, keras.layers.Dropout):
+            rates.append(float(layer.rate))
             layer.rate = 0.0
         elif isinstance(layer, keras.layers.MultiHeadAttention):
             layer._dropout = 0.0
+    return rates
 
 
 def _layers(layer: keras.layers.Layer) -> Iterator[keras.layers.Layer]:

@@ -21,8 +21,10 @@ def _place(values: torch.Tensor, trained: bool) -> Place:
     return Place(lambda: values.detach().cpu().float().numpy().copy(), write, trained)
 
 
-def leave_nothing_out(model: torch.nn.Module) -> None:
-    """Set all dropout to 0."""
-    for module in model.modules():
-        if isinstance(module, torch.nn.modules.dropout._DropoutNd):
-            module.p = 0.0
+def leave_nothing_out(model: torch.nn.Module) -> list[float]:
+    """Set all dropout to 0; the rates that it had."""
+    found = [module for module in model.modules() if isinstance(module, torch.nn.modules.dropout._DropoutNd)]
+    rates = [float(module.p) for module in found]
+    for module in found:
+        module.p = 0.0
+    return rates
