@@ -103,10 +103,43 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
         asked: what the user forced to be made again.
     """
     known = Runs(hashes, results, resources)
+    stages = _stages(hashes, known, results, asked)
+    idle = of_idle(results / "calibrate" / "idle.json", hashes.idle)
+    if asked("calibrate", "calibrate/idle.json"):
+        idle = idle or _ASKED
+    instruments = of_idle(results / "calibrate" / "instruments.json", hashes.instruments)
+    if asked("instruments", "calibrate/instruments.json"):
+        instruments = instruments or _ASKED
+    made_again = {*stages["exports"], *stages["checks"]}
+    runs = {}
+    for entry in plan["order"]:
+        name = run_name(entry)
+        made = {f"measure/{name}/{file}" for file in ("run.json", "power.parquet", "events.parquet")}
+        reason = known.of(results / "measure" / name, entry["cell"], entry["job_sha256"], made_again)
+        if not reason and any(asked("measure", path) for path in made):
+            reason = _ASKED
+        if reason or idle:
+            runs[name] = reason or "corrected by another idle power"
+    blocks = blocks_of(hashes.study, results, runs)
+    runs = blocks.within(runs, blocks.looks[-1:])
+    after_sha256 = idle_after_sha256(hashes.idle, results, plan)
+    return Due(
+        plan=OTHER if plan_is_due(plan, results) else None,
+        instruments=instruments,
+        idle=idle,
+        idle_after="after other runs" if runs else of_idle(results / "calibrate" / "idle_after.json", after_sha256),
+        **stages,
+        runs=runs,
+        blocks=blocks,
+    )
+
+
+def _stages(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> dict[str, dict[str, str]]:
+    """What is due of `weights`, `exports`, `checks` and `parity`, each by model, with the reason."""
     models = jobs.trained_models_of(hashes.study)
     exported = jobs.exported_models_of(hashes.study) | jobs.quantised_models_of(hashes.study)
 
-    def stages(
+    def due(
         made: Mapping[str, str], rules: tuple[str, str], folder: str, record: str, start: Callable[[str], _Start]
     ) -> dict[str, str]:
         """What is due of one kind of step, by model or `<model>/<precision>`; the second rule makes the latter."""
@@ -122,11 +155,11 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
         """What an export starts from: weights, or the export that is quantised."""
         return known.start_of(exported[name], *(("model", name.rpartition("/")[0]) if "/" in name else ("weights",)))
 
-    weights = stages(
+    weights = due(
         hashes.weights, ("train", "train"), "train/{}", TRAIN_RECORD, lambda name: known.start_of(models[name])
     )
-    exports = stages(hashes.exports, ("export", "quantise"), "export/{}/onnx", EXPORT_RECORD, made_from)
-    checks = stages(
+    exports = due(hashes.exports, ("export", "quantise"), "export/{}/onnx", EXPORT_RECORD, made_from)
+    checks = due(
         hashes.checks,
         ("check_export", "check_quantised"),
         "export/{}/check",
@@ -134,43 +167,14 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
         lambda name: known.start_of(exported[name], "model", name),
     )
     compared = jobs.parity_models_of(hashes.study)
-    parity = stages(
+    parity = due(
         hashes.parity,
         ("parity", "parity"),
         "parity/{}/sheet",
         PARITY_RECORD,
         lambda name: known.start_of(compared[name]),
     )
-    idle = of_idle(results / "calibrate" / "idle.json", hashes.idle)
-    if asked("calibrate", "calibrate/idle.json"):
-        idle = idle or _ASKED
-    instruments = of_idle(results / "calibrate" / "instruments.json", hashes.instruments)
-    if asked("instruments", "calibrate/instruments.json"):
-        instruments = instruments or _ASKED
-    runs = {}
-    for entry in plan["order"]:
-        name = run_name(entry)
-        made = {f"measure/{name}/{file}" for file in ("run.json", "power.parquet", "events.parquet")}
-        reason = known.of(results / "measure" / name, entry["cell"], entry["job_sha256"], {*exports, *checks})
-        if not reason and any(asked("measure", path) for path in made):
-            reason = _ASKED
-        if reason or idle:
-            runs[name] = reason or "corrected by another idle power"
-    blocks = blocks_of(hashes.study, results, runs)
-    runs = blocks.within(runs, blocks.looks[-1:])
-    after_sha256 = idle_after_sha256(hashes.idle, results, plan)
-    return Due(
-        plan=OTHER if plan_is_due(plan, results) else None,
-        instruments=instruments,
-        idle=idle,
-        idle_after="after other runs" if runs else of_idle(results / "calibrate" / "idle_after.json", after_sha256),
-        weights=weights,
-        exports=exports,
-        checks=checks,
-        parity=parity,
-        runs=runs,
-        blocks=blocks,
-    )
+    return {"weights": weights, "exports": exports, "checks": checks, "parity": parity}
 
 
 def plan_is_due(plan: Mapping[str, Any], results: Path) -> bool:
