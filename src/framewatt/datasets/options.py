@@ -73,12 +73,14 @@ def maker(what: str, module: str) -> Callable[..., Any]:
     Raises:
         FramewattError: there is no such module with a `make`.
     """
-    known = sorted(
-        path.stem for path in Path(__file__).parent.glob("*.py") if "\ndef make(" in path.read_text(encoding="utf-8")
-    )
-    if module not in known:
-        raise FramewattError(f"{what}: module: found {module!r}; allowed: {', '.join(known)}")
-    make: Callable[..., Any] = importlib.import_module(f"framewatt.datasets.{module}").make
+    names = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
+    make: Callable[..., Any] | None = None
+    if module in names:
+        make = getattr(importlib.import_module(f"framewatt.datasets.{module}"), "make", None)
+    if make is None:
+        sources = {name: Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in names}
+        known = ", ".join(name for name, source in sources.items() if "\ndef make(" in source)
+        raise FramewattError(f"{what}: module: found {module!r}; allowed: {known}")
     return make
 
 
