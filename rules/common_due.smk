@@ -3,6 +3,7 @@
 from framewatt.planning import due
 from framewatt.flow.asked import Asked, settings_of
 from framewatt.flow.patterns import one_of
+from framewatt.flow.setup import check_data
 from framewatt.flow.state import due_plans, outdated
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import host_packages, sources_of
@@ -21,6 +22,7 @@ def measured_due():
     """The hashes of a study that measures, and what is due of it; nothing of any other."""
     if STUDY.imported or not MAKES:
         return None, due.Due()
+    check_data(STUDY, DATASETS)
     hashes = JobHashes(STUDY, DATASETS, sources_of(STUDY, MODE, ROOT, HOST))
     results = RESULTS / STUDY.name
     return hashes, due.due_of(

@@ -19,7 +19,7 @@ from framewatt.imports.file_study import is_file_study, load_file_study
 from framewatt.meters.nvml import Nvml
 from framewatt.planning.jobs import AnyStudy
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.study.study import load_study
+from framewatt.study.study import Study, load_study
 from framewatt.workloads import registered_models
 
 STUDIES, RESULTS = Path("config/studies"), Path("results")
@@ -68,12 +68,22 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         wanted = config["device"] or content.get("device", "cpu")
         study = load_study(path, content, schema, known, resolve_device(wanted), usable_processors())
         datasets = datasets.with_own(study.own.values())
-        used = (datasets.arrays_of(cell.dataset, cell.framework, cell.workload) for cell in study.cells)
-        for name in dict.fromkeys(used):
-            check_options(f"data set {name}", datasets.definitions[name])
+        for cell in study.cells:
+            datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
     check_owner(path, study.name, RESULTS / study.name, STUDIES)
     others = _studies_with_root(config, schema, but=path)
     return Setup(study, {**others, study.name: study}, datasets)
+
+
+def check_data(study: Study, datasets: Catalogue) -> None:
+    """Check the options of the data sets that a study uses; a package's are not made again when it is rebuilt.
+
+    Raises:
+        FramewattError: one that no module takes.
+    """
+    used = (datasets.arrays_of(cell.dataset, cell.framework, cell.workload) for cell in study.cells)
+    for name in dict.fromkeys(used):
+        check_options(f"data set {name}", datasets.definitions[name])
 
 
 def without_roots(config: Mapping[str, Any]) -> dict[str, Any]:
