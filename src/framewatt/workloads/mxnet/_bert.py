@@ -70,14 +70,14 @@ def bert_with_body(dimensions: Dimensions, classes: int, input_shape: tuple[int,
     for name, values in load_file(folder / WEIGHTS).items():
         as_before = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
         published[as_before.removeprefix("bert.")] = values
-    wanted = _published_names(model.classifier.bert)
+    wanted = names_in_transformers(model.classifier.bert)
     check_whole(folder / WEIGHTS, set(wanted) - set(published))
     for name, parameter in wanted.items():
         parameter.set_data(mx.nd.array(published[name]))
     return model
 
 
-def _published_names(bert: BERTModel) -> dict[str, Parameter]:
+def names_in_transformers(bert: BERTModel) -> dict[str, Parameter]:
     """Every parameter of the body, by its name in transformers; dense layers have the same layout as in Gluon."""
     blocks: dict[str, Any] = {"embeddings.LayerNorm": bert.encoder.layer_norm, "pooler.dense": bert.pooler}
     found = {

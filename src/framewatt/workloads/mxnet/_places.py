@@ -9,8 +9,22 @@ from framewatt.workloads.places import Place, Values
 
 
 def places(model: HybridBlock) -> dict[str, Place]:
-    """All weights and statistics of batches, by MXNet's names: its axes are PyTorch's."""
-    return {name: _place(parameter) for name, parameter in model.collect_params().items()}
+    """All weights and statistics of batches, of BERT by PyTorch's names, else by MXNet's: its axes are PyTorch's."""
+    bert = hasattr(getattr(model, "classifier", None), "bert")
+    found = _of_bert(model.classifier) if bert else dict(model.collect_params().items())
+    return {name: _place(parameter) for name, parameter in found.items()}
+
+
+def _of_bert(classifier: Any) -> dict[str, Any]:
+    """BERT's weights by the names of transformers, whose layers lie in another order."""
+    # Imported here because GluonNLP takes seconds, and other models do without it.
+    from framewatt.workloads.mxnet._bert import names_in_transformers
+
+    found = {}
+    for name, parameter in names_in_transformers(classifier.bert).items():
+        found["bert." + name.replace(".gamma", ".weight").replace(".beta", ".bias")] = parameter
+    head = classifier.classifier[-1]
+    return {**found, "classifier.weight": head.weight, "classifier.bias": head.bias}
 
 
 def _place(parameter: Any) -> Place:

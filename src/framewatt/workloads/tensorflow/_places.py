@@ -11,6 +11,24 @@ from framewatt.workloads.places import Place, Values
 _PARTS = {"kernel": "weight", "gamma": "weight", "beta": "bias", "embeddings": "weight"}
 """Keras' name of a layer's weight -> PyTorch's."""
 
+_BERT = {
+    "token_embedding": "bert.embeddings.word_embeddings",
+    "position_embedding": "bert.embeddings.position_embeddings",
+    "segment_embedding": "bert.embeddings.token_type_embeddings",
+    "embeddings_layer_norm": "bert.embeddings.LayerNorm",
+    "self_attention_layer/attention_output": "attention.output.dense",
+    "self_attention_layer_norm": "attention.output.LayerNorm",
+    "feedforward_intermediate_dense": "intermediate.dense",
+    "feedforward_output_dense": "output.dense",
+    "feedforward_layer_norm": "output.LayerNorm",
+    "pooled_dense": "bert.pooler.dense",
+    "logits": "classifier",
+    **{f"self_attention_layer/{name}": f"attention.self.{name}" for name in ("query", "key", "value")},
+}
+"""KerasHub's name of a part of BERT, or of a part of one of its layers -> that of transformers."""
+
+_BERT_LAYER = "transformer_layer_"
+
 
 def places(model: keras.Model) -> dict[str, Place]:
     """All weights and statistics of batches, by PyTorch's names where the model's kind has a map, else by Keras'."""
@@ -108,6 +126,18 @@ def _of_gnmt(model: keras.Model) -> dict[str, Any]:
     return {**found, "decoder.classifier.weight": classifier.kernel, "decoder.classifier.bias": classifier.bias}
 
 
+def _of_bert(model: keras.Model) -> dict[str, Any]:
+    """BERT's variables by the names of transformers, whose layers lie in another order."""
+    found = {}
+    for one in model.variables:
+        layer, _, weight = one.path.rpartition("/")
+        number, _, part = layer.partition("/") if layer.startswith(_BERT_LAYER) else ("", "", layer)
+        if part in _BERT:
+            begin = f"bert.encoder.layer.{number.removeprefix(_BERT_LAYER)}." if number else ""
+            found[f"{begin}{_BERT[part]}.{_PARTS.get(weight, weight)}"] = one
+    return found
+
+
 def _has_layer(name: str) -> Callable[[keras.Model], bool]:
     return lambda model: any(layer.name == name for layer in model.layers)
 
@@ -115,6 +145,8 @@ def _has_layer(name: str) -> Callable[[keras.Model], bool]:
 _MAPS: tuple[tuple[Callable[[keras.Model], bool], Callable[[keras.Model], Mapping[str, Any]]], ...] = (
     (_has_layer("user_factors"), _of_neumf),
     (_has_layer("transformer_xl"), _of_transformer_xl),
+    # Keras numbers the layers of a second model.
+    (lambda model: any(layer.name.startswith("bert_text_classifier") for layer in model.layers), _of_bert),
     (lambda model: hasattr(model, "encoder") and hasattr(model, "decoder"), _of_gnmt),
 )
 """How a kind of model is known, and its variables by PyTorch's names; others are matched in their order."""
