@@ -33,7 +33,7 @@ def right(module: str, option: str) -> list[str]:
     default = inspect.signature(maker("", module)).parameters[option].default
     if option in FILES or (module, option) in FILES:
         return []
-    may = {(module, option) in LISTS: "[]", option == "extra": "True", default is None: "None"}
+    may = {(module, option) in LISTS: "[]", option in ("extra", "masks"): "True", default is None: "None"}
     text = ["'20'"] if option in TEXTS and (module, option) not in LISTS else []
     return [*text, *(value for of_type, value in may.items() if of_type)]
 

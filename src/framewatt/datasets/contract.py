@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets import pairs, segments
+from framewatt.datasets import objects, pairs, segments
+from framewatt.datasets.objects import Objects
 from framewatt.datasets.ragged import IGNORED, Ragged, flat
 
 IMAGES = "images"
@@ -22,7 +23,8 @@ class Arrays:
     Attributes:
         x_train: images of shape (n, channels, height, width), float32, ready for a model; or token ids of shape
             (n, length), int64. There may be none of them (n = 0) where a data set only tests.
-        y_train: shape (n,), int64, class from 0; of sequences (n, longest), a class a token, IGNORED where padded.
+        y_train: shape (n,), int64, class from 0; of sequences (n, longest), a class a token, IGNORED where padded; of
+            images on which objects are to be found, Objects (see framewatt.datasets.objects).
         x_test: as `x_train`, m samples.
         y_test: as `y_train`, m samples.
         more_train: further inputs beside token ids, by the models' names for them (`attention_mask`, `token_type_ids`),
@@ -77,6 +79,8 @@ class Arrays:
             found = pairs.problems(vars(self), self.class_count)
         elif self.segment is not None:
             found = segments.problems(vars(self), self.class_count)
+        elif self.detected or self.task in (objects.DETECTION, objects.SEGMENTATION):
+            found = objects.problems(vars(self), self.class_count)
         else:
             found = _problems(self)
         if problem := next(found, None):
@@ -88,6 +92,11 @@ class Arrays:
         return isinstance(self.x_test, Ragged)
 
     @property
+    def detected(self) -> bool:
+        """Whether objects are to be found on images."""
+        return isinstance(self.y_test, Objects)
+
+    @property
     def classes(self) -> int:
         """Number of classes; 0 where there are no labels."""
         if self.unlabelled is not None:
@@ -97,7 +106,13 @@ class Arrays:
         return int(max(labels.max() for labels in (self.y_train, self.y_test) if len(labels))) + 1
 
     def lengths(self, test: bool) -> NDArray[np.int64]:
-        """How many labels each sample of the test set, or of the training set, has, shape (n,); 1 but for sequences."""
+        """How many labels each sample of the test set, or of the training set, has, shape (n,).
+
+        1, but for sequences, and for images on which objects are to be found.
+        """
+        labels = self.y_test if test else self.y_train
+        if isinstance(labels, Objects):
+            return np.diff(labels.starts)
         known = self.lengths_test if test else self.lengths_train
         return np.ones(len(self.x_test if test else self.x_train), np.int64) if known is None else known
 
@@ -105,6 +120,8 @@ class Arrays:
         """All labels of the test set, or of the training set, without padding, shape (n,)."""
         labels = self.y_test if test else self.y_train
         known = self.lengths_test if test else self.lengths_train
+        if isinstance(labels, Objects):
+            return labels.classes
         if isinstance(labels, Ragged):
             return labels.joined()
         if self.segment is not None and not test:

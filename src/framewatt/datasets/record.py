@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.base.files import read_json
+from framewatt.datasets import objects
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.sources import RECORD
 
@@ -56,11 +57,13 @@ def record_of(
 def _labels_of(arrays: Arrays) -> dict[str, Any]:
     """How many samples there are of each class; of sequences their tokens and how many of each class.
 
-    Of segments of a stream their tokens alone, of pairs of sentences the longest source: a class is a word, or a piece
-    of one.
+    Of images on which objects are to be found, the objects. Of segments of a stream their tokens alone, of pairs of
+    sentences the longest source: a class is a word, or a piece of one.
     """
     if arrays.paired:
         return {"longest": max(arrays.x_train.shape[1], arrays.x_test.shape[1])}
+    if arrays.detected:
+        return objects.counted(vars(arrays), arrays.classes)
     if arrays.segment is not None:
         units = {f"{split}_units": int(arrays.lengths(split == "test").sum()) for split in ("train", "test")}
         return {"longest": arrays.segment, **units}

@@ -10,6 +10,7 @@ from framewatt.runs.batches import STREAMED
 from framewatt.runs.clocks import step_within
 from framewatt.runs.variables import flags_of
 from framewatt.tasks import METRICS
+from framewatt.tasks.detection import finds_nothing
 from framewatt.tasks.quality import Quality, primary_of
 from framewatt.tasks.translation import unlike_references
 from framewatt.witness.judgement import told_of_disturbance, told_of_gpus, told_of_heat
@@ -149,7 +150,7 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
     flags += unknown_quality(result["quality"])
     if result["latency"] is not None:
         # In training a model is given the references, and what it would say takes no energy.
-        flags += unlike_references(result["quality"])
+        flags += unlike_references(result["quality"]) + finds_nothing(result["quality"])
     flags += _flags_of_load((result["latency"] or {}).get("open_loop"))
     flags += flags_of(result["workload"].get("variables", {}))
     return flags

@@ -6,6 +6,7 @@ Adding a task is a file here, its row below, and its loss in every engine that t
 from framewatt.base.errors import FramewattError
 from framewatt.tasks.classification import Classification
 from framewatt.tasks.contract import Metric, Task
+from framewatt.tasks.detection import Detection, Segmentation
 from framewatt.tasks.language_modelling import LanguageModelling
 from framewatt.tasks.recommendation import Recommendation
 from framewatt.tasks.tagging import Tagging
@@ -19,6 +20,8 @@ _ALL: tuple[Task, ...] = (
     Recommendation(),
     LanguageModelling(),
     Translation(),
+    Detection(),
+    Segmentation(),
 )
 
 TASKS: dict[str, Task] = {task.name: task for task in _ALL}

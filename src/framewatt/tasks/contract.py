@@ -164,6 +164,11 @@ class Task(ABC):
     def judge(self, outputs: Outputs, data: Arrays) -> Judged:
         """The task's metrics of a model's outputs for the whole test set."""
 
+    @property
+    def has_right_answers(self) -> bool:
+        """Whether answers are right or wrong, so that the primary metric follows from which of them are."""
+        return type(self).recount is not Task.recount
+
     def recount(self, right: NDArray[np.bool_]) -> float:
         """The primary metric, from which answers are right.
 

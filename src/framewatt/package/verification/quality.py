@@ -10,7 +10,9 @@ from framewatt.tasks.quality import Quality
 _OF_OUTPUTS = (
     r"outputs are not numbers|some token is more probable than 1|\d+ candidates a user; allowed: more than \d+, .*|"
     r"outputs of shape \([\d, ]+\) are (no scores of \d+ classes( a token)?|not one score a pair|"
-    r"no likelihoods of \([\d, ]+\) tokens)"
+    r"no likelihoods of \([\d, ]+\) tokens)|outputs of shape \([\d, ]+\), \w+, are no (sentences|detections); .*|"
+    r"outputs are ids -?\d+ to \d+; .*|(scores|classes|masks) are \S+ to \S+; .*|boxes end before they begin; .*|"
+    r"the test set has no objects|there is no (sacrebleu|pycocotools) in this environment"
 )
 _RANDOM = "weights are random"
 _FIRST_SCHEMA = 1

@@ -14,7 +14,7 @@ from framewatt.study.own_models import OWN, SYNTHETIC
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.weights import SEEDED, weights_of
-from framewatt.tasks import METRICS, task_of
+from framewatt.tasks import task_of
 from framewatt.tasks.contract import Task
 from framewatt.tasks.quality import values_of
 from framewatt.tasks.translation import BLEU, REFERENCE_TOKENS
@@ -48,7 +48,7 @@ def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]
         yield from _inferred(data, cell, record, study.settings["window"]["minimum_s"])
         yield from _near(cell, asked_of(data).primary.name, start["values"], values_of(record["quality"]))
     yield from counted_alike(data, record)
-    yield from _whole(asked_of(data).primary.name, values_of(record["quality"]), asked_of(data).answers_in(data))
+    yield from _whole(asked_of(data), values_of(record["quality"]), asked_of(data).answers_in(data))
     seeded = cell.phase == "infer" and weights_of(study.settings, cell.workload) == SEEDED
     yield from problems_of_quality(cell.phase, seeded, asked_of(data), data, record)
 
@@ -114,10 +114,11 @@ def _trained(study: Study, data: Mapping[str, Any], cell: Cell, record: Mapping[
     yield from differences({"epochs": told}, {"epochs": found}, why="study and data set give units")
 
 
-def _whole(name: str, values: Mapping[str, Any], units: int) -> Iterator[str]:
+def _whole(task: Task, values: Mapping[str, Any], units: int) -> Iterator[str]:
     """A share of right or of wrong answers that no number of them gives."""
+    name = task.primary.name
     value = values.get(name)
-    if value is not None and METRICS[name].is_share() and abs(value * units - round(value * units)) > _WHOLE * units:
+    if value is not None and task.has_right_answers and abs(value * units - round(value * units)) > _WHOLE * units:
         yield f"quality.{name}: the record says {value:.6g}, which is no whole number of {units} answers"
 
 
