@@ -54,7 +54,7 @@ def test_who_finds_everything_has_a_precision_of_1(boxes: Arrays) -> None:
 
 def test_masks_of_28_cells_find_shapes_of_a_few_pixels_more_nearly_than_not(shapes: Arrays) -> None:
     judged = task_of("segmentation").judge(perfect(shapes), shapes)
-    assert judged.values["box_ap"] == pytest.approx(1)
+    assert judged.values["mask_box_ap"] == pytest.approx(1)
     # Cells are not pixels: at their edges masks differ, less than an overlap of 0.75 asks for.
     assert judged.values["mask_ap75"] == pytest.approx(1)
     assert judged.values["mask_ap"] > 0.9

@@ -18,13 +18,6 @@ NONE = -1
 BOX = 6
 """Numbers of a detection before its mask: left, top, right, bottom, score, class."""
 
-BOX_METRICS: tuple[Metric, ...] = (
-    Metric("box_ap", "Box AP"),
-    Metric("box_ap50", "Box AP50"),
-    Metric("box_ap75", "Box AP75"),
-)
-"""Average precision by boxes: over ten overlaps, and at two of them."""
-
 DETECTIONS, OBJECTS = "detections_per_image", "objects_per_image"
 """How many there are on average, beside AP in records: of objects without crowds."""
 
@@ -38,7 +31,11 @@ class Detection(Task):
 
     name = DETECTION
     unit = "image"
-    metrics = BOX_METRICS
+    metrics: tuple[Metric, ...] = (
+        Metric("box_ap", "Box AP"),
+        Metric("box_ap50", "Box AP50"),
+        Metric("box_ap75", "Box AP75"),
+    )
     width = BOX
 
     def predictions(self, outputs: Outputs, data: Arrays) -> None:
@@ -118,12 +115,13 @@ class Segmentation(Detection):
         Metric("mask_ap", "Mask AP"),
         Metric("mask_ap50", "Mask AP50"),
         Metric("mask_ap75", "Mask AP75"),
-        *BOX_METRICS,
+        # A metric is that of one task.
+        Metric("mask_box_ap", "Box AP beside masks"),
     )
     width = BOX + MASK * MASK
 
     def _values(self, outputs: Outputs, data: Arrays) -> dict[str, float | None]:
-        both = [*self._precision(outputs, data, masks=True), *self._precision(outputs, data, masks=False)]
+        both = [*self._precision(outputs, data, masks=True), self._precision(outputs, data, masks=False).mean]
         return dict(zip(self.names, both, strict=True))
 
 
