@@ -37,8 +37,9 @@ def test_no_two_tasks_share_a_metric_and_each_is_compared_by_its_first() -> None
     names = [name for task in TASKS.values() for name in task.names]
     assert len(names) == len(set(names)) == len(METRICS)
     first = [task.names[0] for task in TASKS.values()]
-    assert list(PRIMARY) == first == ["accuracy", "token_error_rate", "hit_rate_10", "perplexity", "bleu"]
-    allowed = "classification, tagging, recommendation, language_modelling, translation"
+    others = ["token_error_rate", "hit_rate_10", "perplexity", "bleu"]
+    assert list(PRIMARY) == first == ["accuracy", *others, "box_ap", "mask_ap"]
+    allowed = "classification, tagging, recommendation, language_modelling, translation, detection, segmentation"
     with pytest.raises(FramewattError, match=f"task: found chess; allowed: {allowed}"):
         task_of("chess")
 
