@@ -12,7 +12,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.objects import Objects, decode, encode
+from framewatt.datasets.masks import decode, encode
+from framewatt.datasets.objects import Objects
 from framewatt.datasets.record import record_of
 from framewatt.datasets.storing import load_arrays, save_arrays
 
@@ -80,11 +81,21 @@ def test_a_batch_gets_objects_without_crowds_padded_alike() -> None:
 
 
 def test_a_batch_without_masks_has_none() -> None:
-    bare = some(runs=np.zeros(0, np.int64), run_starts=np.zeros(1, np.int64))
+    bare = some(runs=np.zeros(0, np.int64), run_starts=np.zeros(0, np.int64))
     assert bare[0:2].masks is None
     assert not bare.masked
     with pytest.raises(FramewattError, match="found no masks; allowed: a data set with masks"):
         bare.mask(0)
+
+
+def test_a_batch_without_objects_has_masks_all_the_same_where_the_data_set_has() -> None:
+    bare = {name: values[:0] for name, values in some().arrays().items()}
+    none = some(**{**bare, "starts": np.zeros(4, np.int64), "run_starts": np.zeros(1, np.int64)})
+    targets = none[0:2]
+    assert targets.masks is not None
+    assert targets.masks.shape == (2, 8, *SIZE)
+    assert (targets.classes == -1).all()
+    assert record_of("none", {}, "0", data(none), [])["masks"] is True
 
 
 def test_they_are_read_as_they_were_written_and_twice_the_same_bytes(tmp_path: Path) -> None:
@@ -171,7 +182,7 @@ def test_data_that_does_not_fit_is_refused(changes: dict[str, Any], problem: str
 
 
 def test_segmentation_needs_masks_and_labels_need_objects() -> None:
-    bare = some(runs=np.zeros(0, np.int64), run_starts=np.zeros(1, np.int64))
+    bare = some(runs=np.zeros(0, np.int64), run_starts=np.zeros(0, np.int64))
     with pytest.raises(FramewattError, match="test objects without masks for the task segmentation"):
         data(bare)
     assert data(bare, task="detection").labels(test=True).tolist() == [1, 0, 2]

@@ -10,7 +10,8 @@ import pytest
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.objects import Objects, encode
+from framewatt.datasets.masks import encode
+from framewatt.datasets.objects import Objects
 from framewatt.tasks import task_of
 from framewatt.tasks.average_precision import MASK, average_precision, pasted
 from framewatt.tasks.contract import Step
@@ -70,7 +71,7 @@ def scene(**changes: Any) -> Objects:
         "crowd": np.zeros(3, bool),
         "areas": np.full(3, 100, np.float32),
         "runs": np.zeros(0, np.int64),
-        "run_starts": np.zeros(1, np.int64),
+        "run_starts": np.zeros(0, np.int64),
         "size": (20, 20),
     }
     return Objects(**{**fields, **changes})

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets import objects, pairs, segments
+from framewatt.datasets import annotated, pairs, segments
 from framewatt.datasets.objects import Objects
 from framewatt.datasets.ragged import IGNORED, Ragged, flat
 
@@ -79,8 +79,8 @@ class Arrays:
             found = pairs.problems(vars(self), self.class_count)
         elif self.segment is not None:
             found = segments.problems(vars(self), self.class_count)
-        elif self.detected or self.task in (objects.DETECTION, objects.SEGMENTATION):
-            found = objects.problems(vars(self), self.class_count)
+        elif self.detected or self.task in (annotated.DETECTION, annotated.SEGMENTATION):
+            found = annotated.problems(vars(self), self.class_count)
         else:
             found = _problems(self)
         if problem := next(found, None):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.base.files import read_json
-from framewatt.datasets import objects
+from framewatt.datasets import annotated
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.sources import RECORD
 
@@ -63,7 +63,7 @@ def _labels_of(arrays: Arrays) -> dict[str, Any]:
     if arrays.paired:
         return {"longest": max(arrays.x_train.shape[1], arrays.x_test.shape[1])}
     if arrays.detected:
-        return objects.counted(vars(arrays), arrays.classes)
+        return annotated.counted(vars(arrays), arrays.classes)
     if arrays.segment is not None:
         units = {f"{split}_units": int(arrays.lengths(split == "test").sum()) for split in ("train", "test")}
         return {"longest": arrays.segment, **units}

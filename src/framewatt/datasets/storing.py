@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_atomically
-from framewatt.datasets import objects, pairs, segments
+from framewatt.datasets import annotated, pairs, segments
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.mapped import mapped, write_npz
 from framewatt.datasets.ragged import IGNORED, flat, padded
@@ -61,7 +61,7 @@ def _values_of(arrays: Arrays) -> dict[str, Any]:
     if arrays.paired:
         return pairs.stored(vars(arrays))
     if arrays.detected:
-        return objects.stored(vars(arrays))
+        return annotated.stored(vars(arrays))
     if arrays.segment is not None:
         return {**segments.streams_of(vars(arrays)), "segment": np.int64(arrays.segment)}
     content: dict[str, Any] = {name: getattr(arrays, name) for name in _NAMES}
@@ -99,8 +99,8 @@ def _fields_of(path: Path, content: Mapping[str, NDArray[Any]]) -> dict[str, Any
     """Samples and labels from a file, as `_values_of` gave them."""
     if pairs.FILES[0] in content:
         return pairs.loaded(path, content)
-    if objects.SIZE in content:
-        return objects.loaded(content)
+    if annotated.SIZE in content:
+        return annotated.loaded(content)
     if "segment" in content:
         train, test = (mapped(path, name) for name in segments.FILES)
         return segments.fields_of(train, test, int(content["segment"]))

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.datasets.about import about
+from framewatt.datasets.annotated import DETECTION, SEGMENTATION
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.objects import DETECTION, SEGMENTATION, Objects, encode
+from framewatt.datasets.masks import encode
+from framewatt.datasets.objects import Objects
 from framewatt.datasets.options import Limits, Positive, Seed
 
 CLASSES = ("circle", "box", "triangle")
@@ -82,7 +84,7 @@ def _split(draw: np.random.Generator, count: int, size: int, most: int, *, masks
         np.zeros(len(shapes), np.bool_),
         np.array([mask.sum() for _, mask in shapes], np.float32),
         np.concatenate(runs) if runs else np.zeros(0, np.int64),
-        np.cumsum([0, *map(len, runs)], dtype=np.int64),
+        np.cumsum([0, *map(len, runs)] if masks else [], dtype=np.int64),
         (size, size),
     )
 

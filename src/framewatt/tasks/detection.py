@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.datasets.annotated import DETECTION, SEGMENTATION
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.objects import DETECTION, SEGMENTATION
 from framewatt.tasks.average_precision import MASK, Precision, average_precision, method
 from framewatt.tasks.contract import Judged, Metric, Outputs, Step, Task
 
