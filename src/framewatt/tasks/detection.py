@@ -18,6 +18,9 @@ NONE = -1
 BOX = 6
 """Numbers of a detection before its mask: left, top, right, bottom, score, class."""
 
+NO_OBJECTS = "the test set has no objects"
+"""Why precision is unknown where there is nothing, or crowds alone."""
+
 DETECTIONS, OBJECTS = "detections_per_image", "objects_per_image"
 """How many there are on average, beside AP in records: of objects without crowds."""
 
@@ -55,7 +58,7 @@ class Detection(Task):
             OBJECTS: float((~objects.crowd).sum() / len(objects)),
         }
         if objects.crowd.all():
-            return replace(self.unjudged("the test set has no objects"), facts=facts)
+            return replace(self.unjudged(NO_OBJECTS), facts=facts)
         try:
             values, how = self._values(outputs, data), method()
         except ImportError:
@@ -87,6 +90,14 @@ class Detection(Task):
         if not np.isfinite(outputs).all():
             return "outputs are not numbers"
         return _wrong_of(outputs[outputs[..., 4] != NONE], data.classes)
+
+
+def objects_in(data: Mapping[str, Any]) -> int | None:
+    """How many objects without crowds a test set has, from the record of a data set; None where it does not tell."""
+    each, crowds = data.get("test_objects_per_class"), data.get("test_crowds")
+    if not isinstance(each, list) or not all(isinstance(count, int) for count in each) or not isinstance(crowds, int):
+        return None
+    return sum(each) - crowds
 
 
 def finds_nothing(quality: Mapping[str, Mapping[str, Any]]) -> list[str]:

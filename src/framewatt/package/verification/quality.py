@@ -5,15 +5,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framewatt.tasks.contract import Task
+from framewatt.tasks.detection import NO_OBJECTS, Detection, objects_in
 from framewatt.tasks.quality import Quality
 
 _OF_OUTPUTS = (
     r"outputs are not numbers|some token is more probable than 1|\d+ candidates a user; allowed: more than \d+, .*|"
     r"outputs of shape \([\d, ]+\) are (no scores of \d+ classes( a token)?|not one score a pair|"
-    r"no likelihoods of \([\d, ]+\) tokens)|outputs of shape \([\d, ]+\), \w+, are no (sentences|detections); .*|"
-    r"outputs are ids -?\d+ to \d+; .*|(scores|classes|masks) are \S+ to \S+; .*|boxes end before they begin; .*|"
-    r"the test set has no objects|there is no (sacrebleu|pycocotools) in this environment"
+    r"no likelihoods of \([\d, ]+\) tokens)"
 )
+_OF_DETECTIONS = (
+    r"outputs of shape \([\d, ]+\), \w+, are no detections; allowed: \(\d+, any, \d+\) of floats|"
+    r"(scores|classes|masks) are \S+ to \S+; allowed: (0 to 1(, or -1 for no detection)?|whole numbers, 0 to \d+)|"
+    r"boxes end before they begin; allowed: left, top, right, bottom"
+)
+"""What is wrong with outputs, of any task and of detections."""
+
 _RANDOM = "weights are random"
 _FIRST_SCHEMA = 1
 """Of records from before reasons had the words that they have now."""
@@ -76,7 +82,10 @@ def _of_reasons(seeded: bool, task: Task, data: Mapping[str, Any], record: Mappi
     if record["schema_version"] == _FIRST_SCHEMA:
         return
     unlabelled = data.get("classes_reason")
-    allowed = re.escape(str(unlabelled)) if unlabelled else f"{_OF_OUTPUTS}|{_RANDOM}" if seeded else _OF_OUTPUTS
+    found = [_OF_OUTPUTS, *([_RANDOM] if seeded else []), *([_OF_DETECTIONS] if isinstance(task, Detection) else [])]
+    if isinstance(task, Detection) and objects_in(data) == 0:
+        found.append(NO_OBJECTS)
+    allowed = re.escape(str(unlabelled)) if unlabelled else "|".join(found)
     for reason in reasons:
         if not re.fullmatch(allowed, reason):
             yield f"flags: {reason + unknown!r}: data and weights give no such reason"

@@ -16,6 +16,7 @@ from framewatt.study.study import Study
 from framewatt.study.weights import SEEDED, weights_of
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import Task
+from framewatt.tasks.detection import DETECTIONS, OBJECTS, objects_in
 from framewatt.tasks.quality import values_of
 from framewatt.tasks.translation import BLEU, REFERENCE_TOKENS
 
@@ -48,6 +49,7 @@ def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]
         yield from _inferred(data, cell, record, study.settings["window"]["minimum_s"])
         yield from _near(cell, asked_of(data).primary.name, start["values"], values_of(record["quality"]))
     yield from counted_alike(data, record)
+    yield from found_alike(data, record)
     yield from _whole(asked_of(data), values_of(record["quality"]), asked_of(data).answers_in(data))
     seeded = cell.phase == "infer" and weights_of(study.settings, cell.workload) == SEEDED
     yield from problems_of_quality(cell.phase, seeded, asked_of(data), data, record)
@@ -151,6 +153,28 @@ def counted_alike(data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterato
         target = tokens.get("target") if isinstance(tokens, Mapping) else None
         found = {REFERENCE_TOKENS: target / samples if isinstance(target, int) and samples else None}
         yield from differences({REFERENCE_TOKENS: length}, found, f"quality.{BLEU.name}", why="the data record gives")
+
+
+def found_alike(data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+    """Other objects than the data record counts, or a precision of detections that are not there.
+
+    Detections are not kept, so that nothing tells how many there were.
+
+    Args:
+        data: the record of the data set.
+        record: of a run.
+
+    Returns:
+        What is wrong, a line each.
+    """
+    objects, images = objects_in(data), data.get("test_samples")
+    for name, told in record["quality"].items():
+        if OBJECTS not in told:
+            continue
+        found = {OBJECTS: objects / images if objects is not None and images else None}
+        yield from differences({OBJECTS: told[OBJECTS]}, found, f"quality.{name}", why="the data record gives")
+        if told[DETECTIONS] == 0 and told["value"]:
+            yield f"quality.{name}: the record says {told['value']:.6g}, and that nothing is found"
 
 
 def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
