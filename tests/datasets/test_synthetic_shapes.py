@@ -51,16 +51,18 @@ def test_a_shape_differs_in_colour_from_what_is_around_it(shapes: Arrays) -> Non
 
 def test_neither_size_nor_colour_nor_place_tells_the_class() -> None:
     """A shape's share of its box does: that is form."""
-    found = make_arrays({**OPTIONS, "train_samples": 600, "masks": True, "most": 1})
+    found = make_arrays({**OPTIONS, "train_samples": 900, "masks": True, "most": 1})
     objects, images = found.y_train, found.x_train
     masks = masks_of(objects) == 1
     colours = np.array([image[:, mask].mean(axis=1) for image, mask in zip(images, masks, strict=True)])
     middles = (objects.boxes[:, :2] + objects.boxes[:, 2:]) / 2
     by_class = [objects.classes == kind for kind in range(len(CLASSES))]
-    for values in (*colours.T, *middles.T):
+    # Squares too: triangles could all lie nearer to the middle than circles, and be as near to it on average.
+    apart = (middles - middles.mean(axis=0)) ** 2
+    for values in (*colours.T, *middles.T, *apart.T, objects.areas):
         means = [values[chosen].mean() for chosen in by_class]
-        # Five standard errors of the difference of two means of 200.
-        assert max(means) - min(means) < 5 * values.std() * np.sqrt(2 / 200)
+        # Five standard errors of the difference of two means of 300.
+        assert max(means) - min(means) < 5 * values.std() * np.sqrt(2 / 300)
     sides = objects.boxes[:, 2:] - objects.boxes[:, :2]
     filled = objects.areas / sides.prod(axis=1)
     circle, _, triangle = (filled[chosen].mean() for chosen in by_class)

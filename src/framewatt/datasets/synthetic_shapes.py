@@ -17,8 +17,12 @@ from framewatt.datasets.options import Limits, Positive, Seed
 
 CLASSES = ("circle", "box", "triangle")
 
-_EXTENT = (0.08, 0.24)
-"""From a shape's centre to its farthest point, as a share of the image's side."""
+_RADIUS = (0.08, 0.22)
+"""Of the circle that is as large as a shape, as a share of the image's side."""
+
+_CORNER = (4 * np.pi / 27**0.5) ** 0.5
+"""From the middle of a triangle of equal sides to its corners, for one as large as a circle of radius 1; a box whose
+sides are no more unlike than 1 to 2 reaches less far."""
 
 _VISIBLE = 0.5
 """Least share of a shape that stays in sight when others are drawn before it."""
@@ -111,22 +115,27 @@ def _scene(draw: np.random.Generator, size: int, most: int) -> tuple[Image, list
 
 
 def _form(draw: np.random.Generator, kind: int, size: int) -> Mask:
-    """The pixels of a shape of a class, all of which are within the image."""
-    extent = draw.uniform(*_EXTENT) * size
-    centre = draw.uniform(extent, size - extent, 2)
+    """The pixels of a shape of a class, all of which are within the image.
+
+    How large it is and where it may lie does not depend on its class, or a detector could guess the class from there.
+    """
+    radius = draw.uniform(*_RADIUS) * size
+    corner = _CORNER * radius
+    centre = draw.uniform(corner, size - corner, 2)
     angle = draw.uniform(0, 2 * np.pi)
     # From the middles of pixels to the centre, in the shape's own axes.
     down, right = np.meshgrid(np.arange(size) + 0.5 - centre[0], np.arange(size) + 0.5 - centre[1], indexing="ij")
     along, across = np.cos(angle) * right + np.sin(angle) * down, np.cos(angle) * down - np.sin(angle) * right
     if CLASSES[kind] == "circle":
-        found: Mask = along**2 + across**2 <= extent**2
+        found: Mask = along**2 + across**2 <= radius**2
     elif CLASSES[kind] == "box":
-        half = np.arctan(draw.uniform(0.5, 1))
-        found = (np.abs(along) <= extent * np.cos(half)) & (np.abs(across) <= extent * np.sin(half))
+        shorter = draw.uniform(0.5, 1)
+        longer = radius * np.sqrt(np.pi / shorter) / 2
+        found = (np.abs(along) <= longer) & (np.abs(across) <= shorter * longer)
     else:
         # Each side of a triangle of equal sides is half as far from its centre as its corners are.
         sides = (np.cos(turn) * along + np.sin(turn) * across for turn in (0, 2 * np.pi / 3, 4 * np.pi / 3))
-        found = np.all([side <= extent / 2 for side in sides], axis=0)
+        found = np.all([side <= corner / 2 for side in sides], axis=0)
     return found
 
 
