@@ -80,8 +80,8 @@ def method() -> str:
 def pasted(mask: NDArray[Any], box: NDArray[Any], size: tuple[int, int]) -> NDArray[np.uint8]:
     """The mask of a detection on its image: interpolated between the middles of its cells, at those of pixels.
 
-    Boxes are taken as they are. torchvision rounds them to whole pixels, which costs a small object some of its overlap:
-    of 200 drawn shapes of 8 to 40 pixels, masks laid here overlap what is there by 0.965, its own by 0.934.
+    Boxes are taken as they are. torchvision rounds them to whole pixels, which costs a small object some of its
+    overlap: masks of 200 drawn shapes of 8 to 40 pixels overlap these by 0.965 as laid here, by 0.934 there.
 
     Args:
         mask: shape (MASK, MASK), from 0 to 1, within the box.
