@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tensorflow.python.util import _pywrap_util_port
 
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.objects import Objects, Targets
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.decoding import beam_of, check_plain, in_words
@@ -145,18 +146,11 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         """Random weights, and the step as a graph."""
         self.build()
         self._optimizer = optimizer = Optimizer(self.spec, self.model.trainable_variables, self.rates())
-        loss_function = LOSSES[self.task.name]
 
-        # Sentences differ in length from batch to batch: one graph for all of them.
-        pairs = tf.TensorSpec((None, None), tf.int64)
-        signature = [(pairs,) * len(self.data.inputs_train), pairs] if self.data.paired else None
-
-        @tf.function(input_signature=signature, jit_compile=self.compiled)  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
+        @tf.function(input_signature=self._signature(), jit_compile=self.compiled)  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
         def step(inputs: Inputs, labels: tf.Tensor) -> Any:
             with tf.GradientTape() as tape:
-                returned = in_single(self.model(packed(inputs), training=True))
-                outputs, *state = returned if isinstance(returned, tuple) else (returned,)
-                loss = loss_function(outputs, labels)
+                loss, *state = self._loss(inputs, labels)
                 scaled = optimizer.scale_loss(loss)
             variables = self.model.trainable_variables
             optimizer.apply(tape.gradient(scaled, variables), variables)
@@ -164,11 +158,34 @@ class TensorFlowTraining(_TensorFlowModel, Training):
 
         self._step = step
 
-    def labels(self, values: NDArray[np.int64]) -> tf.Tensor:
-        """Labels of a batch on the device."""
+    def _loss(self, inputs: Inputs, labels: Any) -> tuple[tf.Tensor, ...]:
+        """The mean loss of a batch, and the state that the model returns. A detector works out its own loss."""
+        if isinstance(labels, tuple):
+            return (self.model.objective(*inputs, *labels),)
+        returned = in_single(self.model(packed(inputs), training=True))
+        outputs, *state = returned if isinstance(returned, tuple) else (returned,)
+        return LOSSES[self.task.name](outputs, labels), *state
+
+    def _signature(self) -> list[Any] | None:
+        """One graph for batches that differ in shape, as sentences of any length do, or objects of any number."""
+        if self.data.paired:
+            pairs = tf.TensorSpec((None, None), tf.int64)
+            return [(pairs,) * len(self.data.inputs_train), pairs]
+        if not isinstance(self.data.y_train, Objects):
+            return None
+        images = tf.TensorSpec((None, *self.input_shape), tf.float32)
+        parts = [tf.TensorSpec((None, None, 4), tf.float32), tf.TensorSpec((None, None), tf.int64)]
+        if self.data.y_train.masked:
+            parts.append(tf.TensorSpec((None, None, *self.data.y_train.size), tf.uint8))
+        return [(images,), tuple(parts)]
+
+    def labels(self, values: NDArray[np.int64] | Targets) -> Any:
+        """Labels of a batch on the device, or what there is of Targets."""
+        if isinstance(values, Targets):
+            return tuple(tf.constant(part) for part in values if part is not None)
         return tf.constant(values)
 
-    def run(self, batch: tuple[Inputs, tf.Tensor]) -> tf.Tensor:
+    def run(self, batch: tuple[Inputs, Any]) -> tf.Tensor:
         """One step; the loss stays on the device."""
         inputs, labels = batch
         return self.carried.through(lambda *arrays: self._step(arrays, labels), inputs)

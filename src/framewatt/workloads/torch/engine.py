@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch.utils.flop_counter import FlopCounterMode
 
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.objects import Targets
 from framewatt.tasks.contract import TEST, Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.decoding import UNCOUNTED, beam_of, check_plain, in_words
@@ -154,22 +155,29 @@ class TorchTraining(_TorchModel, Training):
         self.build()
         scaled = self.dtype is torch.float16
         self._optimizer = Optimizer(self.spec, self.model.parameters(), self.rates(), scaled=scaled)
-        self._loss = LOSSES[self.task.name]
         self._computing = self.computing()
         self.model.train()
 
-    def labels(self, values: NDArray[np.int64]) -> torch.Tensor:
-        """Labels of a batch on the device."""
+    def labels(self, values: NDArray[np.int64] | Targets) -> Any:
+        """Labels of a batch on the device, or Targets there."""
+        if isinstance(values, Targets):
+            return Targets(*(None if part is None else torch.from_numpy(part).to(self.device) for part in values))
         return torch.from_numpy(values).to(self.device)
 
-    def run(self, batch: tuple[Inputs, torch.Tensor]) -> torch.Tensor:
+    def run(self, batch: tuple[Inputs, Any]) -> torch.Tensor:
         """One step; the loss stays on the device."""
         inputs, labels = batch
         self._optimizer.zero_grad()
         with self._computing:
-            loss = self._loss(self.carried.through(self.forward, inputs), labels)
+            loss = self._loss(inputs, labels)
         self._optimizer.step(loss)
         return loss.detach()
+
+    def _loss(self, inputs: Inputs, labels: Any) -> torch.Tensor:
+        """The mean loss of a batch. A detector works out its own, from what is to be found."""
+        if isinstance(labels, Targets):
+            return self.forward(*inputs, *labels)
+        return LOSSES[self.task.name](self.carried.through(self.forward, inputs), labels)
 
     def loss_of(self, step: torch.Tensor) -> float:
         """The mean loss of a step."""

@@ -1,0 +1,97 @@
+"""Boxes in TensorFlow as torchvision treats them: overlaps, shifts to other boxes, and the search for the best ones.
+
+Boxes are left, top, right, bottom in pixels, float32.
+"""
+
+import math
+
+import tensorflow as tf
+
+from framewatt.tasks.detection import NONE
+
+LARGEST_GROWTH = math.log(1000 / 16)
+"""Logarithm of the most that a box grows by in a step, torchvision's."""
+
+
+def overlaps(boxes: tf.Tensor, others: tf.Tensor) -> tf.Tensor:
+    """Intersection over union of all pairs, shape (n, boxes, others); 0 of two boxes without an area.
+
+    Args:
+        boxes: shape (n, boxes, 4).
+        others: shape (others, 4), the same for every n, or (n, others, 4).
+    """
+    first, second = boxes[:, :, None], others[None, None] if others.shape.rank == 2 else others[:, None]
+    sides = tf.maximum(tf.minimum(first[..., 2:], second[..., 2:]) - tf.maximum(first[..., :2], second[..., :2]), 0)
+    common = sides[..., 0] * sides[..., 1]
+    return tf.math.divide_no_nan(common, _areas(first) + _areas(second) - common)
+
+
+def _areas(boxes: tf.Tensor) -> tf.Tensor:
+    return (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
+
+
+def shifts(boxes: tf.Tensor, anchors: tf.Tensor, weights: tuple[float, float, float, float]) -> tf.Tensor:
+    """What leads from anchors to boxes, shape (..., 4): of middles, relative to sides, and logarithms of growth.
+
+    Args:
+        boxes: shape (..., 4), with an area.
+        anchors: of the same shape, or one that broadcasts to it.
+        weights: what the four are multiplied with.
+    """
+    sizes, wanted = anchors[..., 2:] - anchors[..., :2], boxes[..., 2:] - boxes[..., :2]
+    middles, wanted_middles = anchors[..., :2] + 0.5 * sizes, boxes[..., :2] + 0.5 * wanted
+    moved = (wanted_middles - middles) / sizes
+    return tf.concat([moved, tf.math.log(wanted / sizes)], axis=-1) * tf.constant(weights)
+
+
+def shifted(found: tf.Tensor, anchors: tf.Tensor, weights: tuple[float, float, float, float]) -> tf.Tensor:
+    """Boxes, shape (..., 4), from what leads to them; the inverse of `shifts` up to LARGEST_GROWTH."""
+    sizes = anchors[..., 2:] - anchors[..., :2]
+    found = found / tf.constant(weights)
+    middles = found[..., :2] * sizes + anchors[..., :2] + 0.5 * sizes
+    half = 0.5 * tf.exp(tf.minimum(found[..., 2:], LARGEST_GROWTH)) * sizes
+    return tf.concat([middles - half, middles + half], axis=-1)
+
+
+def clipped(boxes: tf.Tensor, height: float, width: float) -> tf.Tensor:
+    """Boxes within an image."""
+    return tf.clip_by_value(boxes, 0.0, tf.constant([width, height, width, height], tf.float32))
+
+
+def gathered(values: tf.Tensor, numbers: tf.Tensor) -> tf.Tensor:
+    """Row by row, the values of some numbers; that of 0 where a number is below it."""
+    return tf.gather(values, tf.maximum(numbers, 0), batch_dims=1)
+
+
+def best_boxes(boxes: tf.Tensor, scores: tf.Tensor, *, least: float, best: int, overlap: float, most: int) -> tf.Tensor:
+    """Detections of each image, shape (n, most, 6), as tasks.detection has them.
+
+    Of each class by itself, the `best` boxes with a score above `least` are looked at, and those that overlap a better
+    one by more than `overlap` are left out. Of what is left in all classes, the `most` best are given.
+
+    Args:
+        boxes: shape (n, boxes, 4), or (n, boxes, classes, 4) where each class has its own.
+        scores: shape (n, boxes, classes), float32, from 0 to 1.
+        least: scores have to be above it.
+        best: boxes of a class.
+        overlap: from 0 to 1.
+        most: detections of an image.
+    """
+    by_class = tf.transpose(scores, [0, 2, 1])
+    tops, numbers = tf.math.top_k(by_class, tf.minimum(best, tf.shape(by_class)[2]))
+    if boxes.shape.rank == 3:
+        candidates = tf.gather(boxes, numbers, batch_dims=1)
+    else:
+        candidates = tf.gather(tf.transpose(boxes, [0, 2, 1, 3]), numbers, batch_dims=2)
+    found = tf.image.combined_non_max_suppression(
+        tf.transpose(candidates, [0, 2, 1, 3]),
+        tf.transpose(tops, [0, 2, 1]),
+        most,
+        most,
+        overlap,
+        least,
+        clip_boxes=False,
+    )
+    rows = tf.concat([found[0], found[1][..., None], found[2][..., None]], axis=-1)
+    there = tf.range(most)[None] < found[3][:, None]
+    return tf.where(there[..., None], rows, tf.constant(float(NONE)))

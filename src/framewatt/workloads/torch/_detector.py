@@ -1,0 +1,54 @@
+"""What detectors of torchvision share: targets in its form, and detections as the tasks take them."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torchvision.models.detection.image_list import ImageList
+
+from framewatt.datasets.ragged import IGNORED
+from framewatt.tasks.detection import NONE
+
+Found = Sequence[Mapping[str, torch.Tensor]]
+"""By image: `boxes`, `scores`, `labels` and, where there are any, `masks`."""
+
+
+def images_of(images: torch.Tensor, mean: Sequence[float], deviation: Sequence[float]) -> ImageList:
+    """Normalised images of one size, (n, 3, height, width), as torchvision's parts take them."""
+    channels = (1, -1, 1, 1)
+    normal = (images - images.new_tensor(mean).view(channels)) / images.new_tensor(deviation).view(channels)
+    return ImageList(normal, [(images.shape[2], images.shape[3])] * len(images))
+
+
+def targets_of(
+    boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor | None, first: int
+) -> list[dict[str, torch.Tensor]]:
+    """Targets of a batch without padding, image by image.
+
+    Args:
+        boxes: shape (n, most, 4), see datasets.objects.Targets.
+        classes: shape (n, most).
+        masks: shape (n, most, height, width), or None.
+        first: label of class 0: 1 where label 0 is the background.
+    """
+    found = []
+    for image, kinds in enumerate(classes):
+        real = kinds != IGNORED
+        one = {"boxes": boxes[image][real], "labels": kinds[real] + first}
+        found.append(one if masks is None else one | {"masks": masks[image][real]})
+    return found
+
+
+def detections(found: Found, most: int, first: int) -> torch.Tensor:
+    """Detections of a batch, shape (n, most, 6), as tasks.detection has them.
+
+    Args:
+        found: by image, `most` at most.
+        most: rows of an image; what is left of them is filled.
+        first: label of class 0.
+    """
+    rows = []
+    for one in found:
+        parts = [one["boxes"], one["scores"][:, None], (one["labels"] - first)[:, None]]
+        numbers = torch.cat([part.to(one["boxes"].dtype) for part in parts], dim=1)
+        rows.append(torch.nn.functional.pad(numbers, (0, 0, 0, most - len(numbers)), value=NONE))
+    return torch.stack(rows)

@@ -1,0 +1,158 @@
+"""SSD of torchvision, on images that are prepared: they are not resized again."""
+
+from collections import OrderedDict
+from itertools import pairwise
+
+import torch
+from torch import nn
+from torchvision.models.detection import ssd300_vgg16
+from torchvision.models.detection.anchor_utils import DefaultBoxGenerator
+from torchvision.models.detection.ssd import SSD
+from torchvision.ops import box_iou
+
+from framewatt.workloads.contract import Facts
+from framewatt.workloads.ssd import BEST, FULL, LEAST_SCORE, MATCHED, MOST, OVERLAP, SCALE, Dimensions
+from framewatt.workloads.torch._detector import detections, images_of, targets_of
+
+_FIRST = 1
+"""Label of the first class, behind the background."""
+
+
+class PreparedSSD(SSD):  # type: ignore[misc]  # torchvision is not installed where mypy runs
+    """torchvision's SSD with its backbone, heads, matching, losses and search, without its resizing.
+
+    Args:
+        backbone: gives the maps.
+        anchors: the default boxes.
+        dimensions: of both.
+        classes: without the background.
+        head: of the maps; None makes one.
+    """
+
+    def __init__(
+        self, backbone: nn.Module, anchors: nn.Module, dimensions: Dimensions, classes: int, head: nn.Module | None
+    ) -> None:
+        super().__init__(
+            backbone,
+            anchors,
+            (dimensions.size, dimensions.size),
+            classes + _FIRST,
+            head=head,
+            score_thresh=LEAST_SCORE,
+            nms_thresh=OVERLAP,
+            detections_per_img=MOST,
+            iou_thresh=MATCHED,
+            topk_candidates=BEST,
+        )
+        self.dimensions = dimensions
+
+    def forward(
+        self,
+        images: torch.Tensor,
+        boxes: torch.Tensor | None = None,
+        classes: torch.Tensor | None = None,
+        masks: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Detections, shape (n, MOST, 6), or the loss where there are targets.
+
+        Args:
+            images: shape (n, 3, size, size), from 0 to 1.
+            boxes: what is to be found, see datasets.objects.Targets.
+            classes: of each, shape (n, most).
+            masks: are not looked at.
+        """
+        listed = images_of(images, self.dimensions.mean, self.dimensions.deviation)
+        features = list(self.backbone(listed.tensors).values())
+        # Boxes need more digits than half formats have.
+        heads = {name: values.float() for name, values in self.head(features).items()}
+        anchors = self.anchor_generator(listed, [values.float() for values in features])
+        if boxes is None or classes is None:
+            return detections(self.postprocess_detections(heads, anchors, listed.image_sizes), MOST, _FIRST)
+        targets = targets_of(boxes, classes, None, _FIRST)
+        losses: dict[str, torch.Tensor] = self.compute_loss(targets, heads, anchors, self._matched(targets, anchors))
+        return sum(losses.values())
+
+    def _matched(self, targets: list[dict[str, torch.Tensor]], anchors: list[torch.Tensor]) -> list[torch.Tensor]:
+        """For each default box the number of its object, or -1."""
+        return [
+            self.proposal_matcher(box_iou(one["boxes"], there))
+            if len(one["boxes"])
+            else torch.full((len(there),), -1, dtype=torch.int64, device=there.device)
+            for one, there in zip(targets, anchors, strict=True)
+        ]
+
+
+class _Backbone(nn.Module):
+    """Maps of an SSD of any dimensions; its parts have the names of torchvision's."""
+
+    def __init__(self, dimensions: Dimensions) -> None:
+        super().__init__()
+        self.scale_weight = nn.Parameter(torch.full((dimensions.stages[-1][-1],), SCALE))
+        layers: list[nn.Module] = []
+        channels = 3
+        for number, stage in enumerate(dimensions.stages):
+            if number:
+                layers.append(nn.MaxPool2d(2, 2, ceil_mode=number == len(dimensions.stages) - 1))
+            for wide in stage:
+                layers += [nn.Conv2d(channels, wide, 3, padding=1), nn.ReLU(inplace=True)]
+                channels = wide
+        self.features = nn.Sequential(*layers)
+        last: list[nn.Module] = [nn.MaxPool2d(2, 2)]
+        for before, wide in pairwise((channels, *dimensions.last)):
+            last += [nn.Conv2d(before, wide, 3, padding=1), nn.ReLU(inplace=True)]
+        dense = nn.Sequential(
+            nn.MaxPool2d(3, 1, padding=1),
+            nn.Conv2d(dimensions.last[-1], dimensions.dense, 3, padding=6, dilation=6),
+            nn.ReLU(inplace=True),
+            nn.Conv2d(dimensions.dense, dimensions.dense, 1),
+            nn.ReLU(inplace=True),
+        )
+        extras = [nn.Sequential(*last, dense)]
+        channels = dimensions.dense
+        for narrow, wide, stride in dimensions.extras:
+            wider = nn.Conv2d(narrow, wide, 3, stride=stride, padding=stride - 1)
+            extras.append(
+                nn.Sequential(nn.Conv2d(channels, narrow, 1), nn.ReLU(inplace=True), wider, nn.ReLU(inplace=True))
+            )
+            channels = wide
+        self.extra = nn.ModuleList(extras)
+        self._begin(len(last))
+
+    def _begin(self, last: int) -> None:
+        """Weights as torchvision's model begins with: those of a VGG, and of what lies behind it."""
+        of_vgg = [*self.features, *self.extra[0][:last]]
+        for layer in self.modules():
+            if isinstance(layer, nn.Conv2d):
+                if any(layer is one for one in of_vgg):
+                    nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
+                else:
+                    nn.init.xavier_uniform_(layer.weight)
+                nn.init.zeros_(layer.bias)
+
+    def forward(self, images: torch.Tensor) -> dict[str, torch.Tensor]:
+        values = self.features(images)
+        maps = [self.scale_weight.view(1, -1, 1, 1) * nn.functional.normalize(values)]
+        for part in self.extra:
+            values = part(values)
+            maps.append(values)
+        return OrderedDict((str(number), one) for number, one in enumerate(maps))
+
+
+def build_ssd(dimensions: Dimensions, facts: Facts) -> PreparedSSD:
+    """An SSD with random weights.
+
+    Args:
+        dimensions: of the model; those of FULL give torchvision's own parts.
+        facts: of the data set.
+
+    Raises:
+        FramewattError: the images are of another size.
+    """
+    dimensions.check(facts.input_shape)
+    if dimensions == FULL:
+        whole = ssd300_vgg16(weights=None, weights_backbone=None, num_classes=facts.classes + _FIRST)
+        return PreparedSSD(whole.backbone, whole.anchor_generator, dimensions, facts.classes, whole.head)
+    anchors = DefaultBoxGenerator(
+        [list(ratios) for ratios in dimensions.ratios], scales=list(dimensions.scales), steps=list(dimensions.steps)
+    )
+    return PreparedSSD(_Backbone(dimensions), anchors, dimensions, facts.classes, None)
