@@ -7,6 +7,7 @@ import pytest
 
 from framewatt.prepare.parity_sheet import DIFFERENT, SAME, compare, verdict_of
 from framewatt.tables.parity import parity
+from framewatt.tasks import TASKS
 
 Results = dict[str, np.ndarray]
 
@@ -26,8 +27,10 @@ def results(**change: Any) -> Results:
 
 
 def judged(ours: Results, theirs: Results, **change: Any) -> dict[str, Any]:
-    """The sheet of two models without dropout."""
-    sheet = {**compare(ours, theirs), "dropout": [], "reference": {"dropout": []}, **change}
+    """The sheet of two models without dropout; of translations where outputs are numbers of tokens."""
+    task = TASKS["translation" if theirs["before"].dtype == np.int64 else "classification"]
+    alone = {"dropout": [], "quality": None}
+    sheet = {**compare(task, ours, theirs), **alone, "reference": alone, **change}
     return sheet | verdict_of(sheet)
 
 
@@ -99,9 +102,63 @@ def test_a_model_that_drops_more_is_another() -> None:
 
 
 def test_translations_are_the_same_whatever_their_padding() -> None:
-    found = compare(translations([5, 6, -1, -1], [7, 8, 9, -1]), translations([5, 6, -1], [7, 8, 9]))
+    found = compare(
+        TASKS["translation"], translations([5, 6, -1, -1], [7, 8, 9, -1]), translations([5, 6, -1], [7, 8, 9])
+    )
     assert found["equal_answers_share"] == 1
     assert found["outputs_difference"] is None
+
+
+def found_on(*images: list[list[float]]) -> np.ndarray:
+    """Detections of some images, without masks."""
+    most = max(map(len, images))
+    return np.array([rows + [[-1.0] * 6] * (most - len(rows)) for rows in images]).reshape(len(images), most, 6)
+
+
+CIRCLE, BOX = [10.0, 10, 30, 30, 0.9, 0], [40.0, 40, 60, 70, 0.5, 1]
+UNLIKE = {
+    "another class": [10.0, 10, 30, 30, 0.9, 1],
+    "another score": [10.0, 10, 30, 30, 0.89, 0],
+    "another place": [12.0, 10, 32, 30, 0.9, 0],
+    "the other box again": BOX,
+}
+
+
+def test_detections_are_the_same_whatever_their_order_and_padding() -> None:
+    same = TASKS["detection"].same_share
+    assert same(found_on([CIRCLE, BOX], []), found_on([BOX, CIRCLE], [])) == 1
+    assert same(found_on([[10.1, 10, 30, 30, 0.9, 0]]), found_on([CIRCLE])) == 1
+    assert same(found_on([], []), found_on([], [])) == 1
+    cut = [20.0, 0, 40, 0, 0.9, 0]
+    assert same(found_on([[20.001, 0, 40.001, 0, 0.9, 0]]), found_on([cut])) == 1
+    assert same(found_on([[21.0, 0, 41, 0, 0.9, 0]]), found_on([cut])) == 0
+    # What one has more than the other is not the same, whichever it is.
+    assert same(found_on([CIRCLE]), found_on([CIRCLE, BOX])) == same(found_on([CIRCLE, BOX]), found_on([CIRCLE])) == 0.5
+    # Of another image: none.
+    assert same(found_on([CIRCLE], []), found_on([], [CIRCLE])) == 0
+
+
+@pytest.mark.parametrize("what", UNLIKE)
+def test_a_detection_that_is_another_is_not_the_same(what: str) -> None:
+    assert TASKS["detection"].same_share(found_on([UNLIKE[what], BOX]), found_on([CIRCLE, BOX])) == 0.5
+
+
+def test_detections_with_other_masks_are_others() -> None:
+    mask = np.zeros((28, 28))
+    mask[:, :14] = 0.9
+    rows = [np.array([[[*CIRCLE, *cells.ravel()]]]) for cells in (mask, mask.T, mask * 0.99, np.zeros((28, 28)))]
+    same = TASKS["segmentation"].same_share
+    assert [same(row, rows[0]) for row in rows] == [1, 0, 1, 0]
+
+
+def test_precision_that_is_apart_is_told_though_boxes_are_the_same() -> None:
+    def worth(value: float | None) -> dict[str, Any]:
+        return {"dropout": [], "quality": {"box_ap": {"value": value, "unit": ""}}}
+
+    alone = {"before": found_on([CIRCLE, BOX])}
+    for other, beyond in ((0.3005, []), (0.302, ["quality"]), (None, [])):
+        sheet = {**compare(TASKS["detection"], alone, alone), **worth(0.3), "reference": worth(other)}
+        assert verdict_of(sheet)["beyond"] == beyond
 
 
 def sheet(**change: Any) -> dict[str, Any]:

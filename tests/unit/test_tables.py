@@ -167,7 +167,7 @@ def test_an_export_that_the_runtime_rejects_is_a_row() -> None:
     shown = study.export_agreement([good, bad]).shown
     assert shown["Status"].tolist() == ["invalid", "ok"]
     assert shown.loc[0, ["Largest difference", "Samples", "Reason"]].tolist() == ["n/a", "n/a", "no such operator"]
-    assert shown.loc[1, ["Largest difference", "Equal predictions (%)"]].tolist() == ["1.2e-06", "99.75"]
+    assert shown.loc[1, ["Largest difference", "Equal answers (%)"]].tolist() == ["1.2e-06", "99.75"]
     assert shown.loc[1, ["Samples", "Opset"]].tolist() == ["400", "17"]
 
 

@@ -25,6 +25,8 @@ from framewatt.base.files import read_json, write_json
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.storing import load_arrays
 from framewatt.prepare.parity_sheet import CARRIED, RECORD, compare, verdict_of
+from framewatt.tasks import task_of
+from framewatt.tasks.contract import Step
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import EVALUATED, Spec, Training, spec_of
@@ -67,7 +69,7 @@ def main(job_path: str) -> None:
         write_json(folder / RECORD, {**error.about, "reference": told, "not_carried": str(error), "verdict": None})
         return
     # Why there were no steps is known here better than where arrays are compared.
-    sheet = {**compare(found, theirs), **about, "reference": told, "not_carried": None}
+    sheet = {**compare(task_of(data.task), found, theirs), **about, "reference": told, "not_carried": None}
     write_json(folder / RECORD, sheet | verdict_of(sheet))
 
 
@@ -179,10 +181,9 @@ def _answers(engine: str, training: Training, data: Arrays) -> tuple[NDArray[Any
     if len(steps) <= TESTED:
         whole = inference.task.in_order(outputs, steps)
         return whole, quality_of(inference.task.judge(whole, data))
-    if outputs[0].dtype == np.int64:
-        width = max(part.shape[1] for part in outputs)
-        outputs = [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=-1) for part in outputs]
-    return np.concatenate(outputs), None
+    rows = np.cumsum([0, *map(len, outputs)])
+    parts = [Step(np.arange(first, end), 0) for first, end in itertools.pairwise(rows.tolist())]
+    return inference.task.in_order(outputs, parts), None
 
 
 if __name__ == "__main__":

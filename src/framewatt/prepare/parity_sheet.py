@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.datasets.ragged import IGNORED
+from framewatt.tasks.contract import ANSWERS, Task
 
 CARRIED = "carried.npz"
 """What the first framework of a model computed, with its weights: large, and gone once the others are compared."""
@@ -19,8 +19,8 @@ STEPS = 1e-3
 """Largest relative differences of the same model in fp32 on a CPU: of outputs; of the first loss; of gradients, of the
 losses of ten steps, and of outputs after them. Frameworks add in other orders."""
 
-ANSWERS = 0.99
-"""Least share of answers of a search that are the same: one whose best two are nearly alike takes either."""
+QUALITY = 1e-3
+"""Largest difference of a metric of such answers that is a share, as average precision is."""
 
 SMALL_GRADIENT = 1e-4
 """Gradients are compared relative to the largest of their tensor or, where that is more, to this share of the largest
@@ -35,23 +35,23 @@ _OF_STEPS = ("first_loss_difference", "losses_difference", "gradients_difference
 Values = NDArray[Any]
 
 
-def compare(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
+def compare(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
     """What two frameworks computed from the same weights.
 
     Args:
-        ours: of a framework: `before` and `after`, outputs (n, …) before and after steps of training, or tokens that a
-            search found, (n, longest) int64; `losses`, of the steps, (k,); `gradient/<name>` of each trained weight.
-            Without training there are outputs `before` alone.
+        task: of the model.
+        ours: of a framework: `before` and `after`, outputs (n, …) before and after steps of training; `losses`, of the
+            steps, (k,); `gradient/<name>` of each trained weight. Without training there are outputs `before` alone.
         theirs: of the reference, the same.
 
     Returns:
         `outputs_difference` and `after_difference`, relative to the reference's largest, or None with
-        `outputs_reason`; `equal_answers_share` (None but for a search); `first_loss_difference`,
+        `outputs_reason`; `equal_answers_share` (None but for answers of a search); `first_loss_difference`,
         `losses_difference`, relative; `gradients_difference`, the largest of all tensors, relative, and
         `gradients_where`, its name; `moved`, by how much the steps changed the reference's outputs, relative;
         `steps_reason`, why there were none.
     """
-    found = _of_outputs(ours, theirs)
+    found = _of_outputs(task, ours, theirs)
     if "losses" in theirs:
         found |= {"steps_reason": None, **_of_steps(ours, theirs)}
     else:
@@ -63,18 +63,18 @@ def verdict_of(sheet: Mapping[str, Any]) -> dict[str, Any]:
     """`beyond`, what of a comparison is beyond its tolerance, in words, and the `verdict` that follows from it.
 
     Args:
-        sheet: what `compare` gives, with `dropout`, the model's rates, and `reference`, the other's facts.
+        sheet: what `compare` gives, with `dropout`, the model's rates, `quality`, and `reference`, the other's facts.
     """
     beyond = [*_beyond(sheet), *(["dropout"] if sheet["dropout"] != sheet["reference"]["dropout"] else [])]
+    beyond += ["quality"] if sheet["equal_answers_share"] is not None and _unlike(sheet) else []
     return {"beyond": beyond, "verdict": DIFFERENT if beyond else SAME}
 
 
-def _of_outputs(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
+def _of_outputs(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
     """How far outputs are apart, before and after the steps."""
     none = dict.fromkeys((*_OUTPUTS, "moved", "equal_answers_share", "outputs_reason"))
-    if theirs["before"].dtype == np.int64:
-        reason = "outputs are answers of a search"
-        return {**none, "equal_answers_share": _equal(ours["before"], theirs["before"]), "outputs_reason": reason}
+    if (share := task.same_share(ours["before"], theirs["before"])) is not None:
+        return {**none, "equal_answers_share": share, "outputs_reason": "outputs are answers of a search"}
     moved = relative(theirs["before"], theirs["after"]) if "after" in theirs else None
     if not float(np.std(theirs["before"], axis=0).max()) > 0:
         return {**none, "moved": moved, "outputs_reason": "the reference gives every sample the same outputs"}
@@ -114,15 +114,6 @@ def relative(ours: Values, theirs: Values) -> float:
     return float(difference / largest) if largest > 0 else float(difference)
 
 
-def _equal(ours: Values, theirs: Values) -> float:
-    """Share of rows of tokens that are the same, whatever their padding."""
-    width = max(ours.shape[1], theirs.shape[1])
-    wide = [
-        np.pad(values, ((0, 0), (0, width - values.shape[1])), constant_values=IGNORED) for values in (ours, theirs)
-    ]
-    return float((wide[0] == wide[1]).all(axis=1).mean())
-
-
 def _of_gradient(ours: Values, theirs: Values, largest: float) -> float:
     scale = max(float(np.abs(theirs).max()), SMALL_GRADIENT * largest)
     difference = float(np.abs(ours.astype(float) - theirs.astype(float)).max())
@@ -153,6 +144,14 @@ def _beyond(found: Mapping[str, Any]) -> list[str]:
     if share is None and not stepless and not found["moved"]:
         beyond.append("steps that change nothing")
     return [*beyond, *(["answers"] if share is not None and share < ANSWERS else [])]
+
+
+def _unlike(sheet: Mapping[str, Any]) -> bool:
+    """Whether a share among the metrics of both is further apart than QUALITY; not where either is unknown."""
+    both = [sheet.get("quality") or {}, sheet["reference"].get("quality") or {}]
+    pairs = ((told, both[1].get(name, {})) for name, told in both[0].items() if told["unit"] == "")
+    values = ((one["value"], other.get("value")) for one, other in pairs)
+    return any(None not in pair and abs(pair[0] - pair[1]) > QUALITY for pair in values)
 
 
 def _known(value: Any) -> Any:

@@ -65,14 +65,15 @@ def _omnibus(material: Material) -> list[str]:
 
 def _exports(material: Material) -> list[str]:
     # The user's own file has no source.
-    exports = [
-        export for export in material.exports if export["status"] != "ok" or known(export.get("max_abs_difference"))
-    ]
-    checked = [export for export in exports if known(export.get("max_abs_difference"))]
+    compared = ("max_abs_difference", "equal_answers_share")
+    found = {name: [export for export in material.exports if known(export.get(name))] for name in compared}
+    checked = found["max_abs_difference"]
+    both = [*checked, *found["equal_answers_share"]]
+    exports = [export for export in material.exports if export["status"] != "ok" or export in both]
     if not exports:
         return []
-    equal = [export for export in checked if export["status"] == "ok"]
-    words = f"{len(equal)} of {plural(len(exports), 'export')} give the scores of their source"
+    equal = [export for export in both if export["status"] == "ok"]
+    words = f"{len(equal)} of {plural(len(exports), 'export')} give the answers of their source"
     if checked:
         worst = max(checked, key=lambda export: export["max_abs_difference"])
         words += f"; the largest difference is {significant(worst['max_abs_difference'], 2)}, for {name_of(worst)}"

@@ -114,6 +114,7 @@ _EXPORT_KEYS = [
     "reason",
     "max_abs_difference",
     "equal_predictions_share",
+    "equal_answers_share",
     "samples",
     "opset",
     "checker",
@@ -142,7 +143,7 @@ def export_agreement(exports: Iterable[Mapping[str, Any]]) -> Table:
         "Framework": lambda r: text(r["framework"]),
         "Status": lambda r: text(r["status"]),
         "Largest difference": lambda r: significant(r["max_abs_difference"], 2),
-        "Equal predictions (%)": lambda r: significant(times(r["equal_predictions_share"], 100)),
+        "Equal answers (%)": lambda r: significant(times(_equal(r), 100)),
         f"{what}{percent}": lambda r: significant(times(r["quality"], scale)),
         f"Of the source{percent}": lambda r: significant(times(r["source_quality"], scale)),
         "Samples": lambda r: whole(r["samples"]),
@@ -151,6 +152,12 @@ def export_agreement(exports: Iterable[Mapping[str, Any]]) -> Table:
         "Reason": lambda r: text(r["reason"]),
     }
     return table_of("export_agreement", "Exported models against their source", data, shown)
+
+
+def _equal(row: Mapping[str, Any]) -> Any:
+    """Share of equal predictions, or of equal answers of a search; None where a task has neither."""
+    shares = (row[f"equal_{what}_share"] for what in ("predictions", "answers"))
+    return next((share for share in shares if pd.notna(share)), None)
 
 
 def _qualities(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,9 @@ TRAIN, TEST = "train", "test"
 HIGHER, LOWER = "higher", "lower"
 """Which values of a metric are better."""
 
+ANSWERS = 0.99
+"""Least share of answers of a search that are the same from another form of a model; see Task.same_share."""
+
 Outputs = NDArray[Any]
 """A model's outputs for the whole test set, one row per sample."""
 
@@ -187,6 +190,18 @@ class Task(ABC):
         ordered = np.empty_like(rows)
         ordered[order] = rows
         return ordered
+
+    def same_share(self, outputs: Outputs, reference: Outputs) -> float | None:
+        """Share of a reference's answers that other outputs have too; None where outputs are scores, not answers.
+
+        Scores of the same model differ by little, and are compared as numbers. An answer that a search found is the
+        same or another one: two that are nearly alike may change places.
+
+        Args:
+            outputs: as `judge` takes them.
+            reference: of the same samples, from another form of the same model.
+        """
+        return None
 
     def unjudged(self, why: str) -> Judged:
         """Every metric unknown, for a reason."""

@@ -11,6 +11,7 @@ from framewatt.datasets.annotated import DETECTION, SEGMENTATION
 from framewatt.datasets.contract import Arrays
 from framewatt.tasks.average_precision import MASK, Precision, average_precision, method
 from framewatt.tasks.contract import Judged, Metric, Outputs, Step, Task
+from framewatt.tasks.same_boxes import same_share
 
 NONE = -1
 """What rows of outputs are filled with where there is no detection."""
@@ -64,6 +65,10 @@ class Detection(Task):
         except ImportError:
             return replace(self.unjudged("there is no pycocotools in this environment"), facts=facts)
         return Judged(values, None, method=how, facts=facts)
+
+    def same_share(self, outputs: Outputs, reference: Outputs) -> float:
+        """Share of detections that both have: class, box, score and mask."""
+        return same_share(outputs, reference)
 
     def in_order(self, outputs: Iterable[Outputs], steps: Iterable[Step]) -> Outputs:
         """Outputs of all steps in the order of the samples, filled with NONE to the most detections of an image."""

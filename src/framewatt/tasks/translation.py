@@ -101,6 +101,13 @@ class Translation(Task):
             return replace(self.unjudged("there is no sacrebleu in this environment"), facts=facts)
         return Judged({BLEU.name: value}, None, method=method, facts=facts)
 
+    def same_share(self, outputs: Outputs, reference: Outputs) -> float | None:
+        """Share of equal translations, whatever their padding; None of scores."""
+        if reference.dtype.kind != "i":
+            return None
+        widest = np.maximum(outputs.shape[1:], reference.shape[1:])
+        return float((_widened(outputs, widest) == _widened(reference, widest)).all(axis=1).mean())
+
     def in_order(self, outputs: Iterable[Outputs], steps: Iterable[Step]) -> Outputs:
         """Outputs of all steps in the order of the samples, padded to the widest: ids with IGNORED, others with 0."""
         parts = list(outputs)

@@ -12,6 +12,7 @@ from framewatt.prepare.parity_sheet import verdict_of
 from framewatt.runs.verdict import OK
 from framewatt.study.study import Study
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
+from framewatt.tasks.contract import ANSWERS
 
 _OF_MODEL = ("parameters", "input_shape", "input_layout", "libraries")
 """What a workload says of a model, however many samples it takes at once."""
@@ -93,7 +94,10 @@ def _verdict(sheet: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _agreement(check: Mapping[str, Any], tolerance: float | None) -> Iterator[str]:
-    """A check that is not what its difference and its tolerance make of it (exporters.check)."""
+    """A check that is not what its difference and its tolerance, or its share, make of it (exporters.check)."""
+    share = check.get("equal_answers_share")
+    if tolerance is not None and share is not None and (check["status"] == OK) != (share >= ANSWERS):
+        yield f"status: it says {check['status']}, {share:.1%} of equal answers give another"
     difference, largest = check.get("max_abs_difference"), check.get("largest_score")
     if tolerance is None or difference is None or largest is None:
         return

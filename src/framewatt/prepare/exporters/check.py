@@ -18,7 +18,7 @@ from framewatt.prepare.exporters.contract import CHECK_RECORD, REFERENCE
 from framewatt.prepare.exporters.flops import count_flops
 from framewatt.study.weights import SEEDED
 from framewatt.tasks import task_of
-from framewatt.tasks.contract import Outputs
+from framewatt.tasks.contract import ANSWERS, Outputs, Task
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads.contract import ONNX_FILE, Spec, spec_of
 from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference, integer_nodes, make_inference
@@ -39,7 +39,8 @@ def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
         `status` (`ok`, `deviates`, or `invalid` where the checker or the runtime rejects the file), `reason`,
         `checker`, `opset`, `samples`, `flops` (of a sample), `weights_among_inputs` (which ONNX Runtime cannot treat as
         constants), `integer_nodes` (how many, by kind), `largest_score` (of the source, in absolute terms),
-        `max_abs_difference` (None where there is no source), `equal_predictions_share` (None where outputs are no
+        `max_abs_difference` (None where there is no source), `equal_answers_share` (of answers
+        of a search, as detections are), `equal_predictions_share` (None where outputs are no
         predictions), `quality`, `source_quality`.
     """
     assert spec.artefact is not None
@@ -71,13 +72,36 @@ def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
 
 def _against_source(outputs: Outputs, path: Path, data: Arrays, tolerance: float | None) -> dict[str, Any]:
     """Deviation of the outputs from those of the source, where there is one."""
+    none: dict[str, Any] = {"max_abs_difference": None, "equal_answers_share": None}
     if not path.exists():
-        return {"status": "ok", "reason": _NO_SOURCE, "max_abs_difference": None}
+        return {**none, "status": "ok", "reason": _NO_SOURCE}
     reference = np.load(path, allow_pickle=False)
-    if outputs.shape != reference.shape:
+    if (outputs.ndim, len(outputs)) != (reference.ndim, len(reference)):
         reason = f"outputs of shape {outputs.shape}, of its source {reference.shape}"
-        return {"status": "invalid", "reason": reason, "max_abs_difference": None}
+        return {**none, "status": "invalid", "reason": reason}
     task = task_of(data.task)
+    share = task.same_share(outputs, reference)
+    if share is None and outputs.shape != reference.shape:
+        reason = f"outputs of shape {outputs.shape}, of its source {reference.shape}"
+        return {**none, "status": "invalid", "reason": reason}
+    found = none | {"source_quality": quality_of(task.judge(reference, data))}
+    if share is not None:
+        return found | _of_answers(share, tolerance)
+    return found | _of_scores(task, outputs, reference, data, tolerance)
+
+
+def _of_answers(share: float, tolerance: float | None) -> dict[str, Any]:
+    """Of a search: two answers that are nearly alike may change places, so that no difference tells anything."""
+    found = {"equal_answers_share": share}
+    if tolerance is None or share >= ANSWERS:
+        return {**found, "status": "ok", "reason": None}
+    return {**found, "status": "deviates", "reason": f"{share:.1%} of answers are the same, below {ANSWERS:.0%}"}
+
+
+def _of_scores(
+    task: Task, outputs: Outputs, reference: Outputs, data: Arrays, tolerance: float | None
+) -> dict[str, Any]:
+    """By the largest difference, as far as a task's outputs are scores."""
     difference = float(np.abs(outputs.astype(float) - reference.astype(float)).max())
     answers, expected = (task.predictions(one, data) for one in (outputs, reference))
     known = answers is not None and expected is not None
@@ -85,7 +109,6 @@ def _against_source(outputs: Outputs, path: Path, data: Arrays, tolerance: float
         "largest_score": float(np.abs(reference).max()),
         "max_abs_difference": difference if np.isfinite(difference) else None,
         "equal_predictions_share": float(np.mean(answers == expected)) if known else None,
-        "source_quality": quality_of(task.judge(reference, data)),
     }
     if not np.isfinite(difference):
         return {**found, "status": "deviates", "reason": "scores are no numbers"}

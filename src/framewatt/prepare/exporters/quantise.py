@@ -20,6 +20,7 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.objects import Objects
 from framewatt.datasets.storing import load_arrays
 from framewatt.prepare.exporters.contract import RECORD, REFERENCE
 from framewatt.tasks.contract import Outputs
@@ -71,6 +72,10 @@ def calibration_samples(data: Arrays, seed: int) -> tuple[Arrays, str]:
     if data.paired:
         raise FramewattError(
             "precision: found int8_static of pairs of sentences; allowed: int8_dynamic, which takes no samples"
+        )
+    if isinstance(data.y_test, Objects):
+        raise FramewattError(
+            "precision: found int8_static of a detector; allowed: int8_dynamic, which leaves its boxes in fp32"
         )
     training = len(data.y_train) > 0
     inputs, labels, lengths = (

@@ -11,14 +11,16 @@ from unittest.mock import patch
 
 from tf2onnx.graph import Node
 
+from framewatt.prepare.exporters import search  # noqa: F401  # tells tf2onnx of an operator
 from framewatt.prepare.exporters.contract import export
-from framewatt.workloads.contract import Inference
 
 
-def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
+def write_onnx(workload: Any, path: Path) -> Mapping[str, Any]:
     """Write the model through Keras' own export, which calls tf2onnx."""
     with _weights_copied_once():
-        workload.model.export(str(path), format="onnx", verbose=False)  # type: ignore[attr-defined]  # every Keras workload has one
+        # Layers of a detector are told no shapes when it is built.
+        signature = [workload.images] if hasattr(workload.model, "objective") else None
+        workload.model.export(str(path), format="onnx", verbose=False, input_signature=signature)
     return {"exporter": f"keras.Model.export, keras {version('keras')}, tf2onnx {version('tf2onnx')}"}
 
 

@@ -18,7 +18,7 @@ from framewatt.workloads.ssd import (
     SCALE,
     Dimensions,
 )
-from framewatt.workloads.tensorflow._boxes import best_boxes, clipped, gathered, overlaps, shifted, shifts
+from framewatt.workloads.tensorflow._boxes import best_boxes, clipped, gathered, normal, overlaps, shifted, shifts
 
 
 class SSD(keras.Model):  # type: ignore[misc]  # keras is not installed where mypy runs
@@ -124,8 +124,7 @@ class _Scaled(keras.layers.Layer):  # type: ignore[misc]  # as above
 def _maps(dimensions: Dimensions, labels: int) -> keras.Model:
     """The convolutions, with layers by PyTorch's names."""
     images = keras.Input((dimensions.size, dimensions.size, 3))
-    spread = [deviation**2 for deviation in dimensions.deviation]
-    values = keras.layers.Normalization(mean=dimensions.mean, variance=spread, dtype="float32")(images)
+    values = normal(images, dimensions.mean, dimensions.deviation)
     place = 0
     for number, stage in enumerate(dimensions.stages):
         if number:

@@ -75,6 +75,11 @@ class _TensorFlowModel:
         self.carried = self.fresh(self.spec.batch_size)
         self.beam = beam_of(self.spec, self.model, self.data)
 
+    @property
+    def images(self) -> tf.TensorSpec:
+        """Batches of images of any size, of the data set's shape."""
+        return tf.TensorSpec((None, *self.input_shape), tf.float32, "images")
+
     def free(self, values: tf.Tensor) -> tuple[int | None, ...]:
         """Shape of batches of any size, and of sentences of any length."""
         return (None,) * len(values.shape) if self.data.paired else (None, *values.shape[1:])
@@ -173,11 +178,10 @@ class TensorFlowTraining(_TensorFlowModel, Training):
             return [(pairs,) * len(self.data.inputs_train), pairs]
         if not isinstance(self.data.y_train, Objects):
             return None
-        images = tf.TensorSpec((None, *self.input_shape), tf.float32)
         parts = [tf.TensorSpec((None, None, 4), tf.float32), tf.TensorSpec((None, None), tf.int64)]
         if self.data.y_train.masked:
             parts.append(tf.TensorSpec((None, None, *self.data.y_train.size), tf.uint8))
-        return [(images,), tuple(parts)]
+        return [(self.images,), tuple(parts)]
 
     def labels(self, values: NDArray[np.int64] | Targets) -> Any:
         """Labels of a batch on the device, or what there is of Targets."""

@@ -12,11 +12,15 @@ Found = Sequence[Mapping[str, torch.Tensor]]
 """By image: `boxes`, `scores`, `labels` and, where there are any, `masks`."""
 
 
-def images_of(images: torch.Tensor, mean: Sequence[float], deviation: Sequence[float]) -> ImageList:
-    """Normalised images of one size, (n, 3, height, width), as torchvision's parts take them."""
+def normal(images: torch.Tensor, mean: Sequence[float], deviation: Sequence[float]) -> torch.Tensor:
+    """Images (n, 3, height, width) without the mean of each channel, divided by its deviation."""
     channels = (1, -1, 1, 1)
-    normal = (images - images.new_tensor(mean).view(channels)) / images.new_tensor(deviation).view(channels)
-    return ImageList(normal, [(images.shape[2], images.shape[3])] * len(images))
+    return (images - images.new_tensor(mean).view(channels)) / images.new_tensor(deviation).view(channels)
+
+
+def listed(images: torch.Tensor) -> ImageList:
+    """Images of one size as torchvision's parts take them."""
+    return ImageList(images, [(images.shape[2], images.shape[3])] * len(images))
 
 
 def targets_of(

@@ -11,8 +11,9 @@ from torchvision.models.detection.ssd import SSD
 from torchvision.ops import box_iou
 
 from framewatt.workloads.contract import Facts
-from framewatt.workloads.ssd import BEST, FULL, LEAST_SCORE, MATCHED, MOST, OVERLAP, SCALE, Dimensions
-from framewatt.workloads.torch._detector import detections, images_of, targets_of
+from framewatt.workloads.ssd import BEST, CODED, FULL, LEAST_SCORE, MATCHED, MOST, OVERLAP, SCALE, Dimensions
+from framewatt.workloads.torch._detector import detections, listed, normal, targets_of
+from framewatt.workloads.torch._search import best_boxes
 
 _FIRST = 1
 """Label of the first class, behind the background."""
@@ -61,16 +62,31 @@ class PreparedSSD(SSD):  # type: ignore[misc]  # torchvision is not installed wh
             classes: of each, shape (n, most).
             masks: are not looked at.
         """
-        listed = images_of(images, self.dimensions.mean, self.dimensions.deviation)
-        features = list(self.backbone(listed.tensors).values())
+        images = normal(images, self.dimensions.mean, self.dimensions.deviation)
+        features = list(self.backbone(images).values())
         # Boxes need more digits than half formats have.
         heads = {name: values.float() for name, values in self.head(features).items()}
-        anchors = self.anchor_generator(listed, [values.float() for values in features])
+        shown = listed(images)
+        anchors = self.anchor_generator(shown, [values.float() for values in features])
         if boxes is None or classes is None:
-            return detections(self.postprocess_detections(heads, anchors, listed.image_sizes), MOST, _FIRST)
+            return detections(self.postprocess_detections(heads, anchors, shown.image_sizes), MOST, _FIRST)
         targets = targets_of(boxes, classes, None, _FIRST)
         losses: dict[str, torch.Tensor] = self.compute_loss(targets, heads, anchors, self._matched(targets, anchors))
         return sum(losses.values())
+
+    def at_once(self, images: torch.Tensor) -> torch.Tensor:
+        """The same detections, found for all images at once: what an exporter takes."""
+        images = normal(images, self.dimensions.mean, self.dimensions.deviation)
+        heads = self.head(list(self.backbone(images).values()))
+        size, shifts = float(self.dimensions.size), heads["bbox_regression"]
+        anchors = torch.from_numpy(self.dimensions.default_boxes()).to(shifts.device)
+        sizes, weights = anchors[:, 2:] - anchors[:, :2], shifts.new_tensor(CODED)
+        shifts = shifts / weights
+        middles = shifts[..., :2] * sizes + anchors[:, :2] + 0.5 * sizes
+        half = 0.5 * torch.exp(shifts[..., 2:].clamp(max=self.box_coder.bbox_xform_clip)) * sizes
+        boxes = torch.cat([middles - half, middles + half], dim=-1).clamp_min(0.0).clamp_max(size)
+        shares = torch.softmax(heads["cls_logits"], dim=-1)[..., _FIRST:]
+        return best_boxes(boxes, shares, least=LEAST_SCORE, best=BEST, overlap=OVERLAP, most=MOST)
 
     def _matched(self, targets: list[dict[str, torch.Tensor]], anchors: list[torch.Tensor]) -> list[torch.Tensor]:
         """For each default box the number of its object, or -1."""
