@@ -67,18 +67,24 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
     carries = any(step.carries_state for step in by_four.steps())
     reloaded = inference(EVALUATED).evaluate() if carries else scores
     by_one = inference(1)
+
+    def apart(one: np.ndarray, other: np.ndarray) -> float:
+        """The largest difference; of answers of a search, which may change places, the share that is not the same."""
+        share = by_four.task.same_share(one, other)
+        return 1 - share if share is not None and one.dtype.kind == "f" else float(np.abs(one - other).max()) / scale
+
     # Hardly trained networks of great depth score in the millions: differences count as a share of the largest.
     scale = max(1.0, float(np.abs(scores).max()))
     found = {
         "begin_alike": begin_alike(begun),
         "inference_batch_sizes": [len(inputs[0]) for inputs in ready],
-        "training_batch_sizes": [len(labels) for _, labels in batches],
+        "training_batch_sizes": [len(inputs[0]) for inputs, _ in batches],
         "scores_type": type(scores).__name__,
         "scores_shape": list(scores.shape),
-        "difference_across_batch_sizes": float(np.abs(scores - by_one.evaluate()).max()) / scale,
-        "difference_when_streamed": float(np.abs(scores - streamed_outputs).max()) / scale,
+        "difference_across_batch_sizes": apart(scores, by_one.evaluate()),
+        "difference_when_streamed": apart(scores, streamed_outputs),
         "first_scores_changed": bool((first != kept).any()),
-        "difference_after_reload": float(np.abs(reloaded - after).max()) / scale,
+        "difference_after_reload": apart(reloaded, after),
         "loss": training.loss_of(steps[0]),
         "weights_changed": any((one != other).any() for one, other in zip(begun, learnt, strict=True)),
         "facts": by_four.facts(),

@@ -17,16 +17,22 @@ TEXT = {"vocabulary": 300, "train_tokens": 8000, "test_tokens": 2000, "segment":
 SENTENCES = {"vocabulary": 60, "longest": 8, "train_pairs": 320, "test_pairs": 100}
 IMAGES = {"shape": [3, 32, 32], "classes": 10, "train_samples": 100, "test_samples": 80}
 TEXTS = {"shape": [24], "vocabulary": 30522, "classes": 2, "train_samples": 80, "test_samples": 64}
+SHAPES = {"size": 128, "most": 3, "masks": False, "train_samples": 80, "test_samples": 64}
 DATA: dict[str, dict[str, Any]] = {
     "neumf_small": {"module": "synthetic_ratings", **RATINGS},
     "transformer_xl_small": {"module": "synthetic_text", **TEXT},
     "gnmt_small": {"module": "synthetic_language", **SENTENCES},
+    "ssd_small": {"module": "synthetic_shapes", **SHAPES},
     "mobilenetv2": {"module": "synthetic", **IMAGES},
     "bert_tiny": {"module": "synthetic", **TEXTS},
 }
+BY_SGD = ("ssd_small",)
+"""Of a convolution's maxima, two may be alike up to rounding, and each framework takes another: gradients differ there,
+by 6e-4 of the largest, which ten steps of Adam, which divides by their size, make 1.6e-3 of the loss."""
+
 SAME_MODELS = [
     *(("neumf_small", framework) for framework in ("tensorflow", "mxnet")),
-    *((model, "tensorflow") for model in ("transformer_xl_small", "gnmt_small")),
+    *((model, "tensorflow") for model in ("transformer_xl_small", "gnmt_small", "ssd_small")),
 ]
 
 
@@ -38,7 +44,7 @@ def computed(folder: Path, framework: str, model: str, reference: Path | None) -
         **{"engine": framework, "model": model, "device": "cpu", "provider": "native", "threads": 1, "seed": 3},
         **{"batch_size": 32, "data": str(folder / "data.npz"), "folder": str(made)},
         "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
-        "options": {"optimizer": "adam"},
+        "options": {} if model in BY_SGD else {"optimizer": "adam"},
         "reference": str(reference) if reference else None,
     }
     run_stage("framewatt.prepare.parity", environment_of(framework, "cpu"), job)
@@ -72,7 +78,7 @@ def test_own_models_are_the_same_in_every_framework(references: dict[str, Path],
     assert sheet["parameters"] == sheet["reference"]["parameters"]
     assert len(sheet["losses"]) == 10
     assert len(set(sheet["losses"])) == 10
-    if model == "gnmt_small":
+    if model in ("gnmt_small", "ssd_small"):
         assert sheet["equal_answers_share"] >= 0.99
     else:
         assert sheet["outputs_difference"] < 1e-5

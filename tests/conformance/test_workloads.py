@@ -13,9 +13,10 @@ from checkout import ROOT, python_of
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
+from framewatt.datasets.synthetic_shapes import CLASSES
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.workloads import gnmt, neumf, registered_models, transformer_xl
+from framewatt.workloads import gnmt, neumf, registered_models, ssd, transformer_xl
 
 REGISTERED = [(framework, model) for framework in FRAMEWORKS for model in registered_models(framework)]
 NEUMFS = {"neumf": neumf.FULL, "neumf_as_published": neumf.AS_PUBLISHED, "neumf_small": neumf.SMALL}
@@ -38,6 +39,14 @@ SEARCHES = {
 """Models that translate, by a search; MXNet has none."""
 ENCODERS = {(framework, "gnmt_encoder_small"): gnmt.SMALL for framework in gnmt.AS_PUBLISHED}
 OF_SENTENCES = sorted({model for _, model in (*SEARCHES, *ENCODERS)})
+DETECTORS = {
+    (framework, model): dimensions
+    for framework in ("torch", "tensorflow")
+    for model, dimensions in {"ssd300": ssd.FULL, "ssd_small": ssd.SMALL}.items()
+}
+"""Models that find objects; MXNet has none."""
+OF_OBJECTS = {model: dimensions.size for (_, model), dimensions in DETECTORS.items()}
+SHAPES = {"module": "synthetic_shapes", "train_samples": 20, "test_samples": 10, "most": 3, "masks": False, "seed": 0}
 PAIRS = {
     "module": "synthetic_ratings",
     # Five users, each with one item and one negative to test, one item and three negatives to train.
@@ -86,12 +95,13 @@ PARAMETERS = {
     },
     **{pair: dimensions.parameters(SEGMENTS["vocabulary"]) for pair, dimensions in MEMORIES.items()},
     **{pair: dimensions.parameters(VOCABULARY) for pair, dimensions in SEARCHES.items()},
+    **{pair: dimensions.parameters(len(CLASSES)) for pair, dimensions in DETECTORS.items()},
     **{pair: dimensions.encoder_parameters(VOCABULARY) for pair, dimensions in ENCODERS.items()},
 }
 
 DEEPER = (
     *("resnet101", "resnet152", "transformer_xl", "transformer_xl_as_published"),
-    *("gnmt", "gnmt_as_published", "gnmt_encoder_small"),
+    *("gnmt", "gnmt_as_published", "gnmt_encoder_small", "ssd300"),
 )
 """Models that differ from another in their sizes, or are a part of it: what they are is asked, and not what they do."""
 LARGE = ("bert_base",)
@@ -102,12 +112,15 @@ DIGITS = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
 TEXTS = {"module": "synthetic", "shape": [16], "vocabulary": 30522, "classes": 10, "seed": 0}
 NUMBERS = {"module": "numbers", "longest": 8, "test_fraction": 0.2, "seed": 0}
 RESNETS = ["resnet101", "resnet152", "resnet50"]
-MODELS = sorted(["bert_base", "bert_tiny", "digit_tagger", "mobilenetv2", *NEUMFS, *RESNETS, *OF_TEXTS, *OF_SENTENCES])
+MODELS = sorted(
+    ["bert_base", "bert_tiny", "digit_tagger", "mobilenetv2", *NEUMFS, *RESNETS, *OF_TEXTS, *OF_SENTENCES, *OF_OBJECTS]
+)
 MODULES = {
     **{"bert_base": "synthetic", "bert_tiny": "synthetic", "digit_tagger": "numbers"},
     **dict.fromkeys(NEUMFS, "synthetic_ratings"),
     **dict.fromkeys(OF_TEXTS, "synthetic_text"),
     **dict.fromkeys(OF_SENTENCES, "synthetic_language"),
+    **{model: f"shapes_{size}" for model, size in OF_OBJECTS.items()},
 }
 """Data sets of the models that do not see digits."""
 
@@ -121,6 +134,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         save_arrays(folder / f"{definition['module']}.npz", make_arrays(few))
     for definition in (PAIRS, SEGMENTS, SENTENCES):
         save_arrays(folder / f"{definition['module']}.npz", make_arrays(definition))
+    for size in set(OF_OBJECTS.values()):
+        save_arrays(folder / f"shapes_{size}.npz", make_arrays({**SHAPES, "size": size}))
     return {model: folder / f"{MODULES.get(model, 'digits')}.npz" for model in MODELS}
 
 
@@ -183,6 +198,7 @@ STRIDED = {
     **{(framework, bert): {} for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
     **{(framework, model): {} for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
     **{pair: {} for pair in (*MEMORIES, *SEARCHES, *ENCODERS)},
+    **{pair: {"3x3": 2} for pair in DETECTORS},
 }
 EPSILONS = {
     **{(framework, resnet): [1e-5] for framework in FRAMEWORKS for resnet in RESNETS},
@@ -192,13 +208,13 @@ EPSILONS = {
     **{(framework, bert): [1e-12] for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
     **{(framework, model): [] for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
     **{pair: [1e-5] for pair in MEMORIES},
-    **{pair: [] for pair in (*SEARCHES, *ENCODERS)},
+    **{pair: [] for pair in (*SEARCHES, *ENCODERS, *DETECTORS)},
 }
 
 
 def test_every_framework_has_the_same_models() -> None:
     there = {framework: registered_models(framework) for framework in FRAMEWORKS}
-    others = [model for model in MODELS if model not in (*OF_TEXTS, *OF_SENTENCES)]
+    others = [model for model in MODELS if model not in (*OF_TEXTS, *OF_SENTENCES, *OF_OBJECTS)]
     assert there == {"torch": MODELS, "tensorflow": MODELS, "mxnet": others}
 
 
@@ -224,6 +240,8 @@ class TestWorkload:
     def test_scores_are_one_row_a_sample_on_the_host(self, trained, framework: str, model: str) -> None:
         found = trained(framework, model)
         each = {"digit_tagger": [8, 10], "transformer_xl_small": [8], **{key: [1] for key in NEUMFS}}.get(model, [10])
+        if (framework, model) in DETECTORS:
+            each = [ssd.MOST, 6]
         if (framework, model) in SEARCHES:
             # As long as the longest translation, which has at most twice the ids of its source and ten more.
             each = found["scores_shape"][1:]
@@ -257,6 +275,7 @@ class TestFacts:
         facts = trained(framework, model)["facts"]
         shapes = {"synthetic": [16], "numbers": [8, 64], "synthetic_ratings": [2], "synthetic_text": [8]}
         shapes["synthetic_language"] = [7]
+        shapes |= {f"shapes_{size}": [3, size, size] for size in OF_OBJECTS.values()}
         assert sorted(facts["input_shape"]) == shapes.get(MODULES.get(model), [3, 32, 32])
         assert facts["libraries"]
         assert facts["flops"] or facts["flops_reason"]

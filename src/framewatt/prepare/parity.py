@@ -135,7 +135,7 @@ def computed(
     found["losses"] = np.array([training.loss_of(training.run(batch)) for batch in batches])
     found["after"], _ = _answers(engine, training, data)
     training.close()
-    about["losses"] = found["losses"].tolist()
+    about["losses"] = [loss if np.isfinite(loss) else None for loss in found["losses"].tolist()]
     return {**found, **given}, about
 
 

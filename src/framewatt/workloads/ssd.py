@@ -4,6 +4,7 @@ Source: W. Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, in the for
 last dense layers became convolutions, maps of falling size behind it, and default boxes at each place of each map.
 """
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -82,6 +83,22 @@ class Dimensions:
         for _, _, stride in self.extras:
             found.append((found[-1] + 1) // 2 if stride == 2 else found[-1] - 2)
         return found
+
+    def parameters(self, classes: int) -> int:
+        """Number of weights.
+
+        Args:
+            classes: without the background.
+        """
+        found, before = self.channels[0], 3
+        for channels in (*itertools.chain(*self.stages), *self.last, self.dense):
+            found, before = found + (9 * before + 1) * channels, channels
+        found += (self.dense + 1) * self.dense
+        for narrow, wide, _ in self.extras:
+            found += (before + 1) * narrow + (9 * narrow + 1) * wide
+            before = wide
+        heads = zip(self.channels, self.boxes_a_place, strict=True)
+        return found + sum((9 * channels + 1) * boxes * (classes + 1 + 4) for channels, boxes in heads)
 
     def check(self, shape: tuple[int, ...]) -> None:
         """Check that images have the size that default boxes are for.

@@ -21,7 +21,7 @@ from framewatt.workloads.ssd import (
 from framewatt.workloads.tensorflow._boxes import best_boxes, clipped, gathered, normal, overlaps, shifted, shifts
 
 
-class SSD(keras.Model):  # type: ignore[misc]  # keras is not installed where mypy runs
+class SSD(keras.Model):
     """An SSD with random weights.
 
     Attributes:
@@ -109,7 +109,7 @@ def _hardest(entropy: tf.Tensor, there: tf.Tensor) -> tf.Tensor:
     return tf.argsort(order) < count
 
 
-class _Scaled(keras.layers.Layer):  # type: ignore[misc]  # as above
+class _Scaled(keras.layers.Layer):
     """Places of length 1, times a learnt factor of each channel."""
 
     def build(self, shape: tuple[int | None, ...]) -> None:

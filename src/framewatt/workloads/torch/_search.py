@@ -10,7 +10,7 @@ from torchvision.ops import nms
 from framewatt.tasks.detection import NONE
 
 
-@torch.library.custom_op("framewatt::kept", mutates_args=())
+@torch.library.custom_op("framewatt::kept", mutates_args=())  # type: ignore[untyped-decorator]  # torch is not installed where mypy runs
 def kept(boxes: torch.Tensor, scores: torch.Tensor, overlap: float, least: float) -> torch.Tensor:
     """Which boxes overlap none that is better, of the same class and image, shape (n, classes, boxes), bool.
 
@@ -29,7 +29,7 @@ def kept(boxes: torch.Tensor, scores: torch.Tensor, overlap: float, least: float
     return found
 
 
-@kept.register_fake
+@kept.register_fake  # type: ignore[untyped-decorator]  # as above
 def _(boxes: torch.Tensor, scores: torch.Tensor, overlap: float, least: float) -> torch.Tensor:
     return torch.empty_like(scores, dtype=torch.bool)
 

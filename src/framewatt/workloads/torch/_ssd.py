@@ -19,7 +19,7 @@ _FIRST = 1
 """Label of the first class, behind the background."""
 
 
-class PreparedSSD(SSD):  # type: ignore[misc]  # torchvision is not installed where mypy runs
+class PreparedSSD(SSD):
     """torchvision's SSD with its backbone, heads, matching, losses and search, without its resizing.
 
     Args:

@@ -159,9 +159,9 @@ class TorchTraining(_TorchModel, Training):
         self.model.train()
 
     def labels(self, values: NDArray[np.int64] | Targets) -> Any:
-        """Labels of a batch on the device, or Targets there."""
+        """Labels of a batch on the device, or all parts of Targets there."""
         if isinstance(values, Targets):
-            return Targets(*(None if part is None else torch.from_numpy(part).to(self.device) for part in values))
+            return tuple(None if part is None else torch.from_numpy(part).to(self.device) for part in values)
         return torch.from_numpy(values).to(self.device)
 
     def run(self, batch: tuple[Inputs, Any]) -> torch.Tensor:
@@ -175,7 +175,7 @@ class TorchTraining(_TorchModel, Training):
 
     def _loss(self, inputs: Inputs, labels: Any) -> torch.Tensor:
         """The mean loss of a batch. A detector works out its own, from what is to be found."""
-        if isinstance(labels, Targets):
+        if isinstance(labels, tuple):
             return self.forward(*inputs, *labels)
         return LOSSES[self.task.name](self.carried.through(self.forward, inputs), labels)
 

@@ -1,0 +1,113 @@
+"""Overlaps, shifts, matches and searches of boxes: own code beside torchvision's, on random and on degenerate input."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from checkout import ROOT, python_of
+
+from framewatt.datasets.ragged import IGNORED
+from framewatt.study.cell import environment_of
+from framewatt.tasks.same_boxes import same_share
+
+IMAGES, OBJECTS, ANCHORS, CANDIDATES, CLASSES = 12, 8, 60, 50, 3
+
+
+def boxes(draw: np.random.Generator, *shape: int) -> np.ndarray:
+    """Boxes with an area, on images of 100 pixels."""
+    begin = draw.uniform(0, 80, (*shape, 2))
+    return np.concatenate([begin, begin + draw.uniform(1, 40, (*shape, 2))], axis=-1).astype(np.float32)
+
+
+def given() -> dict[str, np.ndarray]:
+    """Random boxes; and images without an object, with the same object twice, with one that no anchor overlaps, with
+    candidates of no area, all in one place, all below the least score, or all of them the same."""
+    draw = np.random.default_rng(7)
+    anchors, wanted = boxes(draw, ANCHORS), boxes(draw, IMAGES, OBJECTS)
+    classes = draw.integers(0, CLASSES, (IMAGES, OBJECTS))
+    classes[draw.random((IMAGES, OBJECTS)) < 0.4] = IGNORED
+    classes[0] = IGNORED
+    wanted[1, 1], classes[1, :2] = wanted[1, 0], [0, 1]
+    wanted[2, 0], classes[2] = [200, 200, 210, 210], IGNORED
+    classes[2, 0] = 1
+    wanted[3, 0], classes[3, 0] = anchors[5], 2
+    wanted[classes == IGNORED] = 0
+    candidates, scores = boxes(draw, IMAGES, CANDIDATES), draw.random((IMAGES, CANDIDATES, CLASSES)).astype(np.float32)
+    candidates[4, :10, 2] = candidates[4, :10, 0]
+    candidates[5] = candidates[5, 0]
+    scores[6] = 0.005
+    scores[7, :, 1] = 0
+    candidates[8, :, :] = 0
+    scores[9, 1:] = 0
+    return {
+        **{"anchors": anchors, "boxes": wanted, "classes": classes, "candidates": candidates, "scores": scores},
+        "others": boxes(draw, ANCHORS),
+        # Some grow by more than is allowed.
+        "moves": draw.normal(0, 12, (ANCHORS, 4)).astype(np.float32),
+    }
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, np.ndarray]]:
+    """What each framework makes of the same boxes."""
+    folder = tmp_path_factory.mktemp("boxes")
+    np.savez(folder / "given.npz", **given())
+    results = {}
+    for framework in ("torch", "tensorflow"):
+        _run(framework, folder)
+        with np.load(folder / f"{framework}.npz") as content:
+            results[framework] = dict(content)
+    return results
+
+
+def _run(framework: str, folder: Path) -> None:
+    script = ROOT / "tests/conformance/inspect_boxes.py"
+    done = subprocess.run(
+        [python_of(environment_of(framework, "cpu")), script, framework, "given.npz", f"{framework}.npz"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_overlaps_are_those_of_torchvision(found: dict[str, dict[str, np.ndarray]]) -> None:
+    assert np.abs(found["tensorflow"]["overlaps"] - found["torch"]["overlaps"]).max() < 1e-6
+    assert found["torch"]["overlaps"].max() > 0.5
+
+
+@pytest.mark.parametrize("what", ["shifts", "shifted"])
+def test_shifts_lead_where_torchvisions_lead(found: dict[str, dict[str, np.ndarray]], what: str) -> None:
+    ours, theirs = found["tensorflow"][what], found["torch"][what]
+    assert np.abs(ours - theirs).max() < 1e-5 * np.abs(theirs).max()
+
+
+def test_every_anchor_is_asked_for_the_same_object(found: dict[str, dict[str, np.ndarray]]) -> None:
+    ours, theirs = found["tensorflow"]["matched"], found["torch"]["matched"]
+    classes = given()["classes"]
+    for image, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        # torchvision numbers the objects that are there, own code all places.
+        places = np.flatnonzero(classes[image] != IGNORED)
+        expected = np.where(other >= 0, places[np.maximum(other, 0)] if len(places) else -1, -1)
+        assert one.tolist() == expected.tolist(), f"image {image}"
+    assert (ours[0] == -1).all(), "there is nothing to be asked for"
+    assert set(ours[2].tolist()) == {-1, 0}, "the best anchor is asked, whatever the overlap"
+    assert ours[3, 5] == 0
+    assert (ours >= 0).sum() > 40
+
+
+@pytest.mark.parametrize("form", ["tensorflow", "exported"])
+def test_searches_find_what_torchvisions_finds(found: dict[str, dict[str, np.ndarray]], form: str) -> None:
+    ours = found["tensorflow"]["searched"] if form == "tensorflow" else found["torch"]["exported"]
+    theirs = found["torch"]["searched"]
+    assert ours.shape == theirs.shape
+    for image, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        assert (one[:, 4] >= 0).sum() == (other[:, 4] >= 0).sum(), f"image {image}"
+        assert same_share(one[None], other[None]) == 1, f"image {image}"
+        assert np.allclose(one[:, 4], other[:, 4]), "they are in the order of their scores"
+    assert (theirs[6] == -1).all(), "nothing is above the least score"
+    assert (theirs[..., 4] >= 0).sum() > 100
