@@ -26,10 +26,6 @@ DATA: dict[str, dict[str, Any]] = {
     "mobilenetv2": {"module": "synthetic", **IMAGES},
     "bert_tiny": {"module": "synthetic", **TEXTS},
 }
-BY_SGD = ("ssd_small",)
-"""Of a convolution's maxima, two may be alike up to rounding, and each framework takes another: gradients differ there,
-by 6e-4 of the largest, which ten steps of Adam, which divides by their size, make 1.6e-3 of the loss."""
-
 SAME_MODELS = [
     *(("neumf_small", framework) for framework in ("tensorflow", "mxnet")),
     *((model, "tensorflow") for model in ("transformer_xl_small", "gnmt_small", "ssd_small")),
@@ -44,7 +40,7 @@ def computed(folder: Path, framework: str, model: str, reference: Path | None) -
         **{"engine": framework, "model": model, "device": "cpu", "provider": "native", "threads": 1, "seed": 3},
         **{"batch_size": 32, "data": str(folder / "data.npz"), "folder": str(made)},
         "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
-        "options": {} if model in BY_SGD else {"optimizer": "adam"},
+        "options": {"optimizer": "adam"},
         "reference": str(reference) if reference else None,
     }
     run_stage("framewatt.prepare.parity", environment_of(framework, "cpu"), job)

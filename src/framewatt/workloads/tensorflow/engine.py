@@ -10,6 +10,7 @@ import tensorflow as tf
 from numpy.typing import NDArray
 from tensorflow.python.util import _pywrap_util_port
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects, Targets
 from framewatt.tasks.contract import Outputs
@@ -65,6 +66,10 @@ class _TensorFlowModel:
         # Sentences are padded to a multiple, which is not what they have.
         self.input_shape = self.data.input_shape if self.data.paired else tuple(example[0].shape[1:])
         self.model = build_model("tensorflow", keras.Model, self.spec, facts_of(self.data, self.input_shape))
+        if self.compiled and hasattr(self.model, "objective"):
+            raise FramewattError(
+                f"compile: found compiled of {self.spec.model}, which XLA has no search for; allowed: default"
+            )
         if not self.model.built:
             # Calling the model would fix the batch size to the example's.
             shapes = [self.free(values) for values in example]

@@ -1,0 +1,50 @@
+"""SSD from its training to its export: what it learns of drawn shapes, and what is refused."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stages import run_stages, run_until
+
+from framewatt.datasets import make_arrays
+from framewatt.datasets.storing import save_arrays
+
+SHAPES = {"module": "synthetic_shapes", "most": 3, "masks": False, "seed": 0}
+CHANCE = 0.02
+"""More than the AP of a hundred random boxes an image, see tests/unit/test_detection.py."""
+
+
+def ap_of(quality: dict[str, Any]) -> float:
+    found: float = quality["box_ap"]["value"]
+    return found
+
+
+@pytest.mark.parametrize("framework", ["torch", "tensorflow"])
+def test_shapes_are_found_far_better_than_by_chance_and_as_well_by_the_export(framework: str, tmp_path: Path) -> None:
+    save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 800, "test_samples": 80, "size": 128}))
+    training = {"epochs": 8, "learning_rate": 0.001, "momentum": 0.9}
+    model = {"model": "ssd_small", "weights": "trained", "training": training, "batch_size": 8}
+    weights, check = run_stages(framework, model | {"options": {"optimizer": "adam"}}, tmp_path)
+    found = [epoch["quality"] for epoch in weights["epochs"]]
+    assert ap_of(found[-1]) > 5 * CHANCE
+    assert ap_of(found[0]) < CHANCE
+    assert (check["status"], check["reason"]) == ("ok", None)
+    assert check["equal_answers_share"] >= 0.99
+    assert ap_of(check["quality"]) == pytest.approx(ap_of(check["source_quality"]), abs=1e-3)
+    assert ap_of(check["source_quality"]) == pytest.approx(ap_of(found[-1]), abs=1e-3)
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any], int, str]] = {
+    "images of another size": ("torch", {}, 64, "SSD: found images of (3, 64, 64); allowed: 3 channels of 128 x 128"),
+    "the same in TensorFlow": ("tensorflow", {}, 64, "SSD: found images of (64, 64, 3); allowed: 3 channels of 128"),
+    "a search by XLA": ("tensorflow", {"compile": "compiled"}, 128, "compile: found compiled of ssd_small"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_is_refused_in_a_line(what: str, tmp_path: Path) -> None:
+    framework, options, size, told = REFUSED[what]
+    save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 8, "test_samples": 4, "size": size}))
+    with pytest.raises(AssertionError, match=re.escape(told)):
+        run_until("train", framework, {"model": "ssd_small", "weights": "trained", "options": options}, tmp_path)
