@@ -16,14 +16,14 @@ SEARCH = {"least": 0.01, "best": 40, "overlap": 0.45, "most": 20}
 def of_torch(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """By torchvision's own parts, and by the search in the form that exporters take."""
     import torch
-    from torchvision.models.detection._utils import BoxCoder, SSDMatcher
+    from torchvision.models.detection._utils import BoxCoder, Matcher, SSDMatcher
     from torchvision.ops import batched_nms, box_iou
 
     from framewatt.workloads.torch._search import best_boxes
 
     values = {name: torch.from_numpy(array) for name, array in given.items()}
-    coder, matcher = BoxCoder(CODED), SSDMatcher(MATCHED)
-    found: dict[str, list[torch.Tensor]] = {name: [] for name in ("overlaps", "matched", "searched")}
+    coder, matchers = BoxCoder(CODED), {"matched": SSDMatcher(MATCHED), "dense": Matcher(0.5, 0.4, True)}
+    found: dict[str, list[torch.Tensor]] = {name: [] for name in ("overlaps", "matched", "dense", "searched")}
     for boxes, classes, candidates, scores in zip(
         *(values[name] for name in ("boxes", "classes", "candidates", "scores")), strict=True
     ):
@@ -31,7 +31,8 @@ def of_torch(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         common = box_iou(boxes, values["anchors"])
         found["overlaps"].append(common)
         none = torch.full((len(values["anchors"]),), -1, dtype=torch.int64)
-        found["matched"].append(matcher(box_iou(real, values["anchors"])) if len(real) else none)
+        for name, matcher in matchers.items():
+            found[name].append(matcher(box_iou(real, values["anchors"])) if len(real) else none)
         parts = []
         for kind in range(scores.shape[1]):
             high = torch.where(scores[:, kind] > SEARCH["least"])[0]
@@ -54,13 +55,14 @@ def of_tensorflow(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """By framewatt's own parts."""
     import tensorflow as tf
 
+    from framewatt.workloads.tensorflow import _retinanet, _ssd
     from framewatt.workloads.tensorflow._boxes import best_boxes, overlaps, shifted, shifts
-    from framewatt.workloads.tensorflow._ssd import matched
 
     values = {name: tf.constant(array) for name, array in given.items()}
     found = {
         "overlaps": overlaps(values["boxes"], values["anchors"]),
-        "matched": matched(values["boxes"], values["classes"], values["anchors"]),
+        "matched": _ssd.matched(values["boxes"], values["classes"], values["anchors"]),
+        "dense": _retinanet.matched(values["boxes"], values["classes"], values["anchors"]),
         "searched": best_boxes(values["candidates"], values["scores"], **SEARCH),
         "shifts": shifts(values["others"], values["anchors"], CODED),
         "shifted": shifted(values["moves"], values["anchors"], CODED),

@@ -16,7 +16,7 @@ from framewatt.datasets.storing import save_arrays
 from framewatt.datasets.synthetic_shapes import CLASSES
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.workloads import gnmt, neumf, registered_models, ssd, transformer_xl
+from framewatt.workloads import gnmt, neumf, registered_models, retinanet, ssd, transformer_xl
 
 REGISTERED = [(framework, model) for framework in FRAMEWORKS for model in registered_models(framework)]
 NEUMFS = {"neumf": neumf.FULL, "neumf_as_published": neumf.AS_PUBLISHED, "neumf_small": neumf.SMALL}
@@ -39,13 +39,16 @@ SEARCHES = {
 """Models that translate, by a search; MXNet has none."""
 ENCODERS = {(framework, "gnmt_encoder_small"): gnmt.SMALL for framework in gnmt.AS_PUBLISHED}
 OF_SENTENCES = sorted({model for _, model in (*SEARCHES, *ENCODERS)})
-DETECTORS = {
+SSDS = {
     (framework, model): dimensions
     for framework in ("torch", "tensorflow")
     for model, dimensions in {"ssd300": ssd.FULL, "ssd_small": ssd.SMALL}.items()
 }
+RETINANETS = [(framework, model) for framework in ("torch", "tensorflow") for model in ("retinanet", "retinanet_small")]
+DETECTORS = [*SSDS, *RETINANETS]
 """Models that find objects; MXNet has none."""
-OF_OBJECTS = {model: dimensions.size for (_, model), dimensions in DETECTORS.items()}
+OF_OBJECTS = {"ssd300": 300, "ssd_small": 128, "retinanet": 320, "retinanet_small": 128}
+"""Pixels of the images that each is shown."""
 SHAPES = {"module": "synthetic_shapes", "train_samples": 20, "test_samples": 10, "most": 3, "masks": False, "seed": 0}
 PAIRS = {
     "module": "synthetic_ratings",
@@ -95,13 +98,17 @@ PARAMETERS = {
     },
     **{pair: dimensions.parameters(SEGMENTS["vocabulary"]) for pair, dimensions in MEMORIES.items()},
     **{pair: dimensions.parameters(VOCABULARY) for pair, dimensions in SEARCHES.items()},
-    **{pair: dimensions.parameters(len(CLASSES)) for pair, dimensions in DETECTORS.items()},
+    **{pair: dimensions.parameters(len(CLASSES)) for pair, dimensions in SSDS.items()},
+    # Of torchvision's 34,014,999 with 91 classes, 88 less: nine anchors of a 3x3 convolution over 256 channels each.
+    # From random weights normalisations are trained, two weights for each of a ResNet-50's 26,560 channels.
+    **{pair: 34_014_999 - 88 * 9 * (9 * 256 + 1) + 2 * 26_560 for pair in RETINANETS if pair[1] == "retinanet"},
+    **{pair: 840_399 for pair in RETINANETS if pair[1] == "retinanet_small"},
     **{pair: dimensions.encoder_parameters(VOCABULARY) for pair, dimensions in ENCODERS.items()},
 }
 
 DEEPER = (
     *("resnet101", "resnet152", "transformer_xl", "transformer_xl_as_published"),
-    *("gnmt", "gnmt_as_published", "gnmt_encoder_small", "ssd300"),
+    *("gnmt", "gnmt_as_published", "gnmt_encoder_small", "ssd300", "retinanet"),
 )
 """Models that differ from another in their sizes, or are a part of it: what they are is asked, and not what they do."""
 LARGE = ("bert_base",)
@@ -198,7 +205,8 @@ STRIDED = {
     **{(framework, bert): {} for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
     **{(framework, model): {} for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
     **{pair: {} for pair in (*MEMORIES, *SEARCHES, *ENCODERS)},
-    **{pair: {"3x3": 2} for pair in DETECTORS},
+    **{pair: {"3x3": 2} for pair in SSDS},
+    **{pair: {"1x1": 3, "3x3": 5, "7x7": 1} for pair in RETINANETS},
 }
 EPSILONS = {
     **{(framework, resnet): [1e-5] for framework in FRAMEWORKS for resnet in RESNETS},
@@ -208,7 +216,8 @@ EPSILONS = {
     **{(framework, bert): [1e-12] for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
     **{(framework, model): [] for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
     **{pair: [1e-5] for pair in MEMORIES},
-    **{pair: [] for pair in (*SEARCHES, *ENCODERS, *DETECTORS)},
+    **{pair: [] for pair in (*SEARCHES, *ENCODERS, *SSDS)},
+    **{pair: [1e-5] for pair in RETINANETS},
 }
 
 
@@ -241,7 +250,7 @@ class TestWorkload:
         found = trained(framework, model)
         each = {"digit_tagger": [8, 10], "transformer_xl_small": [8], **{key: [1] for key in NEUMFS}}.get(model, [10])
         if (framework, model) in DETECTORS:
-            each = [ssd.MOST, 6]
+            each = [(retinanet if "retinanet" in model else ssd).MOST, 6]
         if (framework, model) in SEARCHES:
             # As long as the longest translation, which has at most twice the ids of its source and ten more.
             each = found["scores_shape"][1:]

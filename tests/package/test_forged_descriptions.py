@@ -12,6 +12,7 @@ from framewatt.host.machine import machine_of
 from framewatt.package.verification.descriptions import _agreement, _verdict
 from framewatt.package.verify import problems_of
 from framewatt.prepare.parity_sheet import compare, verdict_of
+from framewatt.tasks import TASKS
 
 Edit = Callable[[Forger], object]
 TRAIN = "results/trial/train/resnet50-digits-torch/train.json"
@@ -79,12 +80,23 @@ def test_the_end_of_a_check_follows_from_its_numbers(difference: float, status: 
     assert len(list(_agreement(check | {"status": other}, 1e-3))) == 1
 
 
+def test_a_check_of_answers_follows_from_their_share() -> None:
+    for share, status, problems in ((1.0, "ok", 0), (0.98, "deviates", 0), (0.98, "ok", 1), (1.0, "deviates", 1)):
+        told = list(_agreement({"status": status, "equal_answers_share": share}, 1e-3))
+        assert len(told) == problems, told
+    # A quantised model need not find the same.
+    assert list(_agreement({"status": "ok", "equal_answers_share": 0.5}, None)) == []
+
+
 def test_the_verdict_of_a_comparison_follows_from_its_numbers() -> None:
     draw = np.random.default_rng(0)
     theirs = {name: draw.normal(size=(2, 3)) for name in ("before", "after", "gradient/weight")}
     theirs["losses"] = np.array([2.0, 1.0])
     facts = {"status": "ok", "not_carried": None, "dropout": [], "reference": {"dropout": []}}
-    same, other = ({**facts, **compare({**theirs, "losses": np.array([2.0, last])}, theirs)} for last in (1.0, 1.5))
+    same, other = (
+        {**facts, **compare(TASKS["classification"], {**theirs, "losses": np.array([2.0, last])}, theirs)}
+        for last in (1.0, 1.5)
+    )
     same, other = same | verdict_of(same), other | verdict_of(other)
     assert list(_verdict(same)) == list(_verdict(other)) == []
     assert "it says 'same'" in next(_verdict({**other, "verdict": "same", "beyond": ["losses"]}))

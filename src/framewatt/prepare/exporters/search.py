@@ -15,7 +15,7 @@ _MANY = np.array([2**31 - 1], np.int64)
 
 @tf_op("CombinedNonMaxSuppression")
 class CombinedNonMaxSuppression:
-    """From boxes (n, boxes, classes, 4) and scores: boxes, scores and classes of the best, and how many there are.
+    """From boxes (n, boxes, classes or 1, 4) and scores: boxes, scores and classes of the best, and how many there are.
 
     Boxes are not clipped, and there are as many rows as asked for, in all.
     """
@@ -41,6 +41,9 @@ class CombinedNonMaxSuppression:
         # An image and a class at a time: (n * classes, boxes, 4) and (n * classes, 1, boxes).
         of_class, tops = made("Transpose", boxes, perm=[0, 2, 1, 3]), made("Transpose", scores, perm=[0, 2, 1])
         count = made("Slice", made("Shape", tops), constant(2), constant(3))
+        # Boxes may be the same for all classes.
+        classes = made("Slice", made("Shape", tops), constant(1), constant(2))
+        of_class = made("Expand", of_class, made("Concat", constant(1), classes, constant(1, 1), axis=0))
         apart = made("Reshape", of_class, made("Concat", constant(-1), count, constant(4), axis=0))
         each = made("Reshape", tops, made("Concat", constant(-1, 1), count, axis=0))
         limits = [constant_of(np.array([value], np.float32)) for value in (overlap, least)]

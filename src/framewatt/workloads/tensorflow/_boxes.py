@@ -80,22 +80,22 @@ def best_boxes(boxes: tf.Tensor, scores: tf.Tensor, *, least: float, best: int, 
     one by more than `overlap` are left out. Of what is left in all classes, the `most` best are given.
 
     Args:
-        boxes: shape (n, boxes, 4), or (n, boxes, classes, 4) where each class has its own.
+        boxes: shape (n, boxes, 4), the same for all classes.
         scores: shape (n, boxes, classes), float32, from 0 to 1.
         least: scores have to be above it.
         best: boxes of a class.
         overlap: from 0 to 1.
         most: detections of an image.
     """
-    by_class = tf.transpose(scores, [0, 2, 1])
-    tops, numbers = tf.math.top_k(by_class, tf.minimum(best, tf.shape(by_class)[2]))
-    if boxes.shape.rank == 3:
-        candidates = tf.gather(boxes, numbers, batch_dims=1)
+    if best < scores.shape[1]:
+        tops, numbers = tf.math.top_k(tf.transpose(scores, [0, 2, 1]), best)
+        candidates = tf.transpose(tf.gather(boxes, numbers, batch_dims=1), [0, 2, 1, 3])
+        tops = tf.transpose(tops, [0, 2, 1])
     else:
-        candidates = tf.gather(tf.transpose(boxes, [0, 2, 1, 3]), numbers, batch_dims=2)
+        candidates, tops = boxes[:, :, None], scores
     found = tf.image.combined_non_max_suppression(
-        tf.transpose(candidates, [0, 2, 1, 3]),
-        tf.transpose(tops, [0, 2, 1]),
+        candidates,
+        tops,
         most,
         most,
         overlap,

@@ -8,7 +8,10 @@ import numpy as np
 
 from framewatt.workloads.places import Place, Values
 
-_PARTS = {"kernel": "weight", "gamma": "weight", "beta": "bias", "embeddings": "weight"}
+_PARTS = {"kernel": "weight", "gamma": "weight", "beta": "bias", "embeddings": "weight"} | {
+    "moving_mean": "running_mean",
+    "moving_variance": "running_var",
+}
 """Keras' name of a layer's weight -> PyTorch's."""
 
 _BERT = {

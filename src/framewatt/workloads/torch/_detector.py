@@ -1,5 +1,6 @@
 """What detectors of torchvision share: targets in its form, and detections as the tasks take them."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -7,6 +8,9 @@ from torchvision.models.detection.image_list import ImageList
 
 from framewatt.datasets.ragged import IGNORED
 from framewatt.tasks.detection import NONE
+
+_LARGEST_GROWTH = math.log(1000 / 16)
+"""Logarithm of the most that a box grows by in a step, torchvision's."""
 
 Found = Sequence[Mapping[str, torch.Tensor]]
 """By image: `boxes`, `scores`, `labels` and, where there are any, `masks`."""
@@ -40,6 +44,26 @@ def targets_of(
         one = {"boxes": boxes[image][real], "labels": kinds[real] + first}
         found.append(one if masks is None else one | {"masks": masks[image][real]})
     return found
+
+
+def shifted(
+    moves: torch.Tensor, anchors: torch.Tensor, weights: Sequence[float], size: tuple[int, int]
+) -> torch.Tensor:
+    """Boxes within an image, shape (..., 4), of all images at once.
+
+    Args:
+        moves: what leads from anchors to boxes, shape (..., 4): of middles relative to sides, logarithms of growth.
+        anchors: shape (..., 4).
+        weights: what the four were multiplied with.
+        size: (height, width) of the image.
+    """
+    sizes = anchors[..., 2:] - anchors[..., :2]
+    moves = moves / moves.new_tensor(weights)
+    middles = moves[..., :2] * sizes + anchors[..., :2] + 0.5 * sizes
+    half = 0.5 * torch.exp(moves[..., 2:].clamp_max(_LARGEST_GROWTH)) * sizes
+    height, width = (float(side) for side in size)
+    corners = torch.cat([middles - half, middles + half], dim=-1).clamp_min(0.0)
+    return torch.minimum(corners, moves.new_tensor([width, height, width, height]))
 
 
 def detections(found: Found, most: int, first: int) -> torch.Tensor:

@@ -12,7 +12,7 @@ from torchvision.ops import box_iou
 
 from framewatt.workloads.contract import Facts
 from framewatt.workloads.ssd import BEST, CODED, FULL, LEAST_SCORE, MATCHED, MOST, OVERLAP, SCALE, Dimensions
-from framewatt.workloads.torch._detector import detections, listed, normal, targets_of
+from framewatt.workloads.torch._detector import detections, listed, normal, shifted, targets_of
 from framewatt.workloads.torch._search import best_boxes
 
 _FIRST = 1
@@ -78,13 +78,8 @@ class PreparedSSD(SSD):
         """The same detections, found for all images at once: what an exporter takes."""
         images = normal(images, self.dimensions.mean, self.dimensions.deviation)
         heads = self.head(list(self.backbone(images).values()))
-        size, shifts = float(self.dimensions.size), heads["bbox_regression"]
-        anchors = torch.from_numpy(self.dimensions.default_boxes()).to(shifts.device)
-        sizes, weights = anchors[:, 2:] - anchors[:, :2], shifts.new_tensor(CODED)
-        shifts = shifts / weights
-        middles = shifts[..., :2] * sizes + anchors[:, :2] + 0.5 * sizes
-        half = 0.5 * torch.exp(shifts[..., 2:].clamp(max=self.box_coder.bbox_xform_clip)) * sizes
-        boxes = torch.cat([middles - half, middles + half], dim=-1).clamp_min(0.0).clamp_max(size)
+        anchors = torch.from_numpy(self.dimensions.default_boxes()).to(images.device)
+        boxes = shifted(heads["bbox_regression"], anchors, CODED, (self.dimensions.size,) * 2)
         shares = torch.softmax(heads["cls_logits"], dim=-1)[..., _FIRST:]
         return best_boxes(boxes, shares, least=LEAST_SCORE, best=BEST, overlap=OVERLAP, most=MOST)
 

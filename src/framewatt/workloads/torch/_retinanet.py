@@ -1,0 +1,126 @@
+"""RetinaNet of torchvision, on images that are prepared: they are not resized again."""
+
+import torch
+from torch import nn
+from torchvision.models.detection import retinanet_resnet50_fpn
+from torchvision.models.detection.anchor_utils import AnchorGenerator
+from torchvision.models.detection.retinanet import RetinaNet
+from torchvision.ops.feature_pyramid_network import LastLevelP6P7
+
+from framewatt.workloads.contract import Facts
+from framewatt.workloads.retinanet import (
+    BACKGROUND,
+    BEST,
+    CODED,
+    DEVIATION,
+    FULL,
+    LEAST_SCORE,
+    MATCHED,
+    MEAN,
+    MOST,
+    OVERLAP,
+    RATIOS,
+    Dimensions,
+)
+from framewatt.workloads.torch._detector import detections, listed, normal, shifted, targets_of
+from framewatt.workloads.torch._resnet import narrow_pyramid
+from framewatt.workloads.torch._search import best_boxes
+
+
+class PreparedRetinaNet(RetinaNet):
+    """torchvision's RetinaNet with its backbone, heads, matching, losses and search, without its resizing.
+
+    Args:
+        backbone: gives the maps.
+        anchors: makes the anchors.
+        dimensions: of both.
+        classes: there is none for the background.
+        head: of the maps; None makes one.
+    """
+
+    def __init__(
+        self, backbone: nn.Module, anchors: nn.Module, dimensions: Dimensions, classes: int, head: nn.Module | None
+    ) -> None:
+        super().__init__(
+            backbone,
+            classes,
+            anchor_generator=anchors,
+            head=head,
+            score_thresh=LEAST_SCORE,
+            nms_thresh=OVERLAP,
+            detections_per_img=MOST,
+            fg_iou_thresh=MATCHED,
+            bg_iou_thresh=BACKGROUND,
+            topk_candidates=BEST,
+        )
+        self.dimensions = dimensions
+
+    def forward(
+        self,
+        images: torch.Tensor,
+        boxes: torch.Tensor | None = None,
+        classes: torch.Tensor | None = None,
+        masks: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Detections, shape (n, MOST, 6), or the loss where there are targets.
+
+        Args:
+            images: shape (n, 3, height, width), from 0 to 1.
+            boxes: what is to be found, see datasets.objects.Targets.
+            classes: of each, shape (n, most).
+            masks: are not looked at.
+        """
+        features = list(self.backbone(normal(images, MEAN, DEVIATION)).values())
+        # Boxes need more digits than half formats have.
+        heads = {name: values.float() for name, values in self.head(features).items()}
+        shown = listed(images)
+        anchors = self.anchor_generator(shown, [values.float() for values in features])
+        if boxes is not None and classes is not None:
+            losses: dict[str, torch.Tensor] = self.compute_loss(targets_of(boxes, classes, None, 0), heads, anchors)
+            return sum(losses.values())
+        counts = [values.shape[2] * values.shape[3] * self.dimensions.anchors_a_place for values in features]
+        by_map = {name: list(values.split(counts, dim=1)) for name, values in heads.items()}
+        found = self.postprocess_detections(by_map, [list(one.split(counts)) for one in anchors], shown.image_sizes)
+        return detections(found, MOST, 0)
+
+    def at_once(self, images: torch.Tensor) -> torch.Tensor:
+        """The same detections, found for all images at once: what an exporter takes."""
+        height, width = images.shape[2], images.shape[3]
+        heads = self.head(list(self.backbone(normal(images, MEAN, DEVIATION)).values()))
+        anchors = [torch.from_numpy(part).to(images.device) for part in self.dimensions.anchors(height, width)]
+        counts = [len(part) for part in anchors]
+        shares = torch.sigmoid(heads["cls_logits"]).split(counts, dim=1)
+        boxes, scores = [], []
+        for part, share, moves in zip(anchors, shares, heads["bbox_regression"].split(counts, dim=1), strict=True):
+            classes = share.shape[2]
+            tops, places = share.flatten(1).topk(min(BEST, share.shape[1] * classes), dim=1)
+            which = places // classes
+            chosen = moves.gather(1, which[..., None].expand(-1, -1, 4))
+            boxes.append(shifted(chosen, part[which], CODED, (height, width)))
+            kinds = torch.arange(classes, device=images.device)
+            scores.append(tops[..., None] * (places[..., None] % classes == kinds))
+        found = torch.cat(boxes, dim=1)
+        # Of each map the best were chosen already.
+        every = sum(part.shape[1] for part in scores)
+        return best_boxes(found, torch.cat(scores, dim=1), least=LEAST_SCORE, best=every, overlap=OVERLAP, most=MOST)
+
+
+def build_retinanet(dimensions: Dimensions, facts: Facts) -> PreparedRetinaNet:
+    """A RetinaNet with random weights.
+
+    Args:
+        dimensions: of the model; those of FULL give torchvision's own parts.
+        facts: of the data set.
+
+    Raises:
+        FramewattError: the images have other sides than multiples of 32.
+    """
+    dimensions.check(facts.input_shape)
+    if dimensions == FULL:
+        whole = retinanet_resnet50_fpn(weights=None, weights_backbone=None, num_classes=facts.classes)
+        return PreparedRetinaNet(whole.backbone, whole.anchor_generator, dimensions, facts.classes, whole.head)
+    channels = dimensions.pyramid
+    top = LastLevelP6P7(channels, channels)
+    backbone = narrow_pyramid(dimensions.stem, dimensions.stages, dimensions.blocks, 2, channels, top)
+    anchors = AnchorGenerator(tuple(dimensions.scales()), (RATIOS,) * len(dimensions.sizes))
+    return PreparedRetinaNet(backbone, anchors, dimensions, facts.classes, None)
