@@ -27,7 +27,9 @@ def within(folder: Path, name: str) -> Path:
             problem = "a link out of the folder"
         there = problem is None and path.is_file()
     except (OSError, ValueError, RuntimeError) as error:
-        raise FramewattError(f"{folder}: found {name[:100]!r}, which is no file ({error}); allowed: a name") from error
+        raise FramewattError(
+            f"{folder}: found {name[:100]!r}, which names no file; allowed: files in that folder"
+        ) from error
     if problem is not None:
         raise FramewattError(f"{folder}: found {name[:100]!r}, {problem}; allowed: files in that folder")
     if not there:
