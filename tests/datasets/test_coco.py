@@ -1,6 +1,8 @@
 """Photographs with objects in COCO's form, as they are read."""
 
 import json
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +10,20 @@ import numpy as np
 import PIL.Image
 import pytest
 from coco_factory import OPTIONS, PARTS, SIZE, annotation, content, encoded, photograph, write
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from pycocotools import mask as tools
+from pycocotools.coco import COCO
 from samples import sample
 
 from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.masks import encode
 from framewatt.datasets.record import record_of
+from framewatt.datasets.sources import fetch_source
 from framewatt.datasets.storing import load_arrays, save_arrays
 from framewatt.tasks import task_of
 from framewatt.tasks.average_precision import MASK
@@ -266,13 +276,11 @@ def test_boxes_and_masks_of_real_photographs_are_where_cocos_own_tools_have_them
     folder, content_of = sample("coco2017-ccby"), {}
     for one in json.loads((folder / REAL["test"][0]).read_text())["annotations"]:
         content_of.setdefault(one["image_id"], []).append(one)
-    from pycocotools.coco import COCO
-
-    tools = COCO(str(folder / REAL["test"][0]))
+    annotated = COCO(str(folder / REAL["test"][0]))
     arrays = make_arrays({**REAL, "size": 640, "train": None}, {"folder": folder})
-    listed = sorted(tools.loadImgs(tools.getImgIds()), key=lambda image: image["id"])
+    listed = sorted(annotated.loadImgs(annotated.getImgIds()), key=lambda image: image["id"])
     order = np.random.default_rng(0).permutation(len(listed))
-    objects, kinds = arrays.y_test, sorted(tools.getCatIds())
+    objects, kinds = arrays.y_test, sorted(annotated.getCatIds())
     compared = 0
     for place, index in enumerate(order):
         image = listed[index]
@@ -287,9 +295,64 @@ def test_boxes_and_masks_of_real_photographs_are_where_cocos_own_tools_have_them
             left, top, wide, high = one["bbox"]
             np.testing.assert_allclose(objects.boxes[number], [left, top, left + wide, top + high], rtol=1e-6)
             assert kinds[objects.classes[number]] == one["category_id"]
-            assert np.array_equal(objects.mask(number)[:height, :width], tools.annToMask(one)), one["id"]
+            assert np.array_equal(objects.mask(number)[:height, :width], annotated.annToMask(one)), one["id"]
             compared += 1
     assert compared > 300
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    arrays(np.uint8, st.tuples(st.integers(1, 32), st.just(32)), elements=st.integers(0, 1)),
+    st.sampled_from(["polygons", "runs", "text"]),
+)
+def test_a_mask_comes_back_from_whatever_it_was_written_as(tmp_path: Path, mask: np.ndarray, form: str) -> None:
+    """From a file on, in an image that is as wide as its square; its tightest box comes back too."""
+    if not mask.any():
+        return
+    counts: Any = encode(mask).tolist()
+    if form == "text":
+        counts = tools.encode(np.asfortranarray(mask))["counts"].decode()
+    segmentation: Any = {"size": list(mask.shape), "counts": counts}
+    if form == "polygons":
+        pixels = np.argwhere(mask).tolist()
+        segmentation = [[x, y, x + 1, y, x + 1, y + 1, x, y + 1] for y, x in pixels]
+    rows, columns = np.nonzero(mask)
+    left, top, right, bottom = (int(edge) for edge in (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1))
+    said = content()
+    said["test"]["images"][0] |= {"height": mask.shape[0], "width": 32}
+    box = [left, top, right - left, bottom - top]
+    said["test"]["annotations"] = [annotation(7, 1, bbox=box, segmentation=segmentation)]
+    folder = write(tmp_path, said)
+    (folder / "val" / "001.png").write_bytes(encoded(photograph(1, mask.shape)))
+    objects = read(folder, train=None).y_test
+    assert np.array_equal(objects.mask(0)[: len(mask)], mask)
+    assert objects.boxes.tolist() == [[left, top, right, bottom]]
+    assert objects.areas.tolist() == [mask.sum()]
+
+
+def test_archives_are_unpacked_into_one_folder_by_their_checksums(tmp_path: Path) -> None:
+    """As COCO publishes them: one archive with all annotations, and one with the images of each split."""
+    folder, waiting = write(tmp_path / "original"), tmp_path / ".coco.downloads"
+    waiting.mkdir()
+    files = []
+    for part in ("annotations", "train", "val"):
+        archive = waiting / f"{part}.zip"
+        with zipfile.ZipFile(archive, "w") as packed:
+            for path in sorted((folder / part).iterdir()):
+                packed.write(path, path.relative_to(folder))
+        size_b, checksum = archive.stat().st_size, f"sha256:{sha256_of(archive)}"
+        files.append({"url": f"http://127.0.0.1:9/{part}.zip", "checksum": checksum, "size_b": size_b})
+    fetch_source("coco", {"title": "COCO", "page": "", "files": files}, tmp_path / "coco")
+    found, wanted = read(tmp_path / "coco"), read(folder)
+    assert np.array_equal(found.x_test, wanted.x_test)
+    assert found.about == wanted.about
+
+
+def test_they_are_made_without_cocos_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which are not in the environment in which data sets are made."""
+    for name in [name for name in sys.modules if name.startswith("pycocotools")] + ["pycocotools"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert read(write(tmp_path)).y_test.masked
 
 
 def test_parts_are_named_as_they_are_in_the_folder(tmp_path: Path) -> None:

@@ -77,7 +77,8 @@ def make(
         seed: seed of the choice and the order.
 
     Raises:
-        FramewattError: a file is missing, elsewhere or damaged, annotations are wrong, or an image is in both splits.
+        FramewattError: a file is missing, elsewhere or damaged, annotations are wrong, or two images, also of
+            both splits, have the same file.
     """
     testing = _part(folder, "test", test, test_samples, seed)
     training = _Part(testing.instances, [], [])
@@ -128,9 +129,13 @@ def _check_together(training: _Part, testing: _Part) -> None:
         raise FramewattError(
             f"{train.path}: found other categories than in {test.path}; allowed: the same ids and names in both"
         )
-    known = {path.resolve() for path in training.paths}
-    if both := next((path for path in testing.paths if path.resolve() in known), None):
-        raise FramewattError(f"{both}: found a test image that is learnt from too; allowed: in one of both")
+    known: set[Path] = set()
+    for path in (*training.paths, *testing.paths):
+        if path.resolve() in known:
+            raise FramewattError(
+                f"{path}: found the file of another image too, to learn from or to test with; allowed: one image each"
+            )
+        known.add(path.resolve())
 
 
 def _filled(

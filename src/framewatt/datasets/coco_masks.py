@@ -23,8 +23,8 @@ FEWEST = 6
 _FINE = 5
 """Steps of a pixel in which outlines are drawn."""
 
-_LONGEST = 10**7
-"""Most steps of an outline: 2,000,000 pixels long. More would be a fault, and fill the memory."""
+_LONGEST = 2 * 10**6
+"""Most steps of an outline, which is 400,000 pixels long then. More would be a fault, and fill the memory."""
 
 _FIRST, _BITS, _GOES_ON, _NEGATIVE = 48, 5, 0x20, 0x10
 """Of runs as text: the character of 0, bits of a number in each, and marks that another follows and of the sign."""
