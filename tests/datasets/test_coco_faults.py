@@ -11,6 +11,8 @@ import numpy as np
 import PIL.Image
 import pytest
 from coco_factory import CROWD, OPTIONS, PARTS, SQUARE, annotation, content, encoded, photograph, write
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from samples import sample
 
 from framewatt.base.errors import FramewattError
@@ -333,6 +335,48 @@ def test_bytes_that_are_changed_at_random_are_an_image_or_one_line(tmp_path: Pat
     assert len(lines) > 50
     assert whole > 50
     assert all("val/001.png: found " in line for line in lines)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from([HUGE, -HUGE, 1e308]),
+    lambda parts: st.lists(parts, max_size=4) | st.dictionaries(st.text(max_size=5), parts, max_size=3),
+    max_leaves=5,
+)
+
+
+def places_in(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Of every part of a value."""
+    keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    return [place, *(inner for key in keys for inner in places_in(value[key], (*place, key)))]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data(), st.booleans())
+def test_any_part_that_becomes_anything_else_is_read_or_one_line(
+    tmp_path: Path, data: st.DataObject, masks: bool
+) -> None:
+    said = content()
+    part: Any = said
+    *above, last = data.draw(st.sampled_from([place for place in places_in(said["test"]) if place]))
+    for key in ("test", *above):
+        part = part[key]
+    part[last] = data.draw(JSON)
+    folder = write(tmp_path, said)
+    try:
+        made = make_arrays({**OPTIONS, "masks": masks}, {"folder": folder})
+    except FramewattError as error:
+        line = str(error)
+    else:
+        line = ""
+        assert np.isfinite(made.y_test.boxes).all()
+        assert made.y_test.masked == masks
+    assert not line or "; allowed: " in line
+    assert len(line.replace(str(folder), "")) < 700
 
 
 def test_a_faulty_file_says_which_of_many_images_is_the_first(tmp_path: Path) -> None:
