@@ -24,7 +24,11 @@ VALUES = ("20", 3.5, True, -1, None, float("nan"), float("inf"), 10**30, [], ["a
 """All of them wrong for an option that counts something."""
 
 TEXTS = ("preprocessing", "test", "train", "damaged", "wrong_encoding", "expected_vocabulary_sha256")
-LISTS = {("wmt", "train"), ("wmt", "test"), ("synthetic", "shape"), ("own", "inputs")}
+LISTS = {(module, option) for module in ("coco", "wmt") for option in ("train", "test")}
+LISTS |= {("synthetic", "shape"), ("own", "inputs")}
+WORDS = {("coco", "preprocessing")}
+"""Of which each is one of some."""
+
 FILES = ("folder", "arrays", ("imdb", "vocabulary"))
 
 
@@ -33,9 +37,9 @@ def right(module: str, option: str) -> list[str]:
     default = inspect.signature(maker("", module)).parameters[option].default
     if option in FILES or (module, option) in FILES:
         return []
-    may = {(module, option) in LISTS: "[]", option in ("extra", "masks"): "True", default is None: "None"}
-    text = ["'20'"] if option in TEXTS and (module, option) not in LISTS else []
-    return [*text, *(value for of_type, value in may.items() if of_type)]
+    may = [((module, option) in LISTS, "[]"), (option in ("extra", "masks"), "True"), (default is None, "None")]
+    text = ["'20'"] if option in TEXTS and (module, option) not in LISTS | WORDS else []
+    return [*text, *(value for of_type, value in may if of_type)]
 
 
 OPTIONS = [(module, name) for module in OF_MODULES for name in inspect.signature(maker("", module)).parameters]
@@ -104,6 +108,9 @@ def test_an_option_that_is_needed_and_missing_is_named(module: str, option: str)
             {"sources": {"folder": "a", "labels": "b"}},
             "labels: found a source; allowed: fine, coarse, and no ",
         ),
+        ("coco", {"test": ["a", 1]}, "test: found ['a', 1]; allowed: a list, each text"),
+        ("coco", {"size": 16}, "size: found 16; allowed: a whole number, 32 to 4096"),
+        ("coco", {"preprocessing": "20"}, "preprocessing: found '20'; allowed: unit, torch, caffe, tf"),
         ("numbers", {"longest": "1" * 99}, f"longest: found '{'1' * 59}…; allowed: a whole number, 1 to "),
     ],
 )

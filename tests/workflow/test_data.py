@@ -52,6 +52,16 @@ def test_a_text_of_a_users_folder_is_a_stream_that_is_judged_by_what_counting_re
     assert load_arrays(checkout.root / "resources/data/wikitext-2-valid.npz").segment == 64
 
 
+def test_photographs_of_a_users_folder_have_their_objects(checkout: Checkout) -> None:
+    photographs = f"data_coco2017={sample('coco2017-ccby')}"
+    answer = checkout.snakemake("resources/data/coco2017-few-masks.npz", config=photographs)
+    assert answer.code == 0, answer.text
+    record = json.loads((checkout.root / "resources/data/coco2017-few-masks.json").read_text())
+    assert (record["task"], record["classes"], record["input_shape"]) == ("segmentation", 80, [3, 320, 320])
+    assert (sum(record["train_objects_per_class"]), sum(record["test_objects_per_class"])) == (466, 403)
+    assert load_arrays(checkout.root / "resources/data/coco2017-few-masks.npz").y_test.masked
+
+
 def test_a_damaged_original_is_one_line_and_leaves_nothing(checkout: Checkout) -> None:
     folder = checkout.root / "mine"
     shutil.copytree(sample("svhn-tiny"), folder)

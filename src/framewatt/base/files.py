@@ -83,13 +83,20 @@ def read_json(path: Path) -> Any:
     return parse_json(path.read_text(encoding="utf-8"))
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str, *, any_number: bool = False) -> Any:
     """Parse JSON text as strictly as `read_json`.
+
+    Args:
+        text: the JSON.
+        any_number: whether the caller looks at the numbers, and can say whose they are: NaN, infinity and whole numbers
+            of more than 64 bits pass then.
 
     Raises:
         ValueError: see read_json.
     """
     try:
+        if any_number:
+            return json.loads(text, object_pairs_hook=_each_once)
         return json.loads(
             text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole, object_pairs_hook=_each_once
         )

@@ -1,0 +1,161 @@
+"""Photographs with objects, as COCO publishes them, or whatever is annotated in its form.
+
+Source: T.-Y. Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from framewatt.base.entries import problem_of_name
+from framewatt.base.errors import FramewattError
+from framewatt.datasets.about import about
+from framewatt.datasets.annotated import DETECTION, SEGMENTATION
+from framewatt.datasets.coco_annotations import Instances, Listed, read_instances
+from framewatt.datasets.coco_images import decoded, decoder, within
+from framewatt.datasets.coco_objects import COUNTED, Object, joined, on_image
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.objects import Objects
+from framewatt.datasets.options import Count, Limits, Positive, Seed
+from framewatt.datasets.preprocessing import PREPROCESSINGS, Image
+from framewatt.datasets.selection import chosen
+from framewatt.datasets.squares import MASKS, WORDS, Shape, placing
+from framewatt.host.machine import usable_processors
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The images of a split.
+
+    Attributes:
+        instances: what its file says.
+        chosen: the images that are used, in their order.
+        paths: their files.
+    """
+
+    instances: Instances
+    chosen: list[Listed]
+    paths: list[Path]
+
+
+def make(
+    folder: Path,
+    *,
+    test: Sequence[str],
+    size: Annotated[int, Limits(32, 4096)],
+    masks: bool,
+    train: Sequence[str] | None = None,
+    resize: Shape = "fit",
+    preprocessing: Literal["unit", "torch", "caffe", "tf"] = "unit",
+    train_samples: Count | None = None,
+    test_samples: Positive | None = None,
+    seed: Seed = 0,
+) -> Arrays:
+    """Photographs as squares of one size, with the boxes, and if wanted the masks, of the objects on them.
+
+    Classes are numbered from 0 in the order of the categories' ids, of which COCO leaves some out. Images without an
+    annotation stay. Crowds stay, and are marked. Boxes are cut at the edges of their images. What is left of a box or a
+    mask may be nothing, as of one outside its image or of one too thin for a pixel of the square: such annotations are
+    left out, and counted, and so are polygons of fewer than three points.
+
+    Args:
+        folder: with all of them.
+        test: names of the file of annotations and of the folder of images to test with, each relative to `folder`.
+        size: pixels of the squares' sides.
+        masks: whether the task is segmentation, with a mask of each object, or detection, in which masks are not read.
+        train: as `test`, to learn from; None leaves the training set empty.
+        resize: `fit` keeps proportions, and pads right and below with 0; `stretch` does not.
+        preprocessing: values, a name in `PREPROCESSINGS`; torchvision's detectors take `unit`, and what their backbones
+            take is `torch`.
+        train_samples: number of training images to take at random; None takes all.
+        test_samples: the same for the test set.
+        seed: seed of the choice and the order.
+
+    Raises:
+        FramewattError: a file is missing, elsewhere or damaged, annotations are wrong, or two images, also of
+            both splits, have the same file.
+    """
+    testing = _part(folder, "test", test, test_samples, seed)
+    training = _Part(testing.instances, [], [])
+    if train is not None:
+        training = _part(folder, "train", train, train_samples, seed)
+    _check_together(training, testing)
+    fields: dict[str, Any] = {}
+    counted: dict[str, Any] = {}
+    for split, part in {"train": training, "test": testing}.items():
+        images, objects, counts = _filled(part, size, resize, preprocessing, masks=masks)
+        fields |= {f"x_{split}": images, f"y_{split}": objects}
+        counted[f"{split}_annotations"] = {what: counts[what] for what in COUNTED}
+    categories = testing.instances.categories
+    words = [WORDS[resize].format(size), PREPROCESSINGS[preprocessing][1], "not turned by EXIF", *([MASKS] * masks)]
+    files = dict.fromkeys(part.instances.path for part in (training, testing))
+    says = about(
+        "; ".join(words),
+        read=[*files, *training.paths, *testing.paths],
+        root=folder,
+        decoder=decoder(),
+        class_names=list(categories.values()),
+        category_ids=list(categories),
+        **counted,
+    )
+    task = SEGMENTATION if masks else DETECTION
+    return Arrays(**fields, class_count=len(categories), about=says, task=task)
+
+
+def _part(folder: Path, split: str, names: Sequence[str], samples: int | None, seed: int) -> _Part:
+    """The images of a split that are used, and where they are."""
+    if len(names) != 2 or (problem := next(filter(None, map(problem_of_name, names)), None)):
+        found = f"{list(names)}, {problem}" if len(names) == 2 else str(list(names))
+        raise FramewattError(
+            f"{split}: found {found}; allowed: names of a file of annotations and of a folder of images"
+        )
+    file, images = (folder / name for name in names)
+    instances = read_instances(file)
+    if not images.is_dir():
+        raise FramewattError(f"{images}: found no such folder; allowed: the images that {names[0]} lists")
+    indices = chosen(len(instances.images), samples, f"{split}_samples", seed)
+    listed = [instances.images[index] for index in indices]
+    return _Part(instances, listed, [within(images, one.file_name) for one in listed])
+
+
+def _check_together(training: _Part, testing: _Part) -> None:
+    train, test = training.instances, testing.instances
+    if train.categories != test.categories:
+        raise FramewattError(
+            f"{train.path}: found other categories than in {test.path}; allowed: the same ids and names in both"
+        )
+    known: set[Path] = set()
+    for path in (*training.paths, *testing.paths):
+        if path.resolve() in known:
+            raise FramewattError(
+                f"{path}: found the file of another image too, to learn from or to test with; allowed: one image each"
+            )
+        known.add(path.resolve())
+
+
+def _filled(
+    part: _Part, size: int, resize: Shape, preprocessing: str, *, masks: bool
+) -> tuple[Image, Objects, Counter[str]]:
+    """The images of a split, shape (n, 3, size, size), what is on them, and what was left out."""
+    images = np.zeros((len(part.chosen), 3, size, size), np.float32)
+    kinds = {category: kind for kind, category in enumerate(part.instances.categories)}
+    ready = PREPROCESSINGS[preprocessing][0]
+
+    def fill(index: int) -> tuple[list[Object], Counter[str]]:
+        """One image, written directly into the result, and what is on it."""
+        listed = part.chosen[index]
+        placed = placing(listed.size, size, resize)
+        height, width = placed.inner
+        pixels = ready(placed.pixels(decoded(part.paths[index], listed.size)))
+        images[index, :, :height, :width] = pixels.transpose(2, 0, 1)
+        return on_image(listed, placed, kinds, masks=masks)
+
+    with ThreadPoolExecutor(usable_processors()) as pool:
+        filled = list(pool.map(fill, range(len(images))))
+    objects = joined([found for found, _ in filled], size, masks=masks)
+    return images, objects, sum((counts for _, counts in filled), Counter())
