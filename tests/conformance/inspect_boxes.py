@@ -4,12 +4,16 @@
 """
 
 import sys
+from typing import Any
 
 import numpy as np
 
 from framewatt.datasets.ragged import IGNORED
+from framewatt.tasks.average_precision import MASK
+from framewatt.workloads.mask_rcnn import CELLS
 from framewatt.workloads.ssd import CODED, MATCHED
 
+STRIDES = (4, 8, 16, 32)
 SEARCH = {"least": 0.01, "best": 40, "overlap": 0.45, "most": 20}
 
 
@@ -47,8 +51,34 @@ def of_torch(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         **{name: torch.stack(parts).numpy() for name, parts in found.items()},
         "shifts": coder.encode_single(values["others"], values["anchors"]).numpy(),
         "shifted": coder.decode_single(values["moves"], values["anchors"]).numpy(),
+        "aligned": aligned_by_torch(values).numpy(),
+        "within": within_by_torch(values).numpy(),
         "exported": best_boxes(values["candidates"], values["scores"], **SEARCH).numpy(),
     }
+
+
+def aligned_by_torch(values: dict[str, Any]) -> Any:
+    """What maps have within regions, by torchvision's RoIAlign over levels, shape (k, CELLS, CELLS, channels)."""
+    import torch
+    from torchvision.ops import MultiScaleRoIAlign
+
+    names = [str(number) for number in range(len(STRIDES))]
+    maps = {name: values[f"map_{name}"].permute(0, 3, 1, 2) for name in names}
+    images = range(len(values["map_0"]))
+    side = values["map_0"].shape[1] * STRIDES[0]
+    of_image = [values["regions"][values["region_images"] == image] for image in images]
+    found = MultiScaleRoIAlign(names, CELLS, 2)(maps, of_image, [(side, side)] * len(of_image))
+    assert isinstance(found, torch.Tensor)
+    return found.permute(0, 2, 3, 1)
+
+
+def within_by_torch(values: dict[str, Any]) -> Any:
+    """What masks have within regions, by torchvision's way of asking for them, shape (k, MASK, MASK)."""
+    import torch
+    from torchvision.ops import roi_align
+
+    numbers = torch.arange(len(values["regions"]))[:, None].to(values["regions"].dtype)
+    return roi_align(values["region_masks"][:, None], torch.cat([numbers, values["regions"]], dim=1), MASK)[:, 0]
 
 
 def of_tensorflow(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -57,6 +87,7 @@ def of_tensorflow(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
     from framewatt.workloads.tensorflow import _retinanet, _ssd
     from framewatt.workloads.tensorflow._boxes import best_boxes, overlaps, shifted, shifts
+    from framewatt.workloads.tensorflow._roi_align import masks_within, roi_align
 
     values = {name: tf.constant(array) for name, array in given.items()}
     found = {
@@ -67,6 +98,9 @@ def of_tensorflow(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         "shifts": shifts(values["others"], values["anchors"], CODED),
         "shifted": shifted(values["moves"], values["anchors"], CODED),
     }
+    maps = [values[f"map_{number}"] for number in range(len(STRIDES))]
+    found["aligned"] = roi_align(maps, values["regions"], values["region_images"], STRIDES, CELLS)
+    found["within"] = masks_within(values["region_masks"], values["regions"], MASK)
     return {name: part.numpy() for name, part in found.items()}
 
 

@@ -12,7 +12,7 @@ from framewatt.datasets.ragged import IGNORED
 from framewatt.study.cell import environment_of
 from framewatt.tasks.same_boxes import same_share
 
-IMAGES, OBJECTS, ANCHORS, CANDIDATES, CLASSES = 12, 8, 60, 50, 3
+IMAGES, OBJECTS, ANCHORS, CANDIDATES, CLASSES, REGIONS = 12, 8, 60, 50, 3, 40
 
 
 def boxes(draw: np.random.Generator, *shape: int) -> np.ndarray:
@@ -46,6 +46,21 @@ def given() -> dict[str, np.ndarray]:
         "others": boxes(draw, ANCHORS),
         # Some grow by more than is allowed.
         "moves": draw.normal(0, 12, (ANCHORS, 4)).astype(np.float32),
+        **regions(draw),
+    }
+
+
+def regions(draw: np.random.Generator) -> dict[str, np.ndarray]:
+    """Maps of two images of 128 pixels, and regions of them: of no area, beyond the image, as large as it, random."""
+    begin = draw.uniform(-20, 120, (REGIONS, 2))
+    found = np.concatenate([begin, begin + np.exp(draw.uniform(0, 4.8, (REGIONS, 2)))], axis=1)
+    found[:4] = [[10, 10, 10, 10], [200, 200, 260, 280], [-50, -50, -20, -30], [0, 0, 128, 128]]
+    maps = {f"map_{level}": draw.normal(size=(2, side, side, 5)) for level, side in enumerate((32, 16, 8, 4))}
+    return {
+        **{name: values.astype(np.float32) for name, values in maps.items()},
+        "regions": found.astype(np.float32),
+        "region_images": np.repeat([0, 1], REGIONS // 2).astype(np.int32),
+        "region_masks": (draw.random((REGIONS, 128, 128)) < 0.5).astype(np.float32),
     }
 
 
@@ -119,3 +134,12 @@ def test_searches_find_what_torchvisions_finds(found: dict[str, dict[str, np.nda
         assert np.allclose(one[:, 4], other[:, 4]), "they are in the order of their scores"
     assert (theirs[6] == -1).all(), "nothing is above the least score"
     assert (theirs[..., 4] >= 0).sum() > 100
+
+
+@pytest.mark.parametrize("what", ["aligned", "within"])
+def test_regions_have_what_torchvision_finds_in_them(found: dict[str, dict[str, np.ndarray]], what: str) -> None:
+    ours, theirs = found["tensorflow"][what], found["torch"][what]
+    assert ours.shape == theirs.shape
+    assert np.abs(ours - theirs).max() < 1e-4
+    assert np.abs(theirs[1]).max() == 0, "beyond the image there is nothing"
+    assert np.abs(theirs[3:]).max() > 0.5

@@ -16,7 +16,7 @@ from framewatt.datasets.storing import save_arrays
 from framewatt.datasets.synthetic_shapes import CLASSES
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.workloads import gnmt, neumf, registered_models, retinanet, ssd, transformer_xl
+from framewatt.workloads import gnmt, mask_rcnn, neumf, registered_models, retinanet, ssd, transformer_xl
 
 REGISTERED = [(framework, model) for framework in FRAMEWORKS for model in registered_models(framework)]
 NEUMFS = {"neumf": neumf.FULL, "neumf_as_published": neumf.AS_PUBLISHED, "neumf_small": neumf.SMALL}
@@ -45,11 +45,23 @@ SSDS = {
     for model, dimensions in {"ssd300": ssd.FULL, "ssd_small": ssd.SMALL}.items()
 }
 RETINANETS = [(framework, model) for framework in ("torch", "tensorflow") for model in ("retinanet", "retinanet_small")]
-DETECTORS = [*SSDS, *RETINANETS]
+MASKS = [(framework, model) for framework in ("torch", "tensorflow") for model in ("mask_rcnn", "mask_rcnn_small")]
+DETECTORS = [*SSDS, *RETINANETS, *MASKS]
 """Models that find objects; MXNet has none."""
-OF_OBJECTS = {"ssd300": 300, "ssd_small": 128, "retinanet": 320, "retinanet_small": 128}
+OF_OBJECTS = {
+    **{"ssd300": 300, "ssd_small": 128, "retinanet": 320, "retinanet_small": 128},
+    **{"mask_rcnn": 320, "mask_rcnn_small": 128},
+}
 """Pixels of the images that each is shown."""
-SHAPES = {"module": "synthetic_shapes", "train_samples": 20, "test_samples": 10, "most": 3, "masks": False, "seed": 0}
+KINDS = {"ssd": ssd, "retinanet": retinanet, "mask_rcnn": mask_rcnn}
+SHAPES = {"module": "synthetic_shapes", "train_samples": 20, "test_samples": 10, "most": 3, "seed": 0}
+
+
+def shapes_file(model: str) -> str:
+    """Name of a detector's data set: with masks where it finds them."""
+    return f"shapes_{OF_OBJECTS[model]}{'_masks' * ('mask' in model)}"
+
+
 PAIRS = {
     "module": "synthetic_ratings",
     # Five users, each with one item and one negative to test, one item and three negatives to train.
@@ -103,12 +115,15 @@ PARAMETERS = {
     # From random weights normalisations are trained, two weights for each of a ResNet-50's 26,560 channels.
     **{pair: 34_014_999 - 88 * 9 * (9 * 256 + 1) + 2 * 26_560 for pair in RETINANETS if pair[1] == "retinanet"},
     **{pair: 840_399 for pair in RETINANETS if pair[1] == "retinanet_small"},
+    # Of torchvision's 44,401,393 with 91 classes, 87 labels less: scores and boxes of 1,024 units, masks of 256.
+    **{pair: 44_401_393 - 87 * (1025 + 4 * 1025 + 257) + 2 * 26_560 for pair in MASKS if pair[1] == "mask_rcnn"},
+    **{pair: 981_783 for pair in MASKS if pair[1] == "mask_rcnn_small"},
     **{pair: dimensions.encoder_parameters(VOCABULARY) for pair, dimensions in ENCODERS.items()},
 }
 
 DEEPER = (
     *("resnet101", "resnet152", "transformer_xl", "transformer_xl_as_published"),
-    *("gnmt", "gnmt_as_published", "gnmt_encoder_small", "ssd300", "retinanet"),
+    *("gnmt", "gnmt_as_published", "gnmt_encoder_small", "ssd300", "retinanet", "mask_rcnn"),
 )
 """Models that differ from another in their sizes, or are a part of it: what they are is asked, and not what they do."""
 LARGE = ("bert_base",)
@@ -127,7 +142,7 @@ MODULES = {
     **dict.fromkeys(NEUMFS, "synthetic_ratings"),
     **dict.fromkeys(OF_TEXTS, "synthetic_text"),
     **dict.fromkeys(OF_SENTENCES, "synthetic_language"),
-    **{model: f"shapes_{size}" for model, size in OF_OBJECTS.items()},
+    **{model: shapes_file(model) for model in OF_OBJECTS},
 }
 """Data sets of the models that do not see digits."""
 
@@ -141,8 +156,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         save_arrays(folder / f"{definition['module']}.npz", make_arrays(few))
     for definition in (PAIRS, SEGMENTS, SENTENCES):
         save_arrays(folder / f"{definition['module']}.npz", make_arrays(definition))
-    for size in set(OF_OBJECTS.values()):
-        save_arrays(folder / f"shapes_{size}.npz", make_arrays({**SHAPES, "size": size}))
+    for model, size in OF_OBJECTS.items():
+        path = folder / f"{shapes_file(model)}.npz"
+        if not path.exists():
+            save_arrays(path, make_arrays({**SHAPES, "size": size, "masks": "mask" in model}))
     return {model: folder / f"{MODULES.get(model, 'digits')}.npz" for model in MODELS}
 
 
@@ -207,6 +224,8 @@ STRIDED = {
     **{pair: {} for pair in (*MEMORIES, *SEARCHES, *ENCODERS)},
     **{pair: {"3x3": 2} for pair in SSDS},
     **{pair: {"1x1": 3, "3x3": 5, "7x7": 1} for pair in RETINANETS},
+    # Without the two maps that a RetinaNet adds.
+    **{pair: {"1x1": 3, "3x3": 3, "7x7": 1} for pair in MASKS},
 }
 EPSILONS = {
     **{(framework, resnet): [1e-5] for framework in FRAMEWORKS for resnet in RESNETS},
@@ -217,7 +236,7 @@ EPSILONS = {
     **{(framework, model): [] for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
     **{pair: [1e-5] for pair in MEMORIES},
     **{pair: [] for pair in (*SEARCHES, *ENCODERS, *SSDS)},
-    **{pair: [1e-5] for pair in RETINANETS},
+    **{pair: [1e-5] for pair in (*RETINANETS, *MASKS)},
 }
 
 
@@ -250,7 +269,8 @@ class TestWorkload:
         found = trained(framework, model)
         each = {"digit_tagger": [8, 10], "transformer_xl_small": [8], **{key: [1] for key in NEUMFS}}.get(model, [10])
         if (framework, model) in DETECTORS:
-            each = [(retinanet if "retinanet" in model else ssd).MOST, 6]
+            kind = next(kind for name, kind in KINDS.items() if name in model)
+            each = [kind.MOST, 6 + 28 * 28 * (kind is mask_rcnn)]
         if (framework, model) in SEARCHES:
             # As long as the longest translation, which has at most twice the ids of its source and ten more.
             each = found["scores_shape"][1:]
@@ -284,7 +304,7 @@ class TestFacts:
         facts = trained(framework, model)["facts"]
         shapes = {"synthetic": [16], "numbers": [8, 64], "synthetic_ratings": [2], "synthetic_text": [8]}
         shapes["synthetic_language"] = [7]
-        shapes |= {f"shapes_{size}": [3, size, size] for size in OF_OBJECTS.values()}
+        shapes |= {shapes_file(model): [3, size, size] for model, size in OF_OBJECTS.items()}
         assert sorted(facts["input_shape"]) == shapes.get(MODULES.get(model), [3, 32, 32])
         assert facts["libraries"]
         assert facts["flops"] or facts["flops_reason"]

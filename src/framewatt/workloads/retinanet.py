@@ -4,6 +4,7 @@ Source: T.-Y. Lin et al., Focal Loss for Dense Object Detection, ICCV 2017, in t
 ResNet, a pyramid of maps from it, and two heads of four convolutions that all maps share.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,33 @@ OVERLAP are left out; of the others an image has MOST."""
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of each channel of ImageNet's images, from 0 to 1."""
+
+
+def anchors_of(
+    scales: Sequence[tuple[int, ...]], maps: Sequence[tuple[int, int]], height: int, width: int
+) -> list[NDArray[np.float32]]:
+    """Every map's anchors: left, top, right, bottom in pixels, shape (places * anchors, 4).
+
+    A map's places are as many whole pixels apart as fit into the image; torchvision's way.
+
+    Args:
+        scales: of each map, sides of its anchors in pixels.
+        maps: rows and columns of each.
+        height: of the images.
+        width: of the images.
+    """
+    found = []
+    for sides, (rows, columns) in zip(scales, maps, strict=True):
+        roots = np.sqrt(np.array(RATIOS, np.float32))
+        tall = (roots[:, None] * np.array(sides, np.float32)[None]).ravel()
+        wide = ((1 / roots)[:, None] * np.array(sides, np.float32)[None]).ravel()
+        base = np.round(np.stack([-wide, -tall, wide, tall], axis=1) / 2)
+        down, right = np.meshgrid(
+            np.arange(rows) * (height // rows), np.arange(columns) * (width // columns), indexing="ij"
+        )
+        places = np.stack([right.ravel(), down.ravel()] * 2, axis=1).astype(np.float32)
+        found.append((places[:, None] + base[None]).reshape(-1, 4).astype(np.float32))
+    return found
 
 
 @dataclass(frozen=True)
@@ -89,18 +117,7 @@ class Dimensions:
             height: of the images.
             width: of the images.
         """
-        found = []
-        for sides, (rows, columns) in zip(self.scales(), self.maps(height, width), strict=True):
-            roots = np.sqrt(np.array(RATIOS, np.float32))
-            tall = (roots[:, None] * np.array(sides, np.float32)[None]).ravel()
-            wide = ((1 / roots)[:, None] * np.array(sides, np.float32)[None]).ravel()
-            base = np.round(np.stack([-wide, -tall, wide, tall], axis=1) / 2)
-            down, right = np.meshgrid(
-                np.arange(rows) * (height // rows), np.arange(columns) * (width // columns), indexing="ij"
-            )
-            places = np.stack([right.ravel(), down.ravel()] * 2, axis=1).astype(np.float32)
-            found.append((places[:, None] + base[None]).reshape(-1, 4).astype(np.float32))
-        return found
+        return anchors_of(self.scales(), self.maps(height, width), height, width)
 
     def maps(self, height: int, width: int) -> list[tuple[int, int]]:
         """Rows and columns of the pyramid's maps."""

@@ -1,0 +1,157 @@
+"""Mask R-CNN of torchvision, on images that are prepared, learning from anchors and proposals of a common plan."""
+
+from collections.abc import Sequence
+
+import torch
+from torchvision.models.detection import maskrcnn_resnet50_fpn
+from torchvision.models.detection.anchor_utils import AnchorGenerator
+from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead
+from torchvision.models.detection.mask_rcnn import MaskRCNN, MaskRCNNHeads, MaskRCNNPredictor
+from torchvision.ops.feature_pyramid_network import LastLevelMaxPool
+
+from framewatt.tasks.detection import NONE
+from framewatt.workloads.contract import Facts
+from framewatt.workloads.mask_rcnn import (
+    ANCHORS_DRAWN,
+    ANCHORS_WITH,
+    CELLS,
+    FULL,
+    LEAST_SCORE,
+    MOST,
+    OVERLAP,
+    PROPOSALS_DRAWN,
+    PROPOSALS_WITH,
+    RATIOS,
+    Dimensions,
+)
+from framewatt.workloads.plan import ranks
+from framewatt.workloads.retinanet import DEVIATION, MEAN
+from framewatt.workloads.torch._detector import listed, normal, targets_of
+from framewatt.workloads.torch._resnet import narrow_pyramid
+
+_FIRST = 1
+"""Label of the first class, behind the background."""
+
+
+class PlannedSampler:
+    """Draws as torchvision's BalancedPositiveNegativeSampler does, by a plan that other frameworks follow too.
+
+    Args:
+        count: to draw of an image.
+        share: of those with an object, at most.
+    """
+
+    def __init__(self, count: int, share: float) -> None:
+        self.count = count
+        self.most = int(count * share)
+        self.steps = 0
+
+    def __call__(self, labels: Sequence[torch.Tensor]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        """Masks of what is drawn of each image: with an object, and without.
+
+        Args:
+            labels: of each image, shape (k,): 1 or more with an object, 0 without, -1 of what is not drawn from.
+        """
+        drawn: tuple[list[torch.Tensor], list[torch.Tensor]] = ([], [])
+        for image, of_image in enumerate(labels):
+            numbers = torch.arange(len(of_image), device=of_image.device)
+            rank = ranks(numbers, image, self.steps)
+            found = self._lowest(rank, of_image >= 1, self.most)
+            drawn[0].append(found)
+            drawn[1].append(self._lowest(rank, of_image == 0, self.count - int(found.sum())))
+        self.steps += 1
+        return drawn
+
+    @staticmethod
+    def _lowest(rank: torch.Tensor, among: torch.Tensor, count: int) -> torch.Tensor:
+        """The lowest ranks among some, a mask of uint8 as torchvision's."""
+        numbers = torch.where(among)[0]
+        taken = numbers[rank[numbers].argsort(stable=True)[:count]]
+        return torch.zeros_like(among, dtype=torch.uint8).index_fill_(0, taken, 1)
+
+
+class PreparedMaskRCNN(MaskRCNN):
+    """torchvision's Mask R-CNN with all its parts but the resizing, and but where its masks are laid on the image.
+
+    Args:
+        backbone: gives the maps.
+        dimensions: of it and of the heads.
+        classes: without the background.
+        parts: of torchvision's model, where there is one; they are taken over.
+    """
+
+    def __init__(self, backbone: torch.nn.Module, dimensions: Dimensions, classes: int, parts: MaskRCNN | None) -> None:
+        channels = dimensions.pyramid
+        if parts is None:
+            heads = {
+                "box_head": TwoMLPHead(channels * CELLS**2, dimensions.dense),
+                "box_predictor": FastRCNNPredictor(dimensions.dense, classes + _FIRST),
+                "mask_head": MaskRCNNHeads(channels, (dimensions.masks,) * 4, 1),
+                "mask_predictor": MaskRCNNPredictor(dimensions.masks, dimensions.masks, classes + _FIRST),
+            }
+        else:
+            names = ("box_head", "box_predictor", "mask_head", "mask_predictor")
+            heads = {name: getattr(parts.roi_heads, name) for name in names}
+        super().__init__(
+            backbone,
+            rpn_anchor_generator=AnchorGenerator(
+                tuple((side,) for side in dimensions.sizes), (RATIOS,) * len(dimensions.sizes)
+            ),
+            rpn_head=None if parts is None else parts.rpn.head,
+            rpn_pre_nms_top_n_train=dimensions.proposals_before[0],
+            rpn_pre_nms_top_n_test=dimensions.proposals_before[1],
+            rpn_post_nms_top_n_train=dimensions.proposals[0],
+            rpn_post_nms_top_n_test=dimensions.proposals[1],
+            box_score_thresh=LEAST_SCORE,
+            box_nms_thresh=OVERLAP,
+            box_detections_per_img=MOST,
+            **heads,
+        )
+        self.rpn.fg_bg_sampler = PlannedSampler(ANCHORS_DRAWN, ANCHORS_WITH)
+        self.roi_heads.fg_bg_sampler = PlannedSampler(PROPOSALS_DRAWN, PROPOSALS_WITH)
+
+    def forward(
+        self,
+        images: torch.Tensor,
+        boxes: torch.Tensor | None = None,
+        classes: torch.Tensor | None = None,
+        masks: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Detections with masks, shape (n, MOST, 6 + MASK * MASK), or the loss where there are targets.
+
+        Args:
+            images: shape (n, 3, height, width), from 0 to 1.
+            boxes: what is to be found, see datasets.objects.Targets.
+            classes: of each, shape (n, most).
+            masks: of each, shape (n, most, height, width).
+        """
+        features = self.backbone(normal(images, MEAN, DEVIATION))
+        shown = listed(images)
+        targets = None if boxes is None or classes is None else targets_of(boxes, classes, masks, _FIRST)
+        proposals, of_proposals = self.rpn(shown, features, targets)
+        found, of_heads = self.roi_heads(features, proposals, shown.image_sizes, targets)
+        if targets is not None:
+            return sum({**of_proposals, **of_heads}.values())
+        return torch.stack([_rows(one) for one in found])
+
+
+def _rows(found: dict[str, torch.Tensor]) -> torch.Tensor:
+    """Detections of an image, shape (MOST, 6 + MASK * MASK), as tasks.detection has them."""
+    parts = [found["boxes"], found["scores"][:, None], (found["labels"] - _FIRST)[:, None]]
+    rows = torch.cat([*(part.float() for part in parts), found["masks"].float().flatten(1)], dim=1)
+    return torch.nn.functional.pad(rows, (0, 0, 0, MOST - len(rows)), value=NONE)
+
+
+def build_mask_rcnn(dimensions: Dimensions, facts: Facts) -> PreparedMaskRCNN:
+    """A Mask R-CNN with random weights.
+
+    Args:
+        dimensions: of the model; those of FULL give torchvision's own parts.
+        facts: of the data set.
+    """
+    if dimensions == FULL:
+        whole = maskrcnn_resnet50_fpn(weights=None, weights_backbone=None, num_classes=facts.classes + _FIRST)
+        return PreparedMaskRCNN(whole.backbone, dimensions, facts.classes, whole)
+    top = LastLevelMaxPool()
+    backbone = narrow_pyramid(dimensions.stem, dimensions.stages, dimensions.blocks, 1, dimensions.pyramid, top)
+    return PreparedMaskRCNN(backbone, dimensions, facts.classes, None)

@@ -1,0 +1,14 @@
+"""Mask R-CNN with a ResNet-50, as torchvision has it."""
+
+import torch
+
+from framewatt.workloads.contract import Facts
+from framewatt.workloads.mask_rcnn import FULL, TASK
+from framewatt.workloads.torch._mask_rcnn import build_mask_rcnn
+
+__all__ = ["TASK", "build"]
+
+
+def build(facts: Facts) -> torch.nn.Module:
+    """The model; takes images whose sides are multiples of 32, and gives detections with masks."""
+    return build_mask_rcnn(FULL, facts)
