@@ -143,8 +143,7 @@ def computed(
 def _of_steps(spec: Spec, data: Arrays) -> Spec:
     """How ten steps are taken: as the study trains; by detectors with stochastic gradient descent in any case.
 
-    Of a convolution's neighbours two may be the largest up to rounding, and each framework takes another. Gradients
-    then differ in few places, by 6e-4 of the largest with a small SSD; Adam divides them by their size, which ten
+    Gradients part in few places, likely where a pooling finds two numbers that are the largest up to rounding: by 6e-4 of the largest with a small SSD; Adam divides them by their size, which ten
     steps make 1.6e-3 of the loss. By plain steps it is 1.2e-4.
     """
     if not isinstance(data.y_train, Objects):
