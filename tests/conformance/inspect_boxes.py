@@ -11,6 +11,7 @@ import numpy as np
 from framewatt.datasets.ragged import IGNORED
 from framewatt.tasks.average_precision import MASK
 from framewatt.workloads.mask_rcnn import CELLS
+from framewatt.workloads.plan import ranks
 from framewatt.workloads.ssd import CODED, MATCHED
 
 STRIDES = (4, 8, 16, 32)
@@ -51,6 +52,7 @@ def of_torch(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         **{name: torch.stack(parts).numpy() for name, parts in found.items()},
         "shifts": coder.encode_single(values["others"], values["anchors"]).numpy(),
         "shifted": coder.decode_single(values["moves"], values["anchors"]).numpy(),
+        "ranks": ranks(values["numbers"], values["of_image"], 12_345).numpy(),
         "aligned": aligned_by_torch(values).numpy(),
         "within": within_by_torch(values).numpy(),
         "exported": best_boxes(values["candidates"], values["scores"], **SEARCH).numpy(),
@@ -99,6 +101,7 @@ def of_tensorflow(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         "shifted": shifted(values["moves"], values["anchors"], CODED),
     }
     maps = [values[f"map_{number}"] for number in range(len(STRIDES))]
+    found["ranks"] = ranks(values["numbers"], values["of_image"], tf.constant(12_345, tf.int64))
     found["aligned"] = roi_align(maps, values["regions"], values["region_images"], STRIDES, CELLS)
     found["within"] = masks_within(values["region_masks"], values["regions"], MASK)
     return {name: part.numpy() for name, part in found.items()}

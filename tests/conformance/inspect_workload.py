@@ -77,6 +77,7 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
     scale = max(1.0, float(np.abs(scores).max()))
     found = {
         "begin_alike": begin_alike(begun),
+        "spreads": sorted([values.size, float(values.std())] for values in begun if values.size > 500),
         "inference_batch_sizes": [len(inputs[0]) for inputs in ready],
         "training_batch_sizes": [len(inputs[0]) for inputs, _ in batches],
         "scores_type": type(scores).__name__,

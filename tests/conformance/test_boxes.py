@@ -11,6 +11,7 @@ from checkout import ROOT, python_of
 from framewatt.datasets.ragged import IGNORED
 from framewatt.study.cell import environment_of
 from framewatt.tasks.same_boxes import same_share
+from framewatt.workloads.plan import ranks
 
 IMAGES, OBJECTS, ANCHORS, CANDIDATES, CLASSES, REGIONS = 12, 8, 60, 50, 3, 40
 
@@ -47,6 +48,8 @@ def given() -> dict[str, np.ndarray]:
         # Some grow by more than is allowed.
         "moves": draw.normal(0, 12, (ANCHORS, 4)).astype(np.float32),
         **regions(draw),
+        "numbers": np.arange(250_000),
+        "of_image": np.arange(250_000) % 64,
     }
 
 
@@ -130,7 +133,7 @@ def test_searches_find_what_torchvisions_finds(found: dict[str, dict[str, np.nda
     assert ours.shape == theirs.shape
     for image, (one, other) in enumerate(zip(ours, theirs, strict=True)):
         assert (one[:, 4] >= 0).sum() == (other[:, 4] >= 0).sum(), f"image {image}"
-        assert same_share(one[None], other[None]) == 1, f"image {image}"
+        assert same_share(one[None], other[None]) == 1 or (other == -1).all(), f"image {image}"
         assert np.allclose(one[:, 4], other[:, 4]), "they are in the order of their scores"
     assert (theirs[6] == -1).all(), "nothing is above the least score"
     assert (theirs[..., 4] >= 0).sum() > 100
@@ -143,3 +146,8 @@ def test_regions_have_what_torchvision_finds_in_them(found: dict[str, dict[str, 
     assert np.abs(ours - theirs).max() < 1e-4
     assert np.abs(theirs[1]).max() == 0, "beyond the image there is nothing"
     assert np.abs(theirs[3:]).max() > 0.5
+
+
+def test_what_is_drawn_is_the_same_everywhere(found: dict[str, dict[str, np.ndarray]]) -> None:
+    here = ranks(given()["numbers"], given()["of_image"], np.int64(12_345))
+    assert found["torch"]["ranks"].tolist() == found["tensorflow"]["ranks"].tolist() == here.tolist()

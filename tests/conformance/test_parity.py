@@ -11,6 +11,7 @@ from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
 from framewatt.prepare.parity_sheet import DIFFERENT, RECORD, SAME
 from framewatt.study.cell import environment_of
+from framewatt.tasks.contract import NOTHING
 
 RATINGS = {"users": 300, "items": 400, "tastes": 8, "ratings_per_user": 30, "negatives": 4, "candidates": 100}
 TEXT = {"vocabulary": 300, "train_tokens": 8000, "test_tokens": 2000, "segment": 16}
@@ -23,6 +24,8 @@ DATA: dict[str, dict[str, Any]] = {
     "transformer_xl_small": {"module": "synthetic_text", **TEXT},
     "gnmt_small": {"module": "synthetic_language", **SENTENCES},
     "ssd_small": {"module": "synthetic_shapes", **SHAPES},
+    "retinanet_small": {"module": "synthetic_shapes", **SHAPES},
+    "mask_rcnn_small": {"module": "synthetic_shapes", **SHAPES, "masks": True},
     "mobilenetv2": {"module": "synthetic", **IMAGES},
     "bert_tiny": {"module": "synthetic", **TEXTS},
 }
@@ -79,6 +82,30 @@ def test_own_models_are_the_same_in_every_framework(references: dict[str, Path],
     else:
         assert sheet["outputs_difference"] < 1e-5
         assert sheet["moved"] > 0.05
+
+
+def test_a_mask_rcnn_learns_from_the_same_anchors_and_proposals(references: dict[str, Path]) -> None:
+    reference = references["mask_rcnn_small"]
+    sheet = sheet_of(computed(reference.parent, "tensorflow", "mask_rcnn_small", reference))
+    assert sheet["matched_by"] == "name"
+    assert sheet["parameters"] == sheet["reference"]["parameters"] == 981_783
+    # Other proposals, or other ones drawn of them, change it by a hundredth.
+    assert sheet["first_loss_difference"] < 1e-6
+    assert sheet["equal_answers_share"] >= 0.99
+    assert sheet["quality"]["mask_ap"]["detections_per_image"] > 10
+
+
+def test_a_retinanet_begins_with_the_same_loss_and_is_not_judged_by_what_it_does_not_find(
+    references: dict[str, Path],
+) -> None:
+    reference = references["retinanet_small"]
+    sheet = sheet_of(computed(reference.parent, "tensorflow", "retinanet_small", reference))
+    assert sheet["matched_by"] == "name"
+    assert sheet["parameters"] == sheet["reference"]["parameters"] == 840_399
+    assert sheet["first_loss_difference"] < 1e-6
+    assert sheet["losses_difference"] < 1e-5
+    assert (sheet["equal_answers_share"], sheet["outputs_reason"]) == (None, NOTHING)
+    assert sheet["verdict"] != SAME
 
 
 def test_a_zoos_model_with_another_epsilon_and_padding_is_another(references: dict[str, Path]) -> None:

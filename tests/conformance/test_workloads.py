@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from checkout import ROOT, python_of
 
@@ -296,6 +297,16 @@ class TestWorkload:
         found = trained(framework, model)
         assert 0 < found["loss"] < 100
         assert found["weights_changed"] is True
+
+
+@pytest.mark.parametrize("model", sorted({model for _, model in DETECTORS if model not in DEEPER}))
+def test_detectors_begin_with_weights_of_the_same_spread(trained, model: str) -> None:
+    """The parity sheet carries weights over, and does not see with which ones a framework begins."""
+    ours, theirs = (np.array(trained(framework, model)["spreads"]) for framework in ("tensorflow", "torch"))
+    assert ours[:, 0].tolist() == theirs[:, 0].tolist()
+    assert len(ours) > 15
+    # Of one size, tensors of several spreads are sorted alike.
+    assert ours[:, 1] == pytest.approx(theirs[:, 1], rel=0.15)
 
 
 @pytest.mark.parametrize(("framework", "model"), REGISTERED)

@@ -8,6 +8,7 @@ import pytest
 from framewatt.prepare.parity_sheet import DIFFERENT, SAME, compare, verdict_of
 from framewatt.tables.parity import parity
 from framewatt.tasks import TASKS
+from framewatt.tasks.contract import NOTHING
 
 Results = dict[str, np.ndarray]
 
@@ -128,7 +129,7 @@ def test_detections_are_the_same_whatever_their_order_and_padding() -> None:
     same = TASKS["detection"].same_share
     assert same(found_on([CIRCLE, BOX], []), found_on([BOX, CIRCLE], [])) == 1
     assert same(found_on([[10.1, 10, 30, 30, 0.9, 0]]), found_on([CIRCLE])) == 1
-    assert same(found_on([], []), found_on([], [])) == 1
+    assert np.isnan(same(found_on([], []), found_on([], []))), "nothing is compared"
     cut = [20.0, 0, 40, 0, 0.9, 0]
     assert same(found_on([[20.001, 0, 40.001, 0, 0.9, 0]]), found_on([cut])) == 1
     assert same(found_on([[21.0, 0, 41, 0, 0.9, 0]]), found_on([cut])) == 0
@@ -159,6 +160,16 @@ def test_precision_that_is_apart_is_told_though_boxes_are_the_same() -> None:
     for other, beyond in ((0.3005, []), (0.302, ["quality"]), (None, [])):
         sheet = {**compare(TASKS["detection"], alone, alone), **worth(0.3), "reference": worth(other)}
         assert verdict_of(sheet)["beyond"] == beyond
+
+
+def test_what_finds_nothing_is_not_called_the_same() -> None:
+    alone = {**results(), "before": found_on([], [])}
+    steps = {**alone, "losses": np.array([2.0, 1.6])}
+    facts = {"dropout": [], "quality": None}
+    for ours, verdict, beyond in ((alone, None, [NOTHING]), (steps, DIFFERENT, ["losses"])):
+        told = {**compare(TASKS["detection"], ours, alone), **facts, "reference": facts}
+        assert (told["equal_answers_share"], told["outputs_reason"]) == (None, NOTHING)
+        assert verdict_of(told) == {"verdict": verdict, "beyond": beyond}
 
 
 def sheet(**change: Any) -> dict[str, Any]:

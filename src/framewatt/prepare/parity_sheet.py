@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.tasks.contract import ANSWERS, Task
+from framewatt.tasks.contract import ANSWERS, NOTHING, Task
 
 CARRIED = "carried.npz"
 """What the first framework of a model computed, with its weights: large, and gone once the others are compared."""
@@ -27,7 +27,7 @@ SMALL_GRADIENT = 1e-4
 of all: some are 0 but for rounding, as those of the bias of attention's keys."""
 
 SAME, DIFFERENT = "same", "different"
-"""Verdicts; models whose weights cannot be carried over have none."""
+"""Verdicts; models whose weights cannot be carried over have none, nor have those that find nothing to compare."""
 
 _OUTPUTS = ("outputs_difference", "after_difference")
 _OF_STEPS = ("first_loss_difference", "losses_difference", "gradients_difference", "gradients_where")
@@ -66,6 +66,8 @@ def verdict_of(sheet: Mapping[str, Any]) -> dict[str, Any]:
         sheet: what `compare` gives, with `dropout`, the model's rates, `quality`, and `reference`, the other's facts.
     """
     beyond = [*_beyond(sheet), *(["dropout"] if sheet["dropout"] != sheet["reference"]["dropout"] else [])]
+    if not beyond and sheet["outputs_reason"] == NOTHING:
+        return {"beyond": [NOTHING], "verdict": None}
     beyond += ["quality"] if sheet["equal_answers_share"] is not None and _unlike(sheet) else []
     return {"beyond": beyond, "verdict": DIFFERENT if beyond else SAME}
 
@@ -74,7 +76,8 @@ def _of_outputs(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Val
     """How far outputs are apart, before and after the steps."""
     none = dict.fromkeys((*_OUTPUTS, "moved", "equal_answers_share", "outputs_reason"))
     if (share := task.same_share(ours["before"], theirs["before"])) is not None:
-        return {**none, "equal_answers_share": share, "outputs_reason": "outputs are answers of a search"}
+        reason = NOTHING if np.isnan(share) else "outputs are answers of a search"
+        return {**none, "equal_answers_share": share, "outputs_reason": reason}
     moved = relative(theirs["before"], theirs["after"]) if "after" in theirs else None
     if not float(np.std(theirs["before"], axis=0).max()) > 0:
         return {**none, "moved": moved, "outputs_reason": "the reference gives every sample the same outputs"}
@@ -135,13 +138,14 @@ def _beyond(found: Mapping[str, Any]) -> list[str]:
         "after_difference": STEPS,
     }
     share, stepless = found["equal_answers_share"], bool(found["steps_reason"])
-    left_out = {*(_OUTPUTS if share is not None else ()), *((*_OF_STEPS, "after_difference") if stepless else ())}
+    searched = share is not None or found["outputs_reason"] == NOTHING
+    left_out = {*(_OUTPUTS if searched else ()), *((*_OF_STEPS, "after_difference") if stepless else ())}
     beyond = [
         name.removesuffix("_difference").replace("_", " ")
         for name, most in limits.items()
         if name not in left_out and (found[name] is None or found[name] > most)
     ]
-    if share is None and not stepless and not found["moved"]:
+    if not searched and not stepless and not found["moved"]:
         beyond.append("steps that change nothing")
     return [*beyond, *(["answers"] if share is not None and share < ANSWERS else [])]
 

@@ -23,6 +23,8 @@ HIGHER, LOWER = "higher", "lower"
 ANSWERS = 0.99
 """Least share of answers of a search that are the same from another form of a model; see Task.same_share."""
 
+NOTHING = "neither finds anything, so that no answers are compared"
+
 Outputs = NDArray[Any]
 """A model's outputs for the whole test set, one row per sample."""
 
@@ -193,6 +195,8 @@ class Task(ABC):
 
     def same_share(self, outputs: Outputs, reference: Outputs) -> float | None:
         """Share of a reference's answers that other outputs have too; None where outputs are scores, not answers.
+
+        It is NaN where neither has any answer: what finds nothing is like all else that does.
 
         Scores of the same model differ by little, and are compared as numbers. An answer that a search found is the
         same or another one: two that are nearly alike may change places.

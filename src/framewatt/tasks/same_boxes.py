@@ -19,7 +19,7 @@ _HALF = 0.5
 
 
 def same_share(found: NDArray[Any], reference: NDArray[Any]) -> float:
-    """Share of detections that both have, of the more of both; 1 where neither has any.
+    """Share of detections that both have, of the more of both; NaN where neither has any.
 
     Args:
         found: shape (n, most, 6 or more): left, top, right, bottom, score, class, and the cells of a mask where there
@@ -31,7 +31,7 @@ def same_share(found: NDArray[Any], reference: NDArray[Any]) -> float:
         ours, theirs = image[image[:, 4] >= 0], other[other[:, 4] >= 0]
         more += max(len(ours), len(theirs))
         both += _pairs(ours, theirs)
-    return both / more if more else 1.0
+    return both / more if more else float("nan")
 
 
 def _pairs(ours: NDArray[Any], theirs: NDArray[Any]) -> int:

@@ -4,6 +4,7 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.objects import Objects
 from framewatt.study.options import GREEDY
 from framewatt.workloads.contract import Spec
 
@@ -40,10 +41,11 @@ def beam_of(spec: Spec, model: Any, data: Arrays) -> int | None:
 
 
 def check_plain(spec: Spec, data: Arrays) -> None:
-    """Check that what goes through sentences is not to be compiled.
+    """Check that what goes through sentences, or searches for objects, is not to be compiled.
 
     XLA compiles a training step of GNMT anew for every pair of widths, for 12 to 23 s each, within the epochs; and
-    torch.compile does not take an LSTM.
+    torch.compile does not take an LSTM. XLA has no search for boxes, and torchvision's detectors do as many steps as
+    there are objects, which is no single graph; a user's own may.
 
     Raises:
         FramewattError: it is.
@@ -51,6 +53,11 @@ def check_plain(spec: Spec, data: Arrays) -> None:
     if data.paired and spec.level("compile") == "compiled":
         raise FramewattError(
             "compile: found compiled; allowed: plain, of sentences, since each of their lengths would be compiled anew"
+        )
+
+    if isinstance(data.y_test, Objects) and spec.own is None and spec.level("compile") == "compiled":
+        raise FramewattError(
+            f"compile: found compiled of {spec.model}; allowed: plain, of a detector, whose steps depend on its finds"
         )
 
 

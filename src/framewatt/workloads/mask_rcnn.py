@@ -10,12 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.datasets.annotated import SEGMENTATION
-from framewatt.workloads.retinanet import anchors_of
+from framewatt.workloads.detector import RATIOS, anchors_of, pyramid_sizes
 
 TASK = SEGMENTATION
-
-RATIOS = (0.5, 1.0, 2.0)
-"""Height to width of each place's anchors."""
 
 PROPOSED, NOT_PROPOSED = 0.7, 0.3
 """Overlap from which an anchor is asked for an object, and below which for none."""
@@ -77,16 +74,13 @@ class Dimensions:
         return len(RATIOS)
 
     def anchors(self, height: int, width: int) -> list[NDArray[np.float32]]:
-        """Every map's anchors, see `retinanet.anchors_of`.
+        """Every map's anchors, see `detector.anchors_of`.
 
         Args:
             height: of the images.
             width: of the images.
         """
-        maps, size = [], (height, width)
-        for level in range(1, 2 + len(self.sizes)):
-            size = (-(-size[0] // 2), -(-size[1] // 2))
-            maps += [size] * (level >= 2)
+        maps = pyramid_sizes(height, width, 2, len(self.sizes))
         return anchors_of([(side,) for side in self.sizes], maps, height, width)
 
 

@@ -4,19 +4,15 @@ Source: T.-Y. Lin et al., Focal Loss for Dense Object Detection, ICCV 2017, in t
 ResNet, a pyramid of maps from it, and two heads of four convolutions that all maps share.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.base.errors import FramewattError
 from framewatt.datasets.annotated import DETECTION
+from framewatt.workloads.detector import RATIOS, anchors_of, pyramid_sizes
 
 TASK = DETECTION
-
-RATIOS = (0.5, 1.0, 2.0)
-"""Height to width of each place's anchors."""
 
 CODED = (1.0, 1.0, 1.0, 1.0)
 """What a box's shift and growth, relative to its anchor, are multiplied with."""
@@ -34,36 +30,6 @@ PRIOR = 0.01
 LEAST_SCORE, BEST, OVERLAP, MOST = 0.05, 1000, 0.5, 300
 """Of each map, the BEST scores above LEAST_SCORE are looked at; boxes of a class that overlap a better one by more than
 OVERLAP are left out; of the others an image has MOST."""
-
-MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-"""Of each channel of ImageNet's images, from 0 to 1."""
-
-
-def anchors_of(
-    scales: Sequence[tuple[int, ...]], maps: Sequence[tuple[int, int]], height: int, width: int
-) -> list[NDArray[np.float32]]:
-    """Every map's anchors: left, top, right, bottom in pixels, shape (places * anchors, 4).
-
-    A map's places are as many whole pixels apart as fit into the image; torchvision's way.
-
-    Args:
-        scales: of each map, sides of its anchors in pixels.
-        maps: rows and columns of each.
-        height: of the images.
-        width: of the images.
-    """
-    found = []
-    for sides, (rows, columns) in zip(scales, maps, strict=True):
-        roots = np.sqrt(np.array(RATIOS, np.float32))
-        tall = (roots[:, None] * np.array(sides, np.float32)[None]).ravel()
-        wide = ((1 / roots)[:, None] * np.array(sides, np.float32)[None]).ravel()
-        base = np.round(np.stack([-wide, -tall, wide, tall], axis=1) / 2)
-        down, right = np.meshgrid(
-            np.arange(rows) * (height // rows), np.arange(columns) * (width // columns), indexing="ij"
-        )
-        places = np.stack([right.ravel(), down.ravel()] * 2, axis=1).astype(np.float32)
-        found.append((places[:, None] + base[None]).reshape(-1, 4).astype(np.float32))
-    return found
 
 
 @dataclass(frozen=True)
@@ -91,42 +57,18 @@ class Dimensions:
         """How many anchors each place of a map has."""
         return 3 * len(RATIOS)
 
-    @staticmethod
-    def check(shape: tuple[int, ...]) -> None:
-        """Check that the maps of an image are half as large each.
-
-        Args:
-            shape: of an image, in any layout.
-
-        Raises:
-            FramewattError: they are not.
-        """
-        if 3 not in shape or sorted(size % 32 for size in shape) != [0, 0, 3]:
-            raise FramewattError(f"RetinaNet: found images of {shape}; allowed: 3 channels, sides a multiple of 32")
-
     def scales(self) -> list[tuple[int, int, int]]:
         """Sides of each map's anchors; torchvision takes whole pixels."""
         return [(side, int(side * 2 ** (1 / 3)), int(side * 2 ** (2 / 3))) for side in self.sizes]
 
     def anchors(self, height: int, width: int) -> list[NDArray[np.float32]]:
-        """Every map's anchors: left, top, right, bottom in pixels, shape (places * anchors, 4).
-
-        A map's places are as many whole pixels apart as fit into the image; torchvision's way.
+        """Every map's anchors, see `detector.anchors_of`.
 
         Args:
             height: of the images.
             width: of the images.
         """
-        return anchors_of(self.scales(), self.maps(height, width), height, width)
-
-    def maps(self, height: int, width: int) -> list[tuple[int, int]]:
-        """Rows and columns of the pyramid's maps."""
-        found, size = [], (height, width)
-        for level in range(1, 3 + len(self.sizes)):
-            size = (-(-size[0] // 2), -(-size[1] // 2))
-            if level >= 3:
-                found.append(size)
-        return found
+        return anchors_of(self.scales(), pyramid_sizes(height, width, 3, len(self.sizes)), height, width)
 
 
 FULL = Dimensions(64, (64, 128, 256, 512), (3, 4, 6, 3), widening=4, pyramid=256, sizes=(32, 64, 128, 256, 512))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.annotated import DETECTION
+from framewatt.workloads.detector import DEVIATION, MEAN
 
 TASK = DETECTION
 
@@ -153,7 +154,7 @@ SMALL = Dimensions(
     ratios=((2,), (2,), (2,), (2,)),
     scales=(0.15, 0.25, 0.4, 0.6, 0.8),
     steps=(8, 16, 32, 64),
-    mean=(0.485, 0.456, 0.406),
-    deviation=(0.229, 0.224, 0.225),
+    mean=MEAN,
+    deviation=DEVIATION,
 )
 """For a machine of few cores."""

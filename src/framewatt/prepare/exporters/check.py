@@ -18,7 +18,7 @@ from framewatt.prepare.exporters.contract import CHECK_RECORD, REFERENCE
 from framewatt.prepare.exporters.flops import count_flops
 from framewatt.study.weights import SEEDED
 from framewatt.tasks import task_of
-from framewatt.tasks.contract import ANSWERS, Outputs, Task
+from framewatt.tasks.contract import ANSWERS, NOTHING, Outputs, Task
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads.contract import ONNX_FILE, Spec, spec_of
 from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference, integer_nodes, make_inference
@@ -92,6 +92,8 @@ def _against_source(outputs: Outputs, path: Path, data: Arrays, tolerance: float
 
 def _of_answers(share: float, tolerance: float | None) -> dict[str, Any]:
     """Of a search: two answers that are nearly alike may change places, so that no difference tells anything."""
+    if np.isnan(share):
+        return {"status": "deviates", "reason": NOTHING}
     found = {"equal_answers_share": share}
     if tolerance is None or share >= ANSWERS:
         return {**found, "status": "ok", "reason": None}

@@ -10,6 +10,7 @@ import numpy as np
 from mxnet import autograd, gluon
 from numpy.typing import NDArray
 
+from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import Inference, Inputs, Spec, Training, adam_of, example_inputs, facts_of
@@ -96,6 +97,9 @@ class MxnetTraining(_MxnetModel, Training):
         self.model(*self.tensors(example_inputs(self.data, 1))).wait_to_read()
         self.model.hybridize(static_alloc=True, static_shape=True)
         self._trainer = gluon.Trainer(self.model.collect_params(), optimizer_of(self.spec), kvstore=None)
+        if self.task.name not in LOSSES:
+            allowed = ", ".join(LOSSES)
+            raise FramewattError(f"training in MXNet: found the task {self.task.name}; allowed: {allowed}")
         self._loss, self._terms = LOSSES[self.task.name]
         inputs = [mx.sym.var(name) for name in self.data.inputs_test]
         self._copy = gluon.SymbolBlock(self.model(*inputs), inputs)

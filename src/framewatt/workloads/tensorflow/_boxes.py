@@ -3,24 +3,10 @@
 Boxes are left, top, right, bottom in pixels, float32.
 """
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
-import keras
 import tensorflow as tf
 
 from framewatt.tasks.detection import NONE
-
-LARGEST_GROWTH = math.log(1000 / 16)
-"""Logarithm of the most that a box grows by in a step, torchvision's."""
-
-
-def normal(images: Any, mean: Sequence[float], deviation: Sequence[float]) -> Any:
-    """Images (n, height, width, 3) without the mean of each channel, divided by its deviation, in fp32."""
-    scale = [1 / one for one in deviation]
-    offset = [-one * factor for one, factor in zip(mean, scale, strict=True)]
-    return keras.layers.Rescaling(scale, offset, dtype="float32")(images)
+from framewatt.workloads.detector import LARGEST_GROWTH
 
 
 def overlaps(boxes: tf.Tensor, others: tf.Tensor) -> tf.Tensor:

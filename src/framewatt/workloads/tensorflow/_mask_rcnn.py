@@ -3,13 +3,13 @@
 from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from framewatt.datasets.ragged import IGNORED
 from framewatt.tasks.average_precision import MASK
 from framewatt.tasks.detection import NONE
 from framewatt.workloads.contract import Facts
+from framewatt.workloads.detector import check_sides
 from framewatt.workloads.mask_rcnn import (
     ANCHORS_DRAWN,
     ANCHORS_WITH,
@@ -28,9 +28,8 @@ from framewatt.workloads.mask_rcnn import (
     Dimensions,
 )
 from framewatt.workloads.plan import ranks
-from framewatt.workloads.retinanet import DEVIATION, MEAN
-from framewatt.workloads.tensorflow._boxes import clipped, gathered, normal, overlaps, shifted, shifts
-from framewatt.workloads.tensorflow._resnet import pyramid_of, stages_of
+from framewatt.workloads.tensorflow._boxes import clipped, gathered, overlaps, shifted, shifts
+from framewatt.workloads.tensorflow._mask_rcnn_layers import box_head_of, maps_of, mask_head_of
 from framewatt.workloads.tensorflow._roi_align import masks_within, roi_align
 
 STRIDES = (4, 8, 16, 32)
@@ -65,9 +64,9 @@ class MaskRCNN(keras.Model):
         super().__init__()
         self.height, self.width, _ = shape
         self.dimensions, self.classes = dimensions, classes
-        self.maps = _maps(dimensions, shape)
-        self.box_head = _box_head(dimensions, classes + 1)
-        self.mask_head = _mask_head(dimensions, classes + 1)
+        self.maps = maps_of(dimensions, shape)
+        self.box_head = box_head_of(dimensions, classes + 1)
+        self.mask_head = mask_head_of(dimensions, classes + 1)
         # Not a weight: no file of weights holds how often was drawn.
         self._draws = tf.Variable(0, trainable=False, dtype=tf.int64)
         self.built = True
@@ -104,14 +103,7 @@ class MaskRCNN(keras.Model):
         return tf.tensor_scatter_nd_update(none, seen, rows)
 
     def objective(self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: tf.Tensor) -> tf.Tensor:
-        """The loss of a batch: of proposals, classes, boxes and masks.
-
-        Args:
-            images: as in `call`.
-            boxes: what is to be found, shape (n, most, 4), see datasets.objects.Targets.
-            classes: of each, shape (n, most).
-            masks: of each, shape (n, most, height, width).
-        """
+        """The loss of a batch, see workloads.detector: of proposals, classes, boxes and masks."""
         maps, scores, found = self._maps_of(images, training=True)
         of_proposals = self._loss_of_proposals(scores, found, boxes, classes)
         proposals, there = self._proposals(scores, found, training=True)
@@ -249,80 +241,15 @@ def _smooth(off: tf.Tensor) -> tf.Tensor:
     return tf.reduce_sum(tf.where(far < _SMOOTH, 0.5 * far**2 / _SMOOTH, far - 0.5 * _SMOOTH), axis=-1)
 
 
-def _maps(dimensions: Dimensions, shape: tuple[int, ...]) -> keras.Model:
-    """Maps and what the network of proposals says of them, with layers by PyTorch's names."""
-    images = keras.Input(shape)
-    stages = stages_of(
-        normal(images, MEAN, DEVIATION),
-        dimensions.stem,
-        dimensions.stages,
-        dimensions.blocks,
-        dimensions.widening,
-        "backbone.body",
-    )
-    maps = pyramid_of(stages, dimensions.pyramid, "backbone.fpn")
-    further = keras.layers.MaxPooling2D(1, 2)(maps[-1])
-    anchors = dimensions.anchors_a_place
-    first = _near_zero(dimensions.pyramid, 3, "rpn.head.conv.0.0", activation="relu")
-    last = [_near_zero(anchors, 1, "rpn.head.cls_logits"), _near_zero(4 * anchors, 1, "rpn.head.bbox_pred")]
-    rows: tuple[list[Any], list[Any]] = ([], [])
-    for values in [*maps, further]:
-        hidden = first(values)
-        rows[0].append(keras.layers.Reshape((-1,))(last[0](hidden)))
-        rows[1].append(keras.layers.Reshape((-1, 4))(last[1](hidden)))
-    return keras.Model(images, [*maps, *(keras.layers.Concatenate(axis=1)(part) for part in rows)])
-
-
-def _near_zero(channels: int, side: int, name: str, **further: Any) -> keras.layers.Layer:
-    start = keras.initializers.RandomNormal(stddev=0.01)
-    return keras.layers.Conv2D(channels, side, padding="same", kernel_initializer=start, name=name, **further)
-
-
-def _box_head(dimensions: Dimensions, labels: int) -> keras.Model:
-    """Two dense layers, and a class and a box for each class."""
-    within = keras.Input((CELLS, CELLS, dimensions.pyramid))
-    # PyTorch's weights are those of channels before places.
-    values = keras.layers.Flatten()(keras.layers.Permute((3, 1, 2))(within))
-    for name in ("fc6", "fc7"):
-        values = _dense(values, dimensions.dense, f"roi_heads.box_head.{name}", activation="relu")
-    scores = _dense(values, labels, "roi_heads.box_predictor.cls_score")
-    moves = _dense(values, labels * 4, "roi_heads.box_predictor.bbox_pred")
-    return keras.Model(within, [scores, keras.layers.Reshape((labels, 4))(moves)])
-
-
-def _dense(values: Any, units: int, name: str, **further: Any) -> Any:
-    """A dense layer that begins as PyTorch's."""
-    start = keras.initializers.VarianceScaling(1 / 3, "fan_in", "uniform")
-    edge = 1 / np.sqrt(values.shape[-1])
-    bias = keras.initializers.RandomUniform(-edge, edge)
-    return keras.layers.Dense(units, kernel_initializer=start, bias_initializer=bias, name=name, **further)(values)
-
-
-def _mask_head(dimensions: Dimensions, labels: int) -> keras.Model:
-    """Four convolutions, one that doubles the sides, and a mask for each class."""
-    within = keras.Input((MASK_CELLS, MASK_CELLS, dimensions.pyramid))
-    values = within
-    for number in range(4):
-        start = keras.initializers.VarianceScaling(2.0, "fan_out", "untruncated_normal")
-        name = f"roi_heads.mask_head.{number}.0"
-        layer = keras.layers.Conv2D(
-            dimensions.masks, 3, padding="same", activation="relu", kernel_initializer=start, name=name
-        )
-        values = layer(values)
-    for name, make in (
-        ("conv5_mask", lambda **how: keras.layers.Conv2DTranspose(dimensions.masks, 2, 2, activation="relu", **how)),
-        ("mask_fcn_logits", lambda **how: keras.layers.Conv2D(labels, 1, **how)),
-    ):
-        start = keras.initializers.VarianceScaling(2.0, "fan_out", "untruncated_normal")
-        values = make(kernel_initializer=start, name=f"roi_heads.mask_predictor.{name}")(values)
-    return keras.Model(within, values)
-
-
 def build_mask_rcnn(dimensions: Dimensions, facts: Facts) -> keras.Model:
     """A Mask R-CNN with random weights.
 
     Args:
         dimensions: of the model.
         facts: of the data set.
+
+    Raises:
+        FramewattError: the images have other sides than multiples of 32.
     """
+    check_sides("Mask R-CNN", facts.input_shape)
     return MaskRCNN(dimensions, facts.input_shape, facts.classes)

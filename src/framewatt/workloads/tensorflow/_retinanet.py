@@ -8,34 +8,30 @@ import tensorflow as tf
 
 from framewatt.datasets.ragged import IGNORED
 from framewatt.workloads.contract import Facts
+from framewatt.workloads.detector import DEVIATION, MEAN, check_sides
 from framewatt.workloads.retinanet import (
     ALPHA,
     BACKGROUND,
     BEST,
     CODED,
-    DEVIATION,
     GAMMA,
     LEAST_SCORE,
     MATCHED,
-    MEAN,
     MOST,
     OVERLAP,
     PRIOR,
     Dimensions,
 )
-from framewatt.workloads.tensorflow._boxes import best_boxes, clipped, gathered, normal, overlaps, shifted, shifts
+from framewatt.workloads.tensorflow._boxes import best_boxes, clipped, gathered, overlaps, shifted, shifts
+from framewatt.workloads.tensorflow._detector import Detector, near_zero, normal
 from framewatt.workloads.tensorflow._resnet import lecun, pyramid_of, stages_of
 
 _NOTHING = -2
 """Of an anchor that is asked for nothing, not even whether there is an object."""
 
 
-class RetinaNet(keras.Model):
+class RetinaNet(Detector):
     """A RetinaNet with random weights.
-
-    Attributes:
-        maps: gives scores (n, anchors, classes) and shifts (n, anchors, 4) of images. Its layers have the names of
-            PyTorch's.
 
     Args:
         dimensions: of the model.
@@ -44,16 +40,14 @@ class RetinaNet(keras.Model):
     """
 
     def __init__(self, dimensions: Dimensions, shape: tuple[int, ...], classes: int) -> None:
-        super().__init__()
+        super().__init__(_maps(dimensions, shape, classes))
         self.height, self.width, _ = shape
         self.dimensions = dimensions
         self.classes = classes
-        self.maps = _maps(dimensions, shape, classes)
-        self.built = True
 
     def call(self, images: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Detections, shape (n, MOST, 6), of images (n, height, width, 3) from 0 to 1."""
-        scores, found = self._heads(images, training=training)
+        scores, found = self.looked_at(images, training=training)
         anchors = self._anchors()
         counts = [len(part) for part in anchors]
         boxes, shares = [], []
@@ -78,15 +72,8 @@ class RetinaNet(keras.Model):
         )
 
     def objective(self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None) -> tf.Tensor:
-        """The loss of a batch: of each image by its objects' anchors, and the mean over images.
-
-        Args:
-            images: as in `call`.
-            boxes: what is to be found, shape (n, most, 4), see datasets.objects.Targets.
-            classes: of each, shape (n, most).
-            masks: are not looked at.
-        """
-        scores, found = self._heads(images, training=True)
+        """The loss of a batch, see workloads.detector; the mean over images, of each by its objects' anchors."""
+        scores, found = self.looked_at(images, training=True)
         anchors = tf.concat([tf.constant(part) for part in self._anchors()], axis=0)
         numbers = matched(boxes, classes, anchors)
         there = numbers >= 0
@@ -99,11 +86,6 @@ class RetinaNet(keras.Model):
         off = tf.reduce_sum(tf.abs(found - shifts(wanted, anchors, CODED)), axis=2)
         of_boxes = tf.reduce_sum(tf.where(there, off, 0.0), axis=1)
         return tf.reduce_mean((of_classes + of_boxes) / count)
-
-    def _heads(self, images: tf.Tensor, *, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
-        """What both heads give, in fp32: boxes need more digits than half formats have."""
-        scores, found = self.maps(images, training=training)
-        return tf.cast(scores, tf.float32), tf.cast(found, tf.float32)
 
     def _anchors(self) -> list[Any]:
         """Of every map, shape (places * anchors, 4)."""
@@ -169,21 +151,16 @@ def _maps(dimensions: Dimensions, shape: tuple[int, ...], classes: int) -> keras
 
 def _head(maps: list[Any], dimensions: Dimensions, numbers: int, name: str, last: str) -> Any:
     """Numbers of each anchor, shape (n, anchors, numbers); all maps share the layers."""
-    layers = [_near_zero(dimensions.pyramid, f"head.{name}.conv.{place}.0", activation="relu") for place in range(4)]
+    layers = [near_zero(dimensions.pyramid, 3, f"head.{name}.conv.{place}.0", activation="relu") for place in range(4)]
     bias = -math.log((1 - PRIOR) / PRIOR) if last == "cls_logits" else 0.0
     start = keras.initializers.Constant(bias)
-    layers.append(_near_zero(dimensions.anchors_a_place * numbers, f"head.{name}.{last}", bias_initializer=start))
+    layers.append(near_zero(dimensions.anchors_a_place * numbers, 3, f"head.{name}.{last}", bias_initializer=start))
     rows = []
     for values in maps:
         for layer in layers:
             values = layer(values)  # noqa: PLW2901  # goes through all layers
         rows.append(keras.layers.Reshape((-1, numbers))(values))
     return keras.layers.Concatenate(axis=1)(rows)
-
-
-def _near_zero(channels: int, name: str, **further: Any) -> keras.layers.Layer:
-    start = keras.initializers.RandomNormal(stddev=0.01)
-    return keras.layers.Conv2D(channels, 3, padding="same", kernel_initializer=start, name=name, **further)
 
 
 def build_retinanet(dimensions: Dimensions, facts: Facts) -> keras.Model:
@@ -196,5 +173,5 @@ def build_retinanet(dimensions: Dimensions, facts: Facts) -> keras.Model:
     Raises:
         FramewattError: the images have other sides than multiples of 32.
     """
-    dimensions.check(facts.input_shape)
+    check_sides("RetinaNet", facts.input_shape)
     return RetinaNet(dimensions, facts.input_shape, facts.classes)

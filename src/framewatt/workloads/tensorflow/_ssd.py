@@ -18,15 +18,12 @@ from framewatt.workloads.ssd import (
     SCALE,
     Dimensions,
 )
-from framewatt.workloads.tensorflow._boxes import best_boxes, clipped, gathered, normal, overlaps, shifted, shifts
+from framewatt.workloads.tensorflow._boxes import best_boxes, clipped, gathered, overlaps, shifted, shifts
+from framewatt.workloads.tensorflow._detector import Detector, normal
 
 
-class SSD(keras.Model):
+class SSD(Detector):
     """An SSD with random weights.
-
-    Attributes:
-        maps: gives scores (n, boxes, classes + 1), of which the first is that of the background, and shifts
-            (n, boxes, 4), of images. Its layers have the names of PyTorch's.
 
     Args:
         dimensions: of the model.
@@ -34,29 +31,20 @@ class SSD(keras.Model):
     """
 
     def __init__(self, dimensions: Dimensions, classes: int) -> None:
-        super().__init__()
+        super().__init__(_maps(dimensions, classes + 1))
         self.dimensions = dimensions
-        self.maps = _maps(dimensions, classes + 1)
-        self.built = True
 
     def call(self, images: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Detections, shape (n, MOST, 6), of images (n, size, size, 3) from 0 to 1."""
-        scores, found = self._heads(images, training=training)
+        scores, found = self.looked_at(images, training=training)
         size = float(self.dimensions.size)
         boxes = clipped(shifted(found, self._default_boxes(), CODED), size, size)
         shares = tf.nn.softmax(scores)[..., 1:]
         return best_boxes(boxes, shares, least=LEAST_SCORE, best=BEST, overlap=OVERLAP, most=MOST)
 
     def objective(self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None) -> tf.Tensor:
-        """The loss of a batch.
-
-        Args:
-            images: as in `call`.
-            boxes: what is to be found, shape (n, most, 4), see datasets.objects.Targets.
-            classes: of each, shape (n, most).
-            masks: are not looked at.
-        """
-        scores, found = self._heads(images, training=True)
+        """The loss of a batch, see workloads.detector; masks are not looked at."""
+        scores, found = self.looked_at(images, training=True)
         anchors = self._default_boxes()
         numbers = matched(boxes, classes, anchors)
         there = numbers >= 0
@@ -71,11 +59,6 @@ class SSD(keras.Model):
         return (of_boxes + of_classes) / tf.cast(
             tf.maximum(1, tf.math.count_nonzero(there, dtype=tf.int32)), tf.float32
         )
-
-    def _heads(self, images: tf.Tensor, *, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
-        """What both heads give, in fp32: boxes need more digits than half formats have."""
-        scores, found = self.maps(images, training=training)
-        return tf.cast(scores, tf.float32), tf.cast(found, tf.float32)
 
     def _default_boxes(self) -> tf.Tensor:
         return tf.constant(self.dimensions.default_boxes())

@@ -10,12 +10,12 @@ import tensorflow as tf
 from numpy.typing import NDArray
 from tensorflow.python.util import _pywrap_util_port
 
-from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects, Targets
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.decoding import beam_of, check_plain, in_words
+from framewatt.workloads.detector import check_learns
 from framewatt.workloads.models import build_model
 from framewatt.workloads.state import Carried, fresh_state, linked
 from framewatt.workloads.tensorflow._losses import LOSSES
@@ -66,10 +66,6 @@ class _TensorFlowModel:
         # Sentences are padded to a multiple, which is not what they have.
         self.input_shape = self.data.input_shape if self.data.paired else tuple(example[0].shape[1:])
         self.model = build_model("tensorflow", keras.Model, self.spec, facts_of(self.data, self.input_shape))
-        if self.compiled and hasattr(self.model, "objective"):
-            raise FramewattError(
-                f"compile: found compiled of {self.spec.model}, which XLA has no search for; allowed: default"
-            )
         if not self.model.built:
             # Calling the model would fix the batch size to the example's.
             shapes = [self.free(values) for values in example]
@@ -155,6 +151,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
     def setup(self) -> None:
         """Random weights, and the step as a graph."""
         self.build()
+        check_learns(self.model, self.data)
         self._optimizer = optimizer = Optimizer(self.spec, self.model.trainable_variables, self.rates())
 
         @tf.function(input_signature=self._signature(), jit_compile=self.compiled)  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs

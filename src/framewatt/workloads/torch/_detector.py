@@ -1,6 +1,5 @@
 """What detectors of torchvision share: targets in its form, and detections as the tasks take them."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -8,9 +7,7 @@ from torchvision.models.detection.image_list import ImageList
 
 from framewatt.datasets.ragged import IGNORED
 from framewatt.tasks.detection import NONE
-
-_LARGEST_GROWTH = math.log(1000 / 16)
-"""Logarithm of the most that a box grows by in a step, torchvision's."""
+from framewatt.workloads.detector import LARGEST_GROWTH
 
 Found = Sequence[Mapping[str, torch.Tensor]]
 """By image: `boxes`, `scores`, `labels` and, where there are any, `masks`."""
@@ -60,7 +57,7 @@ def shifted(
     sizes = anchors[..., 2:] - anchors[..., :2]
     moves = moves / moves.new_tensor(weights)
     middles = moves[..., :2] * sizes + anchors[..., :2] + 0.5 * sizes
-    half = 0.5 * torch.exp(moves[..., 2:].clamp_max(_LARGEST_GROWTH)) * sizes
+    half = 0.5 * torch.exp(moves[..., 2:].clamp_max(LARGEST_GROWTH)) * sizes
     height, width = (float(side) for side in size)
     corners = torch.cat([middles - half, middles + half], dim=-1).clamp_min(0.0)
     return torch.minimum(corners, moves.new_tensor([width, height, width, height]))

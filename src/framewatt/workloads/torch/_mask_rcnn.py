@@ -11,6 +11,7 @@ from torchvision.ops.feature_pyramid_network import LastLevelMaxPool
 
 from framewatt.tasks.detection import NONE
 from framewatt.workloads.contract import Facts
+from framewatt.workloads.detector import DEVIATION, MEAN, RATIOS, check_sides
 from framewatt.workloads.mask_rcnn import (
     ANCHORS_DRAWN,
     ANCHORS_WITH,
@@ -21,11 +22,9 @@ from framewatt.workloads.mask_rcnn import (
     OVERLAP,
     PROPOSALS_DRAWN,
     PROPOSALS_WITH,
-    RATIOS,
     Dimensions,
 )
 from framewatt.workloads.plan import ranks
-from framewatt.workloads.retinanet import DEVIATION, MEAN
 from framewatt.workloads.torch._detector import listed, normal, targets_of
 from framewatt.workloads.torch._resnet import narrow_pyramid
 
@@ -110,29 +109,26 @@ class PreparedMaskRCNN(MaskRCNN):
         self.rpn.fg_bg_sampler = PlannedSampler(ANCHORS_DRAWN, ANCHORS_WITH)
         self.roi_heads.fg_bg_sampler = PlannedSampler(PROPOSALS_DRAWN, PROPOSALS_WITH)
 
-    def forward(
-        self,
-        images: torch.Tensor,
-        boxes: torch.Tensor | None = None,
-        classes: torch.Tensor | None = None,
-        masks: torch.Tensor | None = None,
-    ) -> torch.Tensor:
-        """Detections with masks, shape (n, MOST, 6 + MASK * MASK), or the loss where there are targets.
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Detections with masks, shape (n, MOST, 6 + MASK * MASK), of images (n, 3, height, width) from 0 to 1."""
+        found, _ = self._gone_through(images, None)
+        return torch.stack([_rows(one) for one in found])
 
-        Args:
-            images: shape (n, 3, height, width), from 0 to 1.
-            boxes: what is to be found, see datasets.objects.Targets.
-            classes: of each, shape (n, most).
-            masks: of each, shape (n, most, height, width).
-        """
-        features = self.backbone(normal(images, MEAN, DEVIATION))
-        shown = listed(images)
-        targets = None if boxes is None or classes is None else targets_of(boxes, classes, masks, _FIRST)
+    def objective(
+        self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor
+    ) -> torch.Tensor:
+        """The loss of a batch, see workloads.detector."""
+        _, losses = self._gone_through(images, targets_of(boxes, classes, masks, _FIRST))
+        return sum(losses.values())
+
+    def _gone_through(
+        self, images: torch.Tensor, targets: list[dict[str, torch.Tensor]] | None
+    ) -> tuple[list[dict[str, torch.Tensor]], dict[str, torch.Tensor]]:
+        """What is found, and the losses where there are targets."""
+        features, shown = self.backbone(normal(images, MEAN, DEVIATION)), listed(images)
         proposals, of_proposals = self.rpn(shown, features, targets)
         found, of_heads = self.roi_heads(features, proposals, shown.image_sizes, targets)
-        if targets is not None:
-            return sum({**of_proposals, **of_heads}.values())
-        return torch.stack([_rows(one) for one in found])
+        return found, {**of_proposals, **of_heads}
 
 
 def _rows(found: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -148,7 +144,11 @@ def build_mask_rcnn(dimensions: Dimensions, facts: Facts) -> PreparedMaskRCNN:
     Args:
         dimensions: of the model; those of FULL give torchvision's own parts.
         facts: of the data set.
+
+    Raises:
+        FramewattError: the images have other sides than multiples of 32.
     """
+    check_sides("Mask R-CNN", facts.input_shape)
     if dimensions == FULL:
         whole = maskrcnn_resnet50_fpn(weights=None, weights_backbone=None, num_classes=facts.classes + _FIRST)
         return PreparedMaskRCNN(whole.backbone, dimensions, facts.classes, whole)

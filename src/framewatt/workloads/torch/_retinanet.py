@@ -8,18 +8,16 @@ from torchvision.models.detection.retinanet import RetinaNet
 from torchvision.ops.feature_pyramid_network import LastLevelP6P7
 
 from framewatt.workloads.contract import Facts
+from framewatt.workloads.detector import DEVIATION, MEAN, RATIOS, check_sides
 from framewatt.workloads.retinanet import (
     BACKGROUND,
     BEST,
     CODED,
-    DEVIATION,
     FULL,
     LEAST_SCORE,
     MATCHED,
-    MEAN,
     MOST,
     OVERLAP,
-    RATIOS,
     Dimensions,
 )
 from framewatt.workloads.torch._detector import detections, listed, normal, shifted, targets_of
@@ -55,33 +53,27 @@ class PreparedRetinaNet(RetinaNet):
         )
         self.dimensions = dimensions
 
-    def forward(
-        self,
-        images: torch.Tensor,
-        boxes: torch.Tensor | None = None,
-        classes: torch.Tensor | None = None,
-        masks: torch.Tensor | None = None,
-    ) -> torch.Tensor:
-        """Detections, shape (n, MOST, 6), or the loss where there are targets.
-
-        Args:
-            images: shape (n, 3, height, width), from 0 to 1.
-            boxes: what is to be found, see datasets.objects.Targets.
-            classes: of each, shape (n, most).
-            masks: are not looked at.
-        """
-        features = list(self.backbone(normal(images, MEAN, DEVIATION)).values())
-        # Boxes need more digits than half formats have.
-        heads = {name: values.float() for name, values in self.head(features).items()}
-        shown = listed(images)
-        anchors = self.anchor_generator(shown, [values.float() for values in features])
-        if boxes is not None and classes is not None:
-            losses: dict[str, torch.Tensor] = self.compute_loss(targets_of(boxes, classes, None, 0), heads, anchors)
-            return sum(losses.values())
-        counts = [values.shape[2] * values.shape[3] * self.dimensions.anchors_a_place for values in features]
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Detections, shape (n, MOST, 6), of images (n, 3, height, width) from 0 to 1."""
+        heads, anchors = self._looked_at(images)
+        counts = [len(part) for part in self.dimensions.anchors(images.shape[2], images.shape[3])]
         by_map = {name: list(values.split(counts, dim=1)) for name, values in heads.items()}
-        found = self.postprocess_detections(by_map, [list(one.split(counts)) for one in anchors], shown.image_sizes)
-        return detections(found, MOST, 0)
+        of_map = [list(one.split(counts)) for one in anchors]
+        return detections(self.postprocess_detections(by_map, of_map, listed(images).image_sizes), MOST, 0)
+
+    def objective(
+        self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """The loss of a batch, see workloads.detector; masks are not looked at."""
+        heads, anchors = self._looked_at(images)
+        losses: dict[str, torch.Tensor] = self.compute_loss(targets_of(boxes, classes, None, 0), heads, anchors)
+        return sum(losses.values())
+
+    def _looked_at(self, images: torch.Tensor) -> tuple[dict[str, torch.Tensor], list[torch.Tensor]]:
+        """What the heads say, and the anchors of each image; in fp32, since boxes need more than half formats."""
+        features = list(self.backbone(normal(images, MEAN, DEVIATION)).values())
+        heads = {name: values.float() for name, values in self.head(features).items()}
+        return heads, self.anchor_generator(listed(images), [values.float() for values in features])
 
     def at_once(self, images: torch.Tensor) -> torch.Tensor:
         """The same detections, found for all images at once: what an exporter takes."""
@@ -115,7 +107,7 @@ def build_retinanet(dimensions: Dimensions, facts: Facts) -> PreparedRetinaNet:
     Raises:
         FramewattError: the images have other sides than multiples of 32.
     """
-    dimensions.check(facts.input_shape)
+    check_sides("RetinaNet", facts.input_shape)
     if dimensions == FULL:
         whole = retinanet_resnet50_fpn(weights=None, weights_backbone=None, num_classes=facts.classes)
         return PreparedRetinaNet(whole.backbone, whole.anchor_generator, dimensions, facts.classes, whole.head)

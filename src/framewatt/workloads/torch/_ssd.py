@@ -47,32 +47,27 @@ class PreparedSSD(SSD):
         )
         self.dimensions = dimensions
 
-    def forward(
-        self,
-        images: torch.Tensor,
-        boxes: torch.Tensor | None = None,
-        classes: torch.Tensor | None = None,
-        masks: torch.Tensor | None = None,
-    ) -> torch.Tensor:
-        """Detections, shape (n, MOST, 6), or the loss where there are targets.
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Detections, shape (n, MOST, 6), of images (n, 3, size, size) from 0 to 1."""
+        heads, anchors = self._looked_at(images)
+        found = self.postprocess_detections(heads, anchors, listed(images).image_sizes)
+        return detections(found, MOST, _FIRST)
 
-        Args:
-            images: shape (n, 3, size, size), from 0 to 1.
-            boxes: what is to be found, see datasets.objects.Targets.
-            classes: of each, shape (n, most).
-            masks: are not looked at.
-        """
-        images = normal(images, self.dimensions.mean, self.dimensions.deviation)
-        features = list(self.backbone(images).values())
-        # Boxes need more digits than half formats have.
-        heads = {name: values.float() for name, values in self.head(features).items()}
-        shown = listed(images)
-        anchors = self.anchor_generator(shown, [values.float() for values in features])
-        if boxes is None or classes is None:
-            return detections(self.postprocess_detections(heads, anchors, shown.image_sizes), MOST, _FIRST)
+    def objective(
+        self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """The loss of a batch, see workloads.detector; masks are not looked at."""
+        heads, anchors = self._looked_at(images)
         targets = targets_of(boxes, classes, None, _FIRST)
         losses: dict[str, torch.Tensor] = self.compute_loss(targets, heads, anchors, self._matched(targets, anchors))
         return sum(losses.values())
+
+    def _looked_at(self, images: torch.Tensor) -> tuple[dict[str, torch.Tensor], list[torch.Tensor]]:
+        """What the heads say, and the default boxes of each image; in fp32, since boxes need more than half formats."""
+        images = normal(images, self.dimensions.mean, self.dimensions.deviation)
+        features = list(self.backbone(images).values())
+        heads = {name: values.float() for name, values in self.head(features).items()}
+        return heads, self.anchor_generator(listed(images), [values.float() for values in features])
 
     def at_once(self, images: torch.Tensor) -> torch.Tensor:
         """The same detections, found for all images at once: what an exporter takes."""

@@ -16,6 +16,7 @@ from framewatt.datasets.objects import Targets
 from framewatt.tasks.contract import TEST, Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.decoding import UNCOUNTED, beam_of, check_plain, in_words
+from framewatt.workloads.detector import check_learns
 from framewatt.workloads.models import build_model
 from framewatt.workloads.state import Carried, fresh_state, linked
 from framewatt.workloads.torch._losses import LOSSES
@@ -153,6 +154,7 @@ class TorchTraining(_TorchModel, Training):
     def setup(self) -> None:
         """Random weights."""
         self.build()
+        check_learns(self.model, self.data)
         scaled = self.dtype is torch.float16
         self._optimizer = Optimizer(self.spec, self.model.parameters(), self.rates(), scaled=scaled)
         self._computing = self.computing()
@@ -176,7 +178,7 @@ class TorchTraining(_TorchModel, Training):
     def _loss(self, inputs: Inputs, labels: Any) -> torch.Tensor:
         """The mean loss of a batch. A detector works out its own, from what is to be found."""
         if isinstance(labels, tuple):
-            return self.forward(*inputs, *labels)
+            return self.model.objective(*inputs, *labels)
         return LOSSES[self.task.name](self.carried.through(self.forward, inputs), labels)
 
     def loss_of(self, step: torch.Tensor) -> float:

@@ -1,4 +1,4 @@
-"""SSD from its training to its export: what it learns of drawn shapes, and what is refused."""
+"""Detectors from their training to their export: what they learn of drawn shapes, and what is refused."""
 
 import re
 from pathlib import Path
@@ -9,6 +9,7 @@ from stages import run_stages, run_until
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
+from framewatt.tasks.contract import NOTHING
 
 SHAPES = {"module": "synthetic_shapes", "most": 3, "masks": False, "seed": 0}
 CHANCE = 0.02
@@ -35,10 +36,28 @@ def test_shapes_are_found_far_better_than_by_chance_and_as_well_by_the_export(fr
     assert ap_of(check["source_quality"]) == pytest.approx(ap_of(found[-1]), abs=1e-3)
 
 
+@pytest.mark.parametrize("framework", ["torch", "tensorflow"])
+def test_the_export_of_a_retinanet_finds_the_same(framework: str, tmp_path: Path) -> None:
+    save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 160, "test_samples": 40, "size": 128}))
+    training = {"epochs": 2, "learning_rate": 0.001, "momentum": 0.9}
+    model = {"model": "retinanet_small", "weights": "trained", "training": training, "batch_size": 8}
+    weights, check = run_stages(framework, model | {"options": {"optimizer": "adam"}}, tmp_path)
+    assert weights["epochs"][-1]["quality"]["box_ap"]["detections_per_image"] > 10, "there is something to compare"
+    assert (check["status"], check["reason"]) == ("ok", None)
+    assert check["equal_answers_share"] >= 0.99
+
+
+def test_an_export_that_finds_nothing_is_not_called_equal(tmp_path: Path) -> None:
+    save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 8, "test_samples": 8, "size": 128}))
+    _, check = run_stages("torch", {"model": "retinanet_small", "weights": "seeded"}, tmp_path)
+    assert (check["status"], check["reason"], check["equal_answers_share"]) == ("deviates", NOTHING, None)
+
+
 REFUSED: dict[str, tuple[str, dict[str, Any], int, str]] = {
     "images of another size": ("torch", {}, 64, "SSD: found images of (3, 64, 64); allowed: 3 channels of 128 x 128"),
     "the same in TensorFlow": ("tensorflow", {}, 64, "SSD: found images of (64, 64, 3); allowed: 3 channels of 128"),
     "a search by XLA": ("tensorflow", {"compile": "compiled"}, 128, "compile: found compiled of ssd_small"),
+    "steps that depend on objects": ("torch", {"compile": "compiled"}, 128, "compile: found compiled of ssd_small"),
 }
 
 

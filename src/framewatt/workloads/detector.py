@@ -1,0 +1,100 @@
+"""What is asked of every detector, in no framework of its own.
+
+A detector gives detections (n, most, 6 or more, see tasks.detection) of images, its search included. It has
+`objective(images, boxes, classes, masks)`, the mean loss of a batch, where `boxes`, `classes` and, if the data set has
+them, `masks` are those of datasets.objects.Targets on the device. A detector in PyTorch may have `at_once(images)`, the
+same detections in a form of fixed shapes that exporters take.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.base.errors import FramewattError
+from framewatt.datasets.contract import Arrays
+from framewatt.datasets.objects import Objects
+
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+"""Of each channel of ImageNet's images, from 0 to 1: what torchvision's detectors take off and divide by."""
+
+LARGEST_GROWTH = math.log(1000 / 16)
+"""Logarithm of the most that a box grows by in a step, torchvision's."""
+
+RATIOS = (0.5, 1.0, 2.0)
+"""Height to width of the anchors at each place of a pyramid's map."""
+
+
+def check_learns(model: Any, data: Arrays) -> None:
+    """Check that a model can learn from what is to be found on images.
+
+    Args:
+        model: of any framework.
+        data: the data set.
+
+    Raises:
+        FramewattError: objects are to be found, and the model works out no loss of them.
+    """
+    if isinstance(data.y_train, Objects) and not hasattr(model, "objective"):
+        raise FramewattError(
+            f"model: found a {type(model).__name__} without objective for the task {data.task}; allowed: one with "
+            "objective(images, boxes, classes, masks), its loss"
+        )
+
+
+def anchors_of(
+    sides: Sequence[Sequence[int]], maps: Sequence[tuple[int, int]], height: int, width: int
+) -> list[NDArray[np.float32]]:
+    """Every map's anchors: left, top, right, bottom in pixels, shape (places * anchors, 4).
+
+    A map's places are as many whole pixels apart as fit into the image; torchvision's way.
+
+    Args:
+        sides: of each map, sides of its anchors in pixels; each stands in all RATIOS.
+        maps: rows and columns of each.
+        height: of the images.
+        width: of the images.
+    """
+    found = []
+    for of_map, (rows, columns) in zip(sides, maps, strict=True):
+        roots = np.sqrt(np.array(RATIOS, np.float32))
+        tall = (roots[:, None] * np.array(of_map, np.float32)[None]).ravel()
+        wide = ((1 / roots)[:, None] * np.array(of_map, np.float32)[None]).ravel()
+        base = np.round(np.stack([-wide, -tall, wide, tall], axis=1) / 2)
+        down, right = np.meshgrid(
+            np.arange(rows) * (height // rows), np.arange(columns) * (width // columns), indexing="ij"
+        )
+        places = np.stack([right.ravel(), down.ravel()] * 2, axis=1).astype(np.float32)
+        found.append((places[:, None] + base[None]).reshape(-1, 4).astype(np.float32))
+    return found
+
+
+def pyramid_sizes(height: int, width: int, first: int, count: int) -> list[tuple[int, int]]:
+    """Rows and columns of a pyramid's maps.
+
+    Args:
+        height: of the images.
+        width: of the images.
+        first: level of the first map; each level halves both, rounding up.
+        count: of maps.
+    """
+    found = [(height, width)]
+    for _ in range(first + count - 1):
+        found.append((-(-found[-1][0] // 2), -(-found[-1][1] // 2)))
+    return found[first:]
+
+
+def check_sides(what: str, shape: tuple[int, ...]) -> None:
+    """Check that every map of a pyramid is half as large as the one before.
+
+    Args:
+        what: the model, for the message.
+        shape: of an image, in any layout.
+
+    Raises:
+        FramewattError: it is not.
+    """
+    if 3 not in shape or sorted(side % 32 for side in shape) != [0, 0, 3]:
+        raise FramewattError(f"{what}: found images of {shape}; allowed: 3 channels, sides a multiple of 32")
