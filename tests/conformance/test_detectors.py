@@ -1,10 +1,13 @@
 """Detectors from their training to their export: what they learn of drawn shapes, and what is refused."""
 
+import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from checkout import ROOT, python_of
 from stages import run_stages, run_until
 
 from framewatt.datasets import make_arrays
@@ -67,3 +70,44 @@ def test_what_cannot_be_is_refused_in_a_line(what: str, tmp_path: Path) -> None:
     save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 8, "test_samples": 4, "size": size}))
     with pytest.raises(AssertionError, match=re.escape(told)):
         run_until("train", framework, {"model": "ssd_small", "weights": "trained", "options": options}, tmp_path)
+
+
+OWN = {
+    "torch": ("import torch\n\ndef make():\n    return torch.nn.Flatten()\n", "found a Flatten without objective"),
+    "tensorflow": (
+        "import keras\n\ndef make():\n    return keras.Sequential([keras.layers.Flatten()])\n",
+        "found a Sequential without objective",
+    ),
+    "mxnet": (
+        "from mxnet import gluon\n\ndef make():\n    return gluon.nn.Dense(2)\n",
+        "training in MXNet: found the task detection; allowed: classification, tagging, recommendation",
+    ),
+}
+
+
+@pytest.mark.parametrize("framework", OWN)
+def test_ones_own_model_without_a_loss_of_boxes_is_refused_in_a_line(framework: str, tmp_path: Path) -> None:
+    code, told = OWN[framework]
+    (tmp_path / "mine.py").write_text(code)
+    save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 8, "test_samples": 4, "size": 128}))
+    own = {"factory": "mine:make", "folder": str(tmp_path)}
+    with pytest.raises(AssertionError, match=re.escape(told)):
+        run_until("train", framework, {"model": "mine", "weights": "trained", "own": own}, tmp_path)
+
+
+def test_calibrating_the_integers_of_a_detector_is_refused_in_a_line(tmp_path: Path) -> None:
+    save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 8, "test_samples": 4, "size": 128}))
+    code = (
+        "import sys; from pathlib import Path; from framewatt.datasets.storing import load_arrays; "
+        "from framewatt.prepare.exporters.quantise import calibration_samples; "
+        "calibration_samples(load_arrays(Path(sys.argv[1])), 0)"
+    )
+    done = subprocess.run(
+        [python_of("onnxruntime/cpu"), "-c", code, tmp_path / "data.npz"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "precision: found int8_static of a detector; allowed: int8_dynamic" in done.stderr
