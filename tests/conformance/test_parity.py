@@ -11,7 +11,6 @@ from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
 from framewatt.prepare.parity_sheet import DIFFERENT, RECORD, SAME
 from framewatt.study.cell import environment_of
-from framewatt.tasks.contract import NOTHING
 
 RATINGS = {"users": 300, "items": 400, "tastes": 8, "ratings_per_user": 30, "negatives": 4, "candidates": 100}
 TEXT = {"vocabulary": 300, "train_tokens": 8000, "test_tokens": 2000, "segment": 16}
@@ -31,8 +30,10 @@ DATA: dict[str, dict[str, Any]] = {
 }
 SAME_MODELS = [
     *(("neumf_small", framework) for framework in ("tensorflow", "mxnet")),
-    *((model, "tensorflow") for model in ("transformer_xl_small", "gnmt_small", "ssd_small")),
+    *((model, "tensorflow") for model in ("transformer_xl_small", "gnmt_small")),
 ]
+DETECTORS = {"ssd_small": 445_712, "retinanet_small": 840_399, "mask_rcnn_small": 981_783}
+"""Small detectors with their parameters."""
 
 
 def computed(folder: Path, framework: str, model: str, reference: Path | None) -> Path:
@@ -77,35 +78,26 @@ def test_own_models_are_the_same_in_every_framework(references: dict[str, Path],
     assert sheet["parameters"] == sheet["reference"]["parameters"]
     assert len(sheet["losses"]) == 10
     assert len(set(sheet["losses"])) == 10
-    if model in ("gnmt_small", "ssd_small"):
+    if model == "gnmt_small":
         assert sheet["equal_answers_share"] >= 0.99
     else:
         assert sheet["outputs_difference"] < 1e-5
         assert sheet["moved"] > 0.05
 
 
-def test_a_mask_rcnn_learns_from_the_same_anchors_and_proposals(references: dict[str, Path]) -> None:
-    reference = references["mask_rcnn_small"]
-    sheet = sheet_of(computed(reference.parent, "tensorflow", "mask_rcnn_small", reference))
-    assert sheet["matched_by"] == "name"
-    assert sheet["parameters"] == sheet["reference"]["parameters"] == 981_783
-    # Other proposals, or other ones drawn of them, change it by a hundredth.
+@pytest.mark.parametrize("model", DETECTORS)
+def test_detectors_find_the_same_and_learn_the_same(references: dict[str, Path], model: str) -> None:
+    """Of Mask R-CNN, other anchors or proposals, or other ones drawn of them, change the first loss by a hundredth."""
+    reference = references[model]
+    sheet = sheet_of(computed(reference.parent, "tensorflow", model, reference))
+    assert (sheet["verdict"], sheet["beyond"], sheet["matched_by"]) == (SAME, [], "name")
+    assert sheet["parameters"] == sheet["reference"]["parameters"] == DETECTORS[model]
     assert sheet["first_loss_difference"] < 1e-6
+    # Of most batches; rounding decides on single ReLUs in some.
+    assert sheet["gradients_difference"] < 1e-4
+    assert len(set(sheet["losses"])) == 10
     assert sheet["equal_answers_share"] >= 0.99
-    assert sheet["quality"]["mask_ap"]["detections_per_image"] > 10
-
-
-def test_a_retinanet_begins_with_the_same_loss_and_is_not_judged_by_what_it_does_not_find(
-    references: dict[str, Path],
-) -> None:
-    reference = references["retinanet_small"]
-    sheet = sheet_of(computed(reference.parent, "tensorflow", "retinanet_small", reference))
-    assert sheet["matched_by"] == "name"
-    assert sheet["parameters"] == sheet["reference"]["parameters"] == 840_399
-    assert sheet["first_loss_difference"] < 1e-6
-    assert sheet["losses_difference"] < 1e-5
-    assert (sheet["equal_answers_share"], sheet["outputs_reason"]) == (None, NOTHING)
-    assert sheet["verdict"] != SAME
+    assert next(iter(sheet["quality"].values()))["detections_per_image"] > 50, "there is something to compare"
 
 
 def test_a_zoos_model_with_another_epsilon_and_padding_is_another(references: dict[str, Path]) -> None:

@@ -11,18 +11,19 @@ from framewatt.tasks import TASKS
 from framewatt.tasks.contract import NOTHING
 
 Results = dict[str, np.ndarray]
+BATCHES = 3
 
 
 def results(**change: Any) -> Results:
-    """What a framework computed: outputs of three samples, two losses, two gradients."""
+    """What a framework computed: outputs of three samples, two losses, and of three batches two gradients."""
     draw = np.random.default_rng(0)
     found = {
         "before": draw.normal(size=(3, 4)).astype(np.float32),
         "after": draw.normal(size=(3, 4)).astype(np.float32),
         "losses": np.array([2.0, 1.5]),
-        "gradient/first.weight": draw.normal(size=(2, 2)).astype(np.float32),
+        "gradient/first.weight": draw.normal(size=(BATCHES, 2, 2)).astype(np.float32),
         # As the bias of attention's keys has: 0 but for rounding.
-        "gradient/keys.bias": np.full(2, 1e-8, np.float32),
+        "gradient/keys.bias": np.full((BATCHES, 2), 1e-8, np.float32),
     }
     return found | {name.replace("__", "/").replace("_dot_", "."): values for name, values in change.items()}
 
@@ -48,6 +49,13 @@ def test_results_apart_by_rounding_are_the_same() -> None:
     assert found["moved"] > 0.1
 
 
+def off_in(batches: list[bool], factor: float = 1.01) -> Results:
+    """Results whose gradient of the first layer is another in some batches."""
+    found = results()
+    found["gradient/first.weight"][batches] *= factor
+    return found
+
+
 LIES: dict[str, tuple[Results, Results, list[str]]] = {
     "another output": (results(before=results()["before"] * 1.001), results(), ["outputs"]),
     "another shape": (results(before=np.zeros((3, 5), np.float32)), results(), ["outputs"]),
@@ -63,10 +71,12 @@ LIES: dict[str, tuple[Results, Results, list[str]]] = {
         ["outputs"],
     ),
     "another small gradient": (
-        results() | {"gradient/keys.bias": np.full(2, 1e-3, np.float32)},
+        results() | {"gradient/keys.bias": np.full((BATCHES, 2), 1e-3, np.float32)},
         results(),
         ["gradients"],
     ),
+    "another gradient in two of three batches": (off_in([True, True, False]), results(), ["gradients"]),
+    "a gradient that is no number in one": (off_in([True, False, False], np.nan), results(), ["gradients"]),
     "no training at all": (
         *(results(after=results()["before"]) for _ in range(2)),
         ["steps that change nothing"],
@@ -84,6 +94,14 @@ def test_what_looks_alike_and_is_not_is_told(lie: str) -> None:
     ours, theirs, beyond = LIES[lie]
     found = judged(ours, theirs)
     assert (found["verdict"], found["beyond"]) == (DIFFERENT, beyond)
+
+
+def test_a_gradient_that_is_apart_in_one_batch_is_told_and_no_verdict() -> None:
+    """As where a number that is 0 but for rounding passes a ReLU in one framework alone."""
+    found = judged(off_in([False, True, False]), results())
+    assert found["verdict"] == SAME
+    assert found["gradients_difference"] < 1e-6
+    assert found["gradients_largest"] == pytest.approx(0.01, rel=1e-3)
 
 
 def test_models_that_cannot_be_trained_are_the_same_by_their_outputs() -> None:

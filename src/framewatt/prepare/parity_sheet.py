@@ -30,7 +30,10 @@ SAME, DIFFERENT = "same", "different"
 """Verdicts; models whose weights cannot be carried over have none, nor have those that find nothing to compare."""
 
 _OUTPUTS = ("outputs_difference", "after_difference")
-_OF_STEPS = ("first_loss_difference", "losses_difference", "gradients_difference", "gradients_where")
+_OF_STEPS = (
+    *("first_loss_difference", "losses_difference"),
+    *("gradients_difference", "gradients_where", "gradients_largest"),
+)
 
 Values = NDArray[Any]
 
@@ -41,15 +44,16 @@ def compare(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]
     Args:
         task: of the model.
         ours: of a framework: `before` and `after`, outputs (n, …) before and after steps of training; `losses`, of the
-            steps, (k,); `gradient/<name>` of each trained weight. Without training there are outputs `before` alone.
+            steps, (k,); `gradient/<name>` of each trained weight by some batches, (batches, …). Without training there
+            are outputs `before` alone.
         theirs: of the reference, the same.
 
     Returns:
         `outputs_difference` and `after_difference`, relative to the reference's largest, or None with
         `outputs_reason`; `equal_answers_share` (None but for answers of a search); `first_loss_difference`,
-        `losses_difference`, relative; `gradients_difference`, the largest of all tensors, relative, and
-        `gradients_where`, its name; `moved`, by how much the steps changed the reference's outputs, relative;
-        `steps_reason`, why there were none.
+        `losses_difference`, relative; `gradients_difference`, the largest of all tensors, of each the median over
+        batches, relative, `gradients_where`, its name, and `gradients_largest`, of any tensor and batch; `moved`, by
+        how much the steps changed the reference's outputs, relative; `steps_reason`, why there were none.
     """
     found = _of_outputs(task, ours, theirs)
     if "losses" in theirs:
@@ -95,14 +99,17 @@ def _of_steps(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[
     each = np.abs(losses - wanted) / np.abs(wanted)
     # A cluster of words that a vocabulary is too small for has none.
     names = [name for name in theirs if name.startswith("gradient/") and theirs[name].size]
-    largest = max(float(np.abs(theirs[name]).max()) for name in names)
-    gradients = {name: _of_gradient(ours[name], theirs[name], largest) for name in names}
+    largest = np.max([_largest(theirs[name]) for name in names], axis=0)
+    apart = {name: _of_gradients(ours[name], theirs[name], largest) for name in names}
+    # What is wrong in a model is so in every batch; a number that passes a ReLU by rounding is in few.
+    gradients = {name: float(np.median(each)) for name, each in apart.items()}
     where = max(gradients, key=lambda name: _worst(gradients[name]))
     return {
         "first_loss_difference": float(each[0]),
         "losses_difference": float(_worst(each.max())),
         "gradients_difference": gradients[where],
         "gradients_where": where.partition("/")[2],
+        "gradients_largest": float(np.max(list(apart.values()))),
     }
 
 
@@ -117,10 +124,23 @@ def relative(ours: Values, theirs: Values) -> float:
     return float(difference / largest) if largest > 0 else float(difference)
 
 
-def _of_gradient(ours: Values, theirs: Values, largest: float) -> float:
-    scale = max(float(np.abs(theirs).max()), SMALL_GRADIENT * largest)
-    difference = float(np.abs(ours.astype(float) - theirs.astype(float)).max())
-    return difference / scale if scale > 0 else difference
+def _of_gradients(ours: Values, theirs: Values, largest: Values) -> Values:
+    """Of a tensor's gradients, (batches, …), the largest difference of each batch, relative.
+
+    Args:
+        ours: of a framework.
+        theirs: of the reference.
+        largest: of all tensors, by batch.
+    """
+    scale = np.maximum(_largest(theirs), SMALL_GRADIENT * largest)
+    difference = _largest(ours.astype(float) - theirs.astype(float))
+    return np.asarray(difference / np.where(scale > 0, scale, 1))
+
+
+def _largest(values: Values) -> Values:
+    """The largest, whatever its sign, of each batch."""
+    found: Values = np.abs(values.reshape(len(values), -1)).max(axis=1)
+    return found
 
 
 def _worst(value: float) -> float:

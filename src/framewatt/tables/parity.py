@@ -14,7 +14,15 @@ _KEYS = [
     *("model", "framework", "reference", "verdict", "beyond", "reason"),
     *(name for count in _COUNTS for name in (count, f"{count}_of_reference")),
     *(f"{name}_difference" for name in _DIFFERENCES),
-    *("gradients_where", "equal_answers_share", "matched_by", "quality", "quality_of_reference", "differs_in"),
+    *(
+        "gradients_where",
+        "gradients_largest",
+        "equal_answers_share",
+        "matched_by",
+        "quality",
+        "quality_of_reference",
+        "differs_in",
+    ),
 ]
 _NOT_STRUCTURE = ("activations",)
 """What frameworks call differently where it is the same."""
@@ -42,6 +50,7 @@ def parity(sheets: Iterable[Mapping[str, Any]]) -> Table:
         "First loss": lambda r: significant(r["first_loss_difference"], 2),
         "Ten losses": lambda r: significant(r["losses_difference"], 2),
         "Gradients": lambda r: significant(r["gradients_difference"], 2),
+        "In any batch": lambda r: significant(r["gradients_largest"], 2),
         "Outputs after": lambda r: significant(r["after_difference"], 2),
         "Equal answers": lambda r: significant(r["equal_answers_share"], 3),
         "Metric": text_of("quality"),
@@ -70,6 +79,7 @@ def _row(sheet: Mapping[str, Any]) -> dict[str, Any]:
         **{f"{count}_of_reference": reference.get(count) for count in _COUNTS},
         **{f"{name}_difference": sheet.get(f"{name}_difference") for name in _DIFFERENCES},
         "gradients_where": sheet.get("gradients_where"),
+        "gradients_largest": sheet.get("gradients_largest"),
         "equal_answers_share": sheet.get("equal_answers_share"),
         "matched_by": sheet.get("matched_by"),
         "quality": _primary(sheet),

@@ -74,6 +74,15 @@ class Dimensions:
         return [2 + 2 * len(ratios) for ratios in self.ratios]
 
     @property
+    def first_factor(self) -> float:
+        """What the weights of the first convolution begin multiplied with.
+
+        SSD300's images go from -123 to 151, which the weights that it is published with expect. By random ones every
+        map is as large and all scores are 1; here these begin as much smaller as the images are larger than others'.
+        """
+        return sum(self.deviation) / sum(DEVIATION)
+
+    @property
     def sides(self) -> list[int]:
         """Places of every map's sides."""
         side = self.size

@@ -116,7 +116,8 @@ def _maps(dimensions: Dimensions, labels: int) -> keras.Model:
             values = keras.layers.MaxPooling2D(2, 2, padding=padding)(values)
             place += 1
         for channels in stage:
-            values = _of_vgg(channels, f"backbone.features.{place}")(values)
+            factor = 1.0 if place else dimensions.first_factor
+            values = _of_vgg(channels, f"backbone.features.{place}", factor)(values)
             place += 2
     maps = [_Scaled(name="backbone")(values)]
     values = keras.layers.MaxPooling2D(2, 2)(values)
@@ -149,9 +150,9 @@ def _head(name: str, dimensions: Dimensions, numbers: int, maps: list[Any]) -> A
     return keras.layers.Concatenate(axis=1)(rows)
 
 
-def _of_vgg(channels: int, name: str) -> keras.layers.Layer:
-    """A convolution that begins as torchvision's VGG does."""
-    start = keras.initializers.VarianceScaling(2.0, "fan_out", "untruncated_normal")
+def _of_vgg(channels: int, name: str, factor: float = 1.0) -> keras.layers.Layer:
+    """A convolution that begins as torchvision's VGG does, its weights multiplied with a factor."""
+    start = keras.initializers.VarianceScaling(2.0 * factor**2, "fan_out", "untruncated_normal")
     return _convolution(channels, 3, name, padding="same", kernel_initializer=start)
 
 

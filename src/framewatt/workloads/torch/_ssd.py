@@ -157,6 +157,7 @@ def build_ssd(dimensions: Dimensions, facts: Facts) -> PreparedSSD:
     dimensions.check(facts.input_shape)
     if dimensions == FULL:
         whole = ssd300_vgg16(weights=None, weights_backbone=None, num_classes=facts.classes + _FIRST)
+        whole.backbone.features[0].weight.data.mul_(dimensions.first_factor)
         return PreparedSSD(whole.backbone, whole.anchor_generator, dimensions, facts.classes, whole.head)
     anchors = DefaultBoxGenerator(
         [list(ratios) for ratios in dimensions.ratios], scales=list(dimensions.scales), steps=list(dimensions.steps)
