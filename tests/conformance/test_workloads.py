@@ -17,7 +17,7 @@ from framewatt.datasets.storing import save_arrays
 from framewatt.datasets.synthetic_shapes import CLASSES
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.workloads import gnmt, mask_rcnn, neumf, registered_models, retinanet, ssd, transformer_xl
+from framewatt.workloads import gnmt, mask_rcnn, neumf, registered_models, resnet, retinanet, ssd, transformer_xl
 
 REGISTERED = [(framework, model) for framework in FRAMEWORKS for model in registered_models(framework)]
 NEUMFS = {"neumf": neumf.FULL, "neumf_as_published": neumf.AS_PUBLISHED, "neumf_small": neumf.SMALL}
@@ -63,6 +63,14 @@ def shapes_file(model: str) -> str:
     return f"shapes_{OF_OBJECTS[model]}{'_masks' * ('mask' in model)}"
 
 
+SAME_RESNETS = {
+    (framework, model): dimensions
+    for framework in ("torch", "tensorflow")
+    for model, dimensions in {"resnet50_v15": resnet.FULL, "resnet50_v15_small": resnet.SMALL}.items()
+}
+"""ResNets that are one model in both frameworks; MXNet has none."""
+OF_RESNETS = sorted({model for _, model in SAME_RESNETS})
+
 PAIRS = {
     "module": "synthetic_ratings",
     # Five users, each with one item and one negative to test, one item and three negatives to train.
@@ -86,6 +94,7 @@ PARAMETERS = {
     ("tensorflow", "resnet50"): 23_528_522 + 26_560,
     # The 1x1 convolutions have a bias: 3 (64 + 256) + 4 (128 + 512) + 6 (256 + 1024) + 3 (512 + 2048) more.
     ("mxnet", "resnet50"): 23_528_522 + 18_880,
+    **{pair: dimensions.parameters(10) for pair, dimensions in SAME_RESNETS.items()},
     # Of torchvision's 44,549,160 and 60,192,808 parameters with 1,000 classes, 990 rows of the last layer less.
     ("torch", "resnet101"): 44_549_160 - 990 * 2049,
     ("torch", "resnet152"): 60_192_808 - 990 * 2049,
@@ -123,7 +132,7 @@ PARAMETERS = {
 }
 
 DEEPER = (
-    *("resnet101", "resnet152", "transformer_xl", "transformer_xl_as_published"),
+    *("resnet101", "resnet152", "resnet50_v15", "transformer_xl", "transformer_xl_as_published"),
     *("gnmt", "gnmt_as_published", "gnmt_encoder_small", "ssd300", "retinanet", "mask_rcnn"),
 )
 """Models that differ from another in their sizes, or are a part of it: what they are is asked, and not what they do."""
@@ -136,7 +145,10 @@ TEXTS = {"module": "synthetic", "shape": [16], "vocabulary": 30522, "classes": 1
 NUMBERS = {"module": "numbers", "longest": 8, "test_fraction": 0.2, "seed": 0}
 RESNETS = ["resnet101", "resnet152", "resnet50"]
 MODELS = sorted(
-    ["bert_base", "bert_tiny", "digit_tagger", "mobilenetv2", *NEUMFS, *RESNETS, *OF_TEXTS, *OF_SENTENCES, *OF_OBJECTS]
+    [
+        *("bert_base", "bert_tiny", "digit_tagger", "mobilenetv2"),
+        *(*NEUMFS, *RESNETS, *OF_RESNETS, *OF_TEXTS, *OF_SENTENCES, *OF_OBJECTS),
+    ]
 )
 MODULES = {
     **{"bert_base": "synthetic", "bert_tiny": "synthetic", "digit_tagger": "numbers"},
@@ -218,6 +230,7 @@ def trained(inspected: dict[str, dict[str, Any]]) -> Callable[[str, str], dict[s
 STRIDED = {
     # torchvision's v1.5 has the stride of a block in its 3x3 convolution, v1 in the first 1x1; shortcuts are 1x1.
     **{("torch", resnet): {"1x1": 3, "3x3": 3, "7x7": 1} for resnet in RESNETS},
+    **{pair: {"1x1": 3, "3x3": 3, "7x7": 1} for pair in SAME_RESNETS},
     **{(framework, resnet): {"1x1": 6, "7x7": 1} for framework in ("tensorflow", "mxnet") for resnet in RESNETS},
     **{(framework, "mobilenetv2"): {"3x3": 5} for framework in FRAMEWORKS},
     **{(framework, bert): {} for framework in FRAMEWORKS for bert in ("bert_base", "bert_tiny")},
@@ -237,13 +250,13 @@ EPSILONS = {
     **{(framework, model): [] for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
     **{pair: [1e-5] for pair in MEMORIES},
     **{pair: [] for pair in (*SEARCHES, *ENCODERS, *SSDS)},
-    **{pair: [1e-5] for pair in (*RETINANETS, *MASKS)},
+    **{pair: [1e-5] for pair in (*SAME_RESNETS, *RETINANETS, *MASKS)},
 }
 
 
 def test_every_framework_has_the_same_models() -> None:
     there = {framework: registered_models(framework) for framework in FRAMEWORKS}
-    others = [model for model in MODELS if model not in (*OF_TEXTS, *OF_SENTENCES, *OF_OBJECTS)]
+    others = [model for model in MODELS if model not in (*OF_RESNETS, *OF_TEXTS, *OF_SENTENCES, *OF_OBJECTS)]
     assert there == {"torch": MODELS, "tensorflow": MODELS, "mxnet": others}
 
 
@@ -299,8 +312,12 @@ class TestWorkload:
         assert found["weights_changed"] is True
 
 
-@pytest.mark.parametrize("model", sorted({model for _, model in DETECTORS if model not in DEEPER}))
-def test_detectors_begin_with_weights_of_the_same_spread(trained, model: str) -> None:
+def test_the_full_resnet_has_as_many_weights_as_torchvision_says() -> None:
+    assert resnet.FULL.parameters(1000) == 25_557_032
+
+
+@pytest.mark.parametrize("model", sorted({model for _, model in (*DETECTORS, *SAME_RESNETS) if model not in DEEPER}))
+def test_models_that_are_the_same_begin_with_weights_of_the_same_spread(trained, model: str) -> None:
     """The parity sheet carries weights over, and does not see with which ones a framework begins."""
     ours, theirs = (np.array(trained(framework, model)["spreads"]) for framework in ("tensorflow", "torch"))
     assert ours[:, 0].tolist() == theirs[:, 0].tolist()

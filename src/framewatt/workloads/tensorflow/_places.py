@@ -141,8 +141,8 @@ def _of_bert(model: keras.Model) -> dict[str, Any]:
     return found
 
 
-def _of_detector(model: keras.Model) -> dict[str, Any]:
-    """A detector's variables, whose layers have the names of PyTorch's."""
+def _of_named(model: keras.Model) -> dict[str, Any]:
+    """The variables of a model whose layers have the names of PyTorch's: detectors, ResNet v1.5."""
     return {f"{one.path.split('/')[-2]}.{_PARTS.get(one.name, one.name)}": one for one in model.variables}
 
 
@@ -155,7 +155,8 @@ _MAPS: tuple[tuple[Callable[[keras.Model], bool], Callable[[keras.Model], Mappin
     (_has_layer("transformer_xl"), _of_transformer_xl),
     # Keras numbers the layers of a second model.
     (lambda model: any(layer.name.startswith("bert_text_classifier") for layer in model.layers), _of_bert),
-    (lambda model: hasattr(model, "objective"), _of_detector),
+    (lambda model: hasattr(model, "objective"), _of_named),
+    (_has_layer("layer1.0.conv1"), _of_named),
     (lambda model: hasattr(model, "encoder") and hasattr(model, "decoder"), _of_gnmt),
 )
 """How a kind of model is known, and its variables by PyTorch's names; others are matched in their order."""

@@ -4,8 +4,7 @@ from typing import Any
 
 import keras
 
-EPSILON, MOMENTUM = 1e-5, 0.9
-"""Of the normalisation of batches: PyTorch's; Keras' own are 0.001 and 0.99."""
+from framewatt.workloads.tensorflow._normalisation import normalisation
 
 
 def stages_of(
@@ -80,4 +79,4 @@ def _convolved(values: Any, channels: int, side: int, stride: int, name: str) ->
 
 
 def _normalised(values: Any, name: str) -> Any:
-    return keras.layers.BatchNormalization(epsilon=EPSILON, momentum=MOMENTUM, name=name)(values)
+    return normalisation(name)(values)

@@ -29,6 +29,9 @@ def _convolutions(layers: list[Any]) -> Iterator[Convolution]:
             if isinstance(before, keras.layers.ZeroPadding2D):
                 (top, bottom), (left, right) = before.padding
                 padding = f"{top} above, {bottom} below, {left} left, {right} right"
+                if (top, left) == (bottom, right):
+                    # In the words of frameworks that pad alike on both sides.
+                    padding = f"{top}, {left}"
             yield Convolution(layer.kernel_size, layer.strides, padding, layer.use_bias)
 
 
