@@ -107,6 +107,12 @@ def drawn_records(wildcards):
     return run_records(wildcards) if read else []
 
 
+def drawn_weights(wildcards):
+    """Folders of all weights of a study, for figures that are made from what was kept beside them."""
+    read = "examples" in FIGURES[wildcards.figure].reads
+    return trained_models(wildcards) if read else []
+
+
 def idle_records(wildcards):
     """Idle power before and after the runs; imported runs have none."""
     if STUDIES[wildcards.study].imported:

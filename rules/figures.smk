@@ -2,6 +2,7 @@ rule figures:
     input:
         unpack(made_from),
         records=drawn_records,
+        examples=drawn_weights,
         code=lambda wc: FIGURES[wc.figure].code,
         style="src/framewatt/figures/style.py",
         image=orchestrator_image,

@@ -1,6 +1,7 @@
 """Measured studies as the workflow has them, for tests: a study file's content, and the hashes of its jobs."""
 
 import functools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,18 @@ def schema() -> dict[str, Any]:
     return load_yaml(SCHEMA)
 
 
-def loaded(folder: Path, content: dict[str, Any], device: str = "cpu", processors: int = 2) -> Study:
-    """A study of this content, whose file lies in `folder`."""
+def loaded(
+    folder: Path,
+    content: dict[str, Any],
+    device: str = "cpu",
+    processors: int = 2,
+    known: Mapping[str, list[str]] | None = None,
+) -> Study:
+    """A study of this content, whose file lies in `folder`; `known` are other workloads than the usual ones."""
     path = folder / "study.yaml"
     path.write_text(yaml.safe_dump(content))
-    return load_study(path, content, schema(), {"dataset": ["digits", "cifar10"], **WORKLOADS}, device, processors)
+    there = {"dataset": ["digits", "cifar10"], **WORKLOADS, **(known or {})}
+    return load_study(path, content, schema(), there, device, processors)
 
 
 def hashes_of(study: Study, mode: str = "locked", lock: str = "1") -> JobHashes:

@@ -15,6 +15,7 @@ from test_stopping_path import CELLS, path
 
 from framewatt.figures import (
     deploy,
+    detections,
     energy_accuracy,
     energy_runtime_batch,
     energy_time,
@@ -59,6 +60,7 @@ def no_deployment(runs: pd.DataFrame) -> Figure:
     return deploy.draw(runs, judge_choices(runs, SETTINGS))
 
 
+LOST = {"model": "ssd_small-synthetic-shapes-torch", "status": "failed", "reason": "no memory", "shown": None}
 LACKING: dict[str, list[Callable[[], Figure]]] = {
     "energy_time": [lambda: energy_time.draw(FAILED, NO_CELLS)],
     "energy_runtime_batch": [lambda: energy_runtime_batch.draw(FAILED, NO_CELLS)],
@@ -75,6 +77,10 @@ LACKING: dict[str, list[Callable[[], Figure]]] = {
     ],
     "stopping": [lambda: stopping.draw(frame_of(path(8, change=NEVER_TOGETHER)), {}, None, estimated=False)],
     "epochs": [lambda: epochs.draw(epochs_frame([]), FAILED), lambda: epochs.draw(epochs_frame(TRAINED), FAILED)],
+    "detections": [
+        lambda: detections.draw([]),
+        lambda: detections.draw([LOST]),
+    ],
     "training_series": [
         lambda: training_series.draw({}, ""),
         lambda: training_series.draw({"torch": [powerless("train")]}, ""),
@@ -158,7 +164,7 @@ def test_what_a_study_file_alone_excludes_is_no_figure(tmp_path: Path) -> None:
 
 def test_only_figures_of_energy_or_power_are_of_an_estimate() -> None:
     measured = {name for name, figure in FIGURES.items() if not figure.of_energy({})}
-    assert measured == {"time_runtime_batch", "training_utilisation", "training_accuracy", "stopping"}
+    assert measured == {"time_runtime_batch", "detections", "training_utilisation", "training_accuracy", "stopping"}
     rule = {"at_least": 4, "at_most": 8}
     of_energy = FIGURES["stopping"].of_energy
     assert of_energy({"repetitions": {**rule, "until": {"best": "energy"}}})

@@ -5,6 +5,7 @@ test_your_measurements, studies of papers' raw results and beside them in test_p
 what another one holds are left to `make test-thorough`.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,12 @@ import yaml
 from checkout import ROOT, Checkout
 from package_tools import packed, passes_its_own_tools
 
+from framewatt.package.verify import problems_of
+
 STUDIES = {path.stem: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "config/studies").glob("*.yaml"))}
 ELSEWHERE = {"smoke", "itu2023-cpu", "itu2023-published", "georgiou2022-published"}
-ALIKE = STUDIES.keys() - ELSEWHERE - {"demo"}
+DETECTION = "detection"
+ALIKE = STUDIES.keys() - ELSEWHERE - {"demo", DETECTION}
 """What a package of these holds, one of the demo or of a study in another file holds, too."""
 
 
@@ -23,7 +27,7 @@ ALIKE = STUDIES.keys() - ELSEWHERE - {"demo"}
     "study",
     [
         pytest.param(name, marks=pytest.mark.thorough if name in ALIKE else ())
-        for name in sorted(STUDIES.keys() - ELSEWHERE)
+        for name in sorted(STUDIES.keys() - ELSEWHERE - {DETECTION})
     ],
 )
 def test_a_study_that_measures(study: str, tmp_path: Path) -> None:
@@ -31,3 +35,24 @@ def test_a_study_that_measures(study: str, tmp_path: Path) -> None:
     stand_ins.install(checkout)
     checkout.write_study(study, **stand_ins.small(STUDIES[study]))
     passes_its_own_tools(packed(checkout, study, stand_ins.CONFIG), tmp_path)
+
+
+def test_a_study_of_detectors_whose_package_shows_what_their_weights_find(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "checkout")
+    stand_ins.install(checkout)
+    study = stand_ins.small(STUDIES[DETECTION]) | {"parity": False}
+    train, infer = study["factors"]
+    study["factors"] = [train | {"runtime": ["torch"]}, infer | {"runtime": ["torch", "tensorflow", "torch2onnx"]}]
+    checkout.write_study(DETECTION, **study)
+    passes_its_own_tools(packed(checkout, DETECTION, stand_ins.CONFIG), tmp_path)
+    results = next((tmp_path / "unpacked").glob("*/data/results/detection"))
+    shown = [json.loads(path.read_text()) for path in sorted(results.glob("train/*/examples.json"))]
+    assert [len(one["images"][0]["detections"]) for one in shown] == [3, 3]
+    assert {path.suffix for path in results.glob("figures/detections.*")} == {".svg", ".pdf", ".png"}
+    page = (results / "report" / "report.html").read_text()
+    assert 'id="figure-detections"' in page
+    assert "What the weights of each framework find" in page
+    path = next(results.glob("train/*-tensorflow/examples.json"))
+    path.write_text(path.read_text().replace('"found": 3', '"found": 4'))
+    told = list(problems_of(results.parents[2]))
+    assert any("examples.json: found other examples than its record was written with" in line for line in told), told

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from framewatt.figures.training_quantities import FIGURES as QUANTITIES
 from framewatt.planning.jobs import AnyStudy
-from framewatt.planning.training_shown import infers, shows_training, trains
+from framewatt.planning.training_shown import detects, infers, shows_training, trains
 from framewatt.study.load import rate_of
 from framewatt.study.stopping_rule import ENERGY, rule_of
 
@@ -164,6 +164,18 @@ _ALL = [
         "Accuracy and energy of every epoch of training, repetitions thin and their mean thick.",
         "Line charts of accuracy and of energy over epochs; the numbers are in the table of epochs.",
         exists=trains,
+    ),
+    StudyFigure(
+        "detections",
+        ("examples",),
+        "What the weights of each framework find on the first images of the test set, beside what there is: boxes with "
+        "class and score, and the outlines of masks where the task has them. Two images show what kind of errors there "
+        "are, not how many: that is the precision in the tables.",
+        "Boxes drawn on images, a row an image and a column a framework; their numbers are in "
+        "train/<model>/examples.json.",
+        exists=detects,
+        of_energy=never,
+        modules=("detections", "boxes"),
     ),
     StudyFigure(
         "training_series",

@@ -1,7 +1,10 @@
-"""Which studies have figures of training and of inference (pure)."""
+"""Which studies have figures of training, of inference and of what weights find (pure)."""
 
 from framewatt.imports.file_study import FileStudy
+from framewatt.planning.jobs import trained_models_of
 from framewatt.study.study import Study
+from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
+from framewatt.workloads.detector import DETECTORS
 
 _LEVELS = ("workload", "batch_size")
 
@@ -16,6 +19,14 @@ def trains(study: Study | FileStudy) -> bool:
 def infers(study: Study | FileStudy) -> bool:
     """Whether a study may hold inference; files tell only when they are read."""
     return isinstance(study, FileStudy) or any(cell.phase == "infer" for cell in study.cells)
+
+
+def detects(study: Study | FileStudy) -> bool:
+    """Whether a study trains the weights of a detector, not measured: what measured runs train is not kept."""
+    if isinstance(study, FileStudy):
+        return False
+    found = {cell.workload for cell in trained_models_of(study).values()} & {*DETECTORS}
+    return any(weights_of(study.settings, workload) in (TRAINED, FINE_TUNED) for workload in found)
 
 
 def shows_training(study: Study | FileStudy) -> bool:

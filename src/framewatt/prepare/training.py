@@ -17,7 +17,9 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of_files, write_json
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.storing import load_arrays
+from framewatt.prepare.examples import keep_examples
 from framewatt.study.weights import FINE_TUNED, PRETRAINED, TRAINED
+from framewatt.tasks.detection import Detection
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import BODY, Training, spec_of
@@ -28,7 +30,10 @@ RECORD = "train.json"
 
 
 def main(job_path: str) -> None:
-    """Make the weights, save them and write the record: metrics per epoch, facts, hash of the weights."""
+    """Make the weights, save them and write the record: metrics per epoch, facts, hash of the weights.
+
+    What a detector finds on the first test images, after the last epoch, is kept beside them.
+    """
     job = read_json(Path(job_path))
     folder = Path(job["folder"])
     data = load_arrays(Path(job["data"]))
@@ -53,7 +58,8 @@ def main(job_path: str) -> None:
     epochs = []
     for epoch in range(1, last + 1):
         losses = [workload.loss_of(workload.run(batch)) for batch in workload.batches(epoch)]
-        judged = workload.task.judge(workload.evaluate(), data)
+        outputs = workload.evaluate()
+        judged = workload.task.judge(outputs, data)
         epochs.append({"epoch": epoch, "loss_mean": _finite(np.mean(losses)), "quality": quality_of(judged)})
         primary = workload.task.primary
         print(f"epoch {epoch}: loss {np.mean(losses):.4f}, {primary.words} {judged.values[primary.name]}", flush=True)
@@ -67,6 +73,9 @@ def main(job_path: str) -> None:
         "body_sha256": sha256_of_files([body / name for name in BODY], body) if body else None,
         "weights_sha256": sha256_of_files(folder.iterdir(), folder),
     }
+    if last and isinstance(workload.task, Detection):
+        # Not before the weights have been hashed: the file is none of them.
+        record |= keep_examples(folder, outputs, workload.task, data)
     write_json(folder / RECORD, record)
 
 

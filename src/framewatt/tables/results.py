@@ -1,7 +1,6 @@
 """The results of a study, by the names that tables and figures are registered with."""
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,8 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
 from framewatt.planning.planned import planned_runs
+from framewatt.prepare.examples_file import NAME as EXAMPLES
+from framewatt.prepare.examples_file import Examples, read_examples
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
@@ -20,7 +21,7 @@ _FRAMES = {".parquet": pd.read_parquet, ".csv": read_csv}
 _FOLDERS = {"exports": CHECK_RECORD, "parity": PARITY_RECORD}
 """Results that are folders -> the record in each."""
 
-_RECORDS = ("plan", "records", "models", "exports", "parity")
+_RECORDS = ("plan", "records", "models", "exports", "parity", "examples")
 
 
 class Results(Mapping[str, Any]):
@@ -28,7 +29,8 @@ class Results(Mapping[str, Any]):
 
     A frame has the name of the rule's input, a setting that of the parameter. Besides, there are: `plan`, plan.json;
     `records`, the run records by their paths; `models`, records of the rule train and of models that only measured runs
-    trained; `exports`, records of the rule check_export; `parity`, records of the rule parity.
+    trained; `exports`, records of the rule check_export; `parity`, records of the rule parity; `examples`, records of
+    the rule train, each with `shown`, its Examples, or None where it tells of none.
 
     Args:
         files: the rule's input, by name.
@@ -68,15 +70,20 @@ class Results(Mapping[str, Any]):
             return read_json(Path(self._files[name]))
         if name == "records":
             return planned_runs(self._files["plan"], self._files["records"])
-        if name == "models":
-            return [*self._trained, *models_of_runs(self["records"].values(), self._trained)]
+        if name in ("models", "examples"):
+            return self._of_weights(name)
         if name in _FOLDERS:
             return [read_json(Path(folder) / _FOLDERS[name]) for folder in self._files[name]]
         path = Path(str(self._files[name]))
         return _FRAMES[path.suffix](path)
 
-    @cached_property
-    def _trained(self) -> list[dict[str, Any]]:
-        return [
-            {"model": Path(folder).name, **read_json(Path(folder) / TRAIN_RECORD)} for folder in self._files["models"]
-        ]
+    def _of_weights(self, name: str) -> list[dict[str, Any]]:
+        folders = [Path(folder) for folder in self._files[name]]
+        made = [{"model": folder.name, **read_json(folder / TRAIN_RECORD)} for folder in folders]
+        if name == "models":
+            return [*made, *models_of_runs(self["records"].values(), made)]
+        return [{**one, "shown": _shown(folder, one)} for folder, one in zip(folders, made, strict=True)]
+
+
+def _shown(folder: Path, record: Mapping[str, Any]) -> Examples | None:
+    return read_examples(folder / EXAMPLES, record["examples"]) if record.get("examples") else None

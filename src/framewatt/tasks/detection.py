@@ -50,7 +50,7 @@ class Detection(Task):
 
         Whatever becomes of it, how many detections there are is known: a detector that finds nothing is quick.
         """
-        wrong = self._wrong(outputs, data)
+        wrong = self.wrong(outputs, data)
         if wrong is not None:
             return self.unjudged(wrong)
         objects: Any = data.y_test
@@ -86,7 +86,7 @@ class Detection(Task):
         objects: Any = data.y_test
         return average_precision(outputs, objects, data.classes, masks=masks)
 
-    def _wrong(self, outputs: Outputs, data: Arrays) -> str | None:
+    def wrong(self, outputs: Outputs, data: Arrays) -> str | None:
         """Why outputs are no detections; None where they are."""
         images = len(data.x_test)
         if outputs.ndim != 3 or (len(outputs), outputs.shape[2]) != (images, self.width) or outputs.dtype.kind != "f":

@@ -17,6 +17,9 @@ from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
 
+DETECTORS = ("mask_rcnn", "mask_rcnn_small", "retinanet", "retinanet_small", "ssd300", "ssd_small")
+"""Models that find objects, by their files; whatever the framework, so that none is imported to know it."""
+
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of each channel of ImageNet's images, from 0 to 1: what torchvision's detectors take off and divide by."""
 

@@ -11,6 +11,8 @@ from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.stages import records_of_stages
 from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
+from framewatt.prepare.examples_file import NAME as EXAMPLES
+from framewatt.prepare.training import RECORD as TRAIN_RECORD
 
 _ONCE = (METADATA, "CITATION.cff", ".zenodo.json", "identity.json", "changes.diff")
 
@@ -23,7 +25,7 @@ _RESULTS = re.compile(
 """Files of a study's results, below measure as `presence` holds them; if derived ones are right, a rebuild tells."""
 
 _STAGES = re.compile(
-    r"train/[^/]+/train\.json|export/.+/(onnx/export|check/check)\.json|parity/[^/]+/sheet/parity\.json"
+    r"train/[^/]+/(train|examples)\.json|export/.+/(onnx/export|check/check)\.json|parity/[^/]+/sheet/parity\.json"
 )
 
 
@@ -63,5 +65,6 @@ def _of_results(package: Opened, name: str) -> bool:
         return False
     if _STAGES.fullmatch(inside) and isinstance(package.planned, JobHashes):
         # Packages from before took in what an earlier form of their study had left.
-        return "sources" not in package.told_plan or inside in records_of_stages(package.planned)
+        record = inside.replace(f"/{EXAMPLES}", f"/{TRAIN_RECORD}")
+        return "sources" not in package.told_plan or record in records_of_stages(package.planned)
     return bool(_RESULTS.fullmatch(inside))

@@ -10,6 +10,7 @@ from framewatt.package.verification.code import other_code
 from framewatt.package.verification.earlier import SINCE, but_for_added
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.predictions import recounted_in
+from framewatt.prepare.examples_file import NAME as EXAMPLES
 from framewatt.runs.clocks import steps_between
 from framewatt.runs.verdict import OK
 from framewatt.tasks import TASKS
@@ -121,6 +122,8 @@ def _answers(package: Opened) -> Iterator[str]:
         yield f"which test samples a run answered right; {_others(package)}"
     if others:
         yield f"{_primary(package)} of {others} runs, for their predictions are not kept"
+    if any(package.results.glob(f"train/*/{EXAMPLES}")):
+        yield "which objects and detections the examples of detectors show"
 
 
 def _primary(package: Opened) -> str:
