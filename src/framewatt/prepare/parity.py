@@ -41,9 +41,9 @@ TESTED = 4
 """Batches of EVALUATED test samples whose outputs are compared, at most."""
 
 SPREAD, OF_CONSTANT = 0.5, 0.05
-"""Standard deviations of what is added to a weight: of its own one, and to weights that begin as a constant. A bias that
-begins beyond -1 and 1 says how rare an answer is, as that of a detector's classes: nothing would be found by it, and so
-it is drawn around 0."""
+"""Standard deviations of what is added to a weight: of its own one, and to weights that begin as a constant. A bias
+that begins beyond -1 and 1 says how rare an answer is, as that of a detector's classes: nothing would be found by it,
+and so it is drawn around 0."""
 
 _GIVEN = "weight/"
 
