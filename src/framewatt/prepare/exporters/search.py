@@ -1,4 +1,4 @@
-"""A detector's search for its best boxes in ONNX, which tf2onnx does not know: TensorFlow's CombinedNonMaxSuppression.
+"""What tf2onnx does not know of a detector's search: CombinedNonMaxSuppression, and searches in which nothing is left.
 
 ONNX has an operator that tells which boxes to keep of each image and class; the best of all classes are sorted out of
 them here, as TensorFlow does.
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from tf2onnx.graph import Graph, Node
 from tf2onnx.handler import tf_op
+from tf2onnx.onnx_opset.reduction import AllAny
 
 _MANY = np.array([2**31 - 1], np.int64)
 
@@ -56,12 +57,37 @@ class CombinedNonMaxSuppression:
         kept = made("ScatterND", made("Mul", each, constant_of(np.zeros(1, np.float32))), numbers, ones)
         images = made("Slice", made("Shape", tops), constant(0), constant(1))
         left = made("Reshape", made("Mul", each, kept), made("Concat", images, constant(-1), axis=0))
-        best, places = made("TopK", left, constant(int(most)), outputs=2, axis=1)
+        # There may be fewer boxes than rows are asked for.
+        size = made("Slice", made("Shape", left), constant(1), constant(2))
+        wanted = made("Min", size, constant(int(most)))
+        best, places = made("TopK", left, wanted, outputs=2, axis=1)
         flat = made("Reshape", of_class, made("Concat", images, constant(-1, 4), axis=0))
         rows = made("GatherND", flat, made("Unsqueeze", places, constant(2)), batch_dims=1)
         kinds = made("Cast", made("Div", places, count), to=1)
         there = made("Cast", made("Greater", best, constant_of(np.zeros(1, np.float32))), to=6)
         valid = made("ReduceSum", there, constant(1), keepdims=0)
-        for old, new in zip(node.output, (rows, best, kinds, valid), strict=True):
+        lacking = made("Sub", constant(int(most)), wanted)
+        flat_pads = made("Concat", constant(0, 0, 0), lacking, axis=0)
+        pads = made("Concat", constant(0, 0, 0, 0), lacking, constant(0), axis=0)
+        filled = made("Pad", rows, pads), made("Pad", best, flat_pads), made("Pad", kinds, flat_pads)
+        for old, new in zip(node.output, (*filled, valid), strict=True):
             ctx.replace_all_inputs(old, new)
         ctx.remove_node(node.name)
+
+
+@tf_op("All")
+class All:
+    """Whether all are true along an axis, which is counted from the first one.
+
+    Counted from the last one, as tf2onnx leaves it, ONNX Runtime 1.31 gives an array without elements back as it is: a
+    graph would fail where no box is left.
+    """
+
+    @classmethod
+    def version_13(cls, ctx: Graph, node: Node, **further: Any) -> None:
+        """Replace a node."""
+        rank, axes = ctx.get_rank(node.input[0]), np.atleast_1d(node.inputs[1].get_tensor_value(as_list=False))
+        if rank is not None:
+            counted = ctx.make_const(f"{node.name}_axes", (axes % rank).astype(np.int64))
+            ctx.replace_input(node, node.input[1], counted.output[0], 1)
+        AllAny.version_13(ctx, node, **further)
