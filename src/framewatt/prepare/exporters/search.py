@@ -1,4 +1,4 @@
-"""What tf2onnx does not know of a detector's search: CombinedNonMaxSuppression, and searches in which nothing is left.
+"""A detector's search for its best boxes in ONNX, which tf2onnx does not know: TensorFlow's CombinedNonMaxSuppression.
 
 ONNX has an operator that tells which boxes to keep of each image and class; the best of all classes are sorted out of
 them here, as TensorFlow does.
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from tf2onnx.graph import Graph, Node
 from tf2onnx.handler import tf_op
-from tf2onnx.onnx_opset.reduction import AllAny
 
 _MANY = np.array([2**31 - 1], np.int64)
 
@@ -73,21 +72,3 @@ class CombinedNonMaxSuppression:
         for old, new in zip(node.output, (*filled, valid), strict=True):
             ctx.replace_all_inputs(old, new)
         ctx.remove_node(node.name)
-
-
-@tf_op("All")
-class All:
-    """Whether all are true along an axis, which is counted from the first one.
-
-    Counted from the last one, as tf2onnx leaves it, ONNX Runtime 1.31 gives an array without elements back as it is: a
-    graph would fail where no box is left.
-    """
-
-    @classmethod
-    def version_13(cls, ctx: Graph, node: Node, **further: Any) -> None:
-        """Replace a node."""
-        rank, axes = ctx.get_rank(node.input[0]), np.atleast_1d(node.inputs[1].get_tensor_value(as_list=False))
-        if rank is not None:
-            counted = ctx.make_const(f"{node.name}_axes", (axes % rank).astype(np.int64))
-            ctx.replace_input(node, node.input[1], counted.output[0], 1)
-        AllAny.version_13(ctx, node, **further)
