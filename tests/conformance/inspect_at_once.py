@@ -1,4 +1,4 @@
-"""What a Mask R-CNN finds image by image, and at once in the form that exporters take; it runs in PyTorch's environment.
+"""What a Mask R-CNN finds image by image, and at once as exporters take it; it runs in PyTorch's environment.
 
 `inspect_at_once.py <found.npz>`
 """

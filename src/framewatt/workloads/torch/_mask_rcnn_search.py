@@ -57,7 +57,8 @@ def masked_at_once(
         size: of the images.
     """
     maps = list(features.values())
-    proposals, there = _proposals(*proposer(maps), dimensions, size)
+    scores, moves = proposer(maps)
+    proposals, there = _proposals(scores, moves, dimensions, size)
     found = _boxes(heads, maps, proposals, there, size)
     image, row = torch.where(found[..., 4] > LEAST_SCORE)
     within, order = _aligned(maps, found[image, row, :4], image, MASK_CELLS)
@@ -140,5 +141,5 @@ def _by_anchor(values: torch.Tensor, each: int) -> torch.Tensor:
 
 def _large(boxes: torch.Tensor, least: float) -> torch.Tensor:
     """Which boxes have sides of at least so many pixels."""
-    # ONNX Runtime 1.31 leaves an array without elements as it is, if asked for all of its last axis, counted from there.
+    # Not by `all` over the last axis: of an array without elements ONNX Runtime 1.31 does not take it, and fails.
     return (boxes[..., 2] - boxes[..., 0] >= least) & (boxes[..., 3] - boxes[..., 1] >= least)
