@@ -36,21 +36,44 @@ def run_until(last: str, framework: str, model: dict[str, Any], folder: Path) ->
     folders = {name: folder / name for name in wanted}
     for one in folders.values():
         one.mkdir()
-    job = {
-        **{"engine": framework, "device": "cpu", "provider": "native", "threads": 2, "seed": 0, "batch_size": 4},
-        **{"data": str(folder / "data.npz"), "body": None, "tolerance": 1e-3},
-        "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
-        **model,
-    }
+    job = _job(framework, model, folder)
     home = environment_of(framework, "cpu")
     run_stage("framewatt.prepare.training", home, job | {"folder": str(folders["train"])})
     if "export" in wanted:
         source = job | {"artefact": str(folders["train"]), "folder": str(folders["export"])}
         run_stage(f"framewatt.prepare.exporters.{framework}", home, source)
     if "check" in wanted:
-        checked = {"provider": "cpu", "batch_size": EVALUATED}
-        exported = job | checked | {"artefact": str(folders["export"]), "folder": str(folders["check"])}
-        run_stage("framewatt.prepare.exporters.check", "onnxruntime/cpu", exported)
+        run_check(framework, model, folder)
+
+
+def run_check(framework: str, model: dict[str, Any], made: Path, **changes: Any) -> dict[str, Any]:
+    """Check an export, for the first time or once more; for what else see `run_stages`.
+
+    Args:
+        framework: the model's.
+        model: as for `run_stages`.
+        made: folder with data.npz, `export` and `check`.
+        changes: keys of the job that differ; its provider's environment of ONNX Runtime is taken.
+
+    Returns:
+        the record.
+    """
+    whole = {"provider": "cpu", "batch_size": EVALUATED}
+    places = {"artefact": str(made / "export"), "folder": str(made / "check")}
+    job = _job(framework, model, made) | whole | places | changes
+    run_stage("framewatt.prepare.exporters.check", f"onnxruntime/{job['provider']}", job)
+    found: dict[str, Any] = json.loads((Path(job["folder"]) / "check.json").read_text())
+    return found
+
+
+def _job(framework: str, model: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """What all stages are told."""
+    return {
+        **{"engine": framework, "device": "cpu", "provider": "native", "threads": 2, "seed": 0, "batch_size": 4},
+        **{"data": str(folder / "data.npz"), "body": None, "tolerance": 1e-3},
+        "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
+        **model,
+    }
 
 
 def run_stage(module: str, environment: str, job: dict[str, Any]) -> None:

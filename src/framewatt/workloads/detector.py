@@ -3,7 +3,7 @@
 A detector gives detections (n, most, 6 or more, see tasks.detection) of images, its search included. It has
 `objective(images, boxes, classes, masks)`, the mean loss of a batch, where `boxes`, `classes` and, if the data set has
 them, `masks` are those of datasets.objects.Targets on the device. A detector in PyTorch may have `at_once(images)`, the
-same detections in a form of fixed shapes that exporters take.
+same detections in a form that exporters take.
 """
 
 import math

@@ -51,6 +51,11 @@ def _convolution(node: onnx.NodeProto, shapes: Mapping[str, Shape]) -> int:
     return math.prod(shapes[node.output[0]]) * math.prod(shapes[node.input[1]][1:])
 
 
+def _transposed_convolution(node: onnx.NodeProto, shapes: Mapping[str, Shape]) -> int:
+    """Every input value is multiplied with one filter."""
+    return math.prod(shapes[node.input[0]]) * math.prod(shapes[node.input[1]][1:])
+
+
 def _matrix_product(node: onnx.NodeProto, shapes: Mapping[str, Shape]) -> int:
     """Every output value is a product of a row with a column."""
     return math.prod(shapes[node.output[0]]) * shapes[node.input[0]][-1]
@@ -64,4 +69,9 @@ def _general_product(node: onnx.NodeProto, shapes: Mapping[str, Shape]) -> int:
 
 _RECURRENT = ("LSTM", "GRU", "RNN")
 
-_COUNTERS = {"Conv": _convolution, "MatMul": _matrix_product, "Gemm": _general_product}
+_COUNTERS = {
+    "Conv": _convolution,
+    "ConvTranspose": _transposed_convolution,
+    "MatMul": _matrix_product,
+    "Gemm": _general_product,
+}

@@ -56,12 +56,19 @@ class CombinedNonMaxSuppression:
         kept = made("ScatterND", made("Mul", each, constant_of(np.zeros(1, np.float32))), numbers, ones)
         images = made("Slice", made("Shape", tops), constant(0), constant(1))
         left = made("Reshape", made("Mul", each, kept), made("Concat", images, constant(-1), axis=0))
-        best, places = made("TopK", left, constant(int(most)), outputs=2, axis=1)
+        # There may be fewer boxes than rows are asked for.
+        size = made("Slice", made("Shape", left), constant(1), constant(2))
+        wanted = made("Min", size, constant(int(most)))
+        best, places = made("TopK", left, wanted, outputs=2, axis=1)
         flat = made("Reshape", of_class, made("Concat", images, constant(-1, 4), axis=0))
         rows = made("GatherND", flat, made("Unsqueeze", places, constant(2)), batch_dims=1)
         kinds = made("Cast", made("Div", places, count), to=1)
         there = made("Cast", made("Greater", best, constant_of(np.zeros(1, np.float32))), to=6)
         valid = made("ReduceSum", there, constant(1), keepdims=0)
-        for old, new in zip(node.output, (rows, best, kinds, valid), strict=True):
+        lacking = made("Sub", constant(int(most)), wanted)
+        flat_pads = made("Concat", constant(0, 0, 0), lacking, axis=0)
+        pads = made("Concat", constant(0, 0, 0, 0), lacking, constant(0), axis=0)
+        filled = made("Pad", rows, pads), made("Pad", best, flat_pads), made("Pad", kinds, flat_pads)
+        for old, new in zip(node.output, (*filled, valid), strict=True):
             ctx.replace_all_inputs(old, new)
         ctx.remove_node(node.name)

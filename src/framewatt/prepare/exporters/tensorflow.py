@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from tf2onnx.graph import Node
 
-from framewatt.prepare.exporters import search  # noqa: F401  # tells tf2onnx of an operator
+from framewatt.prepare.exporters import operators, search  # noqa: F401  # they tell tf2onnx of operators
 from framewatt.prepare.exporters.contract import export
 
 

@@ -26,6 +26,7 @@ from framewatt.workloads.mask_rcnn import (
 )
 from framewatt.workloads.plan import ranks
 from framewatt.workloads.torch._detector import listed, normal, targets_of
+from framewatt.workloads.torch._mask_rcnn_search import masked_at_once
 from framewatt.workloads.torch._resnet import narrow_pyramid
 
 _FIRST = 1
@@ -108,6 +109,7 @@ class PreparedMaskRCNN(MaskRCNN):
         )
         self.rpn.fg_bg_sampler = PlannedSampler(ANCHORS_DRAWN, ANCHORS_WITH)
         self.roi_heads.fg_bg_sampler = PlannedSampler(PROPOSALS_DRAWN, PROPOSALS_WITH)
+        self.dimensions = dimensions
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Detections with masks, shape (n, MOST, 6 + MASK * MASK), of images (n, 3, height, width) from 0 to 1."""
@@ -120,6 +122,11 @@ class PreparedMaskRCNN(MaskRCNN):
         """The loss of a batch, see workloads.detector."""
         _, losses = self._gone_through(images, targets_of(boxes, classes, masks, _FIRST))
         return sum(losses.values())
+
+    def at_once(self, images: torch.Tensor) -> torch.Tensor:
+        """The same detections, found for all images at once: what an exporter takes."""
+        features = self.backbone(normal(images, MEAN, DEVIATION))
+        return masked_at_once(self.rpn.head, self.roi_heads, features, self.dimensions, tuple(images.shape[2:]))
 
     def _gone_through(
         self, images: torch.Tensor, targets: list[dict[str, torch.Tensor]] | None

@@ -55,10 +55,34 @@ def best_boxes(
     if best < count:
         lowest = by_class.topk(best, dim=2).values[:, :, -1:]
         by_class = torch.where(by_class >= lowest, by_class, 0.0)
-    left = torch.where(kept(boxes, by_class, overlap, least), by_class, float(NONE)).flatten(1)
-    wanted = min(most, left.shape[1])
-    tops, places = left.topk(wanted, dim=1)
+    left = torch.where(kept(boxes, by_class, overlap, least), by_class, float(NONE))
+    tops, places = left.flatten(1).topk(min(most, left.shape[1] * count), dim=1)
     where = (places % count)[..., None].expand(-1, -1, 4)
-    rows = torch.cat([boxes.gather(1, where), tops[..., None], (places // count)[..., None].to(tops.dtype)], dim=2)
+    return _rows(boxes.gather(1, where), tops, places // count, least, most)
+
+
+def best_of_classes(
+    boxes: torch.Tensor, scores: torch.Tensor, *, least: float, overlap: float, most: int
+) -> torch.Tensor:
+    """As `best_boxes`, where each class has boxes of its own, all of which are looked at.
+
+    Args:
+        boxes: shape (n, boxes, classes, 4).
+        scores: shape (n, boxes, classes), from 0 to 1; NONE where there is no box.
+        least: scores have to be above it.
+        overlap: from 0 to 1.
+        most: detections of an image.
+    """
+    count, classes = scores.shape[1:]
+    apart, tops = boxes.transpose(1, 2).flatten(0, 1), scores.transpose(1, 2).flatten(0, 1)[:, None]
+    left = torch.where(kept(apart, tops, overlap, least), tops, float(NONE)).reshape(-1, classes * count)
+    tops, places = left.topk(min(most, classes * count), dim=1)
+    flat = boxes.transpose(1, 2).flatten(1, 2)
+    return _rows(flat.gather(1, places[..., None].expand(-1, -1, 4)), tops, places // count, least, most)
+
+
+def _rows(boxes: torch.Tensor, tops: torch.Tensor, kinds: torch.Tensor, least: float, most: int) -> torch.Tensor:
+    """Detections, shape (n, most, 6), of the best boxes of each image, those of a score above `least`."""
+    rows = torch.cat([boxes, tops[..., None], kinds[..., None].to(tops.dtype)], dim=2)
     rows = torch.where(tops[..., None] > least, rows, float(NONE))
-    return torch.nn.functional.pad(rows, (0, 0, 0, most - wanted), value=NONE)
+    return torch.nn.functional.pad(rows, (0, 0, 0, most - rows.shape[1]), value=NONE)
