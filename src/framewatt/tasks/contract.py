@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.mapped import is_mapped
 
 TRAIN, TEST = "train", "test"
 """The splits of a data set."""
@@ -84,6 +85,16 @@ class Step:
         first, count = int(self.indices[0]), len(self.indices)
         follow = np.array_equal(self.indices, np.arange(first, first + count))
         return slice(first, first + count) if follow else self.indices
+
+    def of(self, values: Any) -> Any:
+        """The samples in a field of the split; of a mapped one a copy, which a slice would not be.
+
+        A slice of a file's map would be read when the model looks at it, and its values need not be aligned.
+
+        Args:
+            values: an array, or what takes rows as one.
+        """
+        return values[self.indices if is_mapped(values) else self.rows]
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ class _Form:
     channels_last: bool
 
     def of(self, values: NDArray[Any]) -> NDArray[Any]:
-        """An array in this form; the array itself where it has it."""
-        return np.ascontiguousarray(np.moveaxis(values, 1, -1) if self.channels_last else values, self.dtype)
+        """An array in this form, aligned; the array itself where it has it."""
+        return np.require(np.moveaxis(values, 1, -1) if self.channels_last else values, self.dtype, ["C", "A"])
 
 
 class OnnxRuntimeInference(Inference):
@@ -116,7 +116,7 @@ class OnnxRuntimeInference(Inference):
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Batches of the test set, of those inputs that the graph has, in its order."""
         for step in self.steps():
-            yield linked(self.tensors(values[step.rows] for values in self._values), step)
+            yield linked(self.tensors(step.of(values) for values in self._values), step)
 
     def tensors(self, arrays: Iterable[Any]) -> Inputs:
         """Arrays, one for each input of the graph, in its layouts and types."""
