@@ -64,7 +64,7 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
         end_ns = now_ns()
         stamps.append(end_ns)
     events.mark("steady", "end", end_ns)
-    result = _inferred(workload, workload.task.in_order(outputs, workload.steps()), stamps, events)
+    result = _inferred(workload, workload.in_order(outputs, workload.steps()), stamps, events)
     return {**result, "batches": supply.told()}
 
 
@@ -100,6 +100,7 @@ def train(workload: Training, epochs: int, events: Events, ahead_gb: float = AHE
     supply = Supply(workload, ahead_gb)
     with events.window("setup"):
         workload.setup()
+        workload.check_learns()
     rows: list[dict[str, Any]] = []
     for epoch in range(1, epochs + 1):
         batches = supply.of(epoch)

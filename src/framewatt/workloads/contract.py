@@ -18,6 +18,8 @@ from framewatt.datasets.contract import Arrays
 from framewatt.study.options import OPTIONS, Level
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import TEST, TRAIN, Outputs, Step
+from framewatt.workloads.detector import check_learns
+from framewatt.workloads.outputs import in_order
 from framewatt.workloads.schedule import rates
 from framewatt.workloads.state import linked
 
@@ -120,6 +122,10 @@ class Workload(ABC):
         """The steps of one pass over the data, one for each of `batches`."""
         return list(self.task.plan(self.split, self.data, self.spec.batch_size, self.spec.seed, epoch))
 
+    def in_order(self, outputs: Iterable[Any], steps: Iterable[Step]) -> Outputs:
+        """Outputs of one pass over the test set, step by step, as one array that the task judges."""
+        return in_order(self.task, self.data, outputs, steps)
+
     def check_apart(self, asked: str, allowed: str) -> None:
         """Check that every step can be taken by itself.
 
@@ -157,8 +163,8 @@ class Workload(ABC):
         """One step over a batch.
 
         Returns:
-            Inference: the outputs on the host, a tensor with one row per sample. Training: the loss, in any form that
-            `loss_of` understands.
+            Inference: the outputs on the host, a tensor with one row per sample, or where nothing is judged any (see
+            framewatt.workloads.outputs). Training: the loss, in any form that `loss_of` understands.
         """
 
     @abstractmethod
@@ -226,7 +232,7 @@ class Inference(Workload):
 
     def evaluate(self) -> Outputs:
         """Outputs for the whole test set, one row per sample."""
-        return self.task.in_order([self.run(batch) for batch in self.batches()], self.steps())
+        return self.in_order([self.run(batch) for batch in self.batches()], self.steps())
 
 
 class Training(Workload):
@@ -244,6 +250,14 @@ class Training(Workload):
     @abstractmethod
     def labels(self, values: NDArray[np.int64]) -> Any:
         """Labels of a batch on the device."""
+
+    def check_learns(self) -> None:
+        """Check of what is set up that it can learn from its data set.
+
+        Raises:
+            FramewattError: it works out no loss of it.
+        """
+        check_learns(getattr(self, "model", None), self.data)
 
     def test_steps(self) -> list[Step]:
         """The steps in which the test set is evaluated."""

@@ -14,6 +14,7 @@ from framewatt.study.load import rate_of
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import ONNX_FILE, Inference, Inputs, Spec
 from framewatt.workloads.onnxruntime.providers import PROVIDERS, nodes_by_provider, open_session
+from framewatt.workloads.outputs import of_one
 from framewatt.workloads.state import Carried, linked, state_names
 
 _TYPES = {
@@ -132,7 +133,9 @@ class OnnxRuntimeInference(Inference):
 
     def _called(self, *arrays: Any) -> Any:
         returned = self.session.run(None, dict(zip(self._names, arrays, strict=True)))
-        return returned if self._fresh else returned[0]
+        if self._fresh:
+            return returned
+        return of_one(returned[0] if len(returned) == 1 else returned, self.data)
 
     def feed(self, batch: Inputs) -> dict[str, Any]:
         """A batch by the graph's input names, with the state of streams that begin where the model has any."""
