@@ -26,7 +26,7 @@ from framewatt.runs.predictions import as_bytes, told_of
 from framewatt.runs.variables import set_in
 from framewatt.study.load import rate_of
 from framewatt.study.weights import SEEDED
-from framewatt.tasks.quality import quality_of
+from framewatt.tasks.quality import HINT, quality_of
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Training, spec_of
 from framewatt.workloads.parts import check_trains
@@ -185,7 +185,8 @@ def with_predictions(result: Mapping[str, Any], path: Path) -> dict[str, Any]:
 def without_quality(result: Mapping[str, Any], why: str) -> dict[str, Any]:
     """The result with all metrics unknown, since they would mean nothing (see `why`); an earlier reason is kept."""
     quality = {
-        name: {**told, "value": None, "reason": told["reason"] or why} for name, told in result["quality"].items()
+        name: {**{key: one for key, one in told.items() if key != HINT}, "value": None, "reason": told["reason"] or why}
+        for name, told in result["quality"].items()
     }
     return {**result, "quality": quality, "right": None}
 

@@ -108,6 +108,7 @@ class Judged:
             not right or wrong.
         method: how the metrics were counted, where there is more than one way; else None.
         facts: numbers without which the metrics cannot be judged, such as the length of answers, by name.
+        hint: what the outputs may have been meant as, where they seem to be meant otherwise than they are judged.
     """
 
     values: dict[str, float | None]
@@ -115,6 +116,7 @@ class Judged:
     right: NDArray[np.bool_] | None = field(default=None, compare=False)
     method: str | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
+    hint: str | None = None
 
 
 class Task(ABC):

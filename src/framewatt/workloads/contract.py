@@ -81,6 +81,8 @@ class Spec:
         own: for a user's own model, its `factory` and the `folder` of its module; else None.
         pretrained: whether a zoo's model is built with published weights instead of random ones.
         body: folder with published weights of the model without a head, if the zoo has none with a head; else None.
+        outputs: of a user's ONNX file, names of those that are answers (see framewatt.workloads.onnxruntime.named).
+        classes: how that file counts classes.
     """
 
     model: str
@@ -95,6 +97,8 @@ class Spec:
     own: Mapping[str, str] | None = None
     pretrained: bool = False
     body: Path | None = None
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    classes: str = "from_0"
 
     def level(self, option: str) -> Any:
         """Level of an option: the chosen one, else its default."""
@@ -312,4 +316,6 @@ def spec_of(job: Mapping[str, Any]) -> Spec:
         training=job["training"],
         options=job.get("options", {}),
         own=job.get("own"),
+        outputs=job.get("outputs", {}),
+        classes=job.get("classes", Spec.classes),
     )

@@ -61,7 +61,7 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
     if len(workload.session.get_outputs()) > 1:
         names = ", ".join(one.name for one in workload.session.get_outputs())
         raise FramewattError(f"client node: found the outputs {names}; allowed: one, or client: python")
-    facts = workload.facts()
+    facts, answers = workload.facts(), workload.answers
     with TemporaryDirectory(prefix="framewatt-node-", dir=events.parent) as name:
         folder = Path(name)
         task = {
@@ -86,7 +86,7 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
         "integer_nodes": facts["in_force"]["integer_nodes"],
     }
     facts |= {"in_force": in_force, "libraries": found["libraries"]}
-    return Timed(outputs, stamps, facts)
+    return Timed(answers.of(outputs), stamps, facts)
 
 
 def _task(workload: OnnxRuntimeInference, folder: Path) -> dict[str, Any]:
