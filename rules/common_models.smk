@@ -23,6 +23,12 @@ def source_folders(wildcards):
     return or_exit(lambda: [folder_of(source, config) for source in sources.values()])
 
 
+def source_images(wildcards):
+    """Images in the user's own folder, each for itself: a folder does not tell when one of them changes."""
+    own = OWN_ARRAYS.get(wildcards.dataset)
+    return or_exit(own.image_files) if own else []
+
+
 def model_code(wildcards):
     """The files that the framework of a model builds it from, where it is the user's own."""
     measured, name = of_model(wildcards)

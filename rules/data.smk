@@ -19,6 +19,7 @@ rule data:
     input:
         image=orchestrator_image,
         folders=source_folders,
+        images=source_images,
     output:
         arrays="resources/data/{dataset}.npz",
         record="resources/data/{dataset}.json",

@@ -190,7 +190,7 @@ def content(**changed: Any) -> dict[str, Any]:
         ({"tokens_test": np.int64(3)}, r"tokens_test is of shape \(\), int64; allowed: \(n,\) int64"),
         ({"tokens_train": None}, "There is no item named 'tokens_train.npy' in the archive"),
         ({"tokens_test": None}, "There is no item named 'tokens_test.npy' in the archive"),
-        ({"tokens_train": TRAIN[:0]}, "tokens_train has 0 bytes for 0 values"),
+        ({"tokens_train": TRAIN[:0]}, "training tokens: found 0; allowed: 4 or more"),
         ({"tokens_train": TRAIN[:3]}, "training tokens: found 3; allowed: 4 or more"),
         ({"segment": np.int64(0)}, "segment: found 0; allowed: 1 or more tokens"),
         ({"class_count": np.int64(10)}, "data set: found targets 6 to 10; allowed: 0 to 9"),

@@ -53,7 +53,7 @@ def test_who_finds_nothing_has_no_precision_above_0() -> None:
     [
         "outputs are not numbers",
         "scores are 0.9 to 1.5; allowed: 0 to 1, or -1 for no detection",
-        "classes are 0 to 3; allowed: whole numbers, 0 to 2",
+        "classes are 0 to 3; allowed: whole numbers, 0 to 2, 0 for the first category",
         "boxes end before they begin; allowed: left, top, right, bottom",
         "outputs of shape (40, 3), float32, are no detections; allowed: (40, any, 6) of floats",
     ],

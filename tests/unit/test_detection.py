@@ -268,8 +268,8 @@ def test_chance_and_silence_are_told_from_finding(boxes: Arrays) -> None:
         ((0, 0, 4), np.inf, "outputs are not numbers"),
         ((0, 0, 4), 1.5, "scores are 0.9 to 1.5; allowed: 0 to 1, or -1 for no detection"),
         ((0, 0, 4), -0.5, "scores are -0.5 to 0.9; allowed: 0 to 1, or -1 for no detection"),
-        ((0, 0, 5), 3, "classes are 0 to 3; allowed: whole numbers, 0 to 2"),
-        ((0, 0, 5), 0.5, "classes are 0 to 2; allowed: whole numbers, 0 to 2"),
+        ((0, 0, 5), 3, "classes are 0 to 3; allowed: whole numbers, 0 to 2, 0 for the first category"),
+        ((0, 0, 5), 0.5, "classes are 0 to 2; allowed: whole numbers, 0 to 2, 0 for the first category"),
         ((0, 0, 2), -9, "boxes end before they begin; allowed: left, top, right, bottom"),
     ],
 )

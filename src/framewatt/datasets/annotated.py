@@ -1,11 +1,13 @@
 """Images with objects as a data set: what its file holds, what its record says, and what is wrong with it."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.datasets.mapped import mapped
 from framewatt.datasets.objects import KINDS, Objects
 
 DETECTION, SEGMENTATION = "detection", "segmentation"
@@ -31,8 +33,14 @@ def stored(fields: Mapping[str, Any]) -> dict[str, Any]:
     return content
 
 
-def loaded(content: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """The fields of Arrays from a file that holds what `stored` gave.
+def loaded(path: Path, content: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """The fields of Arrays from a file that holds what `stored` gave; mapped, so that no image is read.
+
+    `numpy.savez` wrote it, whose values lie anywhere: rows are taken by numbers, which copies them.
+
+    Args:
+        path: the file.
+        content: all arrays in it by name.
 
     Raises:
         FramewattError: the arrays are not those of objects.
@@ -41,8 +49,12 @@ def loaded(content: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     height, width = content[SIZE].tolist()
     fields: dict[str, Any] = {}
     for split in _SPLITS:
-        arrays = {name: content[f"{_FILED}{split}/{name}"] for name in KINDS}
-        fields |= {f"x_{split}": content[f"x_{split}"], f"y_{split}": Objects(**arrays, size=(height, width))}
+        arrays = {
+            name: mapped(path, f"{_FILED}{split}/{name}", kind, axes, aligned=False)
+            for name, (kind, axes) in KINDS.items()
+        }
+        images = mapped(path, f"x_{split}", np.float32, 4, aligned=False)
+        fields |= {f"x_{split}": images, f"y_{split}": Objects(**arrays, size=(height, width))}
     return fields
 
 

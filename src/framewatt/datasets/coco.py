@@ -3,6 +3,7 @@
 Source: T.-Y. Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014.
 """
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -80,10 +81,38 @@ def make(
         FramewattError: a file is missing, elsewhere or damaged, annotations are wrong, or two images, also of
             both splits, have the same file.
     """
-    testing = _part(folder, "test", test, test_samples, seed)
+    testing = _part("test", *_places(folder, "test", test), test_samples, seed)
     training = _Part(testing.instances, [], [])
     if train is not None:
-        training = _part(folder, "train", train, train_samples, seed)
+        training = _part("train", *_places(folder, "train", train), train_samples, seed)
+    return _arrays(training, testing, folder, size, resize, preprocessing, masks=masks)
+
+
+def of_files(annotations: Path, images: Path, *, size: int, resize: Shape, preprocessing: str, masks: bool) -> Arrays:
+    """Photographs to test with, and none to learn from, wherever their annotations are; see `make`.
+
+    Args:
+        annotations: the file.
+        images: the folder.
+        size: pixels of the squares' sides.
+        resize: as of `make`.
+        preprocessing: as of `make`.
+        masks: as of `make`.
+
+    Raises:
+        FramewattError: as `make`.
+    """
+    file, folder = (path.resolve() for path in (annotations, images))
+    testing = _part("test", file, folder, None, 0)
+    root = Path(os.path.commonpath([file.parent, folder]))
+    nothing = _Part(testing.instances, [], [])
+    return _arrays(nothing, testing, root, size, resize, preprocessing, masks=masks)
+
+
+def _arrays(
+    training: _Part, testing: _Part, root: Path, size: int, resize: Shape, preprocessing: str, *, masks: bool
+) -> Arrays:
+    """Both splits as a data set; names of files are those below `root`."""
     _check_together(training, testing)
     fields: dict[str, Any] = {}
     counted: dict[str, Any] = {}
@@ -97,7 +126,7 @@ def make(
     says = about(
         "; ".join(words),
         read=[*files, *training.paths, *testing.paths],
-        root=folder,
+        root=root,
         decoder=decoder(),
         class_names=list(categories.values()),
         category_ids=list(categories),
@@ -107,17 +136,21 @@ def make(
     return Arrays(**fields, class_count=len(categories), about=says, task=task)
 
 
-def _part(folder: Path, split: str, names: Sequence[str], samples: int | None, seed: int) -> _Part:
-    """The images of a split that are used, and where they are."""
+def _places(folder: Path, split: str, names: Sequence[str]) -> tuple[Path, Path]:
+    """Where the annotations and the images of a split are."""
     if len(names) != 2 or (problem := next(filter(None, map(problem_of_name, names)), None)):
         found = f"{list(names)}, {problem}" if len(names) == 2 else str(list(names))
         raise FramewattError(
             f"{split}: found {found}; allowed: names of a file of annotations and of a folder of images"
         )
-    file, images = (folder / name for name in names)
+    return folder / names[0], folder / names[1]
+
+
+def _part(split: str, file: Path, images: Path, samples: int | None, seed: int) -> _Part:
+    """The images of a split that are used, and where they are."""
     instances = read_instances(file)
     if not images.is_dir():
-        raise FramewattError(f"{images}: found no such folder; allowed: the images that {names[0]} lists")
+        raise FramewattError(f"{images}: found no such folder; allowed: the images that {file.name} lists")
     indices = chosen(len(instances.images), samples, f"{split}_samples", seed)
     listed = [instances.images[index] for index in indices]
     return _Part(instances, listed, [within(images, one.file_name) for one in listed])

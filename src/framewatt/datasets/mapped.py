@@ -3,6 +3,7 @@
 A member of a .npz is a .npy file. Uncompressed, it lies in the archive byte by byte, and can be mapped from there.
 """
 
+import math
 import struct
 import zipfile
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 _ALIGNED_B = 64
 """Where members begin, a multiple of this: an array's values then lie as frameworks want them, and .npy headers too."""
@@ -46,20 +47,24 @@ def write_npz(path: Path, content: Mapping[str, Any]) -> None:
                 npy.write_array(member, np.asanyarray(values), allow_pickle=False)
 
 
-def mapped(path: Path, name: str) -> NDArray[np.int64]:
-    """An array of whole numbers in an uncompressed .npz, mapped: what a process writes into it, it alone sees.
+def mapped(path: Path, name: str, kind: DTypeLike = np.int64, axes: int = 1, *, aligned: bool = True) -> NDArray[Any]:
+    """An array in an uncompressed .npz, mapped: what a process writes into it, it alone sees.
 
     Pages are read when they are first looked at, and no checksum is compared.
 
     Args:
-        path: a file as `write_npz` writes it.
+        path: a file as `write_npz` writes it, or `numpy.savez` where values need not be aligned.
         name: of the array.
+        kind: type of its values.
+        axes: how many it has.
+        aligned: whether values lie as frameworks want them. Those that do not are for indexing by numbers alone, which
+            copies them.
 
     Returns:
-        Shape (n,), int64.
+        Of that type and so many axes; one without values is no map.
 
     Raises:
-        ValueError: the member is compressed or encrypted, ends early, is not aligned, or is not one row of int64.
+        ValueError: the member is compressed or encrypted, ends early, is not aligned, or has another type or axes.
         KeyError: there is none of that name.
         OSError, zipfile.BadZipFile: the file cannot be read, or is no .npz.
     """
@@ -77,18 +82,32 @@ def mapped(path: Path, name: str) -> NDArray[np.int64]:
         version = npy.read_magic(file)
         if version not in _VERSIONS:
             raise ValueError(f"{name} is .npy of version {version}; allowed: {list(_VERSIONS)}")
-        shape, fortran, kind = _VERSIONS[version](file)
+        shape, fortran, found = _VERSIONS[version](file)
         offset, size = file.tell(), file.seek(0, 2)
-    if kind != np.int64 or len(shape) != 1 or fortran:
-        raise ValueError(f"{name} is of shape {shape}, {kind}; allowed: (n,) int64")
-    end = offset + shape[0] * kind.itemsize
-    if shape[0] < 1 or end != start + entry.file_size:
-        raise ValueError(f"{name} has {start + entry.file_size - offset} bytes for {shape[0]} values")
+    kind = np.dtype(kind)
+    if found != kind or len(shape) != axes or fortran:
+        wanted = "(n,)" if axes == 1 else f"{axes} axes of"
+        raise ValueError(f"{name} is of shape {shape}, {found}; allowed: {wanted} {kind}")
+    count = math.prod(shape)
+    end = offset + count * kind.itemsize
+    if min(shape) < 0 or end != start + entry.file_size:
+        raise ValueError(f"{name} has {start + entry.file_size - offset} bytes for {count} values")
     if end > size:
         raise ValueError(f"{name} ends at byte {end}, and the file at {size}")
-    if offset % kind.itemsize:
+    if not count:
+        return np.zeros(shape, kind)
+    if aligned and offset % kind.itemsize:
         raise ValueError(f"{name} begins at byte {offset}; allowed: a multiple of {kind.itemsize}")
     return np.asarray(np.memmap(path, kind, "c", offset, shape))
+
+
+def is_mapped(values: Any) -> bool:
+    """Whether an array, or what it is a view of, is mapped from a file."""
+    while isinstance(values, np.ndarray):
+        if isinstance(values, np.memmap):
+            return True
+        values = values.base
+    return False
 
 
 def _extra(padding: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Samples for a user's own model: arrays from the user's file, or seeded random values in the model's input shape.
+"""Samples for a user's own model: the user's arrays or images, or seeded random values in the model's input shape.
 
 A study calls these data sets `own` and `synthetic`, so that every table and figure shows which one it is.
 """
@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
+from framewatt.datasets import coco
 from framewatt.datasets.about import about
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.options import Limits, Positive
+from framewatt.datasets.squares import Shape
 
 LABELS = "labels"
 
@@ -27,8 +29,12 @@ def make(
     samples: Positive,
     seed: Annotated[int, Limits(0, 2**64 - 1)],
     layout: Literal["as-is", "NCHW"],
-    metric: Literal["accuracy", "none"],
+    metric: Literal["accuracy", "box_ap", "mask_ap", "none"],
     arrays: Path | None = None,
+    images: Path | None = None,
+    annotations: Path | None = None,
+    resize: Shape = "fit",
+    preprocessing: Literal["unit", "torch", "caffe", "tf"] = "unit",
 ) -> Arrays:
     """Test samples for every input, and no training samples.
 
@@ -38,13 +44,27 @@ def make(
         samples: how many random samples.
         seed: seed of the random samples.
         layout: `NCHW` where samples of three axes are images, channels first; else `as-is`.
-        metric: `accuracy`, where labels are classes and outputs are their scores; else `none`.
+        metric: `accuracy`, where labels are classes and outputs are their scores; `box_ap` or `mask_ap`, where objects
+            are to be found on images; else `none`.
         arrays: an .npz with an array for each input by name, and if wanted `labels`; None draws random samples.
+        images: a folder of photographs instead, which the one input takes as squares, channels first.
+        annotations: what is on them, COCO's instances JSON.
+        resize: of photographs, see framewatt.datasets.coco.
+        preprocessing: likewise.
 
     Raises:
-        FramewattError: the file is no .npz of plain arrays, lacks an input, or holds other shapes or types.
+        FramewattError: the file is no .npz of plain arrays, lacks an input, or holds other shapes or types; images or
+            annotations are missing or wrong.
     """
-    if arrays is None:
+    if images is not None and annotations is not None:
+        size, masks = inputs[0]["shape"][1], metric == "mask_ap"
+        how: Any = {"resize": resize, "preprocessing": preprocessing}
+        found = coco.of_files(annotations, images, size=size, masks=masks, **how)
+        if metric != "none":
+            return found
+        values, labels, unlabelled, says = {inputs[0]["name"]: found.x_test}, None, None, found.about
+        layout = "NCHW"
+    elif arrays is None:
         random = np.random.default_rng(seed)
         values = {entry["name"]: _random(random, samples, entry) for entry in inputs}
         labels, unlabelled = None, "inputs are random and have no labels"

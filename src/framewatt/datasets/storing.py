@@ -75,8 +75,8 @@ def _values_of(arrays: Arrays) -> dict[str, Any]:
 def load_arrays(path: Path) -> Arrays:
     """Read arrays written by `save_arrays`; nothing in the file is unpickled.
 
-    Streams of tokens and pairs of sentences are mapped, not read: neither the file's checksums nor the training ids are
-    checked.
+    Streams of tokens, pairs of sentences and images with objects are mapped, not read: neither the file's checksums
+    nor the training ids are checked.
 
     Raises:
         FramewattError: the file is missing, is damaged or lacks an array.
@@ -100,7 +100,7 @@ def _fields_of(path: Path, content: Mapping[str, NDArray[Any]]) -> dict[str, Any
     if pairs.FILES[0] in content:
         return pairs.loaded(path, content)
     if annotated.SIZE in content:
-        return annotated.loaded(content)
+        return annotated.loaded(path, content)
     if "segment" in content:
         train, test = (mapped(path, name) for name in segments.FILES)
         return segments.fields_of(train, test, int(content["segment"]))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.base.errors import FramewattError
-from framewatt.base.files import sha256_of
+from framewatt.base.files import sha256_of, sha256_of_files
 from framewatt.base.identity import code_files
 from framewatt.base.privacy import Secrets
 from framewatt.imports.file_study import FileStudy
@@ -130,11 +130,17 @@ def _about(model: OwnModel) -> dict[str, Any]:
     try:
         given = [model.onnx_file()] if model.settings["onnx"] else []
         code = model.code_files() if model.settings["factory"] else []
-        named = {path: path.name for path in [*given, *model.arrays_files()]}
+        images = model.image_files()
+        named = {path: path.name for path in [*given, *model.arrays_files()] if path.is_file()}
         named |= {path: path.relative_to(model.folder).as_posix() for path in code if path not in named}
     except FramewattError:
         return {**about, "files": None, "files_reason": "they were not there any more when the package was written"}
     files = [{"name": name, "size_b": path.stat().st_size, "sha256": sha256_of(path)} for path, name in named.items()]
+    if images:
+        # As one: names of photographs may tell of persons.
+        folder = model.arrays_files()[0]
+        size, sha256 = sum(path.stat().st_size for path in images), sha256_of_files(images, folder)
+        files.append({"name": f"{folder.name}/", "images": len(images), "size_b": size, "sha256": sha256})
     return {**about, "files": files, "files_reason": None}
 
 

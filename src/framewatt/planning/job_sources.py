@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from framewatt.base.files import sha256_of, sha256_of_files
+from framewatt.base.files import sha256_of, sha256_of_files, sha256_of_names
 from framewatt.environments.framework import LOCK, describe_host, lock_sha256, packages_sha256
 from framewatt.planning.job_hashes import Sources
 from framewatt.planning.jobs import environments_of
@@ -52,5 +52,14 @@ def _files_of(model: OwnModel) -> dict[str, str | None]:
     return {
         "code": of(model.settings["factory"], model.code_files, model.folder),
         "onnx": sha256_of(model.onnx_file()) if model.settings["onnx"] else None,
-        "arrays": sha256_of(model.arrays_files()[0]) if model.settings["arrays"] else None,
+        "arrays": _samples_of(model),
     }
+
+
+def _samples_of(model: OwnModel) -> str | None:
+    files = model.arrays_files()
+    if model.settings["images"]:
+        folder, annotations = files
+        images = sha256_of_files(model.image_files(), folder)
+        return sha256_of_names({"images": images, "annotations": sha256_of(annotations)})
+    return sha256_of(files[0]) if files else None

@@ -16,7 +16,7 @@ from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.weights import weights_of
 from framewatt.witness.policy import USUAL
-from framewatt.workloads.contract import EVALUATED
+from framewatt.workloads.contract import EVALUATED, Spec
 from framewatt.workloads.parts import INPUTS as PARTS
 
 AnyStudy = Study | FileStudy
@@ -97,9 +97,14 @@ def _training(study: Study) -> dict[str, Any]:
 
 
 def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
-    """Fields that an engine needs to build an own model; empty for any other model."""
+    """Fields that an engine needs to build an own model, or to read its outputs; empty for any other model."""
     own = study.own.get(cell.workload)
-    return {"own": own.job(engine)} if own and engine in own.settings["factory"] else {}
+    if own is None:
+        return {}
+    said = {"outputs": own.settings["outputs"], "classes": own.settings["classes"]}
+    usual = {"outputs": {}, "classes": Spec.classes}
+    built = {"own": own.job(engine)} if engine in own.settings["factory"] else {}
+    return built | {key: value for key, value in said.items() if value != usual[key]}
 
 
 def train_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:

@@ -55,6 +55,8 @@ def main(job_path: str) -> None:
         set_up_own(workload, data)
     else:
         workload.setup()
+    if last:
+        workload.check_learns()
     epochs = []
     for epoch in range(1, last + 1):
         losses = [workload.loss_of(workload.run(batch)) for batch in workload.batches(epoch)]
@@ -99,7 +101,7 @@ def set_up_own(workload: Training, data: Arrays) -> None:
 
     Raises:
         FramewattError: it cannot be built, rejects the inputs, or returns anything but one tensor with one row per
-            sample.
+            sample where answers are to be judged.
     """
     said = ", ".join(f"{name} {values.shape[1:]} {values.dtype}" for name, values in data.inputs_test.items())
     try:
@@ -112,6 +114,8 @@ def set_up_own(workload: Training, data: Arrays) -> None:
             f"inputs: found that the model does not take {said}: {told(error)}; "
             "allowed: what it takes, giving one tensor with one row per sample"
         ) from error
+    if data.unlabelled is not None:
+        return
     if outputs.ndim == 0 or len(outputs) != len(data.x_test):
         raise FramewattError(
             f"factory: found outputs of shape {outputs.shape} for {len(data.x_test)} samples; "

@@ -11,7 +11,7 @@ from framewatt.runs.clocks import step_within
 from framewatt.runs.variables import flags_of
 from framewatt.tasks import METRICS
 from framewatt.tasks.detection import finds_nothing
-from framewatt.tasks.quality import Quality, primary_of
+from framewatt.tasks.quality import Quality, hints_of, primary_of
 from framewatt.tasks.translation import unlike_references
 from framewatt.witness.judgement import told_of_disturbance, told_of_gpus, told_of_heat
 from framewatt.witness.policy import INVALID, disturbance_of
@@ -147,7 +147,7 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
         flags.append("batches were made within the window, which took part of its time, energy and latencies")
     if diverged := [str(epoch["epoch"]) for epoch in result["epochs"] if epoch["loss_mean"] is None]:
         flags.append(f"the loss is not a number in epoch {', '.join(diverged)}")
-    flags += unknown_quality(result["quality"])
+    flags += unknown_quality(result["quality"]) + hints_of(result["quality"])
     if result["latency"] is not None:
         # In training a model is given the references, and what it would say takes no energy.
         flags += unlike_references(result["quality"]) + finds_nothing(result["quality"])

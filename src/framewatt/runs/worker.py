@@ -26,7 +26,7 @@ from framewatt.runs.predictions import as_bytes, told_of
 from framewatt.runs.variables import set_in
 from framewatt.study.load import rate_of
 from framewatt.study.weights import SEEDED
-from framewatt.tasks.quality import quality_of
+from framewatt.tasks.quality import HINT, quality_of
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Training, spec_of
 from framewatt.workloads.parts import check_trains
@@ -64,7 +64,7 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
         end_ns = now_ns()
         stamps.append(end_ns)
     events.mark("steady", "end", end_ns)
-    result = _inferred(workload, workload.task.in_order(outputs, workload.steps()), stamps, events)
+    result = _inferred(workload, workload.in_order(outputs, workload.steps()), stamps, events)
     return {**result, "batches": supply.told()}
 
 
@@ -100,6 +100,7 @@ def train(workload: Training, epochs: int, events: Events, ahead_gb: float = AHE
     supply = Supply(workload, ahead_gb)
     with events.window("setup"):
         workload.setup()
+        workload.check_learns()
     rows: list[dict[str, Any]] = []
     for epoch in range(1, epochs + 1):
         batches = supply.of(epoch)
@@ -184,7 +185,8 @@ def with_predictions(result: Mapping[str, Any], path: Path) -> dict[str, Any]:
 def without_quality(result: Mapping[str, Any], why: str) -> dict[str, Any]:
     """The result with all metrics unknown, since they would mean nothing (see `why`); an earlier reason is kept."""
     quality = {
-        name: {**told, "value": None, "reason": told["reason"] or why} for name, told in result["quality"].items()
+        name: {**{key: one for key, one in told.items() if key != HINT}, "value": None, "reason": told["reason"] or why}
+        for name, told in result["quality"].items()
     }
     return {**result, "quality": quality, "right": None}
 

@@ -7,10 +7,14 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.paths import usable
+from framewatt.study.own_checks import problems
 from framewatt.study.runtimes import ONNX
 
 OWN, SYNTHETIC = "own", "synthetic"
-"""A study's data sets for its own models: the arrays that it names, or random values where it names none."""
+"""A study's data sets for its own models: the arrays or images that it names, or random values where it names none."""
+
+
+_SAMPLES = ("arrays", "images", "annotations")
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class OwnModel:
     @property
     def dataset(self) -> str:
         """The data set of its own samples."""
-        return OWN if self.settings["arrays"] else SYNTHETIC
+        return OWN if self.settings["arrays"] or self.settings["images"] else SYNTHETIC
 
     @property
     def arrays_name(self) -> str:
@@ -49,17 +53,30 @@ class OwnModel:
     @property
     def definition(self) -> dict[str, Any]:
         """How those samples are made, as an entry of config/datasets.yaml; `files` without their folders."""
-        keys = ("inputs", "samples", "layout", "metric")
-        given = {"files": {"arrays": Path(self.settings["arrays"]).name}} if self.settings["arrays"] else {}
+        keys = ["inputs", "samples", "layout", "metric"]
+        keys += ["resize", "preprocessing"] if self.settings["images"] else []
+        files = {key: Path(self.settings[key]).name for key in _SAMPLES if self.settings[key]}
+        given = {"files": files} if files else {}
         return {"module": "own", "seed": self.seed, **{key: self.settings[key] for key in keys}, **given}
 
     def arrays_files(self) -> list[Path]:
-        """The user's file of arrays, if there is one.
+        """What the user's samples are made of, in the definition's order: a file of arrays, or images and annotations.
 
         Raises:
             FramewattError: it is not there.
         """
-        return [self._file("arrays", self.settings["arrays"])] if self.settings["arrays"] else []
+        find = {"arrays": self._file, "images": self._folder, "annotations": self._file}
+        return [find[key](key, self.settings[key]) for key in _SAMPLES if self.settings[key]]
+
+    def image_files(self) -> list[Path]:
+        """Every file in the user's folder of images, if there is one; links are followed.
+
+        Raises:
+            FramewattError: the folder is not there.
+        """
+        if not self.settings["images"]:
+            return []
+        return sorted(map(usable, _files_below(self._folder("images", self.settings["images"]))))
 
     def onnx_file(self) -> Path:
         """The user's ONNX file.
@@ -77,9 +94,7 @@ class OwnModel:
         Raises:
             FramewattError: the folder or one of the files is not there.
         """
-        folder = self.folder
-        if not folder.is_dir():
-            raise self._missing("folder", "folder", folder)
+        folder = self._folder("folder", self.settings["folder"])
         code = (path for path in _files_below(folder) if path.suffix == ".py")
         return sorted({*map(usable, code), *(self._file("reads", name, folder) for name in self.settings["reads"])})
 
@@ -98,6 +113,12 @@ class OwnModel:
             raise self._missing(key, "file", path)
         return usable(path)
 
+    def _folder(self, key: str, name: str) -> Path:
+        path = self.path.parent / name
+        if not path.is_dir():
+            raise self._missing(key, "folder", path)
+        return usable(path)
+
     def _missing(self, key: str, kind: str, path: Path) -> FramewattError:
         start = f"the model's folder {self.folder}" if key == "reads" else "the study file"
         return FramewattError(
@@ -113,16 +134,15 @@ def own_models(path: Path, settings: Mapping[str, Any]) -> dict[str, OwnModel]:
         settings: the study, validated.
 
     Raises:
-        FramewattError: a model has neither file nor factory, or names an input twice.
+        FramewattError: a model has neither file nor factory, or what is said of it does not fit together.
     """
     found = {}
     for name, entry in settings.get("models", {}).items():
         model = OwnModel(name, entry, settings["study"], path, settings["seed"])
         if not model.frameworks:
             raise FramewattError(f"{path}: models.{name}: found no onnx and no factory; allowed: one, or both")
-        inputs = [one["name"] for one in entry["inputs"]]
-        if len(set(inputs)) != len(inputs):
-            raise FramewattError(f"{path}: models.{name}.inputs: found {', '.join(inputs)}; allowed: each name once")
+        if problem := next(problems(entry), None):
+            raise FramewattError(f"{path}: models.{name}.{problem}")
         found[name] = model
     return found
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.mapped import is_mapped
 
 TRAIN, TEST = "train", "test"
 """The splits of a data set."""
@@ -85,6 +86,16 @@ class Step:
         follow = np.array_equal(self.indices, np.arange(first, first + count))
         return slice(first, first + count) if follow else self.indices
 
+    def of(self, values: Any) -> Any:
+        """The samples in a field of the split; of a mapped one a copy, which a slice would not be.
+
+        A slice of a file's map would be read when the model looks at it, and its values need not be aligned.
+
+        Args:
+            values: an array, or what takes rows as one.
+        """
+        return values[self.indices if is_mapped(values) else self.rows]
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -97,6 +108,7 @@ class Judged:
             not right or wrong.
         method: how the metrics were counted, where there is more than one way; else None.
         facts: numbers without which the metrics cannot be judged, such as the length of answers, by name.
+        hint: what the outputs may have been meant as, where they seem to be meant otherwise than they are judged.
     """
 
     values: dict[str, float | None]
@@ -104,6 +116,7 @@ class Judged:
     right: NDArray[np.bool_] | None = field(default=None, compare=False)
     method: str | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
+    hint: str | None = None
 
 
 class Task(ABC):

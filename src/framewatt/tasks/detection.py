@@ -11,6 +11,7 @@ from framewatt.datasets.annotated import DETECTION, SEGMENTATION
 from framewatt.datasets.contract import Arrays
 from framewatt.tasks.average_precision import MASK, Precision, average_precision, method
 from framewatt.tasks.contract import Judged, Metric, Outputs, Step, Task
+from framewatt.tasks.misread import misread
 from framewatt.tasks.same_boxes import same_share
 
 NONE = -1
@@ -64,7 +65,7 @@ class Detection(Task):
             values, how = self._values(outputs, data), method()
         except ImportError:
             return replace(self.unjudged("there is no pycocotools in this environment"), facts=facts)
-        return Judged(values, None, method=how, facts=facts)
+        return Judged(values, None, method=how, facts=facts, hint=misread(outputs, objects))
 
     def same_share(self, outputs: Outputs, reference: Outputs) -> float:
         """Share of detections that both have: class, box, score and mask."""
@@ -147,7 +148,8 @@ def _wrong_of(found: NDArray[Any], classes: int) -> str | None:
     if ((score < 0) | (score > 1)).any():
         return f"scores are {score.min():.3g} to {score.max():.3g}; allowed: 0 to 1, or {NONE} for no detection"
     if ((kind != np.floor(kind)) | (kind < 0) | (kind >= classes)).any():
-        return f"classes are {kind.min():.3g} to {kind.max():.3g}; allowed: whole numbers, 0 to {classes - 1}"
+        allowed = f"whole numbers, 0 to {classes - 1}, 0 for the first category"
+        return f"classes are {kind.min():.3g} to {kind.max():.3g}; allowed: {allowed}"
     if ((right < left) | (bottom < top)).any():
         return "boxes end before they begin; allowed: left, top, right, bottom"
     masks = found[:, BOX:]

@@ -13,16 +13,26 @@ And `method`, how it was counted, of a metric that can be counted in more than o
 """
 
 
+HINT = "hint"
+"""Key of what outputs may have been meant as, see Judged."""
+
+
+def hints_of(quality: Quality) -> list[str]:
+    """What outputs may have been meant as, each once; empty where there is no doubt."""
+    return list(dict.fromkeys(str(told[HINT]) for told in quality.values() if HINT in told))
+
+
 def quality_of(judged: Judged) -> dict[str, dict[str, Any]]:
     """The metrics of a judgement, as records hold them."""
-    return described(judged.values, judged.unknown, judged.method, judged.facts)
+    hint = {} if judged.hint is None else {HINT: judged.hint}
+    return described(judged.values, judged.unknown, judged.method, {**judged.facts, **hint})
 
 
 def described(
     values: Mapping[str, float | None],
     unknown: str | None,
     method: str | None = None,
-    facts: Mapping[str, float] | None = None,
+    facts: Mapping[str, float | str] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Metrics by name as records hold them.
 
@@ -30,7 +40,7 @@ def described(
         values: by metric; None where it is unknown.
         unknown: why values are unknown; None where there is no reason.
         method: how they were counted; None where there is one way.
-        facts: further numbers by name (see `Judged`); None are none.
+        facts: further numbers by name, and a hint (see `Judged`); None are none.
     """
     # A record may come from anywhere, with metrics of its own; what checks packages tells of them.
     metrics = {name: METRICS.get(name, Metric(name, name)) for name in values}

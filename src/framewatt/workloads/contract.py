@@ -18,6 +18,8 @@ from framewatt.datasets.contract import Arrays
 from framewatt.study.options import OPTIONS, Level
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import TEST, TRAIN, Outputs, Step
+from framewatt.workloads.detector import check_learns
+from framewatt.workloads.outputs import in_order
 from framewatt.workloads.schedule import rates
 from framewatt.workloads.state import linked
 
@@ -79,6 +81,8 @@ class Spec:
         own: for a user's own model, its `factory` and the `folder` of its module; else None.
         pretrained: whether a zoo's model is built with published weights instead of random ones.
         body: folder with published weights of the model without a head, if the zoo has none with a head; else None.
+        outputs: of a user's ONNX file, names of those that are answers (see framewatt.workloads.onnxruntime.named).
+        classes: how that file counts classes.
     """
 
     model: str
@@ -93,6 +97,8 @@ class Spec:
     own: Mapping[str, str] | None = None
     pretrained: bool = False
     body: Path | None = None
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    classes: str = "from_0"
 
     def level(self, option: str) -> Any:
         """Level of an option: the chosen one, else its default."""
@@ -119,6 +125,10 @@ class Workload(ABC):
     def steps(self, epoch: int = 0) -> list[Step]:
         """The steps of one pass over the data, one for each of `batches`."""
         return list(self.task.plan(self.split, self.data, self.spec.batch_size, self.spec.seed, epoch))
+
+    def in_order(self, outputs: Iterable[Any], steps: Iterable[Step]) -> Outputs:
+        """Outputs of one pass over the test set, step by step, as one array that the task judges."""
+        return in_order(self.task, self.data, outputs, steps)
 
     def check_apart(self, asked: str, allowed: str) -> None:
         """Check that every step can be taken by itself.
@@ -157,8 +167,8 @@ class Workload(ABC):
         """One step over a batch.
 
         Returns:
-            Inference: the outputs on the host, a tensor with one row per sample. Training: the loss, in any form that
-            `loss_of` understands.
+            Inference: the outputs on the host, a tensor with one row per sample, or where nothing is judged any (see
+            framewatt.workloads.outputs). Training: the loss, in any form that `loss_of` understands.
         """
 
     @abstractmethod
@@ -188,7 +198,7 @@ class Inference(Workload):
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Batches of the test set, in the order of the task's plan."""
         for step in self.task.plan(TEST, self.data, self.spec.batch_size):
-            yield linked(self.tensors(values[step.rows] for values in self.data.inputs_test.values()), step)
+            yield linked(self.tensors(step.of(values) for values in self.data.inputs_test.values()), step)
 
     def compile(self) -> None:
         """Run one batch of each shape (the last may be smaller), since compilers work at the first batch of a shape."""
@@ -226,7 +236,7 @@ class Inference(Workload):
 
     def evaluate(self) -> Outputs:
         """Outputs for the whole test set, one row per sample."""
-        return self.task.in_order([self.run(batch) for batch in self.batches()], self.steps())
+        return self.in_order([self.run(batch) for batch in self.batches()], self.steps())
 
 
 class Training(Workload):
@@ -244,6 +254,14 @@ class Training(Workload):
     @abstractmethod
     def labels(self, values: NDArray[np.int64]) -> Any:
         """Labels of a batch on the device."""
+
+    def check_learns(self) -> None:
+        """Check of what is set up that it can learn from its data set.
+
+        Raises:
+            FramewattError: it works out no loss of it.
+        """
+        check_learns(getattr(self, "model", None), self.data)
 
     def test_steps(self) -> list[Step]:
         """The steps in which the test set is evaluated."""
@@ -298,4 +316,6 @@ def spec_of(job: Mapping[str, Any]) -> Spec:
         training=job["training"],
         options=job.get("options", {}),
         own=job.get("own"),
+        outputs=job.get("outputs", {}),
+        classes=job.get("classes", Spec.classes),
     )

@@ -15,7 +15,8 @@ _OF_OUTPUTS = (
 )
 _OF_DETECTIONS = (
     r"outputs of shape \([\d, ]+\), \w+, are no detections; allowed: \(\d+, any, \d+\) of floats|"
-    r"(scores|classes|masks) are \S+ to \S+; allowed: (0 to 1(, or -1 for no detection)?|whole numbers, 0 to \d+)|"
+    r"(scores|masks) are \S+ to \S+; allowed: 0 to 1(, or -1 for no detection)?|"
+    r"classes are \S+ to \S+; allowed: whole numbers, 0 to \d+(, 0 for the first category)?|"
     r"boxes end before they begin; allowed: left, top, right, bottom"
 )
 """What is wrong with outputs, of any task and of detections."""

@@ -31,8 +31,9 @@ def export(job_path: str, framework: str, write_onnx: Callable[[Inference, Path]
     folder = Path(job["folder"])
     data = load_arrays(Path(job["data"]))
     spec = spec_of(job)
-    if data.segment is not None or data.paired:
-        # What is before a segment, or pads a sentence, depends on the batch size: the check has to have the same.
+    if data.segment is not None or data.paired or data.unlabelled is not None:
+        # What is before a segment, pads a sentence, or has no row per sample, depends on the batch size: the check has
+        # to have the same.
         spec = replace(spec, batch_size=EVALUATED)
     workload = make_inference(framework, spec, data)
     workload.setup()

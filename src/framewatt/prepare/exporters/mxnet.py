@@ -22,6 +22,8 @@ def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
     model: Any = workload.model  # type: ignore[attr-defined]  # every Gluon workload has one
     inputs = workload.data.inputs_test
     symbol = model(*(mx.sym.var(name) for name in inputs))
+    if isinstance(symbol, list | tuple):
+        symbol = mx.sym.Group(list(symbol))
     shapes = [values.shape[1:] for values in inputs.values()]
     with _own_opset():
         mx.onnx.export_model(

@@ -18,6 +18,7 @@ from framewatt.workloads.models import build_model
 from framewatt.workloads.mxnet._adam import Adam
 from framewatt.workloads.mxnet._losses import LOSSES
 from framewatt.workloads.mxnet._structure import structure
+from framewatt.workloads.outputs import of_one
 
 WEIGHTS = "weights.params"
 
@@ -47,6 +48,11 @@ class _MxnetModel:
 
     def tensors(self, arrays: Iterable[Any]) -> Inputs:
         return tuple(mx.nd.array(array, ctx=self.context, dtype=array.dtype) for array in arrays)
+
+    def on_host(self, returned: Any) -> Any:
+        """Outputs as arrays, of a list each."""
+        several = isinstance(returned, list | tuple)
+        return of_one([one.asnumpy() for one in returned] if several else returned.asnumpy(), self.data)
 
     def synchronize(self) -> None:
         mx.nd.waitall()
@@ -79,9 +85,9 @@ class MxnetInference(_MxnetModel, Inference):
         self.model.load_parameters(str(self.spec.artefact / WEIGHTS), ctx=self.context)
         self.model.hybridize(static_alloc=True, static_shape=True)
 
-    def run(self, batch: Inputs) -> Outputs:
+    def run(self, batch: Inputs) -> Any:
         """Outputs of a batch on the host; MXNet is asynchronous and waits here."""
-        return self.model(*batch).asnumpy()  # type: ignore[no-any-return]  # mxnet is not installed where mypy runs
+        return self.on_host(self.model(*batch))
 
 
 class MxnetTraining(_MxnetModel, Training):
@@ -94,17 +100,26 @@ class MxnetTraining(_MxnetModel, Training):
             self.model.collect_params().reset_ctx(self.context)
         else:
             self.model.initialize(mx.init.Xavier(), ctx=self.context)
-        self.model(*self.tensors(example_inputs(self.data, 1))).wait_to_read()
+        self.on_host(self.model(*self.tensors(example_inputs(self.data, 1))))
         self.model.hybridize(static_alloc=True, static_shape=True)
         self._trainer = gluon.Trainer(self.model.collect_params(), optimizer_of(self.spec), kvstore=None)
-        if self.task.name not in LOSSES:
-            allowed = ", ".join(LOSSES)
-            raise FramewattError(f"training in MXNet: found the task {self.task.name}; allowed: {allowed}")
-        self._loss, self._terms = LOSSES[self.task.name]
+        # A user's detector is set up here too, for its weights; see check_learns.
+        loss: tuple[Any, Any] = LOSSES.get(self.task.name, (None, None))
+        self._loss, self._terms = loss
         inputs = [mx.sym.var(name) for name in self.data.inputs_test]
         self._copy = gluon.SymbolBlock(self.model(*inputs), inputs)
         self._copy.initialize(ctx=self.context)
         self._copied = self._copy.collect_params()
+
+    def check_learns(self) -> None:
+        """Check that there is a loss of what is asked.
+
+        Raises:
+            FramewattError: there is none.
+        """
+        if self.task.name not in LOSSES:
+            allowed = ", ".join(LOSSES)
+            raise FramewattError(f"training in MXNet: found the task {self.task.name}; allowed: {allowed}")
 
     def labels(self, values: NDArray[np.int64]) -> mx.nd.NDArray:
         """Labels of a batch in the context."""
@@ -131,9 +146,9 @@ class MxnetTraining(_MxnetModel, Training):
         evaluated there.
         """
         model = self.model if self.spec.device == "cuda" else self._up_to_date_copy()
-        inputs = self.data.inputs_test.values()
-        parts = (self.tensors(values[i : i + 64] for values in inputs) for i in range(0, len(self.data.x_test), 64))
-        return np.concatenate([model(*part).asnumpy() for part in parts])
+        steps, inputs = self.test_steps(), self.data.inputs_test.values()
+        parts = (self.tensors(step.of(values) for values in inputs) for step in steps)
+        return self.in_order([self.on_host(model(*part)) for part in parts], steps)
 
     def _up_to_date_copy(self) -> gluon.SymbolBlock:
         """The copy, with the current weights."""

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
 from framewatt.study.load import rate_of
-from framewatt.tasks.contract import Outputs
+from framewatt.tasks.contract import Outputs, Step
 from framewatt.workloads.contract import ONNX_FILE, Inference, Inputs, Spec
+from framewatt.workloads.onnxruntime.named import NamedOutputs
 from framewatt.workloads.onnxruntime.providers import PROVIDERS, nodes_by_provider, open_session
+from framewatt.workloads.outputs import of_one
 from framewatt.workloads.state import Carried, linked, state_names
 
 _TYPES = {
@@ -42,8 +44,8 @@ class _Form:
     channels_last: bool
 
     def of(self, values: NDArray[Any]) -> NDArray[Any]:
-        """An array in this form; the array itself where it has it."""
-        return np.ascontiguousarray(np.moveaxis(values, 1, -1) if self.channels_last else values, self.dtype)
+        """An array in this form, aligned; the array itself where it has it."""
+        return np.require(np.moveaxis(values, 1, -1) if self.channels_last else values, self.dtype, ["C", "A"])
 
 
 class OnnxRuntimeInference(Inference):
@@ -51,6 +53,7 @@ class OnnxRuntimeInference(Inference):
 
     Attributes:
         path: the ONNX file.
+        answers: how answers are made of its outputs.
     """
 
     def setup(self) -> None:
@@ -74,6 +77,7 @@ class OnnxRuntimeInference(Inference):
         rows = self.spec.batch_size
         self._fresh = tuple(np.zeros((rows, *one.shape[1:]), _TYPES[one.type]) for one in state)
         self._carried = Carried(self._fresh)
+        self.answers = NamedOutputs(self.spec, self.data, [entry.name for entry in self.session.get_outputs()])
 
     def _taken(self, entry: Any, *, alone: bool) -> tuple[Any, _Form]:
         """The test set's array for an input of the graph, and the form in which the graph takes it.
@@ -116,7 +120,7 @@ class OnnxRuntimeInference(Inference):
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Batches of the test set, of those inputs that the graph has, in its order."""
         for step in self.steps():
-            yield linked(self.tensors(values[step.rows] for values in self._values), step)
+            yield linked(self.tensors(step.of(values) for values in self._values), step)
 
     def tensors(self, arrays: Iterable[Any]) -> Inputs:
         """Arrays, one for each input of the graph, in its layouts and types."""
@@ -132,7 +136,14 @@ class OnnxRuntimeInference(Inference):
 
     def _called(self, *arrays: Any) -> Any:
         returned = self.session.run(None, dict(zip(self._names, arrays, strict=True)))
-        return returned if self._fresh else returned[0]
+        if self._fresh or self.spec.outputs:
+            # State stays with the first output; of named ones `in_order` makes answers.
+            return returned
+        return of_one(returned[0] if len(returned) == 1 else returned, self.data)
+
+    def in_order(self, outputs: Iterable[Any], steps: Iterable[Step]) -> Outputs:
+        """Outputs of one pass over the test set, as one array that the task judges."""
+        return super().in_order(map(self.answers.of, outputs), steps)
 
     def feed(self, batch: Inputs) -> dict[str, Any]:
         """A batch by the graph's input names, with the state of streams that begin where the model has any."""

@@ -50,14 +50,18 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
 
     Raises:
         RuntimeError: Node.js fails; its last line says why.
-        FramewattError: there is no Node.js in this environment, or samples of the data set follow each other.
+        FramewattError: there is no Node.js in this environment, samples of the data set follow each other, or the model
+            gives several outputs.
     """
     OnnxRuntimeInference(spec, data).check_apart("client node", "python")
     if not NODE.exists():
         raise FramewattError("client: found no Node.js in this environment; allowed: node in environment: locked")
     workload = OnnxRuntimeInference(spec, data)
     workload.setup()
-    facts = workload.facts()
+    if len(workload.session.get_outputs()) > 1:
+        names = ", ".join(one.name for one in workload.session.get_outputs())
+        raise FramewattError(f"client node: found the outputs {names}; allowed: one, or client: python")
+    facts, answers = workload.facts(), workload.answers
     with TemporaryDirectory(prefix="framewatt-node-", dir=events.parent) as name:
         folder = Path(name)
         task = {
@@ -82,7 +86,7 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
         "integer_nodes": facts["in_force"]["integer_nodes"],
     }
     facts |= {"in_force": in_force, "libraries": found["libraries"]}
-    return Timed(outputs, stamps, facts)
+    return Timed(answers.of(outputs), stamps, facts)
 
 
 def _task(workload: OnnxRuntimeInference, folder: Path) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from framewatt.datasets.objects import Objects, Targets
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.decoding import beam_of, check_plain, in_words
-from framewatt.workloads.detector import check_learns
 from framewatt.workloads.models import build_model
+from framewatt.workloads.outputs import of_one
 from framewatt.workloads.state import Carried, fresh_state, linked
 from framewatt.workloads.tensorflow._losses import LOSSES
 from framewatt.workloads.tensorflow._optimizer import Optimizer
@@ -38,7 +38,9 @@ def packed(inputs: Inputs) -> Any:
 
 
 def in_single(returned: Any) -> Any:
-    """A model's outputs in fp32; state that it returns behind them as it is."""
+    """A model's outputs in fp32; state that it returns behind them, and outputs that have names, as they are."""
+    if isinstance(returned, dict):
+        return returned
     if isinstance(returned, list | tuple):
         return tf.cast(returned[0], tf.float32), *returned[1:]
     return tf.cast(returned, tf.float32)
@@ -89,7 +91,11 @@ class _TensorFlowModel:
         """Outputs of a batch on the host: what the forward pass gives, or what a search finds with it."""
         if self.beam is not None:
             return self.model.decode(batch[0], self.beam).numpy()  # type: ignore[no-any-return]  # tensorflow is not installed where mypy runs
-        return carried.through(self.forward, batch).numpy()  # type: ignore[no-any-return]  # as above
+        returned = carried.through(self.forward, batch)
+        if isinstance(returned, tf.Tensor):
+            return returned.numpy()  # type: ignore[no-any-return]  # as above
+        # In the order in which exports have them: of mappings, that of their keys.
+        return of_one([tensor.numpy() for tensor in tf.nest.flatten(returned)], self.data)  # type: ignore[no-any-return]  # as above
 
     def _outputs(self, *inputs: tf.Tensor) -> Any:
         return in_single(self.model(packed(inputs), training=False))
@@ -151,7 +157,6 @@ class TensorFlowTraining(_TensorFlowModel, Training):
     def setup(self) -> None:
         """Random weights, and the step as a graph."""
         self.build()
-        check_learns(self.model, self.data)
         self._optimizer = optimizer = Optimizer(self.spec, self.model.trainable_variables, self.rates())
 
         @tf.function(input_signature=self._signature(), jit_compile=self.compiled)  # type: ignore[untyped-decorator]  # tensorflow is not installed where mypy runs
@@ -204,9 +209,9 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         """Outputs for the test set, in evaluation mode."""
         carried, steps = self.fresh(EVALUATED), self.test_steps()
         inputs = self.data.inputs_test.values()
-        batches = (linked(self.tensors(values[step.rows] for values in inputs), step) for step in steps)
+        batches = (linked(self.tensors(step.of(values) for values in inputs), step) for step in steps)
         outputs = [self.answers(carried, batch) for batch in batches]
-        return self.task.in_order(outputs, steps)
+        return self.in_order(outputs, steps)
 
     def save(self, folder: Path) -> None:
         """Write the weights as HDF5."""

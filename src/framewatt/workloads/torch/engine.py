@@ -9,6 +9,7 @@ import numpy as np
 import torch
 import torchvision
 from numpy.typing import NDArray
+from torch.utils._pytree import tree_map
 from torch.utils.flop_counter import FlopCounterMode
 
 from framewatt.datasets.contract import Arrays
@@ -16,8 +17,8 @@ from framewatt.datasets.objects import Targets
 from framewatt.tasks.contract import TEST, Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.decoding import UNCOUNTED, beam_of, check_plain, in_words
-from framewatt.workloads.detector import check_learns
 from framewatt.workloads.models import build_model
+from framewatt.workloads.outputs import of_one
 from framewatt.workloads.state import Carried, fresh_state, linked
 from framewatt.workloads.torch._losses import LOSSES
 from framewatt.workloads.torch._optimizer import Optimizer
@@ -25,6 +26,11 @@ from framewatt.workloads.torch._options import DTYPES, Compiler, layout_of
 from framewatt.workloads.torch._structure import structure
 
 WEIGHTS = "weights.pt"
+
+
+def on_host(value: Any) -> Any:
+    """A tensor as an array, in fp32; what is no tensor as it is."""
+    return value.float().cpu().numpy() if isinstance(value, torch.Tensor) else value
 
 
 class _TorchModel:
@@ -61,11 +67,14 @@ class _TorchModel:
     def tensors(self, arrays: Iterable[Any]) -> Inputs:
         return tuple(self.placed(torch.from_numpy(array).to(self.device)) for array in arrays)
 
-    def answers(self, forward: Any, carried: Carried, batch: Inputs) -> Outputs:
+    def answers(self, forward: Any, carried: Carried, batch: Inputs) -> Any:
         """Outputs of a batch on the host: what the forward pass gives, or what a search finds with it."""
         if self.beam is not None:
-            return self.model.decode(batch[0], self.beam).cpu().numpy()  # type: ignore[no-any-return]  # torch is not installed where mypy runs
-        return carried.through(forward, batch).float().cpu().numpy()  # type: ignore[no-any-return]  # as above
+            return self.model.decode(batch[0], self.beam).cpu().numpy()
+        returned = carried.through(forward, batch)
+        if isinstance(returned, torch.Tensor):
+            return on_host(returned)
+        return of_one(tree_map(on_host, returned), self.data)
 
     def placed(self, values: torch.Tensor) -> torch.Tensor:
         """Images in the layout and number format of the model, other numbers in its format; other types as they are."""
@@ -140,7 +149,7 @@ class TorchInference(_TorchModel, Inference):
         if self.compiler:
             self.compile()
 
-    def run(self, batch: Inputs) -> Outputs:
+    def run(self, batch: Inputs) -> Any:
         """Outputs of a batch on the host."""
         with torch.inference_mode():
             return self.answers(self.forward, self.carried, batch)
@@ -154,7 +163,6 @@ class TorchTraining(_TorchModel, Training):
     def setup(self) -> None:
         """Random weights."""
         self.build()
-        check_learns(self.model, self.data)
         scaled = self.dtype is torch.float16
         self._optimizer = Optimizer(self.spec, self.model.parameters(), self.rates(), scaled=scaled)
         self._computing = self.computing()
@@ -191,10 +199,10 @@ class TorchTraining(_TorchModel, Training):
         carried, steps = self.fresh(EVALUATED), self.test_steps()
         with torch.inference_mode(), self._computing:
             inputs = self.data.inputs_test.values()
-            batches = (linked(self.tensors(values[step.rows] for values in inputs), step) for step in steps)
+            batches = (linked(self.tensors(step.of(values) for values in inputs), step) for step in steps)
             outputs = [self.answers(self.model, carried, batch) for batch in batches]
         self.model.train()
-        return self.task.in_order(outputs, steps)
+        return self.in_order(outputs, steps)
 
     def save(self, folder: Path) -> None:
         """Write the state dictionary."""
