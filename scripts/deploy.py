@@ -116,6 +116,8 @@ def _tell(results: Path) -> None:
             "Energy is ESTIMATED from processor time, not measured: this machine has no power meter that can be read."
         )
         print(f"{RED}{text}{PLAIN}" if sys.stdout.isatty() else text, flush=True)
+    for line in found.unjudged:
+        say(f"Not judged: {line}.")
     say(found.sentence)
     say("Choices marked = are not told apart from the best.")
 

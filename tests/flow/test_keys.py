@@ -108,6 +108,12 @@ UNTESTED = {
     "models.*.factory.mxnet": "as torch",
     "models.*.weights": "needs a data set to train on",
     "models.*.arrays": "a file, whose hash counts",
+    **dict.fromkeys(("models.*.images", "models.*.annotations"), "files, whose hash counts"),
+    **dict.fromkeys(("models.*.resize", "models.*.preprocessing"), "of images, see test_own_models.py"),
+    **{
+        f"models.*.{key}": "of ONNX files, likewise"
+        for key in ("outputs.boxes", "outputs.scores", "outputs.labels", "classes")
+    },
 }
 
 

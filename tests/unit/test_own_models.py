@@ -66,6 +66,79 @@ def test_own_samples_are_files_that_no_other_study_has(tmp_path: Path) -> None:
         catalogue.arrays_of("own", "torch", "a")
 
 
+FOUND = {
+    "onnx": "a.onnx",
+    "inputs": [{"name": "x", "shape": [3, 64, 64]}],
+    "images": "photographs",
+    "annotations": "instances.json",
+    "metric": "box_ap",
+}
+OF_OWN = {**CROSS, "workload": ["mine"], "runtime": ["onnx"], "dataset": ["own"]}
+
+
+def jobs_of(tmp_path: Path, model: dict) -> tuple[dict, dict]:
+    """How its samples are made, and the job of a run."""
+    made = study(tmp_path, {"mine": model}, OF_OWN)
+    return made.own["mine"].definition, jobs.measure_job(made, made.cells[0], 1, 1)
+
+
+def test_a_detector_s_photographs_are_its_samples_and_what_is_said_of_them_makes_them_anew(tmp_path: Path) -> None:
+    definition, job = jobs_of(tmp_path, FOUND)
+    assert definition["files"] == {"images": "photographs", "annotations": "instances.json"}
+    assert (definition["metric"], definition["resize"], definition["preprocessing"]) == ("box_ap", "fit", "unit")
+    assert not {"own", "outputs", "classes"} & set(job)
+    for key, level in {"resize": "stretch", "preprocessing": "torch", "metric": "mask_ap"}.items():
+        assert jobs_of(tmp_path, {**FOUND, key: level})[0] == {**definition, key: level}
+    named = {"outputs": {"boxes": "b", "scores": "s", "labels": "l"}, "classes": "from_1"}
+    assert jobs_of(tmp_path, {**FOUND, **named}) == (definition, {**job, **named})
+
+
+def test_what_is_not_said_of_photographs_leaves_the_samples_of_other_models_as_they_were(tmp_path: Path) -> None:
+    made = study(tmp_path, {"mine": {"onnx": "a.onnx", "inputs": INPUTS}}, {**OF_OWN, "dataset": ["synthetic"]})
+    assert set(made.own["mine"].definition) == {"module", "seed", "inputs", "samples", "layout", "metric"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"annotations": ""}, "annotations: found none; allowed: both, a folder `images` and its `annotations`"),
+        ({"images": ""}, "images: found none; allowed: both"),
+        ({"images": "", "annotations": ""}, "metric: found box_ap; allowed: accuracy, none, or beside it a folder"),
+        ({"arrays": "a.npz"}, "arrays: found them beside `images`; allowed: one of both"),
+        ({"metric": "accuracy"}, "metric: found accuracy beside `images`; allowed: box_ap, mask_ap, none"),
+        (
+            {"inputs": [{"name": "x", "shape": [64, 64, 3]}]},
+            r"inputs: found \[64, 64, 3\], float32 beside `images`; allowed: ",
+        ),
+        (
+            {"inputs": [*FOUND["inputs"], {"name": "y", "shape": [4]}]},
+            r"inputs: found \[3, 64, 64\], float32 and \[4\], float32 beside",
+        ),
+        (
+            {"outputs": {"boxes": "b"}},
+            "outputs: found boxes; allowed: boxes, scores, labels of a detector, or scores alone",
+        ),
+        (
+            {"factory": {"torch": "a:b"}, "outputs": {"scores": "s"}},
+            "outputs: found it beside a factory; allowed: of an ONNX",
+        ),
+        ({"factory": {"torch": "a:b"}, "classes": "from_1"}, "classes: found it beside a factory; allowed: of an ONNX"),
+        (
+            {"metric": "none", "classes": "from_1"},
+            "classes: found it beside metric: none; allowed: none, since nothing",
+        ),
+        ({"classes": "from_2"}, "classes: found 'from_2'; allowed: from_0, from_1, category_ids"),
+        (
+            {"images": "", "annotations": "", "metric": "none", "resize": "stretch"},
+            "resize: found stretch without `images`",
+        ),
+    ],
+)
+def test_what_does_not_fit_a_detector_is_one_line(tmp_path: Path, change: dict, message: str) -> None:
+    with pytest.raises(FramewattError, match=rf"models\.mine\.{message}"):
+        study(tmp_path, {"mine": {**FOUND, **change}}, OF_OWN)
+
+
 @pytest.mark.parametrize(
     ("models", "message"),
     [

@@ -1,6 +1,7 @@
 """The choices of a finished study as a ranked table for the terminal, least energy first."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
 from framewatt.frames.factor_words import label
 from framewatt.frames.headline import headline_of_runs
-from framewatt.frames.quality import words_of
+from framewatt.frames.quality import QUALITY_UNKNOWN, words_of
 from framewatt.report.answered import answers_of
 from framewatt.report.numbers import interval, known, si, significant
 from framewatt.runs.records import read_run
@@ -34,12 +35,14 @@ class Ranking:
         estimated: whether energies are estimates.
         table: lines of the table, its header first.
         without: why choices are not ranked, one line each.
+        unjudged: why nobody knows how good they are, one line each.
     """
 
     sentence: str
     estimated: bool
     table: Sequence[str]
     without: Sequence[str]
+    unjudged: Sequence[str]
 
 
 def ranking_of(results: Path) -> Ranking:
@@ -72,7 +75,10 @@ def ranking_of(results: Path) -> Ranking:
         if row["as_good"] is False or row["as_good"] == 0
     ]
     estimated = any(bool(row["estimated"]) for row in rows)
-    return Ranking(" ".join(told) or "No choice has a run that counts.", estimated, _aligned(lines), without)
+    flags = (flag for record in records if counts(record) for flag in record["flags"])
+    unjudged = list(dict.fromkeys(flag for flag in flags if re.search(QUALITY_UNKNOWN, flag)))
+    sentence = " ".join(told) or "No choice has a run that counts."
+    return Ranking(sentence, estimated, _aligned(lines), without, unjudged)
 
 
 def _place(row: Mapping[str, Any]) -> tuple[float, float]:

@@ -9,7 +9,7 @@ import pandas as pd
 from framewatt.frames.counting import counts
 from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.factor_words import in_words, label
-from framewatt.frames.quality import is_share, unit_of, words_of
+from framewatt.frames.quality import is_share, title_of, unit_of, words_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import interval, known, listed, p_value, si, significant
 from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
@@ -108,15 +108,14 @@ def _names(choices: pd.DataFrame, compared: Sequence[str]) -> dict[str, str]:
 
 
 def _quality(rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[str, Any]) -> str:
-    what = words_of([row["metric"] for row in rows])
+    metrics = [row["metric"] for row in rows]
+    what, title = words_of(metrics), title_of(metrics)
     if not any(known(row["quality"]) for row in rows):
-        return f"{what.capitalize()} is unknown of every choice, so that choices are compared without it."
+        return f"{title} is unknown of every choice, so that choices are compared without it."
     if any(row["quality_note"] == "size of the test set unknown" for row in rows):
         ends = sorted({significant(row["quality"]) for row in rows if known(row["quality"])})
         span = ends[0] if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
-        return (
-            f"{what.capitalize()} is {span}; on how many samples is not known, so that choices are compared without it."
-        )
+        return f"{title} is {span}; on how many samples is not known, so that choices are compared without it."
     best = next(row for row in rows if row["quality_note"] == BEST_QUALITY)
     equal = [row for row in rows if _true(row["as_good"]) and row is not best]
     others = [row for row in rows if not _true(row["as_good"])]

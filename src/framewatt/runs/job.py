@@ -7,7 +7,7 @@ from framewatt.base.errors import FramewattError
 
 
 class RunJob(TypedDict):
-    """Everything that runner.measure and the worker are told. The fields up to `own` come from planning.measure_job.
+    """Everything that runner.measure and the worker are told. Fields up to `classes` come from planning.measure_job.
 
     Attributes:
         purpose: to measure, see study.purpose.
@@ -35,6 +35,8 @@ class RunJob(TypedDict):
         options: levels of options other than their defaults, by name.
         disturbance: what becomes of disturbed runs, if other than usual, see witness.policy.
         own: an own model's file and factory.
+        outputs: names of the outputs of an own ONNX file that are answers.
+        classes: how that file counts classes, if not from 0.
         position: place in the order of all runs.
         data: path of the data's arrays.
         artefact: path of the weights or the exported model, or None.
@@ -70,6 +72,8 @@ class RunJob(TypedDict):
     options: NotRequired[dict[str, Any]]
     disturbance: NotRequired[str]
     own: NotRequired[dict[str, Any]]
+    outputs: NotRequired[dict[str, str]]
+    classes: NotRequired[str]
     position: int
     data: str
     artefact: str | None
