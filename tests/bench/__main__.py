@@ -36,11 +36,15 @@ TRAINED = {"torch": "torch", "tensorflow": "tensorflow/cpu", "mxnet": "mxnet/cpu
 """Framework -> the environment that it trains in."""
 MODELS = {
     "resnet50": "ResNet-50, batch 16,",
+    "resnet50_v15": "ResNet-50 v1.5, batch 16,",
     "neumf_small": "NeuMF, batch 256,",
     "transformer_xl_small": "Transformer-XL, batch 8 of 64 words,",
     "gnmt_small": "GNMT, batch 32,",
+    "ssd_small": "SSD, batch 8 of 128 pixels,",
+    "retinanet_small": "RetinaNet, batch 8 of 128 pixels,",
+    "mask_rcnn_small": "Mask R-CNN, batch 4 of 128 pixels,",
 }
-"""Model of bench.training_loops -> how its rows call it."""
+"""Model of bench.training_cases -> how its rows call it; a framework that lacks it has no row."""
 
 
 def main() -> None:

@@ -54,20 +54,19 @@ class PlannedSampler:
         """
         drawn: tuple[list[torch.Tensor], list[torch.Tensor]] = ([], [])
         for image, of_image in enumerate(labels):
-            numbers = torch.arange(len(of_image), device=of_image.device)
-            rank = ranks(numbers, image, self.steps)
-            found = self._lowest(rank, of_image >= 1, self.most)
-            drawn[0].append(found)
-            drawn[1].append(self._lowest(rank, of_image == 0, self.count - int(found.sum())))
+            found = self._lowest(torch.where(of_image >= 1)[0], image, self.most)
+            others = self._lowest(torch.where(of_image == 0)[0], image, self.count - len(found))
+            for part, numbers in zip(drawn, (found, others), strict=True):
+                # A mask of uint8, as torchvision's.
+                part.append(torch.zeros_like(of_image, dtype=torch.uint8).index_fill_(0, numbers, 1))
         self.steps += 1
         return drawn
 
-    @staticmethod
-    def _lowest(rank: torch.Tensor, among: torch.Tensor, count: int) -> torch.Tensor:
-        """The lowest ranks among some, a mask of uint8 as torchvision's."""
-        numbers = torch.where(among)[0]
-        taken = numbers[rank[numbers].argsort(stable=True)[:count]]
-        return torch.zeros_like(among, dtype=torch.uint8).index_fill_(0, taken, 1)
+    def _lowest(self, numbers: torch.Tensor, image: int, count: int) -> torch.Tensor:
+        """Those of some numbers, shape (k,), that have the lowest ranks, in any order; all of them if there are few."""
+        if len(numbers) <= count:
+            return numbers
+        return numbers[ranks(numbers, image, self.steps).topk(count, largest=False, sorted=False).indices]
 
 
 class PreparedMaskRCNN(MaskRCNN):

@@ -88,7 +88,7 @@ class PreparedSSD(SSD):
         ]
 
 
-class _Backbone(nn.Module):
+class Backbone(nn.Module):
     """Maps of an SSD of any dimensions; its parts have the names of torchvision's."""
 
     def __init__(self, dimensions: Dimensions) -> None:
@@ -162,4 +162,4 @@ def build_ssd(dimensions: Dimensions, facts: Facts) -> PreparedSSD:
     anchors = DefaultBoxGenerator(
         [list(ratios) for ratios in dimensions.ratios], scales=list(dimensions.scales), steps=list(dimensions.steps)
     )
-    return PreparedSSD(_Backbone(dimensions), anchors, dimensions, facts.classes, None)
+    return PreparedSSD(Backbone(dimensions), anchors, dimensions, facts.classes, None)
