@@ -15,7 +15,7 @@ And `method`, how it was counted, of a metric that can be counted in more than o
 
 def quality_of(judged: Judged) -> dict[str, dict[str, Any]]:
     """The metrics of a judgement, as records hold them."""
-    return described(judged.values, judged.unknown, judged.method, judged.facts)
+    return described(judged.values, judged.unknown, judged.method, judged.facts, judged.meaningless)
 
 
 def described(
@@ -23,6 +23,7 @@ def described(
     unknown: str | None,
     method: str | None = None,
     facts: Mapping[str, float] | None = None,
+    meaningless: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Metrics by name as records hold them.
 
@@ -31,6 +32,7 @@ def described(
         unknown: why values are unknown; None where there is no reason.
         method: how they were counted; None where there is one way.
         facts: further numbers by name (see `Judged`); None are none.
+        meaningless: why single values are unknown, by metric, where `unknown` gives no reason; None are none.
     """
     # A record may come from anywhere, with metrics of its own; what checks packages tells of them.
     metrics = {name: METRICS.get(name, Metric(name, name)) for name in values}
@@ -39,7 +41,7 @@ def described(
             "value": value,
             "unit": known.unit,
             "better": known.better,
-            "reason": unknown if value is None else None,
+            "reason": (unknown or (meaningless or {}).get(name)) if value is None else None,
             **({} if method is None else {"method": method}),
             **(facts or {}),
         }
