@@ -42,7 +42,8 @@ _HARDWARE = {
     "gpus": [],
 }
 MACHINE = {**_HARDWARE, "id": machine_of(_HARDWARE), "session": "0123456789abcdef"}
-_QUALITY = described({"accuracy": 0.9, "precision_macro": 0.88, "recall_macro": 0.87, "f1_macro": 0.86}, None)
+_OF_CLASSES = {"accuracy": 0.9, "precision_macro": 0.88, "recall_macro": 0.87, "f1_macro": 0.86}
+_QUALITY = described({**_OF_CLASSES, "top1_error": 0.1, "top5_error": 0.025}, None)
 DATA = {"dataset": "digits", "sha256": "d" * 64, "train_samples": 1437, "test_samples": 360}
 _RIGHT = 324
 _WEIGHTS = "a" * 64

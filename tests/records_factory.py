@@ -3,8 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from framewatt.runs.earlier_records import SINCE
 from framewatt.runs.records import SCHEMA_VERSION
 from framewatt.tasks.quality import described, values_of
+
+QUALITY = {
+    **dict.fromkeys(("accuracy", "precision_macro", "recall_macro", "f1_macro"), 0.9),
+    **{"top1_error": 0.1, "top5_error": 0.05},
+}
 
 
 def energy(gross_j: float | None, *, idle_j: float = 20.0, estimated: bool = False, **change: Any) -> dict[str, Any]:
@@ -84,7 +90,7 @@ def run_record(domains: dict[str, Any] | None = None, **change: Any) -> dict[str
         "units": {"name": "sample", "count": 100},
         "throughput_per_s": 10.0,
         "latency": {"batches": 100, "mean_s": 0.1, "p50_s": 0.1, "p95_s": 0.12, "p99_s": 0.13, "max_s": 0.2},
-        "quality": described(dict.fromkeys(("accuracy", "precision_macro", "recall_macro", "f1_macro"), 0.9), None),
+        "quality": described(QUALITY, None),
         "epochs": [],
         "workload": {"parameters": 25_000_000},
         "identity": {"code": {"commit": None}},
@@ -95,9 +101,20 @@ def run_record(domains: dict[str, Any] | None = None, **change: Any) -> dict[str
     }
 
 
+def without_errors(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record as one from before schema 5, whose classification had no errors of the best class and the best five."""
+
+    def of(quality: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: told for name, told in quality.items() if not name.endswith("_error") or name[:3] != "top"}
+
+    epochs = [{**epoch, "quality": of(epoch["quality"])} for epoch in record["epochs"]]
+    return {**record, "quality": of(record["quality"]), "epochs": epochs}
+
+
 def as_then(record: Mapping[str, Any], schema_version: int) -> dict[str, Any]:
     """A record as one of an earlier schema version said it: `samples_processed` and `metrics` by name alone."""
     kept = {key: value for key, value in record.items() if key not in ("units", "quality")}
+    record = without_errors(record)
     return {
         **kept,
         "schema_version": schema_version,
@@ -117,4 +134,4 @@ def as_then(record: Mapping[str, Any], schema_version: int) -> dict[str, Any]:
 def as_told(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record that was read, as its own schema version said it."""
     version = record["schema_version"]
-    return dict(record) if version == SCHEMA_VERSION else as_then(record, version)
+    return dict(record) if version >= SINCE else as_then(record, version)

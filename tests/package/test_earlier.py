@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from package_factory import aggregate, before_sessions, pack, project_tree, records_of, results_tree
-from records_factory import as_then
+from records_factory import as_then, without_errors
 
 from framewatt.base.files import read_json, write_json
 from framewatt.base.identity import code_identity
@@ -98,7 +98,7 @@ def older_results(root: Path, schema_version: int = 3) -> Path:
         record = before_sessions(read_json(path)) if schema_version == 3 else read_json(path)
         record["identity"]["code"] = code
         kept = {name: value for name, value in record.items() if name != "chain"}
-        write_json(path, as_then(kept, 3) if schema_version == 3 else kept)
+        write_json(path, as_then(kept, 3) if schema_version == 3 else {**without_errors(kept), "schema_version": 4})
     for name in ("idle", "idle_after", "instruments"):
         path = results / "calibrate" / f"{name}.json"
         if schema_version == 3 and path.is_file() and "machine" in (told := read_json(path)):
@@ -117,6 +117,13 @@ def problems_in(root: Path, results: Path) -> list[str]:
 
 def test_a_package_of_before_records_told_sessions_verifies(tmp_path: Path) -> None:
     assert problems_in(tmp_path, older_results(tmp_path)) == []
+
+
+def test_a_package_of_before_there_were_errors_of_the_best_verifies_and_its_frames_have_none(tmp_path: Path) -> None:
+    results = older_results(tmp_path, schema_version=4)
+    aggregate(results, records_of(results))
+    assert not {"top1_error", "top5_error"} & set(pd.read_parquet(results / "aggregate/runs.parquet"))
+    assert problems_in(tmp_path, results) == []
 
 
 def test_frames_of_records_that_tell_sessions_have_to_name_them(tmp_path: Path) -> None:

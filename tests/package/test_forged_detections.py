@@ -6,6 +6,7 @@ import pytest
 
 from framewatt.package.verification.quality import problems_of_quality
 from framewatt.package.verification.samples import found_alike
+from framewatt.runs.records import SCHEMA_VERSION
 from framewatt.tasks import task_of
 from framewatt.tasks.detection import DETECTIONS, NO_OBJECTS, OBJECTS
 from framewatt.tasks.quality import described
@@ -19,7 +20,7 @@ def record(value: float | None, *, found: float = 3.0, objects: float = 2.5, why
         dict.fromkeys(TASK.names, value), why, "pycocotools 2.0.11", {DETECTIONS: found, OBJECTS: objects}
     )
     flags = [] if why is None else [f"{why}, so {TASK.primary.words} is unknown"]
-    made = {"schema_version": 4, "quality": quality, "flags": flags, "epochs": [], "latency": {}}
+    made = {"schema_version": SCHEMA_VERSION, "quality": quality, "flags": flags, "epochs": [], "latency": {}}
     return {**made, "units": {"name": "image", "count": 40}}
 
 

@@ -135,7 +135,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     ),
     "accuracy that is unknown and known": (
         of_record({"flags": ["outputs are not numbers, so accuracy is unknown"]}),
-        "so accuracy is unknown', of a run whose accuracy, precision_macro, recall_macro, f1_macro are known",
+        "so accuracy is unknown', of a run whose accuracy, precision_macro, .*, top5_error are known",
     ),
     "accuracy unknown for no reason there is": (
         lambda forger: forger.record(CELL, lambda r: accuracy_unknown(r, "it was late, so accuracy is unknown")),
@@ -147,11 +147,23 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     ),
     "a metric of a made up name": (
         named(lambda quality: {**quality, **ELEGANCE}),
-        "quality: the record has .*, elegance; allowed: accuracy, precision_macro, recall_macro, f1_macro",
+        "quality: the record has .*, elegance; allowed: accuracy, .*, top1_error, top5_error",
     ),
     "a metric less": (
         named(lambda quality: {"f1_macro": quality["f1_macro"]}),
         "quality: the record has f1_macro; all",
+    ),
+    "an error beside another accuracy": (
+        lambda forger: forger.record(CELL, put("quality.top1_error.value", 0.2)),
+        "quality.top1_error: the record says 0.2, its accuracy gives 0.1",
+    ),
+    "an error of no whole number of samples": (
+        lambda forger: forger.record(CELL, put("quality.top5_error.value", 0.0251)),
+        "quality.top5_error: the record says 0.0251, which is no whole number of 360 samples",
+    ),
+    "an error of the best five that is not told": (
+        named(lambda quality: {name: told for name, told in quality.items() if name != "top5_error"}),
+        "quality: the record has accuracy, .*, top1_error; allowed: .*, top5_error",
     ),
     "a metric of an epoch": (
         lambda forger: forger.record(TRAINED, put("epochs.0.quality.elegance", ELEGANCE["elegance"])),
@@ -194,7 +206,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     ),
     "a record of an older schema, which is held to less": (
         lambda forger: forger.record(CELL, lambda record: as_then(record, 2)),
-        "schema_version: the record says 2, the code that made it writes 4",
+        "schema_version: the record says 2, the code that made it writes 5",
     ),
     "a run from before the boot": (
         lambda forger: both_clocks(*third(forger), -10_000)(forger),

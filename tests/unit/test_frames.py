@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from records_factory import energy, run_record, window
+from records_factory import QUALITY, energy, run_record, window
 
 from framewatt.frames.columns import epochs_columns, runs_columns
 from framewatt.frames.factor_columns import factors_of
@@ -19,7 +19,7 @@ def total(domains: dict, unused_gpus: str = "count") -> pd.Series:
 
 def test_a_run_is_a_row_for_each_domain_and_one_for_their_total() -> None:
     frame = runs_frame([run_record({"cpu:package-0": energy(100.0), "cpu:dram-0": energy(30.0)})])
-    assert list(frame.columns) == runs_columns(run_record()["cell"])
+    assert list(frame.columns) == runs_columns(run_record()["cell"], list(QUALITY))
     assert dict(zip(frame["domain"], frame["energy_gross_j"], strict=True)) == {
         "cpu:dram-0": 30.0,
         "cpu:package-0": 100.0,
@@ -154,7 +154,7 @@ def test_an_epoch_is_a_row_for_each_domain_and_one_for_their_total() -> None:
     epochs = [{"epoch": n, "units": 50, "loss_mean": 1.0 / n, "quality": quality} for n in (1, 2)]
     windows = {name: window({"cpu:package-0": energy(40.0)}) for name in ("steady", "epoch-1", "epoch-2")}
     frame = epochs_frame([run_record(epochs=epochs, windows=windows)])
-    assert list(frame.columns) == epochs_columns(run_record()["cell"])
+    assert list(frame.columns) == epochs_columns(run_record()["cell"], list(QUALITY))
     assert list(zip(frame["epoch"], frame["domain"], strict=True)) == [
         (1, "total"),
         (1, "cpu:package-0"),

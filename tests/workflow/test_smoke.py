@@ -26,6 +26,7 @@ from framewatt.package.rebuild import rebuild
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
 from framewatt.runs.records import read_run
+from framewatt.tasks.classification import Classification
 
 ENVIRONMENTS = ["torch", "tensorflow/cpu", "mxnet/cpu", "onnxruntime/cpu", "onnxruntime/openvino"]
 STUDY = "study=smoke device=cpu"
@@ -120,7 +121,8 @@ def test_training_tells_every_epoch(records: list[dict]) -> None:
         epochs_s = sum(record["windows"][f"epoch-{n}"]["duration_s"] for n in (1, 2))
         assert record["windows"]["steady"]["duration_s"] == pytest.approx(epochs_s)
         for quality in (epoch["quality"] for epoch in record["epochs"]):
-            assert set(quality) == {"accuracy", "precision_macro", "recall_macro", "f1_macro"}
+            assert set(quality) == set(Classification().names)
+            assert quality["top1_error"]["value"] == 1 - quality["accuracy"]["value"]
 
 
 @pytest.mark.parametrize("framework", ["torch", "tensorflow", "mxnet"])

@@ -28,8 +28,8 @@ _OF_LOAD = ("requests", "busy_share")
 """Columns of studies with the factor `load`: requests of an open loop, and the share of its window in which a batch was
 being answered."""
 
-_USUAL = TASKS[Arrays.task].names
-"""Metrics of a study whose records tell of none."""
+_USUAL = tuple(metric.name for metric in TASKS[Arrays.task].metrics if metric.since == 1)
+"""Metrics of a study whose records tell of none: such packages keep the frames that they have."""
 
 PLACES = ("machine", "session")
 """Columns that say where a run took place: on which hardware, and in which boot of it, see host.machine.
@@ -117,10 +117,13 @@ def _columns(factors: Iterable[str], others: Iterable[str]) -> list[str]:
 
 
 def metrics_of(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The metrics of all tasks that some records are of, task by task; those of classification where none is told."""
+    """The metrics of all tasks that some records are of, task by task; those of classification where none is told.
+
+    Metrics that only later records have are left out where none of these has them.
+    """
     told = {name for record in records for name in record["quality"]}
-    found = [name for task in TASKS.values() if told.intersection(task.names) for name in task.names]
-    return found or list(_USUAL)
+    found = [metric for task in TASKS.values() if told.intersection(task.names) for metric in task.metrics]
+    return [metric.name for metric in found if metric.since == 1 or metric.name in told] or list(_USUAL)
 
 
 def _with_metrics(columns: Iterable[str], metrics: Sequence[str]) -> list[str]:

@@ -1,18 +1,27 @@
 """Classification: to which class a sample belongs. Numpy only, so that metrics can be computed where the model ran."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
-from framewatt.tasks.contract import Judged, Metric, Outputs, Task
+from framewatt.tasks.contract import LOWER, Judged, Metric, Outputs, Task
 
-METRICS = (
+BEST = 5
+"""Classes that may have a score as high as the right one's, itself among them, without an error of the best five."""
+
+TOP_1, TOP_5 = (Metric(f"top{count}_error", f"Top-{count} error", better=LOWER, since=5) for count in (1, BEST))
+
+OF_CLASSES = (
     Metric("accuracy", "Accuracy"),
     Metric("precision_macro", "Precision"),
     Metric("recall_macro", "Recall"),
     Metric("f1_macro", "F1"),
 )
 """Accuracy, and precision, recall and F1 as unweighted means over classes."""
+
+METRICS = (*OF_CLASSES, TOP_1, TOP_5)
 
 
 class Classification(Task):
@@ -27,7 +36,7 @@ class Classification(Task):
         return outputs.argmax(axis=1) if outputs.ndim == 2 and data.unlabelled is None else None
 
     def judge(self, outputs: Outputs, data: Arrays) -> Judged:
-        """Accuracy, precision, recall and F1."""
+        """Accuracy, precision, recall, F1, and errors of the best class and of the best five."""
         if data.unlabelled is not None:
             return self.unjudged(data.unlabelled)
         if outputs.ndim != 2 or outputs.shape[1] < data.classes:
@@ -35,7 +44,17 @@ class Classification(Task):
         if not np.isfinite(outputs).all():
             return self.unjudged("outputs are not numbers")
         predicted = outputs.argmax(axis=1)
-        return Judged(classification_metrics(predicted, data.y_test), None, predicted == data.y_test)
+        values = classification_metrics(predicted, data.y_test)
+        unknown = self.meaningless(data.classes)
+        values |= {TOP_1.name: 1 - self.recount(predicted == data.y_test)}
+        values |= {TOP_5.name: None if unknown else top_error(outputs, data.y_test, BEST)}
+        return Judged(values, None, predicted == data.y_test, meaningless=unknown)
+
+    def meaningless(self, classes: int) -> dict[str, str]:
+        """The error of the best five, where there are no more classes."""
+        if classes > BEST or not classes:
+            return {}
+        return {TOP_5.name: f"there are {classes} classes, all of which are among the best {BEST}"}
 
     def recount(self, right: NDArray[np.bool_]) -> float:
         """Accuracy."""
@@ -65,4 +84,20 @@ def classification_metrics(predicted: NDArray[np.int64], labels: NDArray[np.int6
     both = precision + recall
     f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
     values = (np.mean(predicted == labels), precision.mean(), recall.mean(), f1.mean())
-    return {metric.name: float(value) for metric, value in zip(METRICS, values, strict=True)}
+    return {metric.name: float(value) for metric, value in zip(OF_CLASSES, values, strict=True)}
+
+
+def top_error(scores: NDArray[np.floating[Any]], labels: NDArray[np.int64], best: int) -> float:
+    """Share of samples whose true class is not among those of the `best` highest scores.
+
+    Ties count against the model: a class with the true one's score is taken as higher, so that a model with one score
+    for all classes is always wrong. That of the best one is therefore at least 1 - accuracy, which takes the first of
+    the classes that tie for the highest score, and more only where the true one does.
+
+    Args:
+        scores: shape (n, classes), finite.
+        labels: shape (n,), true classes.
+        best: number of classes.
+    """
+    of_true = np.take_along_axis(scores, labels[:, None], axis=1)
+    return float(((scores >= of_true).sum(axis=1) > best).mean())

@@ -41,6 +41,7 @@ class Metric:
         unit: of its values; "" for a share.
         lowest: least possible value; None where there is none.
         highest: largest possible value; None where there is none.
+        since: schema version of run records that have it.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Metric:
     unit: str = ""
     lowest: float | None = 0.0
     highest: float | None = 1.0
+    since: int = 1
 
     @property
     def words(self) -> str:
@@ -103,12 +105,13 @@ class Judged:
 
     Attributes:
         values: every metric of the task by name, in its order; None where it is unknown.
-        unknown: why they are unknown; None where they are known.
+        unknown: why all are unknown; None where they are known.
         right: shape (Task.answers_in,), bool: which answers are right; None where that is unknown, or where answers are
             not right or wrong.
         method: how the metrics were counted, where there is more than one way; else None.
         facts: numbers without which the metrics cannot be judged, such as the length of answers, by name.
         hint: what the outputs may have been meant as, where they seem to be meant otherwise than they are judged.
+        meaningless: why single metrics are None where the others are known, by name, see Task.meaningless.
     """
 
     values: dict[str, float | None]
@@ -117,6 +120,7 @@ class Judged:
     method: str | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
     hint: str | None = None
+    meaningless: Mapping[str, str] = field(default_factory=dict)
 
 
 class Task(ABC):
@@ -219,6 +223,14 @@ class Task(ABC):
             reference: of the same samples, from another form of the same model.
         """
         return None
+
+    def meaningless(self, classes: int) -> dict[str, str]:
+        """Metrics that say nothing on any data set of so many classes, and why, by name; here none.
+
+        Args:
+            classes: of the data set; 0 where there are none.
+        """
+        return {}
 
     def unjudged(self, why: str) -> Judged:
         """Every metric unknown, for a reason."""

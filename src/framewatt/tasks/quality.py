@@ -25,7 +25,7 @@ def hints_of(quality: Quality) -> list[str]:
 def quality_of(judged: Judged) -> dict[str, dict[str, Any]]:
     """The metrics of a judgement, as records hold them."""
     hint = {} if judged.hint is None else {HINT: judged.hint}
-    return described(judged.values, judged.unknown, judged.method, {**judged.facts, **hint})
+    return described(judged.values, judged.unknown, judged.method, {**judged.facts, **hint}, judged.meaningless)
 
 
 def described(
@@ -33,6 +33,7 @@ def described(
     unknown: str | None,
     method: str | None = None,
     facts: Mapping[str, float | str] | None = None,
+    meaningless: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Metrics by name as records hold them.
 
@@ -41,6 +42,7 @@ def described(
         unknown: why values are unknown; None where there is no reason.
         method: how they were counted; None where there is one way.
         facts: further numbers by name, and a hint (see `Judged`); None are none.
+        meaningless: why single values are unknown, by metric, where `unknown` gives no reason; None are none.
     """
     # A record may come from anywhere, with metrics of its own; what checks packages tells of them.
     metrics = {name: METRICS.get(name, Metric(name, name)) for name in values}
@@ -49,7 +51,7 @@ def described(
             "value": value,
             "unit": known.unit,
             "better": known.better,
-            "reason": unknown if value is None else None,
+            "reason": (unknown or (meaningless or {}).get(name)) if value is None else None,
             **({} if method is None else {"method": method}),
             **(facts or {}),
         }

@@ -19,7 +19,7 @@ class BatchNormalization(keras.layers.BatchNormalization):
         kept = self.momentum * tf.convert_to_tensor(self.moving_variance)
         outputs = super().call(inputs, training=training, mask=mask)
         if training and self.trainable:
-            values = tf.cast(tf.size(inputs) // inputs.shape[self.axis], tf.float32)
+            values = tf.cast(tf.size(inputs) // inputs.shape[self.axis], kept.dtype)
             # A single value varies by nothing, of which any multiple is as much.
             unbiased = (self.moving_variance - kept) * values / tf.maximum(values - 1, 1)
             self.moving_variance.assign(kept + unbiased)
