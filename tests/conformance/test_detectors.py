@@ -1,5 +1,6 @@
 """Detectors from their training to their export: what they learn of drawn shapes, and what is refused."""
 
+import json
 import os
 import re
 import subprocess
@@ -111,3 +112,31 @@ def test_calibrating_the_integers_of_a_detector_is_refused_in_a_line(tmp_path: P
     )
     assert done.returncode != 0
     assert "precision: found int8_static of a detector; allowed: int8_dynamic" in done.stderr
+
+
+def test_nothing_is_found_beside_an_image_that_is_padded() -> None:
+    """Of `ssd_as_published` in TensorFlow, which pads 300 pixels to 320."""
+    done = subprocess.run(
+        [python_of("tensorflow/cpu"), ROOT / "tests/conformance/inspect_padding.py"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert (found["beside"], found["across"], found["within"]) == ([], [[280, 280, 300, 300]], [[10, 10, 40, 40]])
+    assert (found["overlap_0.55"], found["overlap_0.65"]) == (2, 1)
+    assert found["detections"] > 100
+    assert 0 <= found["lowest"] < found["highest"] <= 300
+    assert found["smallest"] > 0
+    assert found["looked_at"] == [2, 320, 320, 3]
+    assert found["added"] < 1e-6
+    assert found["image_changed"] < 1e-6
+
+
+@pytest.mark.parametrize("framework", ["torch", "tensorflow"])
+def test_the_published_ssds_take_images_of_300_pixels_alone(framework: str, tmp_path: Path) -> None:
+    save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 8, "test_samples": 4, "size": 320}))
+    with pytest.raises(AssertionError, match="allowed: 3 channels of 300 x 300 pixels"):
+        run_until("train", framework, {"model": "ssd_as_published", "weights": "trained"}, tmp_path)

@@ -17,7 +17,17 @@ from framewatt.datasets.storing import save_arrays
 from framewatt.datasets.synthetic_shapes import CLASSES
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.workloads import gnmt, mask_rcnn, neumf, registered_models, resnet, retinanet, ssd, transformer_xl
+from framewatt.workloads import (
+    gnmt,
+    mask_rcnn,
+    neumf,
+    registered_models,
+    resnet,
+    retinanet,
+    ssd,
+    ssd_as_published,
+    transformer_xl,
+)
 
 REGISTERED = [(framework, model) for framework in FRAMEWORKS for model in registered_models(framework)]
 NEUMFS = {"neumf": neumf.FULL, "neumf_as_published": neumf.AS_PUBLISHED, "neumf_small": neumf.SMALL}
@@ -47,11 +57,13 @@ SSDS = {
 }
 RETINANETS = [(framework, model) for framework in ("torch", "tensorflow") for model in ("retinanet", "retinanet_small")]
 MASKS = [(framework, model) for framework in ("torch", "tensorflow") for model in ("mask_rcnn", "mask_rcnn_small")]
-DETECTORS = [*SSDS, *RETINANETS, *MASKS]
+SSD_OF_RESNET, SSD_PADDED = ("torch", "ssd_as_published"), ("tensorflow", "ssd_as_published")
+"""Two models under one name, see workloads.ssd_as_published."""
+DETECTORS = [*SSDS, *RETINANETS, *MASKS, SSD_OF_RESNET, SSD_PADDED]
 """Models that find objects; MXNet has none."""
 OF_OBJECTS = {
     **{"ssd300": 300, "ssd_small": 128, "retinanet": 320, "retinanet_small": 128},
-    **{"mask_rcnn": 320, "mask_rcnn_small": 128},
+    **{"mask_rcnn": 320, "mask_rcnn_small": 128, "ssd_as_published": 300},
 }
 """Pixels of the images that each is shown."""
 KINDS = {"ssd": ssd, "retinanet": retinanet, "mask_rcnn": mask_rcnn}
@@ -124,6 +136,8 @@ PARAMETERS = {
     # Of torchvision's 34,014,999 with 91 classes, 88 less: nine anchors of a 3x3 convolution over 256 channels each.
     # From random weights normalisations are trained, two weights for each of a ResNet-50's 26,560 channels.
     **{pair: 34_014_999 - 88 * 9 * (9 * 256 + 1) + 2 * 26_560 for pair in RETINANETS if pair[1] == "retinanet"},
+    SSD_OF_RESNET: ssd_as_published.DIMENSIONS.parameters(len(CLASSES)),
+    SSD_PADDED: 34_014_999 - 88 * 9 * (9 * 256 + 1) + 2 * 26_560,
     **{pair: 840_399 for pair in RETINANETS if pair[1] == "retinanet_small"},
     # Of torchvision's 44,401,393 with 91 classes, 87 labels less: scores and boxes of 1,024 units, masks of 256.
     **{pair: 44_401_393 - 87 * (1025 + 4 * 1025 + 257) + 2 * 26_560 for pair in MASKS if pair[1] == "mask_rcnn"},
@@ -133,7 +147,7 @@ PARAMETERS = {
 
 DEEPER = (
     *("resnet101", "resnet152", "resnet50_v15", "transformer_xl", "transformer_xl_as_published"),
-    *("gnmt", "gnmt_as_published", "gnmt_encoder_small", "ssd300", "retinanet", "mask_rcnn"),
+    *("gnmt", "gnmt_as_published", "gnmt_encoder_small", "ssd300", "ssd_as_published", "retinanet", "mask_rcnn"),
 )
 """Models that differ from another in their sizes, or are a part of it: what they are is asked, and not what they do."""
 LARGE = ("bert_base",)
@@ -237,7 +251,9 @@ STRIDED = {
     **{(framework, model): {} for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
     **{pair: {} for pair in (*MEMORIES, *SEARCHES, *ENCODERS)},
     **{pair: {"3x3": 2} for pair in SSDS},
-    **{pair: {"1x1": 3, "3x3": 5, "7x7": 1} for pair in RETINANETS},
+    # A ResNet whose third stage has no stride, and three maps behind it.
+    SSD_OF_RESNET: {"1x1": 1, "3x3": 4, "7x7": 1},
+    **{pair: {"1x1": 3, "3x3": 5, "7x7": 1} for pair in (*RETINANETS, SSD_PADDED)},
     # Without the two maps that a RetinaNet adds.
     **{pair: {"1x1": 3, "3x3": 3, "7x7": 1} for pair in MASKS},
 }
@@ -250,7 +266,7 @@ EPSILONS = {
     **{(framework, model): [] for framework in FRAMEWORKS for model in ("digit_tagger", *NEUMFS)},
     **{pair: [1e-5] for pair in MEMORIES},
     **{pair: [] for pair in (*SEARCHES, *ENCODERS, *SSDS)},
-    **{pair: [1e-5] for pair in (*SAME_RESNETS, *RETINANETS, *MASKS)},
+    **{pair: [1e-5] for pair in (*SAME_RESNETS, *RETINANETS, *MASKS, SSD_OF_RESNET, SSD_PADDED)},
 }
 
 
@@ -314,6 +330,14 @@ class TestWorkload:
 
 def test_the_full_resnet_has_as_many_weights_as_torchvision_says() -> None:
     assert resnet.FULL.parameters(1000) == 25_557_032
+
+
+def test_the_published_ssd_of_pytorch_has_as_many_weights_and_boxes_as_the_reference() -> None:
+    """COCO's 80 classes and the background; the built model is held to the same formula with the classes of shapes."""
+    dimensions = ssd_as_published.DIMENSIONS
+    assert dimensions.parameters(80) == 22_894_902
+    assert dimensions.sides == [38, 19, 10, 5, 3, 1]
+    assert len(dimensions.default_boxes()) == 8_732
 
 
 @pytest.mark.parametrize("model", sorted({model for _, model in (*DETECTORS, *SAME_RESNETS) if model not in DEEPER}))

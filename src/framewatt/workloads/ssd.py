@@ -35,16 +35,13 @@ of the others of all classes an image has MOST."""
 
 
 @dataclass(frozen=True)
-class Dimensions:
-    """Dimensions of an SSD.
+class Grid:
+    """What default boxes lie on, whatever network gives the maps.
 
     Attributes:
         size: pixels of an image's sides.
-        stages: channels of the convolutions before the first map, between poolings.
-        last: of those behind the last pooling.
-        dense: channels of the two layers that were dense ones.
-        extras: of each further map, channels of its 1x1 and of its 3x3 convolution, and the latter's stride; where
-            it is 1, nothing is padded.
+        extras: of each map behind the network's own, channels of its 1x1 and of its 3x3 convolution, and the latter's
+            stride; where it is 1, nothing is padded.
         ratios: of each map, the ratios of sides of its default boxes beside 1.
         scales: of each map, its default boxes' size as a share of the image's, and one more.
         steps: of each map, pixels between its places.
@@ -53,9 +50,6 @@ class Dimensions:
     """
 
     size: int
-    stages: tuple[tuple[int, ...], ...]
-    last: tuple[int, ...]
-    dense: int
     extras: tuple[tuple[int, int, int], ...]
     ratios: tuple[tuple[int, ...], ...]
     scales: tuple[float, ...]
@@ -64,9 +58,19 @@ class Dimensions:
     deviation: tuple[float, float, float]
 
     @property
+    def own_channels(self) -> list[int]:
+        """Of the network's own maps."""
+        raise NotImplementedError
+
+    @property
+    def own_sides(self) -> list[int]:
+        """Places of the sides of the network's own maps."""
+        raise NotImplementedError
+
+    @property
     def channels(self) -> list[int]:
         """Of every map that boxes are found on."""
-        return [self.stages[-1][-1], self.dense, *(wide for _, wide, _ in self.extras)]
+        return [*self.own_channels, *(wide for _, wide, _ in self.extras)]
 
     @property
     def boxes_a_place(self) -> list[int]:
@@ -85,30 +89,19 @@ class Dimensions:
     @property
     def sides(self) -> list[int]:
         """Places of every map's sides."""
-        side = self.size
-        for number, _ in enumerate(self.stages[1:]):
-            # Only the last pooling before the first map rounds up.
-            side = -(-side // 2) if number == len(self.stages) - 2 else side // 2
-        found = [side, side // 2]
+        found = self.own_sides
         for _, _, stride in self.extras:
             found.append((found[-1] + 1) // 2 if stride == 2 else found[-1] - 2)
         return found
 
-    def parameters(self, classes: int) -> int:
-        """Number of weights.
+    def of_heads(self, classes: int) -> int:
+        """Number of weights of the heads.
 
         Args:
             classes: without the background.
         """
-        found, before = self.channels[0], 3
-        for channels in (*itertools.chain(*self.stages), *self.last, self.dense):
-            found, before = found + (9 * before + 1) * channels, channels
-        found += (self.dense + 1) * self.dense
-        for narrow, wide, _ in self.extras:
-            found += (before + 1) * narrow + (9 * narrow + 1) * wide
-            before = wide
         heads = zip(self.channels, self.boxes_a_place, strict=True)
-        return found + sum((9 * channels + 1) * boxes * (classes + 1 + 4) for channels, boxes in heads)
+        return sum((9 * channels + 1) * boxes * (classes + 1 + 4) for channels, boxes in heads)
 
     def check(self, shape: tuple[int, ...]) -> None:
         """Check that images have the size that default boxes are for.
@@ -138,6 +131,50 @@ class Dimensions:
             half = np.tile(np.minimum(sizes, 1.0), (side * side, 1)) / 2
             found.append(np.concatenate([at - half, at + half], axis=1) * self.size)
         return np.concatenate(found).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Dimensions(Grid):
+    """Dimensions of an SSD of a VGG.
+
+    Attributes:
+        stages: channels of the convolutions before the first map, between poolings.
+        last: of those behind the last pooling.
+        dense: channels of the two layers that were dense ones.
+    """
+
+    stages: tuple[tuple[int, ...], ...]
+    last: tuple[int, ...]
+    dense: int
+
+    @property
+    def own_channels(self) -> list[int]:
+        """Of the map before the last pooling, and of that behind it."""
+        return [self.stages[-1][-1], self.dense]
+
+    @property
+    def own_sides(self) -> list[int]:
+        """Places of the sides of these two."""
+        side = self.size
+        for number, _ in enumerate(self.stages[1:]):
+            # Only the last pooling before the first map rounds up.
+            side = -(-side // 2) if number == len(self.stages) - 2 else side // 2
+        return [side, side // 2]
+
+    def parameters(self, classes: int) -> int:
+        """Number of weights.
+
+        Args:
+            classes: without the background.
+        """
+        found, before = self.stages[-1][-1], 3
+        for channels in (*itertools.chain(*self.stages), *self.last, self.dense):
+            found, before = found + (9 * before + 1) * channels, channels
+        found += (self.dense + 1) * self.dense
+        for narrow, wide, _ in self.extras:
+            found += (before + 1) * narrow + (9 * narrow + 1) * wide
+            before = wide
+        return found + self.of_heads(classes)
 
 
 FULL = Dimensions(

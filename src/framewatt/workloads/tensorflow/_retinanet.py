@@ -60,16 +60,12 @@ class RetinaNet(Detector):
             moved = shifted(tf.gather(moves, which, batch_dims=1), tf.gather(tf.constant(part), which), CODED)
             boxes.append(clipped(moved, float(self.height), float(self.width)))
             shares.append(tops[..., None] * tf.one_hot(places % self.classes, self.classes))
-        every = sum(min(BEST, count * self.classes) for count in counts)
-        # Of each map the best were chosen already.
-        return best_boxes(
-            tf.concat(boxes, axis=1),
-            tf.concat(shares, axis=1),
-            least=LEAST_SCORE,
-            best=every,
-            overlap=OVERLAP,
-            most=MOST,
-        )
+        return self.searched(tf.concat(boxes, axis=1), tf.concat(shares, axis=1))
+
+    def searched(self, boxes: tf.Tensor, shares: tf.Tensor, overlap: float = OVERLAP) -> tf.Tensor:
+        """Detections among boxes, of each map the best already."""
+        every = boxes.shape[1]
+        return best_boxes(boxes, shares, least=LEAST_SCORE, best=every, overlap=overlap, most=MOST)
 
     def objective(self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None) -> tf.Tensor:
         """The loss of a batch, see workloads.detector; the mean over images, of each by its objects' anchors."""

@@ -11,7 +11,7 @@ from torchvision.models.detection.ssd import SSD
 from torchvision.ops import box_iou
 
 from framewatt.workloads.contract import Facts
-from framewatt.workloads.ssd import BEST, CODED, FULL, LEAST_SCORE, MATCHED, MOST, OVERLAP, SCALE, Dimensions
+from framewatt.workloads.ssd import BEST, CODED, FULL, LEAST_SCORE, MATCHED, MOST, OVERLAP, SCALE, Dimensions, Grid
 from framewatt.workloads.torch._detector import detections, listed, normal, shifted, targets_of
 from framewatt.workloads.torch._search import best_boxes
 
@@ -31,7 +31,7 @@ class PreparedSSD(SSD):
     """
 
     def __init__(
-        self, backbone: nn.Module, anchors: nn.Module, dimensions: Dimensions, classes: int, head: nn.Module | None
+        self, backbone: nn.Module, anchors: nn.Module, dimensions: Grid, classes: int, head: nn.Module | None
     ) -> None:
         super().__init__(
             backbone,
@@ -159,7 +159,18 @@ def build_ssd(dimensions: Dimensions, facts: Facts) -> PreparedSSD:
         whole = ssd300_vgg16(weights=None, weights_backbone=None, num_classes=facts.classes + _FIRST)
         whole.backbone.features[0].weight.data.mul_(dimensions.first_factor)
         return PreparedSSD(whole.backbone, whole.anchor_generator, dimensions, facts.classes, whole.head)
+    return ssd_of(Backbone(dimensions), dimensions, facts.classes)
+
+
+def ssd_of(backbone: nn.Module, dimensions: Grid, classes: int) -> PreparedSSD:
+    """An SSD whose heads look at the maps of some network.
+
+    Args:
+        backbone: gives the maps.
+        dimensions: of the maps and their default boxes.
+        classes: without the background.
+    """
     anchors = DefaultBoxGenerator(
         [list(ratios) for ratios in dimensions.ratios], scales=list(dimensions.scales), steps=list(dimensions.steps)
     )
-    return PreparedSSD(Backbone(dimensions), anchors, dimensions, facts.classes, None)
+    return PreparedSSD(backbone, anchors, dimensions, classes, None)
