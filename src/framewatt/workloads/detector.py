@@ -17,7 +17,10 @@ from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
 
-DETECTORS = ("mask_rcnn", "mask_rcnn_small", "retinanet", "retinanet_small", "ssd300", "ssd_small")
+DETECTORS = (
+    *("mask_rcnn", "mask_rcnn_small", "retinanet", "retinanet_small"),
+    *("ssd300", "ssd_as_published", "ssd_small"),
+)
 """Models that find objects, by their files; whatever the framework, so that none is imported to know it."""
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
