@@ -95,6 +95,7 @@ def test_the_stage_keeps_them_beside_the_weights_whose_hash_they_are_no_part_of(
     detector = SimpleNamespace(
         **{"task": task_of("detection"), "setup": lambda: None, "facts": dict, "batches": lambda epoch: [epoch]},
         **{"run": lambda batch: batch, "loss_of": float, "evaluate": lambda: found_near(data)},
+        check_learns=lambda: None,
         save=lambda folder: (folder / "weights.pt").write_text("weights"),
     )
     monkeypatch.setattr(training, "make_training", lambda *_: detector)
