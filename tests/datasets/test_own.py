@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from coco_factory import OPTIONS, PARTS, content, write
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
@@ -112,3 +113,48 @@ def test_a_file_that_is_no_npz_is_one_line(tmp_path: Path, content: bytes) -> No
     (tmp_path / "mine.npz").write_bytes(content)
     with pytest.raises(FramewattError, match=r"found no arrays: .*; allowed: an \.npz of plain arrays"):
         make_arrays({**DEFINITION, "files": {"arrays": "mine.npz"}}, {"arrays": tmp_path / "mine.npz"})
+
+
+SQUARE = [{"name": "photograph", "shape": [3, 32, 32], "type": "float32", "below": 2}]
+
+
+def found(folder: Path, metric: str, annotations: str = PARTS["test"][0], **more: Any) -> Arrays:
+    """Photographs and annotations as a user names them: a file and a folder that need not lie together."""
+    files = {"images": folder / PARTS["test"][1], "annotations": folder / annotations}
+    definition = {**DEFINITION, "inputs": SQUARE, "metric": metric, **more}
+    return make_arrays({**definition, "files": {name: path.name for name, path in files.items()}}, files)
+
+
+@pytest.mark.parametrize("metric", ["box_ap", "mask_ap"])
+def test_photographs_with_annotations_are_those_of_the_data_sets_of_coco(tmp_path: Path, metric: str) -> None:
+    write(tmp_path, content())
+    mine = found(tmp_path, metric)
+    theirs = make_arrays({**OPTIONS, "masks": metric == "mask_ap", "train": None, "seed": 0}, {"folder": tmp_path})
+    assert (mine.task, mine.classes, len(mine.x_train)) == (theirs.task, 3, 0)
+    order = np.argsort(theirs.x_test[:, 0, 0, 0])
+    assert np.array_equal(mine.x_test[np.argsort(mine.x_test[:, 0, 0, 0])], theirs.x_test[order])
+    assert sorted(mine.y_test.boxes.tolist()) == sorted(theirs.y_test.boxes.tolist())
+    assert mine.about["category_ids"] == [1, 13, 90]
+    assert mine.about["original_files"] == 1 + 3
+    assert mine.about["original_files_sha256"]
+
+
+def test_photographs_of_a_model_that_is_only_timed_have_no_labels(tmp_path: Path) -> None:
+    write(tmp_path, content())
+    data = found(tmp_path, "none")
+    assert (data.unlabelled, data.task, list(data.inputs_test)) == (
+        "the study names no metric",
+        "classification",
+        ["photograph"],
+    )
+    assert (data.layout, data.x_test.shape) == ("NCHW", (3, 3, 32, 32))
+
+
+def test_what_is_wrong_with_photographs_is_one_line(tmp_path: Path) -> None:
+    write(tmp_path, content())
+    (tmp_path / "words.json").write_text("[1, 2")
+    with pytest.raises(FramewattError, match=r"words\.json: found"):
+        found(tmp_path, "box_ap", "words.json")
+    (tmp_path / PARTS["test"][1] / "002.png").unlink()
+    with pytest.raises(FramewattError, match=r"002\.png: found no such file; allowed: every image"):
+        found(tmp_path, "box_ap")

@@ -92,6 +92,7 @@ def test_the_sentence_is_the_pages(results: Path, answer: Answer) -> None:
     assert said in lead
     assert answer.text.splitlines()[-1] == "page: results/deploy-my-digits/report/report.html"
     assert "Energy is ESTIMATED from processor time, not measured" in answer.text
+    assert "Not judged: the study names no metric, so accuracy is unknown." in answer.text
 
 
 def test_no_block_began_that_would_have_ended_after_the_minutes(results: Path) -> None:

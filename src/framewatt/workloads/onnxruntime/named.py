@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.annotated import DETECTION
+from framewatt.datasets.annotated import DETECTION, SEGMENTATION
 from framewatt.datasets.contract import Arrays
 from framewatt.tasks.contract import Outputs
 from framewatt.tasks.detection import BOX, NONE
@@ -18,8 +18,8 @@ from framewatt.workloads.contract import Spec
 BOXES, SCORES, LABELS = "boxes", "scores", "labels"
 FROM_0, FROM_1, CATEGORY_IDS = "from_0", "from_1", "category_ids"
 
-_CATEGORIES = "category_ids"
-"""Where a data set's record has the ids of its categories, by class."""
+_WANTED = {DETECTION: (BOXES, SCORES, LABELS), SEGMENTATION: ()}
+"""Which outputs answer, of tasks in which they are not scores of classes alone."""
 
 
 class NamedOutputs:
@@ -37,10 +37,10 @@ class NamedOutputs:
     def __init__(self, spec: Spec, data: Arrays, names: list[str]) -> None:
         self._places = {what: _place(what, name, names) for what, name in spec.outputs.items()}
         self._classes = spec.classes
-        self._ids = np.array(data.about.get(_CATEGORIES, []), np.int64)
-        wanted = {BOXES, SCORES, LABELS} if data.task == DETECTION else {SCORES}
-        if self._places and (set(self._places) != wanted or (data.detected and data.task != DETECTION)):
-            allowed = ", ".join(sorted(wanted)) if not data.detected or data.task == DETECTION else "one output"
+        self._ids = np.array(data.about.get(CATEGORY_IDS, []), np.int64)
+        wanted = _WANTED.get(data.task, (SCORES,))
+        if self._places and set(self._places) != set(wanted):
+            allowed = ", ".join(wanted) or "one output, which is not named"
             raise FramewattError(f"outputs: found {', '.join(self._places)} for {data.task}; allowed: {allowed}")
         if self._classes != FROM_0 and not data.detected:
             raise FramewattError(f"classes: found {self._classes} for {data.task}; allowed: {FROM_0}")
@@ -66,8 +66,7 @@ class NamedOutputs:
         return self._counted(answers.copy())
 
     def _counted(self, answers: NDArray[Any]) -> NDArray[Any]:
-        """Detections with classes from 0; where a score is 0 there is none, whatever its label."""
-        answers[answers[..., 4] <= 0] = NONE
+        """Detections with classes from 0."""
         there = answers[..., 4] != NONE
         labels = answers[there, 5]
         if self._classes == FROM_1:
@@ -88,9 +87,10 @@ def _place(what: str, name: str, names: list[str]) -> int:
 
 
 def _detections(boxes: NDArray[Any], scores: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
-    """Boxes, scores and labels as one array, shape (n, most, BOX)."""
+    """Boxes, scores and labels as one array, shape (n, most, BOX); zoos fill up with scores of 0."""
     if boxes.ndim != 3 or boxes.shape[2] != 4 or not boxes.shape[:2] == scores.shape == labels.shape:
         found = f"boxes of shape {boxes.shape}, scores of {scores.shape}, labels of {labels.shape}"
         raise FramewattError(f"outputs: found {found}; allowed: (n, most, 4), (n, most), (n, most)")
-    made = np.concatenate([boxes, scores[..., None], labels[..., None]], axis=2)
-    return made.astype(np.float32)
+    made = np.concatenate([boxes, scores[..., None], labels[..., None]], axis=2).astype(np.float32)
+    made[(scores == 0) | (scores == NONE)] = NONE
+    return made
