@@ -2,8 +2,8 @@
 
 `python -m bench.training_loops <framework> <model>` reads the name of a loop a line (`framewatt`, `plain`) and answers
 with units of work per second over an epoch, the mean loss of its steps, and how many numbers are learnt. Both train the
-same model on the same samples, each with its own weights; what a framework does once (tracing, compiling) is done before
-the first answer of a loop that counts.
+same model on the same samples, each with its own weights; what a framework does once (tracing, compiling) is done
+before the first answer of a loop that counts.
 """
 
 import functools
