@@ -38,8 +38,9 @@ def test_steps_and_images_are_drawn_apart() -> None:
         assert abs(np.isin(drawn(0), other).mean() - share) < 5 * (share * (1 - share) / DRAWN) ** 0.5
 
 
-def test_ranks_are_of_32_bits_and_hardly_ever_the_same() -> None:
+def test_ranks_are_of_32_bits_and_never_the_same() -> None:
+    """Frameworks take the lowest ones in their own way, which is the same way only where nothing is tied."""
     found = ranks(np.arange(300_000), np.int64(63), np.int64(10**6))
     assert (found.min() >= 0, found.max() < 2**32) == (True, True)
-    # By chance 300,000 of 2**32 share some ten pairs.
-    assert len(found) - len(np.unique(found)) < 40
+    # By chance 300,000 of 2**32 would share some ten pairs.
+    assert len(np.unique(found)) == len(found)

@@ -15,6 +15,8 @@ _BITS = 0xFFFFFFFF
 def ranks(numbers: Any, images: Any, step: Any) -> Any:
     """Ranks, by which the lowest ones are taken; integers below 2**32, as good as drawn.
 
+    Numbers of an image and a step have different ranks, since each operation can be undone: nothing breaks ties.
+
     Args:
         numbers: of anchors or proposals, int64 of any framework, or of numpy.
         images: the image of each within its batch, int64, of a shape that broadcasts.
