@@ -43,7 +43,7 @@ def found_near(data: Arrays, seed: int = 0, score: float = 0.9) -> np.ndarray:
             edges = [*np.minimum(box[:2], box[2:]), *np.maximum(box[:2], box[2:])]
             kind = objects.classes[number]  # type: ignore[attr-defined]
             found[image, place] = [*edges, score * draw.uniform(0.7, 1), kind, *disc]
-        found[image, len(own)] = [4, 4, 60, 20, score / 3, draw.integers(3), *disc]
+        found[image, len(own)] = [4, 4, 60, 20, score / 4, draw.integers(3), *disc]
     return found
 
 
