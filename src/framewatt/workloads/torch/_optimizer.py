@@ -13,7 +13,7 @@ from framewatt.workloads.schedule import told_of
 from framewatt.workloads.torch._lamb import Lamb
 
 
-def optimizer_of(spec: Spec, parameters: Iterable[torch.nn.Parameter]) -> torch.optim.Optimizer:
+def optimizer_of(spec: Spec, parameters: Iterable[torch.nn.Parameter | dict[str, Any]]) -> torch.optim.Optimizer:
     """The study's optimizer at its learning rate.
 
     All weights are updated in one fused kernel; on a CPU, torch's default updates them one by one. There the fused
@@ -44,7 +44,8 @@ class Optimizer:
         self, spec: Spec, parameters: Iterable[torch.nn.Parameter], rates: NDArray[np.float64], *, scaled: bool
     ) -> None:
         self._parameters = list(parameters)
-        self._optimizer = optimizer_of(spec, self._parameters)
+        # As a group, which may be empty: a user's model that is only timed may have no weights.
+        self._optimizer = optimizer_of(spec, [{"params": self._parameters}])
         self._scaler = torch.amp.GradScaler(spec.device, enabled=scaled)
         self._clip_norm = spec.training.get("clip_norm")
         self._kind = (spec.training.get("schedule") or {}).get("kind")

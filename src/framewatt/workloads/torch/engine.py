@@ -125,8 +125,9 @@ class _TorchModel:
         plain = all(w.is_contiguous() for w in weights)
         with self.computing():
             mixed = torch.is_autocast_enabled(self.device.type)
+        kind = next((p.dtype for p in self.model.parameters()), self.stored)
         return {
-            "precision": f"autocast {self.dtype}" if mixed else str(next(self.model.parameters()).dtype),
+            "precision": f"autocast {self.dtype}" if mixed else str(kind),
             "threads": torch.get_num_threads(),
             "layout": "channels_last" if ordered and not plain else "default",
             "compiled_graphs": self.compiler.graphs() if self.compiler else 0,
