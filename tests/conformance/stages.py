@@ -13,6 +13,9 @@ from framewatt.workloads.contract import EVALUATED
 
 STAGES = ("train", "export", "check")
 
+THREADS = 1
+"""Of a stage: tests run two beside each other on two cores, where threads of one wait for those of the other."""
+
 
 def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dict, dict]:
     """Make weights, export them and check the export.
@@ -69,7 +72,7 @@ def run_check(framework: str, model: dict[str, Any], made: Path, **changes: Any)
 def _job(framework: str, model: dict[str, Any], folder: Path) -> dict[str, Any]:
     """What all stages are told."""
     return {
-        **{"engine": framework, "device": "cpu", "provider": "native", "threads": 2, "seed": 0, "batch_size": 4},
+        **{"engine": framework, "device": "cpu", "provider": "native", "threads": THREADS, "seed": 0, "batch_size": 4},
         **{"data": str(folder / "data.npz"), "body": None, "tolerance": 1e-3},
         "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9},
         **model,
@@ -82,7 +85,7 @@ def run_stage(module: str, environment: str, job: dict[str, Any]) -> None:
     path.write_text(json.dumps(job))
     done = subprocess.run(
         [python_of(environment), "-m", module, path],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": str(THREADS)},
         capture_output=True,
         text=True,
         check=False,

@@ -26,10 +26,10 @@ VALUES = ("20", 3.5, True, -1, None, float("nan"), float("inf"), 10**30, [], ["a
 TEXTS = ("preprocessing", "test", "train", "damaged", "wrong_encoding", "expected_vocabulary_sha256")
 LISTS = {(module, option) for module in ("coco", "wmt") for option in ("train", "test")}
 LISTS |= {("synthetic", "shape"), ("own", "inputs")}
-WORDS = {("coco", "preprocessing")}
+WORDS = {(module, "preprocessing") for module in ("coco", "own")}
 """Of which each is one of some."""
 
-FILES = ("folder", "arrays", ("imdb", "vocabulary"))
+FILES = ("folder", "arrays", "images", "annotations", ("imdb", "vocabulary"))
 
 
 def right(module: str, option: str) -> list[str]:
