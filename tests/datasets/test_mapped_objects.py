@@ -1,7 +1,5 @@
 """Images with objects from a file: mapped, so that none is read before it is asked for, and batches are the same."""
 
-import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from resident import needs_proc, resident_mb
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
@@ -131,39 +130,14 @@ def test_a_file_that_ends_early_or_is_compressed_is_one_line(path: Path, tmp_pat
         load_arrays(tmp_path / "wide.npz")
 
 
-MEMORY = """
-import sys
-from pathlib import Path
-
-from framewatt.datasets.storing import load_arrays
-
-def resident_mb():
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "RssFile:"))) / 1024
-
-before = resident_mb()
-data = load_arrays(Path(sys.argv[1]))
-loaded = resident_mb()
-all_of_it = data.x_train.sum()
-print(loaded - before, resident_mb() - before)
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc: nothing tells a process's memory")
+@needs_proc
 def test_images_are_not_read_until_they_are_looked_at(drawn: Arrays, tmp_path: Path) -> None:
     many = np.arange(8000) % 7
     objects: Any = drawn.y_train
     empty = {name: values[:0] for name, values in objects.arrays().items()}
     none = replace(objects, **{**empty, "starts": np.zeros(8001, np.int64), "run_starts": np.zeros(1, np.int64)})
     save_arrays(tmp_path / "some.npz", replace(drawn, x_train=drawn.x_train[many], y_train=none))
-    answer = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(tmp_path / "some.npz")],
-        env={"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded_mb, read_mb = map(float, answer.stdout.split())
+    loaded_mb, read_mb = resident_mb(tmp_path / "some.npz", "data = load_arrays(path)", "data.x_train.sum()")
     assert loaded_mb < 20
     # Had the first number been that of a process whose memory is not counted, this one would be small, too.
     assert read_mb > 90

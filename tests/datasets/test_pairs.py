@@ -1,7 +1,5 @@
 """Pairs of sentences: what a model gets and what it is to say, stored once, and mapped when they are loaded."""
 
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checkout import ROOT
+from resident import needs_proc, resident_mb
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
@@ -162,27 +160,7 @@ def test_references_come_back_as_they_were(tmp_path: Path, text: str) -> None:
     assert load_arrays(saved(tmp_path, data)).references == data.references
 
 
-MEMORY = """
-import sys
-from pathlib import Path
-from framewatt.datasets.storing import load_arrays
-from framewatt.tasks import task_of
-
-def resident_mb():
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "RssFile:"))) / 1024
-
-before = resident_mb()
-data = load_arrays(Path(sys.argv[1]))
-loaded = resident_mb()
-next(task_of("translation").plan("train", data, 64))
-planned = resident_mb()
-all_of_it = data.x_train.values.sum() + data.y_train.values.sum()
-print(loaded - before, planned - before, resident_mb() - before)
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc: nothing tells a process's memory")
+@needs_proc
 def test_a_large_corpus_is_not_read_until_it_is_looked_at(tmp_path: Path) -> None:
     """600,000 pairs of 25 ids a side: 30 million tokens."""
     count, each = 600_000, 25
@@ -194,14 +172,12 @@ def test_a_large_corpus_is_not_read_until_it_is_looked_at(tmp_path: Path) -> Non
         if name.partition("_")[2].startswith("train")
     }
     path = saved(tmp_path, replace(some(), **fields_of({**train, **of_test})))
-    answer = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(path)],
-        env={"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=True,
+    loaded_mb, planned_mb, read_mb = resident_mb(
+        path,
+        "data = load_arrays(path)",
+        "next(task_of('translation').plan('train', data, 64))",
+        "data.x_train.values.sum() + data.y_train.values.sum()",
     )
-    loaded_mb, planned_mb, read_mb = map(float, answer.stdout.split())
     assert loaded_mb < 50
     # Lengths of all pairs and their order.
     assert planned_mb < 75

@@ -1,8 +1,6 @@
 """Streams of tokens: cut into segments without a copy, stored once, and mapped when they are loaded."""
 
 import struct
-import subprocess
-import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checkout import ROOT
+from resident import needs_proc, resident_mb
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
@@ -133,36 +131,12 @@ def test_what_is_mapped_is_aligned_and_what_is_written_into_it_stays_out_of_the_
     assert load_arrays(path).x_train[0].tolist() == [0, 1, 2]
 
 
-MEMORY = """
-import sys
-from pathlib import Path
-
-from framewatt.datasets.storing import load_arrays
-
-def resident_mb():
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "RssFile:"))) / 1024
-
-before = resident_mb()
-data = load_arrays(Path(sys.argv[1]))
-loaded = resident_mb()
-last = data.x_train[-1].sum()
-all_of_it = data.labels(test=False).sum()
-print(loaded - before, resident_mb() - before)
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc: nothing tells a process's memory")
+@needs_proc
 def test_a_long_stream_is_not_read_until_it_is_looked_at(tmp_path: Path) -> None:
     path = saved(tmp_path, stream(np.zeros(25_000_000, np.int64), segment=100))
-    answer = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(path)],
-        env={"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=True,
+    loaded_mb, read_mb = resident_mb(
+        path, "data = load_arrays(path)", "data.x_train[-1].sum(); data.labels(test=False).sum()"
     )
-    loaded_mb, read_mb = map(float, answer.stdout.split())
     assert loaded_mb < 20
     # Had the first number been that of a process whose memory is not counted, this one would be small, too.
     assert read_mb > 180
