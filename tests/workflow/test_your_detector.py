@@ -2,15 +2,14 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from checkout import ROOT, Checkout, python_of
+from checkout import ROOT, Checkout
+from user_models import checkout_with
 
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
@@ -32,17 +31,9 @@ FEWER = (
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    made = Checkout(tmp_path_factory.mktemp("checkout"))
-    for name in ("torch", "onnxruntime/cpu"):
-        made.share_environment(name)
-    (made.root / "config" / "studies" / "my-detector.yaml").write_text(FEWER)
-    folder = made.root / "my-models"
-    folder.mkdir()
-    for name, text in (("finders.py", FACTORY), ("photographs.py", PHOTOGRAPHS), ("zoo.py", ZOO)):
-        (folder / name).write_text(text)
-    subprocess.run([sys.executable, "photographs.py"], cwd=folder, check=True)
-    subprocess.run([python_of("torch"), "zoo.py"], cwd=folder, check=True)
-    return made
+    root = tmp_path_factory.mktemp("checkout")
+    files = {"finders.py": FACTORY, "photographs.py": PHOTOGRAPHS, "zoo.py": ZOO}
+    return checkout_with(root, "my-detector", FEWER, files, "photographs.py", "zoo.py")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -12,7 +11,8 @@ import pandas as pd
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from checkout import ROOT, Answer, Checkout, python_of
+from checkout import ROOT, Answer, Checkout
+from user_models import checkout_with
 
 from framewatt.base.files import sha256_of
 from framewatt.package.rebuild import rebuild
@@ -28,17 +28,9 @@ FEWER = STUDY.replace("repetitions: 8", "repetitions: 2")
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    made = Checkout(tmp_path_factory.mktemp("checkout"))
-    for name in ("torch", "onnxruntime/cpu"):
-        made.share_environment(name)
-    (made.root / "config" / "studies" / "my-model.yaml").write_text(FEWER)
-    folder = made.root / "my-models"
-    folder.mkdir()
-    for name, text in (("nets.py", FACTORY), ("samples.py", MAKE_SAMPLES), ("train.py", MAKE_MODEL)):
-        (folder / name).write_text(text)
-    subprocess.run([sys.executable, "samples.py"], cwd=folder, check=True)
-    subprocess.run([python_of("torch"), "train.py"], cwd=folder, check=True)
-    return made
+    root = tmp_path_factory.mktemp("checkout")
+    files = {"nets.py": FACTORY, "samples.py": MAKE_SAMPLES, "train.py": MAKE_MODEL}
+    return checkout_with(root, "my-model", FEWER, files, "samples.py", "train.py")
 
 
 @pytest.fixture(scope="module")
