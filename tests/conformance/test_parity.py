@@ -104,6 +104,9 @@ def test_detectors_find_the_same_and_learn_the_same(references: dict[str, Path],
     assert sheet["first_loss_difference"] < 1e-6
     # Of most batches; rounding decides on single ReLUs in some.
     assert sheet["gradients_difference"] < 1e-4
+    # With Keras' own running variance it is 6e-3, which no answer shows. An SSD normalises no batches.
+    assert (sheet["statistics_difference"] is None) == (model == "ssd_small")
+    assert (sheet["statistics_difference"] or 0) < 1e-4
     assert len(set(sheet["losses"])) == 10
     assert sheet["equal_answers_share"] >= 0.99
     assert next(iter(sheet["quality"].values()))["detections_per_image"] > 50, "there is something to compare"

@@ -24,6 +24,7 @@ def results(**change: Any) -> Results:
         "gradient/first.weight": draw.normal(size=(BATCHES, 2, 2)).astype(np.float32),
         # As the bias of attention's keys has: 0 but for rounding.
         "gradient/keys.bias": np.full((BATCHES, 2), 1e-8, np.float32),
+        "statistic/norm.running_var": draw.uniform(0.5, 1, 4).astype(np.float32),
     }
     return found | {name.replace("__", "/").replace("_dot_", "."): values for name, values in change.items()}
 
@@ -56,6 +57,13 @@ def off_in(batches: list[bool], factor: float = 1.01) -> Results:
     return found
 
 
+def statistics(factor: float) -> Results:
+    """Results whose running variance is another."""
+    found = results()
+    found["statistic/norm.running_var"][1] *= factor
+    return found
+
+
 LIES: dict[str, tuple[Results, Results, list[str]]] = {
     "another output": (results(before=results()["before"] * 1.001), results(), ["outputs"]),
     "another shape": (results(before=np.zeros((3, 5), np.float32)), results(), ["outputs"]),
@@ -77,6 +85,8 @@ LIES: dict[str, tuple[Results, Results, list[str]]] = {
     ),
     "another gradient in two of three batches": (off_in([True, True, False]), results(), ["gradients"]),
     "a gradient that is no number in one": (off_in([True, False, False], np.nan), results(), ["gradients"]),
+    "a running variance that is kept otherwise": (statistics(1.005), results(), ["statistics"]),
+    "a running variance that is no number": (statistics(np.nan), results(), ["statistics"]),
     "no training at all": (
         *(results(after=results()["before"]) for _ in range(2)),
         ["steps that change nothing"],

@@ -131,8 +131,10 @@ def computed(
     spec = gentle(spec, data, places)
     about["learning_rate"] = spec.training["learning_rate"]
     training, places, _ = begun(engine, spec, data)
-    put(matched(places, weights), weights)
+    places = matched(places, weights)
+    put(places, weights)
     found["losses"] = np.array([training.loss_of(training.run(batch)) for batch in first(training, STEPS)])
+    found |= {f"statistic/{name}": place.read() for name, place in places.items() if not place.trained}
     found["after"], _ = _answers(engine, training, data)
     training.close()
     about["losses"] = [loss if np.isfinite(loss) else None for loss in found["losses"].tolist()]

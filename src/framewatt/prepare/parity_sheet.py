@@ -17,7 +17,7 @@ OUTPUTS = 1e-4
 FIRST_LOSS = 1e-5
 STEPS = 1e-3
 """Largest relative differences of the same model in fp32 on a CPU: of outputs; of the first loss; of gradients, of the
-losses of ten steps, and of outputs after them. Frameworks add in other orders."""
+losses of ten steps, and of outputs and statistics of batches after them. Frameworks add in other orders."""
 
 QUALITY = 1e-3
 """Largest difference of a metric of such answers that is a share, as average precision is."""
@@ -33,6 +33,7 @@ _OUTPUTS = ("outputs_difference", "after_difference")
 _OF_STEPS = (
     *("first_loss_difference", "losses_difference"),
     *("gradients_difference", "gradients_where", "gradients_largest"),
+    *("statistics_difference", "statistics_where"),
 )
 
 Values = NDArray[Any]
@@ -44,8 +45,8 @@ def compare(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]
     Args:
         task: of the model.
         ours: of a framework: `before` and `after`, outputs (n, …) before and after steps of training; `losses`, of the
-            steps, (k,); `gradient/<name>` of each trained weight by some batches, (batches, …). Without training there
-            are outputs `before` alone.
+            steps, (k,); `gradient/<name>` of each trained weight by some batches, (batches, …); `statistic/<name>` of
+            each that is not trained, after the steps. Without training there are outputs `before` alone.
         theirs: of the reference, the same.
 
     Returns:
@@ -53,7 +54,9 @@ def compare(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]
         `outputs_reason`; `equal_answers_share` (None but for answers of a search); `first_loss_difference`,
         `losses_difference`, relative; `gradients_difference`, the largest of all tensors, of each the median over
         batches, relative, `gradients_where`, its name, and `gradients_largest`, of any tensor and batch; `moved`, by
-        how much the steps changed the reference's outputs, relative; `steps_reason`, why there were none.
+        how much the steps changed the reference's outputs, relative; `statistics_difference` and `statistics_where`,
+        of statistics of batches, relative to the largest of each (None where there are none); `steps_reason`, why
+        there were no steps.
     """
     found = _of_outputs(task, ours, theirs)
     if "losses" in theirs:
@@ -110,7 +113,17 @@ def _of_steps(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[
         "gradients_difference": gradients[where],
         "gradients_where": where.partition("/")[2],
         "gradients_largest": float(np.max(list(apart.values()))),
+        **_of_statistics(ours, theirs),
     }
+
+
+def _of_statistics(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
+    """How far statistics of batches are apart: where maps are large, outputs hardly show how they are kept."""
+    apart = {name: relative(ours[name], theirs[name]) for name in theirs if name.startswith("statistic/")}
+    if not apart:
+        return {"statistics_difference": None, "statistics_where": None}
+    where = max(apart, key=apart.__getitem__)
+    return {"statistics_difference": apart[where], "statistics_where": where.partition("/")[2]}
 
 
 def relative(ours: Values, theirs: Values) -> float:
@@ -165,6 +178,10 @@ def _beyond(found: Mapping[str, Any]) -> list[str]:
         for name, most in limits.items()
         if name not in left_out and (found[name] is None or found[name] > most)
     ]
+    # Models without any have none, nor have sheets from before they were compared.
+    statistics = found.get("statistics_difference")
+    if (statistics is None and found.get("statistics_where")) or (statistics or 0) > STEPS:
+        beyond.append("statistics")
     if not searched and not stepless and not found["moved"]:
         beyond.append("steps that change nothing")
     return [*beyond, *(["answers"] if share is not None and share < ANSWERS else [])]

@@ -8,7 +8,7 @@ import pandas as pd
 from framewatt.tables.columns import Show, table_of, text_of, whole
 from framewatt.tables.table import Table, significant
 
-_DIFFERENCES = ("outputs", "first_loss", "losses", "gradients", "after")
+_DIFFERENCES = ("outputs", "first_loss", "losses", "gradients", "statistics", "after")
 _COUNTS = ("parameters", "tensors", "flops")
 _KEYS = [
     *("model", "framework", "reference", "verdict", "beyond", "reason"),
@@ -17,6 +17,7 @@ _KEYS = [
     *(
         "gradients_where",
         "gradients_largest",
+        "statistics_where",
         "equal_answers_share",
         "matched_by",
         "quality",
@@ -51,6 +52,7 @@ def parity(sheets: Iterable[Mapping[str, Any]]) -> Table:
         "Ten losses": lambda r: significant(r["losses_difference"], 2),
         "Gradients": lambda r: significant(r["gradients_difference"], 2),
         "In any batch": lambda r: significant(r["gradients_largest"], 2),
+        "Statistics": lambda r: significant(r["statistics_difference"], 2),
         "Outputs after": lambda r: significant(r["after_difference"], 2),
         "Equal answers": lambda r: significant(r["equal_answers_share"], 3),
         "Metric": text_of("quality"),
@@ -80,6 +82,7 @@ def _row(sheet: Mapping[str, Any]) -> dict[str, Any]:
         **{f"{name}_difference": sheet.get(f"{name}_difference") for name in _DIFFERENCES},
         "gradients_where": sheet.get("gradients_where"),
         "gradients_largest": sheet.get("gradients_largest"),
+        "statistics_where": sheet.get("statistics_where"),
         "equal_answers_share": sheet.get("equal_answers_share"),
         "matched_by": sheet.get("matched_by"),
         "quality": _primary(sheet),
