@@ -4,9 +4,11 @@ import json
 import os
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from checkout import ROOT, python_of
 from stages import run_stages, run_until
@@ -55,6 +57,19 @@ def test_an_export_that_finds_nothing_is_not_called_equal(tmp_path: Path) -> Non
     save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 8, "test_samples": 8, "size": 128}))
     _, check = run_stages("torch", {"model": "retinanet_small", "weights": "seeded"}, tmp_path)
     assert (check["status"], check["reason"], check["equal_answers_share"]) == ("deviates", NOTHING, None)
+
+
+@pytest.mark.parametrize("framework", ["torch", "tensorflow"])
+def test_a_mask_rcnn_learns_where_no_image_has_an_object(framework: str, tmp_path: Path) -> None:
+    """As of batches of one photograph some do. oneDNN has no gradient of a convolution over no box."""
+    data = make_arrays({**SHAPES, "masks": True, "train_samples": 8, "test_samples": 8, "size": 128})
+    objects: Any = data.y_train
+    none = {name: values[:0] for name, values in objects.arrays().items()}
+    starts = {"starts": np.zeros(len(objects) + 1, np.int64), "run_starts": np.zeros(1, np.int64)}
+    save_arrays(tmp_path / "data.npz", replace(data, y_train=replace(objects, **none | starts)))
+    run_until("train", framework, {"model": "mask_rcnn_small", "weights": "trained"}, tmp_path)
+    (epoch,) = json.loads((tmp_path / "train" / "train.json").read_text())["epochs"]
+    assert 0 < epoch["loss_mean"] < 10
 
 
 REFUSED: dict[str, tuple[str, dict[str, Any], int, str]] = {

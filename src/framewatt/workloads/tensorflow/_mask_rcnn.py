@@ -132,14 +132,17 @@ class MaskRCNN(keras.Model):
         off = tf.where(object_there, _smooth(moves - shifts(aim, base, CODED)), 0.0)
         of_boxes = tf.reduce_sum(off) / tf.cast(tf.size(labels), tf.float32)
         chosen = tf.where(positive)
+        there_are_some = tf.shape(chosen)[0] > 0
+        # Where no image has an object, one box is looked at and does not count: oneDNN has no gradient of a convolution
+        # over none.
+        chosen = tf.cond(there_are_some, lambda: chosen, lambda: tf.zeros([1, 2], tf.int64))
         asked = tf.stack([tf.cast(chosen[:, 0], tf.int32), tf.gather_nd(numbers, chosen)], axis=1)
         rows = tf.gather_nd(proposals, chosen)
-        kinds = tf.cast(tf.gather_nd(classes, asked), tf.int32)
+        kinds = tf.cast(tf.maximum(tf.gather_nd(classes, asked), 0), tf.int32)
         ours = self._masks(maps, rows, asked[:, 0], kinds, training=True)
         theirs = masks_within(tf.cast(tf.gather_nd(masks, asked), tf.float32), rows, MASK)
         of_masks = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(theirs, ours))
-        # Of no mask there is no mean.
-        of_masks = tf.where(tf.size(kinds) > 0, of_masks, 0.0)
+        of_masks = tf.where(there_are_some, of_masks, 0.0)
         self._draws.assign_add(1)
         return of_proposals + tf.reduce_mean(entropy) + of_boxes + of_masks
 
