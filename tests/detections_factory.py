@@ -64,3 +64,17 @@ def weights(model: str, outputs: np.ndarray, data: Arrays, folder: Path, **chang
     epochs = [{"epoch": 1, "quality": quality_of(task.judge(outputs, data))}]
     made = {"model": model, "status": "ok", "reason": None, "weights": "trained", "epochs": epochs}
     return {**made, **told, "shown": shown, **changes}
+
+
+def perfect(data: Arrays) -> np.ndarray:
+    """What a detector gives that finds every object, with the box's own form as its mask."""
+    objects: Any = data.y_test
+    found = np.full((len(objects), int(np.diff(objects.starts).max()), BOX + MASK**2), -1, np.float32)
+    for image, first in enumerate(objects.starts[:-1]):
+        for place, number in enumerate(range(first, objects.starts[image + 1])):
+            left, top, right, bottom = objects.boxes[number].astype(int)
+            seen = objects.mask(number)[top:bottom, left:right]
+            down, across = ((np.arange(MASK) + 0.5) / MASK * side for side in seen.shape)
+            cells = seen[down.astype(int)][:, across.astype(int)]
+            found[image, place] = [*objects.boxes[number], 0.9, objects.classes[number], *cells.ravel()]
+    return found
