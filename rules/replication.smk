@@ -21,6 +21,8 @@ rule replication:
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
         comparisons=rules.statistics.output.comparisons,
+        plan=rules.plan.output.record,
+        records=run_records,
         published=paper_files("resources/published", "csv"),
         authors=authors_results,
         image=orchestrator_image,

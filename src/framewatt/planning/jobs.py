@@ -14,6 +14,7 @@ from framewatt.study.options import OPTIONS, QUANTISED
 from framewatt.study.purpose import MEASURE
 from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
+from framewatt.study.training import training_of
 from framewatt.study.weights import weights_of
 from framewatt.witness.policy import USUAL
 from framewatt.workloads.contract import EVALUATED, Spec
@@ -81,18 +82,18 @@ def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
         "provider": NATIVE,
         "threads": study.threads,
         "seed": study.settings["seed"],
-        "batch_size": study.settings["training"]["batch_size"],
-        "training": _training(study),
+        "batch_size": training_of(study.settings, cell.workload)["batch_size"],
+        "training": _training(study, cell),
         "weights": weights_of(study.settings, cell.workload),
         "attempt": attempt,
         **_own(study, cell, cell.framework),
     }
 
 
-def _training(study: Study) -> dict[str, Any]:
-    """The study's training settings without the optimizer (an option) and the batch size (a field of the job)."""
+def _training(study: Study, cell: Cell) -> dict[str, Any]:
+    """How a cell's model is trained, without the optimizer (an option) and the batch size (a field of the job)."""
     left_out = ("optimizer", "batch_size")
-    told = study.settings["training"].items()
+    told = training_of(study.settings, cell.workload).items()
     return {key: value for key, value in told if key not in left_out and value is not None}
 
 
@@ -109,7 +110,7 @@ def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
 
 def train_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     """Training of the weights that a cell uses."""
-    optimizer = study.settings["training"]["optimizer"]
+    optimizer = training_of(study.settings, cell.workload)["optimizer"]
     return _model_job(study, cell, attempt) | {
         "engine": cell.framework,
         "timeout_s": _TRAINING_TIMEOUT_S,
@@ -187,8 +188,9 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
         "weights": weights_of(study.settings, cell.workload),
     }
     if cell.phase == "train":
-        rate = options.pop("learning_rate", settings["training"]["learning_rate"])
-        phase = {"window": ahead, "training": {**_training(study), "learning_rate": rate}, "weights": None}
+        training = _training(study, cell)
+        rate = options.pop("learning_rate", training["learning_rate"])
+        phase = {"window": ahead, "training": {**training, "learning_rate": rate}, "weights": None}
     threads = options.pop("threads", study.threads)
     return {
         "purpose": MEASURE,

@@ -57,12 +57,13 @@ def cheaper(
 def ratio(means: pd.DataFrame, quantity: str, phase: str, cheaper: str, model: str) -> Answer:
     """The dearer framework's mean over the cheaper's (equation 1); energy is PKG + RAM + GPU."""
     of_model = _cases(means, phase, model).droplevel(["phase", "model"])
-    each = {name: _ratio(of_model.loc[name], cheaper) for name in ENERGIES}
+    metered = [name for name in ENERGIES if name in of_model.index]
+    each = {name: _ratio(of_model.loc[name], cheaper) for name in metered}
     if quantity != "energy":
         return Answer(_ratio(of_model.loc[quantity], cheaper))
     shown = ", ".join(f"{name[:3].upper()} {value:.2f}" for name, value in each.items())
-    note = f"{shown}; mean of these three {sum(each.values()) / len(each):.2f}"
-    return Answer(_ratio(of_model.loc[list(ENERGIES)].sum(), cheaper), note)
+    note = f"{shown}; mean of these three {sum(each.values()) / len(each):.2f}" if len(each) > 1 else ""
+    return Answer(_ratio(of_model.loc[metered].sum(), cheaper), note)
 
 
 def mean_ratio(means: pd.DataFrame, quantity: str, phase: str, cheaper: str, models: str) -> Answer:
@@ -79,7 +80,7 @@ def hours(means: pd.DataFrame, idle_s: str) -> Answer:
     return Answer(seconds / 3600, f"{10 * times.size} runs; {_RUNS * times.to_numpy().sum() / 3600:.1f} h without idle")
 
 
-def accuracy(means: pd.DataFrame) -> Answer:
+def accuracy(means: pd.DataFrame, model: str, better: str) -> Answer:
     """Not recounted: the accuracies stand in Figure 1 as colours only."""
     return Answer(None, "the paper prints no accuracy as a number, and the raw results hold none")
 
@@ -121,4 +122,5 @@ def _ratio(row: pd.Series, cheaper: str) -> float:
 
 def _counted(found: pd.Series, total: int, give: str) -> Answer:
     count = int(found.sum())
-    return Answer(100 * count / total if give == "percent" else count, f"{count} of {total}")
+    note = f"{count} of {total}"
+    return Answer(100 * count / total, note) if give == "percent" else Answer(count, note, out_of=total)

@@ -25,7 +25,7 @@ def recount_correlations(printed: pd.DataFrame, raw: pd.DataFrame, resources: Pa
         raw: means of the raw results.
         resources: folder of the published tables.
     """
-    for row in _printed_rho(resources).to_dict("records"):
+    for row in printed_rho(resources).to_dict("records"):
         for framework in FRAMEWORKS:
             for basis, means in (("printed means", printed), ("raw results", raw)):
                 yield Recount(
@@ -50,7 +50,7 @@ def spearman_variants(printed: pd.DataFrame, raw: pd.DataFrame, resources: Path)
     Returns:
         VARIANTS_COLUMNS, one row per choice and framework; raw results that are not given have none.
     """
-    table = _printed_rho(resources)
+    table = printed_rho(resources)
     rows = []
     for framework in FRAMEWORKS:
         as_printed = dict(zip(table["quantity"], table[f"{framework}_rho"], strict=True))
@@ -62,7 +62,8 @@ def spearman_variants(printed: pd.DataFrame, raw: pd.DataFrame, resources: Path)
     return pd.DataFrame(rows, columns=VARIANTS_COLUMNS)
 
 
-def _printed_rho(resources: Path) -> pd.DataFrame:
+def printed_rho(resources: Path) -> pd.DataFrame:
+    """Table 4 as it is printed: columns pair, pytorch_rho, tensorflow_rho (text), quantity."""
     table = read_table(resources / "georgiou2022_table4_spearman.csv")
     return table.assign(quantity=table["pair"].str.split().str[0].str.lower() + "_energy")
 

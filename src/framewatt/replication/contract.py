@@ -1,13 +1,15 @@
 """Input of a paper's replication, and the finding on one of its claims."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
+from framewatt.planning.planned import planned_runs
 from framewatt.published.written import read_verdicts
 from framewatt.tables.columns import Show, table_of, text_of
 from framewatt.tables.table import Table, significant
@@ -24,6 +26,8 @@ class Measured:
         epochs: the epochs frame.
         comparisons: statistics of pairs (COMPARISONS_COLUMNS).
         resources: folder of the published tables and claims.
+        cells: of the study's plan, in its order: `id` and the level of every factor.
+        records: of the planned runs.
         recounted: what the authors' own files give for each claim, by its id; empty where they are not given.
     """
 
@@ -31,11 +35,13 @@ class Measured:
     epochs: pd.DataFrame
     comparisons: pd.DataFrame
     resources: Path
+    cells: Sequence[Mapping[str, Any]] = ()
+    records: Sequence[Mapping[str, Any]] = ()
     recounted: Mapping[str, float | None] = field(default_factory=dict)
 
 
 def read_measured(files: Any) -> Measured:
-    """What a rule's input names: `runs`, `epochs`, `comparisons`, the folder of the files `published`, and `authors`.
+    """What a rule's input names: `runs`, `epochs`, `comparisons`, `plan`, `records`, the files `published`, `authors`.
 
     Args:
         files: Snakemake's input.
@@ -45,6 +51,8 @@ def read_measured(files: Any) -> Measured:
         pd.read_parquet(files.epochs),
         read_csv(files.comparisons),
         Path(files.published[0]).parent,
+        read_json(Path(files.plan))["cells"],
+        list(planned_runs(files.plan, files.records).values()),
         recounted(Path(str(files.authors))) if files.authors else {},
     )
 
@@ -89,8 +97,8 @@ class Finding:
     why: str
 
 
-def claims_table(paper: str, findings: Iterable[Finding]) -> Table:
-    """The table `claims`: one row per claim."""
+def claims_table(paper: str, findings: Iterable[Finding], name: str = "claims", caption: str = "") -> Table:
+    """A table of one row per claim: `claims`, or one of another name that says in its caption what it is from."""
     names = [field.name for field in fields(Finding)]
     data = pd.DataFrame([asdict(finding) for finding in findings], columns=names)
     data = data.astype({"here": "float64", "p": "float64", "out_of": "Int64"})
@@ -103,7 +111,7 @@ def claims_table(paper: str, findings: Iterable[Finding]) -> Table:
         "Largest p": lambda r: significant(r["p"], 3),
         "Why": text_of("why"),
     }
-    return table_of("claims", f"Claims of {paper}, and what these runs say of them", data, shown)
+    return table_of(name, caption or f"Claims of {paper}, and what these runs say of them", data, shown)
 
 
 def _here(row: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from framewatt.frames.factor_words import label, phrase
@@ -14,6 +14,7 @@ from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
 from framewatt.report.tables import Table
 from framewatt.study.factors import shared
 from framewatt.study.statistical_tests import NAMES
+from framewatt.study.training import training_of
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
 
 _OPTIMIZERS = {"sgd": "SGD", "adam": "Adam", "lamb": "LAMB"}
@@ -41,7 +42,7 @@ def measured(material: Material) -> Facts:
 def _blocks_and_windows(material: Material) -> Facts:
     """How often cells were measured, in which order, and what was timed."""
     plan, settings = material.plan, material.plan["settings"]
-    window, training = settings["window"], settings["training"]
+    window = settings["window"]
     facts = [
         (
             "Blocks",
@@ -58,22 +59,33 @@ def _blocks_and_windows(material: Material) -> Facts:
             )
         )
         inferred = {cell["workload"]: None for cell in plan["cells"] if cell["phase"] == "infer"}
-        if {TRAINED, FINE_TUNED} & {weights_of(settings, name) for name in inferred}:
-            facts.append(
-                (
-                    "Weights are trained in",
-                    f"{plural(training['epochs'], 'epoch')} of {_OPTIMIZERS[training['optimizer']]} at learning rate "
-                    f"{training['learning_rate']:g}, in batches of {training['batch_size']}{_tuned(training)}",
-                )
-            )
-    if any(cell["phase"] == "train" for cell in plan["cells"]):
-        facts.append(
-            (
-                "Timed in training",
-                f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation{_tuned(training)}",
-            )
-        )
+        taught = [name for name in inferred if weights_of(settings, name) in (TRAINED, FINE_TUNED)]
+        if taught:
+            facts.append(("Weights are trained in", _by_model(settings, taught, _made)))
+    trained = list({cell["workload"]: None for cell in plan["cells"] if cell["phase"] == "train"})
+    if trained:
+        facts.append(("Timed in training", _by_model(settings, trained, _timed)))
     return [*facts, ("Rest before a run", _rest(settings["cool_down"]))]
+
+
+def _by_model(settings: Mapping[str, Any], models: Sequence[str], words: Callable[[Mapping[str, Any]], str]) -> str:
+    """How models are trained: once where that is the same of all of them, else model by model."""
+    told = {name: words(training_of(settings, name)) for name in models}
+    each = [f"{name}: {text}" for name, text in told.items()]
+    return ". ".join(each) if len(set(told.values())) > 1 else told[models[0]]
+
+
+def _made(training: Mapping[str, Any]) -> str:
+    """How weights are made."""
+    return (
+        f"{plural(training['epochs'], 'epoch')} of {_OPTIMIZERS[training['optimizer']]} at learning rate "
+        f"{training['learning_rate']:g}, in batches of {training['batch_size']}{_tuned(training)}"
+    )
+
+
+def _timed(training: Mapping[str, Any]) -> str:
+    """What a measured training is."""
+    return f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation{_tuned(training)}"
 
 
 def _tuned(training: Mapping[str, Any]) -> str:

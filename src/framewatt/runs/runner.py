@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -22,6 +23,7 @@ from framewatt.meters.trace import Trace
 from framewatt.meters.trace_file import write_trace
 from framewatt.meters.visible import GPU_ORDER
 from framewatt.preflight import check_machine
+from framewatt.runs.caches import prepared
 from framewatt.runs.chain import MEASURED, Chain, hashes_of
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.clocks import Instant
@@ -92,6 +94,10 @@ def measure(
     missing = job["missing"]
     if missing is None and environment["status"] != "ok":
         missing = f"environment {environment['name']}: {environment['reason']}"
+    caches = None
+    if missing is None:
+        # Before the rest, in which the machine cools down from it.
+        caches = prepared(job, _python_of(environment), lambda one: _pass_over(one, environment, files.log, lock))
     rest_began = time.monotonic()
     if missing is None:
         time.sleep(max(job["cool_down"]["rest_s"] - _OBSERVE_S, 0))
@@ -118,6 +124,7 @@ def measure(
         _keep_predictions(result, scratch / PREDICTIONS, files.predictions)
         events = _events(events_path, outcome)
     around = {
+        **({"caches": caches} if caches else {}),
         "cool_down_s": rested_s,
         "returned_to_idle": returned,
         "preflight": preflight,
@@ -135,7 +142,19 @@ def measure(
     return None if record["status"] == OK else "; ".join(record["reasons"])
 
 
-def _work(job: RunJob, environment: Mapping[str, Any], scratch: Path, log: Path, lock: Held) -> Outcome:
+def _python_of(environment: Mapping[str, Any]) -> Path:
+    """The interpreter of an environment; in a container its record has the name alone."""
+    python = str(environment["python"])
+    return Path(shutil.which(python) or python)
+
+
+def _pass_over(job: Mapping[str, Any], environment: Mapping[str, Any], log: Path, lock: Held) -> str | None:
+    """Run a job without measuring it; why it failed, or None."""
+    with scratch_folder() as scratch:
+        return _work(job, environment, scratch, log, lock).reason
+
+
+def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path, log: Path, lock: Held) -> Outcome:
     """Run the worker in the framework's environment."""
     paths = {"events": str(scratch / "events.jsonl"), "result": str(scratch / "result.json")}
     (scratch / "job.json").write_text(json.dumps({**job, **paths}))

@@ -7,6 +7,7 @@ from typing import Any
 from framewatt.host.supervision import Outcome
 from framewatt.preflight import objections
 from framewatt.runs.batches import STREAMED
+from framewatt.runs.caches import flags_of as flags_of_caches
 from framewatt.runs.clocks import step_within
 from framewatt.runs.variables import flags_of
 from framewatt.tasks import METRICS
@@ -71,7 +72,8 @@ def judge(
         result: the worker's result, or None.
         primary: the window that the result names, with the energy of every domain; None where it was not closed.
         around: what was recorded around the run: `error` of the sampling process or None, findings of `preflight`,
-            `returned_to_idle`, `clock`, and the machine's `lock` (None in records older than the lock).
+            `returned_to_idle`, `clock`, the machine's `lock` (None in records older than the lock), and the state of the
+            `caches` where the job names one.
     """
     reasons = [outcome.reason] if outcome.reason else []
     if around["error"]:
@@ -124,6 +126,7 @@ def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str,
         flags.append(
             f"power was not back to within {100 * cool_down['idle_band']:g} % of idle in {cool_down['timeout_s']:g} s"
         )
+    flags += flags_of_caches(around.get("caches"))
     if step := step_within(around["clock"]):
         flags.append(step)
     if around["lock"] and not around["lock"]["machine_wide"]:

@@ -23,6 +23,9 @@ LAMB = "lamb"
 GREEDY = "greedy"
 """Level of the option `decoding`: the likeliest token each time, in place of a model's own search."""
 
+COLD, WARM = "cold", "warm"
+"""Levels of the option `caches`, beside that of caches as the run before left them."""
+
 TUNED = ("torch", "tensorflow")
 """Frameworks that have LAMB, clipping of gradients and schedules, and take the same steps by them."""
 
@@ -166,6 +169,10 @@ def _load(cell: Configuration, level: Level, device: str) -> str | None:
     return "requests are put from Python" if cell.changed.get("client") == "node" else None
 
 
+def _caches(cell: Configuration, level: Level, device: str) -> str | None:
+    return None
+
+
 def _decoding(cell: Configuration, level: Level, device: str) -> str | None:
     if cell.phase == "train":
         return "training is given the translations and decodes none"
@@ -247,6 +254,14 @@ OPTIONS: Mapping[str, Option] = {
             "default",
             _decoding,
             word="decoding",
+        ),
+        Option(
+            "caches",
+            "What is in memory of the files that a run reads when it begins: what the runs before it left (`as_found`), "
+            "as little as the kernel allows (`cold`), or what an unmeasured pass left that is made at once before (`warm`).",
+            _words("as_found", COLD, WARM),
+            "as_found",
+            _caches,
         ),
         Option(
             "load",

@@ -17,7 +17,7 @@ from framewatt.study.options import Level, optional, with_options
 from framewatt.study.own_models import OwnModel, own_models
 from framewatt.study.runtimes import RUNTIMES
 from framewatt.study.stopping_rule import check_rule, most_blocks
-from framewatt.study.training import check_training
+from framewatt.study.training import check_training, with_models
 
 MOST_RUNS = 100_000
 """Most runs of one study: at a minute each, ten weeks."""
@@ -99,9 +99,10 @@ class Study:
 
 
 def schema_of_measuring(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of the study schema that holds for studies that measure, with the options of their factors."""
+    """The part of the study schema that holds for studies that measure, with options and what models have of their own."""
     properties = {key: sub for key, sub in schema["properties"].items() if key != "files"}
-    return with_options({**schema, "required": [*schema["required"], "factors"], "properties": properties})
+    measuring = {**schema, "required": [*schema["required"], "factors"], "properties": properties}
+    return with_models(with_options(measuring))
 
 
 def load_study(

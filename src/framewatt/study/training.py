@@ -1,4 +1,4 @@
-"""Settings of a study's `training` that its schema cannot check: which optimizer and which framework they are for."""
+"""A study's `training`: what each model has of it, and what its schema cannot check of it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +19,9 @@ NEEDED = {
 }
 """Keys of a schedule, by its kind."""
 
+OF_MODELS = "models"
+"""Key of `training` under which models have settings of their own."""
+
 _TUNING = ("clip_norm", "schedule", "weight_decay")
 """Settings that only the frameworks of options.TUNED have."""
 
@@ -28,16 +31,53 @@ class _Trained:
     """A training that a study makes: of a measured run, or of weights for inference.
 
     Attributes:
+        workload: of which model.
         framework: in which.
         optimizer: level of the option.
         rate: learning rate.
         measured: whether it is a run.
     """
 
+    workload: str
     framework: str
     optimizer: str
     rate: float
     measured: bool
+
+
+def training_of(settings: Mapping[str, Any], workload: str) -> dict[str, Any]:
+    """How a model is trained: the study's settings, with those in their place that the model has of its own.
+
+    Args:
+        settings: of a study.
+        workload: name of the model.
+    """
+    training = dict(settings["training"])
+    # Settings from before models could have their own have no such key.
+    return training | training.pop(OF_MODELS, {}).get(workload, {})
+
+
+def with_models(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of measuring studies, in whose `training` every model may have settings of its own."""
+    properties = schema["properties"]
+    training = properties["training"]
+    keys = {
+        name: {word: value for word, value in key.items() if word != "default"}
+        for name, key in training["properties"].items()
+    }
+    of_models = {
+        "description": "By model, the settings that it has in place of these.",
+        "type": "object",
+        "default": {},
+        "additionalProperties": {
+            "type": "object",
+            "additionalProperties": False,
+            "minProperties": 1,
+            "properties": keys,
+        },
+    }
+    extended = {**training, "properties": {**training["properties"], OF_MODELS: of_models}}
+    return {**schema, "properties": {**properties, "training": extended}}
 
 
 def check_training(settings: Mapping[str, Any], cells: Iterable[Cell], path: str) -> None:
@@ -49,16 +89,29 @@ def check_training(settings: Mapping[str, Any], cells: Iterable[Cell], path: str
         path: the study file.
 
     Raises:
-        FramewattError: a schedule lacks a key of its kind, has one of another, or ends above a learning rate; or a
-            framework or an optimizer has no such setting and would silently train without it.
+        FramewattError: a schedule lacks a key of its kind, has one of another, or ends above a learning rate; a
+            framework or an optimizer has no such setting and would silently train without it; or a model that has
+            settings of its own is none of the study's, or has a learning rate that is a factor, too.
     """
-    training = settings["training"]
-    schedule = training["schedule"]
-    where = f"{path}: training"
-    if schedule:
-        _check_keys(schedule, where)
-    trained = list(dict.fromkeys(_trained(settings, cells)))
-    for one in trained:
+    cells = list(cells)
+    own = settings["training"][OF_MODELS]
+    workloads = sorted({cell.workload for cell in cells})
+    for name, said in own.items():
+        if name not in workloads:
+            raise FramewattError(
+                f"{path}: training.{OF_MODELS}: found {name!r}; allowed: a model of the study: {', '.join(workloads)}"
+            )
+        if "learning_rate" in said and any(cross["learning_rate"] for cross in settings["factors"]):
+            raise FramewattError(
+                f"{path}: training.{OF_MODELS}.{name}.learning_rate: found {said['learning_rate']:g} beside the factor "
+                "learning_rate; allowed: one of the two"
+            )
+    for one in dict.fromkeys(_trained(settings, cells)):
+        where = f"{path}: training" + (f".{OF_MODELS}.{one.workload}" if one.workload in own else "")
+        training = training_of(settings, one.workload)
+        schedule = training["schedule"]
+        if schedule:
+            _check_keys(schedule, where)
         if one.framework not in TUNED:
             _check_framework(one, training, where)
         if one.optimizer != LAMB and training["weight_decay"]:
@@ -103,15 +156,16 @@ def _check_framework(one: _Trained, training: Mapping[str, Any], where: str) -> 
 
 
 def _trained(settings: Mapping[str, Any], cells: Iterable[Cell]) -> Iterable[_Trained]:
-    training = settings["training"]
     for cell in cells:
-        changed = cell.changed
+        changed, training = cell.changed, training_of(settings, cell.workload)
         if cell.phase == "train":
             optimizer = changed.get("optimizer", OPTIONS["optimizer"].default)
             rate = changed.get("learning_rate", training["learning_rate"])
-            yield _Trained(cell.framework, str(optimizer), float(rate), measured=True)
+            yield _Trained(cell.workload, cell.framework, str(optimizer), float(rate), measured=True)
         elif cell.framework != ONNX and weights_of(settings, cell.workload) in (TRAINED, FINE_TUNED):
-            yield _Trained(cell.framework, training["optimizer"], training["learning_rate"], measured=False)
+            yield _Trained(
+                cell.workload, cell.framework, training["optimizer"], training["learning_rate"], measured=False
+            )
 
 
 def _purpose(one: _Trained) -> str:

@@ -11,6 +11,7 @@ from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.parity_sheet import verdict_of
 from framewatt.runs.verdict import OK
 from framewatt.study.study import Study
+from framewatt.study.training import training_of
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
 from framewatt.tasks.contract import ANSWERS
 
@@ -53,7 +54,7 @@ def _weights(package: Opened, study: Study) -> Iterator[str]:
         if record.get("status") != OK:
             continue
         source = weights_of(study.settings, cell.workload)
-        epochs = study.settings["training"]["epochs"] if source in (TRAINED, FINE_TUNED) else 0
+        epochs = training_of(study.settings, cell.workload)["epochs"] if source in (TRAINED, FINE_TUNED) else 0
         found = {"framework": cell.framework, "weights": source, "epochs": list(range(1, epochs + 1))}
         told = {**{key: record.get(key) for key in found}, "epochs": [one.get("epoch") for one in record["epochs"]]}
         yield from some(differences(told, found, by="it says", why="the study gives"), f"train/{name}/train.json")

@@ -13,6 +13,7 @@ from framewatt.study.cell import Cell
 from framewatt.study.own_models import OWN, SYNTHETIC
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
+from framewatt.study.training import training_of
 from framewatt.study.weights import SEEDED, weights_of
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import Task
@@ -106,7 +107,7 @@ def _trained(study: Study, data: Mapping[str, Any], cell: Cell, record: Mapping[
     """Units of a training: the training set without its last incomplete batch, epoch by epoch."""
     size = min(cell.batch_size, data["train_samples"])
     each = data["train_samples"] // size * size
-    found = [each] * study.settings["training"]["epochs"]
+    found = [each] * training_of(study.settings, cell.workload)["epochs"]
     told = [epoch["units"] for epoch in record["epochs"]]
     if "train_units" in data:
         high = data["train_units"] - (data["train_samples"] - each)

@@ -1,4 +1,4 @@
-"""Settings that leave their mark on a run: for how long it was timed, warmed up and rested."""
+"""Settings that leave their mark on a run: how long it was timed, warmed up and rested, and with which caches."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -13,6 +13,7 @@ from framewatt.package.verification.samples import data_of
 from framewatt.runs.batches import AHEAD_GB, always_ahead, made
 from framewatt.runs.verdict import OK
 from framewatt.study.cell import Cell
+from framewatt.study.options import COLD
 from framewatt.study.study import Study
 
 _ROUNDED_S = 1e-6
@@ -24,7 +25,7 @@ processor was held back later."""
 
 
 def problems(package: Opened, study: Study) -> Iterator[str]:
-    """Where runs were not timed, warmed up or rested for as long as the study file says.
+    """Where runs were not timed, warmed up, rested or prepared as the study file says.
 
     Runs from before jobs had hashes may have been measured under earlier settings than the study's last.
     """
@@ -33,7 +34,7 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
     settings = study.settings
     for run, record in package.records:
         cell = study.cell(run.cell)
-        lines = [*_rested(record, settings["cool_down"]), *_made(cell, record, settings["window"])]
+        lines = [*_rested(record, settings["cool_down"]), *_made(cell, record, settings["window"]), *_cached(cell, record)]
         # Requests that arrive at a rate: see open_loops.
         if cell.phase == "infer" and record["status"] == OK and record["latency"] and not is_open(record):
             whole = -(-data_of(package, cell)["test_samples"] // cell.batch_size)
@@ -49,6 +50,17 @@ def _made(cell: Cell, record: Mapping[str, Any], window: Mapping[str, Any]) -> I
         yield f"batches: the record does not say how they were made; the study file says window.ahead_gb {ahead_gb:g}"
     if told and told["made"] != (expected := made(told["pass_b"], ahead_gb)):
         yield f"batches: the record says {told['made']}, with {told['pass_b']} bytes a pass they are {expected}"
+
+
+def _cached(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
+    """Caches that were put into another state than the cell names (runs.caches); a run that never began may have none."""
+    wanted, told = cell.changed.get("caches"), record.get("caches")
+    if told is None and (wanted is None or record["status"] != OK):
+        return
+    if (told or {}).get("state") != wanted:
+        yield f"caches: the record says {(told or {}).get('state')}, the cell {wanted}"
+    elif wanted == COLD and not told["left_b"] <= told["files_b"] >= told["found_b"]:
+        yield f"caches: the record says {told['found_b']} and {told['left_b']} bytes of {told['files_b']}"
 
 
 def _timed(record: Mapping[str, Any], minimum_s: float, whole: int) -> Iterator[str]:

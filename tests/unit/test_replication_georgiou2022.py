@@ -1,0 +1,317 @@
+"""georgiou2022 beside own runs: its tables, its questions and its claims."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from records_factory import energy, run_record, window
+
+from framewatt.base.errors import FramewattError
+from framewatt.published.georgiou2022_tables import printed_means
+from framewatt.replication import makers
+from framewatt.replication.contract import OPPOSITE, PARTLY, SAME, UNDECIDED, VERDICTS, Measured
+from framewatt.replication.georgiou2022_runs import METRICS, MODELS, model_of
+from framewatt.tasks.quality import described
+
+RESOURCES = Path(__file__).parents[2] / "resources" / "published"
+PRINTED = printed_means(RESOURCES)
+EMPTY = pd.DataFrame()
+DOMAINS = {"pkg_energy": "cpu:package-0", "ram_energy": "cpu:dram-0", "gpu_energy": "gpu:0"}
+WORKLOADS = {paper: f"{begin}_small" for begin, paper in MODELS.items()}
+FRAMEWORKS = {"torch": "pytorch", "tensorflow": "tensorflow"}
+
+Costs = Callable[[str, str, str, str], float]
+"""Mean joules or seconds of a phase, the paper's model, its framework, its quantity."""
+
+
+UNDIRECTED = ("abstract-significant", "training-large", "inference-large", "inference-large-percent")
+"""Claims that say that frameworks differ, not which takes less."""
+
+
+def as_printed(phase: str, model: str, framework: str, quantity: str) -> float:
+    return float(PRINTED.loc[(phase, model, quantity), framework])
+
+
+def swapped(phase: str, model: str, framework: str, quantity: str) -> float:
+    """Each framework's costs are the other's."""
+    return as_printed(phase, model, {"pytorch": "tensorflow", "tensorflow": "pytorch"}[framework], quantity)
+
+
+def the_same(phase: str, model: str, framework: str, quantity: str) -> float:
+    return 1000.0
+
+
+def cells() -> list[dict[str, Any]]:
+    return [
+        {
+            **{"id": f"{phase}-{workload}-{runtime}", "phase": phase, "workload": workload, "runtime": runtime},
+            **{"provider": "native", "dataset": "drawn", "batch_size": 8, "precision": "fp32"},
+        }
+        for phase in ("train", "infer")
+        for workload in WORKLOADS.values()
+        for runtime in FRAMEWORKS
+    ]
+
+
+def record(cell: Mapping[str, Any], block: int, costs: Costs, noise: np.random.Generator, spread: float) -> dict:
+    """A run whose quantities are as much as `costs` says, each with log-normal noise."""
+    paper, framework = model_of(cell["workload"]), FRAMEWORKS[cell["runtime"]]
+    factor = iter(np.exp(spread * noise.standard_normal(8)))
+    joules = {
+        domain: energy(costs(cell["phase"], paper, framework, quantity) * next(factor))
+        for quantity, domain in DOMAINS.items()
+    }
+    seconds = costs(cell["phase"], paper, framework, "run_time") * next(factor)
+    whole = {**window(joules), "duration_s": seconds}
+    metric = METRICS[paper]
+    return run_record(
+        joules,
+        cell_id=cell["id"],
+        cell={name: level for name, level in cell.items() if name != "id"},
+        repetition=block,
+        block=block,
+        position=block,
+        windows={"process": whole, "steady": whole},
+        quality=described({metric: 0.5 * next(factor)}, None),
+    )
+
+
+def measured(costs: Costs = as_printed, blocks: int = 10, spread: float = 0.01, seed: int = 0, **change: Any) -> Measured:
+    noise = np.random.default_rng(seed)
+    records = [record(cell, block, costs, noise, spread) for block in range(1, blocks + 1) for cell in cells()]
+    return Measured(EMPTY, EMPTY, EMPTY, RESOURCES, **{"cells": cells(), "records": records, **change})
+
+
+def table(study: Measured, name: str) -> pd.DataFrame:
+    return makers("georgiou2022")[name](study).data
+
+
+def claims(study: Measured, name: str = "claims") -> pd.DataFrame:
+    return table(study, name).set_index("id")
+
+
+def of_costs(found: pd.DataFrame) -> pd.DataFrame:
+    return found[~found.index.str.startswith("accuracy-")]
+
+
+def test_runs_as_the_papers_give_its_verdicts() -> None:
+    found = of_costs(claims(measured()))
+    # The abstract says that all trainings cost less in TensorFlow, the paper's Table 2 that 16 of 24 do.
+    assert found.loc["abstract-training-tensorflow", "verdict"] == PARTLY
+    others = found.drop(index="abstract-training-tensorflow")
+    assert set(others["verdict"]) == {SAME}, others[others["verdict"] != SAME][["claim", "here", "why"]].to_string()
+    assert found.loc["training-ncf-energy", "here"] == pytest.approx(1.40, abs=0.02)
+    assert (found.loc["training-tensorflow", "here"], found.loc["training-tensorflow", "out_of"]) == (16, 24)
+
+
+def test_frameworks_that_are_swapped_give_the_opposite() -> None:
+    found = of_costs(claims(measured(swapped)))
+    directed = found[~found.index.isin(UNDIRECTED)]
+    # In training PyTorch is the cheaper one in 16 of 24 cases then, which is not the opposite of "TensorFlow in all".
+    wrong = directed[directed["verdict"] != OPPOSITE]
+    assert dict(wrong["verdict"]) == {"abstract-training-tensorflow": PARTLY}
+
+
+def test_where_nothing_differs_hardly_a_verdict_is_given() -> None:
+    """A verdict by chance in at most one of twenty families of six models, of which claims rest on sixteen."""
+    studies = [of_costs(claims(measured(the_same, blocks=5, spread=0.05, seed=seed))) for seed in range(15)]
+    given = pd.concat([(found["verdict"] != UNDECIDED).rename(seed) for seed, found in enumerate(studies)], axis=1)
+    singles = given.loc[given.index.str.match(r"(training|inference)-\w+-(time|energy)$")]
+    assert singles.to_numpy().mean() < 0.03
+    # "All are so" of several models is never said by chance.
+    every = pd.concat([found.loc[["answer-training-tensorflow", "answer-inference-pytorch"], "verdict"] for found in studies])
+    assert not every.isin([SAME, OPPOSITE]).any()
+
+
+def test_three_blocks_that_agree_to_a_tenth_are_enough_for_the_papers_ratios_and_two_runs_are_not_told() -> None:
+    assert (of_costs(claims(measured(blocks=3, spread=0.01)))["verdict"] == SAME).mean() > 0.7
+    assert set(claims(measured(blocks=1))["verdict"]) == {UNDECIDED}
+
+
+def without(study: Measured, *, model: str = "", runtime: str = "") -> Measured:
+    kept = [
+        one
+        for one in study.records
+        if not (one["cell"]["workload"] == WORKLOADS.get(model) and one["cell"]["runtime"] == runtime)
+    ]
+    return Measured(EMPTY, EMPTY, EMPTY, RESOURCES, cells=study.cells, records=kept)
+
+
+def test_a_model_that_was_not_measured_leaves_what_it_is_part_of_undecided() -> None:
+    found = claims(without(measured(), model="GNMT", runtime="torch"))
+    assert found.loc["training-gnmt-time", "why"] == "not measured here: GNMT (training)"
+    assert found.loc["abstract-significant", "why"] == "not measured here: GNMT (training), GNMT (inference)"
+    assert found.loc["training-ncf-time", "verdict"] == SAME
+
+
+def changed(study: Measured, change: Callable[[dict], dict]) -> Measured:
+    return Measured(EMPTY, EMPTY, EMPTY, RESOURCES, cells=study.cells, records=[change(one) for one in study.records])
+
+
+def of_domains(change: Callable[[dict], dict]) -> Callable[[dict], dict]:
+    """A change of the energies of all windows."""
+
+    def edit(one: dict) -> dict:
+        windows = {name: {**told, "domains": change(told["domains"])} for name, told in one["windows"].items()}
+        return {**one, "windows": windows}
+
+    return edit
+
+
+def test_a_machine_with_an_estimate_alone_says_so_everywhere() -> None:
+    study = changed(measured(), of_domains(lambda found: {"cpu:estimate": energy(found["cpu:package-0"]["energy_gross_j"], estimated=True)}))
+    found = claims(study)
+    assert found.loc["training-ncf-energy", "why"] == (
+        "energy is estimated from processor time, so that it follows time; not metered: RAM energy, GPU energy"
+    )
+    assert (found.loc["answer-training-tensorflow", "here"], found.loc["answer-training-tensorflow", "out_of"]) == (8, 8)
+    shown = makers("georgiou2022")["table2"](study).shown
+    ours = shown[(shown["Model"] == "NCF") & (shown["Of"] == "program")].set_index("Quantity")
+    assert ours.loc["PKG energy", "PyTorch, mean"].endswith("(estimated)")
+    assert not ours.loc["run time", "PyTorch, mean"].endswith("(estimated)")
+    answer = table(study, "answers")["here"].iloc[0]
+    assert answer.endswith("(energy is estimated from processor time)")
+
+
+def test_a_meter_that_is_not_valid_over_the_program_gives_no_number() -> None:
+    broken = of_domains(lambda found: {**found, "gpu:0": energy(None)})
+    study = changed(measured(), lambda one: broken(one) if one["cell"]["workload"] == "ssd_small" else one)
+    for one in study.records:
+        one["valid"] = True
+    found = claims(study)
+    assert found.loc["training-ssd-energy", "why"] == "not measured here: SSD (training)"
+    assert found.loc["training-ssd-time", "verdict"] == SAME
+
+
+def test_runs_that_do_not_count_have_no_part() -> None:
+    def wild(one: dict) -> dict:
+        return {**one, "valid": one["repetition"] != 1, "units": {"name": "sample", "count": 100}}
+
+    ten, nine = measured(), changed(measured(), wild)
+    assert set(table(ten, "table2")["blocks"]) == {10}
+    assert set(table(nine, "table2")["blocks"]) == {9}
+
+
+def test_whole_programs_that_did_not_do_the_same_work_are_refused() -> None:
+    def more(one: dict) -> dict:
+        count = 300 if one["cell"]["runtime"] == "torch" and one["cell"]["workload"] == "ssd_small" else 100
+        return {**one, "units": {"name": "sample", "count": count}}
+
+    with pytest.raises(FramewattError, match=r"found 100 \(infer-ssd_small-tensorflow\), 300 \(infer-ssd_small-torch\)"):
+        claims(changed(measured(), more))
+
+
+def test_a_unit_of_work_is_told_by_the_window_alone() -> None:
+    study = measured(blocks=4)
+    slow_start = changed(
+        study,
+        lambda one: {
+            **one,
+            "windows": {
+                **one["windows"],
+                "process": {**one["windows"]["process"], "duration_s": one["windows"]["process"]["duration_s"] + 1e6},
+            },
+        },
+    )
+    assert claims(slow_start).loc["training-ncf-time", "here"] == pytest.approx(1, abs=0.1)
+    assert claims(slow_start, "claims_of_window").loc["training-ncf-time", "here"] == pytest.approx(2.1, abs=0.1)
+
+
+def test_table_4_is_the_papers_from_its_means() -> None:
+    found = table(measured(spread=0.0001), "table4")
+    train = found[(found["phase"] == "training") & found["quantity"].isin(["ram_energy", "gpu_energy"])]
+    assert [round(rho, 2) for rho in train["rho"]] == [0.89, 0.94, 0.43, 0.6]
+    assert list(train["published"]) == ["0.88", "0.94", "0.42", "0.60"]
+    assert list(found.loc[found["quantity"] == "energy", "published"]) == ["", "", "", ""]
+
+
+def with_accuracy(values: Callable[[str, str, int], float]) -> Callable[[dict], dict]:
+    def edit(one: dict) -> dict:
+        (name,) = one["quality"]
+        value = values(model_of(one["cell"]["workload"]), FRAMEWORKS[one["cell"]["runtime"]], one["repetition"])
+        return {**one, "quality": described({name: value}, None)}
+
+    return edit
+
+
+def test_accuracies_are_judged_by_what_weights_at_the_beginning_make_of_them() -> None:
+    better = {"NCF": "tensorflow", "Transformer-xl": "tensorflow", "GNMT": "tensorflow", "ResNet-50": "tensorflow"}
+
+    def clear(model: str, framework: str, block: int) -> float:
+        return (2 if better.get(model) == framework else 1) + 0.01 * block
+
+    found = claims(changed(measured(), with_accuracy(clear)))
+    # A perplexity or an error is better where it is lower.
+    assert found.loc["accuracy-ncf", "verdict"] == SAME
+    assert found.loc["accuracy-transformer", "verdict"] == SAME
+    assert found.loc["accuracy-resnet", "verdict"] == OPPOSITE
+    assert found.loc["accuracy-ssd", "verdict"] == UNDECIDED
+    again = claims(measured(spread=0.05))
+    assert set(again[again.index.str.startswith("accuracy-")]["verdict"]) == {UNDECIDED}
+
+
+def test_an_accuracy_of_nothing_found_is_no_ratio() -> None:
+    found = claims(changed(measured(), with_accuracy(lambda model, framework, block: 0.0)))
+    assert pd.isna(found.loc["accuracy-ssd", "here"])
+    assert found.loc["accuracy-ssd", "verdict"] == UNDECIDED
+
+
+def test_questions_are_answered_in_words() -> None:
+    found = table(measured(), "answers").set_index("asked")["here"]
+    assert found.iloc[0] == "PyTorch for Transformer-xl, GNMT; TensorFlow for NCF, ResNet-50, Mask R-CNN, SSD"
+    nothing = table(measured(the_same, spread=0.05), "answers")["here"]
+    assert nothing.iloc[0].endswith("no difference is shown for NCF, Transformer-xl, GNMT, ResNet-50, Mask R-CNN, SSD")
+    assert nothing.iloc[3].startswith("not decidable here")
+
+
+def test_the_pair_that_stands_first_in_the_study_fills_a_place_and_the_others_are_told() -> None:
+    study = measured()
+    cold = [{**cell, "id": f"{cell['id']}-cold", "caches": "cold"} for cell in study.cells]
+    more = Measured(EMPTY, EMPTY, EMPTY, RESOURCES, cells=[*study.cells, *cold], records=study.records)
+    found = table(more, "table3")
+    assert found["levels"].iloc[0] == "neumf_small, drawn batch 8 fp32 (and 1 more, not here)"
+    assert set(table(more, "caches")["caches"]) == {"as_found", "cold"}
+    assert table(more, "caches").set_index("cell").loc[cold[0]["id"], "runs"] == 0
+
+
+def test_caches_that_warm_show_as_drift() -> None:
+    def warming(one: dict) -> dict:
+        if one["cell"]["workload"] != "neumf_small" or one["cell"]["runtime"] != "tensorflow":
+            return one
+        process = {**one["windows"]["process"], "duration_s": 336 / one["repetition"]}
+        return {**one, "windows": {**one["windows"], "process": process}}
+
+    found = table(changed(measured(), warming), "caches").set_index("cell").loc["infer-neumf_small-tensorflow"]
+    assert (found["first_s"], found["last_s"], found["drift_rho"]) == (336, pytest.approx(33.6), pytest.approx(-1))
+    assert found["drift_p"] < 1e-4
+
+
+def test_a_study_without_a_run_decides_nothing_and_shows_empty_tables() -> None:
+    study = measured(records=[])
+    assert set(claims(study)["verdict"]) == {UNDECIDED}
+    assert table(study, "table2").empty
+    assert set(table(study, "answers")["here"].str.startswith("not decidable here")) == {True}
+    assert set(claims(measured())["verdict"]) <= {*VERDICTS}
+
+
+@pytest.mark.parametrize(
+    ("workload", "model"),
+    [
+        ("neumf", "NCF"),
+        ("transformer_xl_as_published", "Transformer-xl"),
+        ("gnmt_small", "GNMT"),
+        ("resnet50_v15_small", "ResNet-50"),
+        ("mask_rcnn", "Mask R-CNN"),
+        ("ssd300", "SSD"),
+        ("ssd_as_published", "SSD"),
+        ("retinanet_small", "SSD"),
+        ("gnmt_encoder_small", None),
+        ("resnet101", None),
+        ("bert_base", None),
+    ],
+)
+def test_workloads_are_models_of_the_paper_by_the_beginning_of_their_names(workload: str, model: str | None) -> None:
+    assert model_of(workload) == model
