@@ -93,9 +93,10 @@ def made_from(wildcards):
         **dict(rules.statistics.output.items()),
         "plan": rules.plan.output.record,
         "stopping": rules.stopping.output.csv,
+        "figure1": rules.replication.output.csv,
     }
     return {
-        name: files[name].format(study=wildcards.study)
+        name: files[name].format(study=wildcards.study, replicated=name)
         for name in FIGURES[wildcards.figure].reads
         if name in files
     }

@@ -70,9 +70,7 @@ def test_what_stays_in_memory_is_a_flag() -> None:
     told = {"state": "cold", "files_b": 900 * MIB, "found_b": 500 * MIB, "all_files": False}
     assert flags_of({**told, "left_b": MOST_LEFT_B}) == []
     (flag,) = flags_of({**told, "left_b": 400 * MIB})
-    assert flag == (
-        "caches: 400 MiB of the files that it may read were still in memory, of 500; it did not begin cold"
-    )
+    assert flag == ("caches: 400 MiB of the files that it may read were still in memory, of 500; it did not begin cold")
 
 
 def test_warm_makes_one_pass_that_is_not_measured(tmp_path: Path) -> None:

@@ -36,6 +36,11 @@ def has_load(study: AnyStudy) -> bool:
     return any(rate_of(cell.to_dict().get("load")) is not None for cell in study.measured_cells)
 
 
+def beside_georgiou2022(study: AnyStudy) -> bool:
+    """Whether a study measures the paper anew whose Figure 1 it is."""
+    return bool(study.settings.get("replicates") == "georgiou2022")
+
+
 def never(settings: Mapping[str, Any]) -> bool:  # as the other conditions
     """Nothing in the figure is energy or power."""
     return False
@@ -176,6 +181,15 @@ _ALL = [
         exists=detects,
         of_energy=never,
         modules=("detections", "boxes"),
+    ),
+    StudyFigure(
+        "beside_paper",
+        ("figure1",),
+        "The paper's Figure 1, from its printed means and from these runs: energy of whole programs, run time as the "
+        "area of a circle, accuracy in words.",
+        "Circles of energy by model and framework, as printed on the left and here on the right; the numbers are in "
+        "replication/figure1.csv.",
+        exists=beside_georgiou2022,
     ),
     StudyFigure(
         "training_series",

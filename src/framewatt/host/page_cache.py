@@ -91,7 +91,7 @@ def _pages_in_memory(path: Path) -> np.ndarray:
         del view
     if failed:
         raise FramewattError(
-            f"{path}: found {os.strerror(ctypes.get_errno())} on asking what of it is in memory; allowed: a kernel that "
-            "tells (mincore)"
+            f"{path}: found {os.strerror(ctypes.get_errno())} on asking what of it is in memory; allowed: a kernel "
+            "that tells (mincore)"
         )
     return (flags & 1).astype(bool)

@@ -11,7 +11,17 @@ if TYPE_CHECKING:
 
 PAPERS = {
     "alizadeh2024": ("claims", "table1", "table2", "table3"),
-    "georgiou2022": ("answers", "claims", "claims_of_window", "table2", "table3", "table4", "caches"),
+    "georgiou2022": (
+        "answers",
+        "claims",
+        "claims_of_window",
+        "table2",
+        "table3",
+        "table4",
+        "accuracies",
+        "figure1",
+        "caches",
+    ),
     "itu2023": ("claims", "three_ways"),
 }
 """Tables of each paper that a study may name under `replicates`, in the order of the page.

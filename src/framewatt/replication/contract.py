@@ -27,6 +27,7 @@ class Measured:
         comparisons: statistics of pairs (COMPARISONS_COLUMNS).
         resources: folder of the published tables and claims.
         cells: of the study's plan, in its order: `id` and the level of every factor.
+        compared: factors in which cells that are compared may differ.
         records: of the planned runs.
         recounted: what the authors' own files give for each claim, by its id; empty where they are not given.
     """
@@ -36,6 +37,7 @@ class Measured:
     comparisons: pd.DataFrame
     resources: Path
     cells: Sequence[Mapping[str, Any]] = ()
+    compared: Sequence[str] = ("runtime", "provider")
     records: Sequence[Mapping[str, Any]] = ()
     recounted: Mapping[str, float | None] = field(default_factory=dict)
 
@@ -46,14 +48,16 @@ def read_measured(files: Any) -> Measured:
     Args:
         files: Snakemake's input.
     """
+    plan = read_json(Path(files.plan))
     return Measured(
         pd.read_parquet(files.runs),
         pd.read_parquet(files.epochs),
         read_csv(files.comparisons),
         Path(files.published[0]).parent,
-        read_json(Path(files.plan))["cells"],
-        list(planned_runs(files.plan, files.records).values()),
-        recounted(Path(str(files.authors))) if files.authors else {},
+        cells=plan["cells"],
+        compared=plan["settings"]["statistics"]["compare"],
+        records=list(planned_runs(files.plan, files.records).values()),
+        recounted=recounted(Path(str(files.authors))) if files.authors else {},
     )
 
 

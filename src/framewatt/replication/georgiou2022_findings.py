@@ -15,7 +15,8 @@ from framewatt.published.georgiou2022_claims import ENERGIES, FRAMEWORKS, MEANS_
 from framewatt.published.printed import Answer, read_printed
 from framewatt.published.resources import Claim, NotGivenError, read_claims
 from framewatt.replication.contract import OPPOSITE, PARTLY, SAME, UNDECIDED, Finding, Measured
-from framewatt.replication.georgiou2022_runs import ENERGY, METRICS, accuracies, p_of_accuracies
+from framewatt.replication.georgiou2022_accuracies import METRICS, accuracies, p_of_accuracies
+from framewatt.replication.georgiou2022_runs import ENERGY
 from framewatt.tasks import METRICS as ALL_METRICS
 from framewatt.tasks.contract import LOWER
 
@@ -97,6 +98,9 @@ def _check_measured(cases: pd.DataFrame) -> None:
     """
     if cases.empty:
         raise NotGivenError("energy")
+    differing = list(dict.fromkeys(cases["why"].dropna()))
+    if differing:
+        raise NotGivenError("; ".join(differing))
     missing = cases.index[cases[list(FRAMEWORKS)].isna().any(axis=1)].droplevel("quantity").unique()
     if len(missing):
         raise NotGivenError(", ".join(f"{model} ({PHASES[phase]})" for phase, model in missing))

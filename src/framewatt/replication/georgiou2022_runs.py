@@ -1,20 +1,18 @@
 """Own runs as georgiou2022 took them: joules of PKG, RAM and GPU, and seconds, of whole programs and of their windows.
 
-The paper's numbers are of a whole program, from its start to its end (`perf stat` around it, and `real` of `time`), with
-energy as metered, nothing subtracted. A program loads libraries and data and judges answers, too, so that the same
-runs are also taken by their window alone, a unit of work.
+The paper's numbers are of a whole program, from its start to its end (`perf stat` around it, and `real` of `time`),
+with energy as metered, nothing subtracted. A program loads libraries and data and judges answers, too, so that the
+same runs are also taken by their window alone, a unit of work.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from framewatt.base.errors import FramewattError
 from framewatt.frames.factor_words import phrase
 from framewatt.published.georgiou2022_claims import ENERGIES, FRAMEWORKS, MEANS_COLUMNS, PHASES, QUANTITIES
 from framewatt.published.georgiou2022_tables import either_a12
@@ -24,6 +22,8 @@ from framewatt.statistics.hypothesis_tests import correct
 from framewatt.statistics.log_ratios import log_ratio, logs_of, number
 from framewatt.study.factors import shared
 from framewatt.workloads.parts import INPUTS as PARTS
+
+PAPER = "georgiou2022"
 
 MODELS = {
     "neumf": "NCF",
@@ -54,10 +54,10 @@ PKG is the estimate, `idle_share` which share of all joules the machine would ha
 TESTS_COLUMNS = [
     *MEANS_COLUMNS,
     *("pytorch_median", "tensorflow_median", "pytorch_runs", "tensorflow_runs", "blocks"),
-    *("ratio", "ratio_low", "ratio_high", "p_single", "estimated"),
+    *("ratio", "ratio_low", "ratio_high", "p_single", "estimated", "why"),
 ]
-"""Columns of `tested`, index phase, model, quantity. `ratio` is PyTorch over TensorFlow, the geometric mean over blocks;
-`p_single` is its p by itself, `p` after Holm's correction over the models of a phase and quantity."""
+"""Columns of `tested`, index phase, model, quantity. `ratio` is PyTorch over TensorFlow, the geometric mean over
+blocks; `p_single` is its p by itself, `p` after Holm's correction over the models of a phase and quantity."""
 
 _OF_PAPER = {"pkg_energy": re.compile(r"cpu:package(-\d+)?"), "ram_energy": re.compile(r"cpu:dram(-\d+)?")}
 _OF_PAPER |= {"gpu_energy": re.compile(r"gpu:.+")}
@@ -83,42 +83,42 @@ class Place:
 
 
 def model_of(workload: str) -> str | None:
-    """The paper's name of a workload's model; None where the paper has none like it, or the workload is a part of one."""
+    """The paper's name of a workload's model; None where it has none like it, or the workload is a part of one."""
     if workload in PARTS:
         return None
     found = [name for begin, name in MODELS.items() if workload == begin or workload.startswith(f"{begin}_")]
     return found[0] if found else MODELS["ssd"] if workload.startswith(("ssd", "retinanet")) else None
 
 
-def places_of(cells: Iterable[Mapping[str, Any]]) -> list[Place]:
+def places_of(measured: Measured) -> list[Place]:
     """The places of the paper's tables that a study fills, in the paper's order.
 
-    Where several cells would fill one, those that stand first in the study count, of both frameworks alike: a place holds
-    one pair that agrees in everything but the framework.
+    Where several cells would fill one, those that stand first in the study count, of both frameworks alike: a place
+    holds one pair that differs in nothing but what the study compares.
 
     Args:
-        cells: of the study's plan, in its order.
+        measured: with cells.
     """
     pairs: dict[tuple[str, str], dict[tuple[Any, ...], dict[str, Mapping[str, Any]]]] = {}
-    for cell in cells:
+    for cell in measured.cells:
         model, framework = model_of(cell["workload"]), RUNTIMES.get(cell["runtime"])
         if model and framework:
-            alike = tuple(cell[name] for name in _common(cell))
+            alike = tuple(cell[name] for name in _common(cell, measured.compared))
             pairs.setdefault((cell["phase"], model), {}).setdefault(alike, {})[framework] = cell
     found = []
     for (phase, model), by_levels in pairs.items():
         whole = [pair for pair in by_levels.values() if len(pair) == len(FRAMEWORKS)]
         pair = (whole or list(by_levels.values()))[0]
         one = next(iter(pair.values()))
-        levels = phrase(one, [name for name in _common(one) if name not in ("phase", "workload", "provider")])
+        levels = phrase(one, [name for name in _common(one, measured.compared) if name not in ("phase", "workload")])
         named = {framework: cell["id"] for framework, cell in pair.items()}
         found.append(Place(phase, model, named, f"{one['workload']}, {levels}", len(by_levels) - 1))
     order = list(MODELS.values())
     return sorted(found, key=lambda place: (list(PHASES).index(place.phase), order.index(place.model)))
 
 
-def _common(cell: Mapping[str, Any]) -> list[str]:
-    return shared([name for name in cell if name != "id"], ("runtime",))
+def _common(cell: Mapping[str, Any], compared: Iterable[str]) -> list[str]:
+    return shared([name for name in cell if name != "id"], compared)
 
 
 def own_runs(measured: Measured, places: Iterable[Place], of: str) -> pd.DataFrame:
@@ -131,9 +131,6 @@ def own_runs(measured: Measured, places: Iterable[Place], of: str) -> pd.DataFra
 
     Returns:
         OWN_COLUMNS.
-
-    Raises:
-        FramewattError: of whole programs, runs in one place did not do the same work.
     """
     where = {cell: (place, framework) for place in places for framework, cell in place.cells.items()}
     rows = []
@@ -141,29 +138,15 @@ def own_runs(measured: Measured, places: Iterable[Place], of: str) -> pd.DataFra
         if record["cell_id"] in where and counts(record):
             place, framework = where[record["cell_id"]]
             name = PROGRAM if of == PROGRAM else record["primary_window"]
-            window, units = record["windows"][name], record["units"]["count"]
-            per = 1.0 if of == PROGRAM else float(units or np.nan)
+            window, count = record["windows"][name], record["units"]["count"]
+            units, per = (count, 1.0) if of == PROGRAM else (1, float(count or np.nan))
             head = {"phase": place.phase, "model": place.model, "framework": framework}
             head |= {"repetition": record["repetition"], "cell": record["cell_id"], "units": units}
             spent = {name: value / per for name, value in _spent(window["domains"]).items()}
             told = {"estimated": _is_estimated(window["domains"]), "idle_share": _idle_share(window["domains"])}
             rows.append({**head, **told, **spent, "run_time": window["duration_s"] / per})
     own = pd.DataFrame(rows, columns=OWN_COLUMNS)
-    own = own.astype(dict.fromkeys([*QUANTITIES, ENERGY, "idle_share"], "float64"))
-    if of == PROGRAM:
-        _check_same_work(own)
-    return own
-
-
-def _check_same_work(own: pd.DataFrame) -> None:
-    """Whole programs are comparable only where each did the same work."""
-    for (phase, model), part in own.groupby(["phase", "model"]):
-        if part["units"].nunique() > 1:
-            found = ", ".join(f"{units} ({cell})" for units, cell in sorted(set(zip(part["units"], part["cell"]))))
-            raise FramewattError(
-                f"replicates: georgiou2022: found {found} units of work in runs of {model} ({phase}); allowed: the same in "
-                "all, as one pass over the test set (window.minimum_s: 0.001)"
-            )
+    return own.astype(dict.fromkeys([*QUANTITIES, ENERGY, "idle_share"], "float64"))
 
 
 def _metered(domains: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
@@ -206,7 +189,8 @@ def tested(own: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         TESTS_COLUMNS, index phase, model, quantity: every model of the paper in both phases, of every energy that some
-        run has, of run time and ENERGY. Where a framework has no run, everything is NaN.
+        run has, of run time and ENERGY. Where a framework has no run, or both did not do the same work (`why`),
+        everything is NaN.
     """
     quantities = [*(name for name in ENERGIES if own[name].notna().any()), "run_time", ENERGY]
     cases = pd.MultiIndex.from_product(
@@ -222,8 +206,19 @@ def tested(own: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
+def tests_of(measured: Measured, of: str) -> pd.DataFrame:
+    """Both frameworks beside each other, from PROGRAM or WINDOW, see `tested`."""
+    return tested(own_runs(measured, places_of(measured), of))
+
+
 def _tested(own: pd.DataFrame, phase: str, model: str, quantity: str) -> dict[str, Any] | None:
     part = own[(own["phase"] == phase) & (own["model"] == model)]
+    if part["units"].nunique() > 1:
+        # Each took its own number of passes to fill a window: how long a program took says nothing of its framework.
+        found = ", ".join(
+            f"{units} by {cell}" for units, cell in sorted(set(zip(part["units"], part["cell"], strict=True)))
+        )
+        return {"why": f"{model} ({PHASES[phase]}): programs did not do the same work: units {found}"}
     wide = part.pivot(index="repetition", columns="framework", values=quantity).reindex(columns=list(FRAMEWORKS))
     each = {name: wide[name].dropna() for name in FRAMEWORKS}
     if any(values.empty for values in each.values()):
@@ -240,41 +235,3 @@ def _tested(own: pd.DataFrame, phase: str, model: str, quantity: str) -> dict[st
         "p_single": number(ratio.p_two_sided()),
         "estimated": bool(part["estimated"].any()) and quantity != "run_time",
     }
-
-
-def accuracies(measured: Measured) -> Iterator[tuple[str, str, str, str, list[float]]]:
-    """Model, framework, metric, which values of it are better, and its values, of all trainings that count.
-
-    Every training begins from other weights, so that its values show what chance makes of an accuracy; the paper has
-    one run of each. The metric is the one that the paper names, see METRICS.
-    """
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for record in measured.records:
-        model, framework = model_of(record["cell"]["workload"]), RUNTIMES.get(record["cell"]["runtime"])
-        if model and framework and record["cell"]["phase"] == "train" and counts(record):
-            found.setdefault((model, framework), []).append(record["quality"])
-    for (model, framework), qualities in found.items():
-        name = METRICS[model]
-        told = [quality[name] for quality in qualities if name in quality]
-        values = [float(one["value"]) for one in told if one["value"] is not None]
-        if values:
-            yield model, framework, name, str(told[0]["better"]), values
-
-
-METRICS = {
-    "NCF": "hit_rate_10",
-    "Transformer-xl": "perplexity",
-    "GNMT": "bleu",
-    "ResNet-50": "top5_error",
-    "Mask R-CNN": "mask_box_ap",
-    "SSD": "box_ap",
-}
-"""By model, the metric of the paper (3.4, RQ2): hit rate, perplexity, BLEU, top-5 error, average precision of boxes."""
-
-
-def p_of_accuracies(a: list[float], b: list[float]) -> float | None:
-    """Welch's two-sided p of two frameworks' accuracies; None where it cannot be known."""
-    if min(len(a), len(b)) < 2 or (np.ptp(a) == 0 and np.ptp(b) == 0):
-        return None
-    p = float(stats.ttest_ind(a, b, equal_var=False).pvalue)
-    return p if np.isfinite(p) else None

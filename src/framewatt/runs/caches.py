@@ -47,7 +47,7 @@ def prepared(
 
 
 def once(job: Mapping[str, Any]) -> dict[str, Any]:
-    """The job of an unmeasured pass: the test set once, or one epoch; at no rate of requests, since none is measured."""
+    """The job of an unmeasured pass: the test set once, at no rate of requests, or one epoch."""
     options = {name: level for name, level in job.get("options", {}).items() if name != "load"}
     changed: dict[str, Any] = {"options": options}
     if job["phase"] == "train":

@@ -72,8 +72,8 @@ def judge(
         result: the worker's result, or None.
         primary: the window that the result names, with the energy of every domain; None where it was not closed.
         around: what was recorded around the run: `error` of the sampling process or None, findings of `preflight`,
-            `returned_to_idle`, `clock`, the machine's `lock` (None in records older than the lock), and the state of the
-            `caches` where the job names one.
+            `returned_to_idle`, `clock`, the machine's `lock` (None in records older than the lock), and the state of
+            the `caches` where the job names one.
     """
     reasons = [outcome.reason] if outcome.reason else []
     if around["error"]:

@@ -257,8 +257,8 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "caches",
-            "What is in memory of the files that a run reads when it begins: what the runs before it left (`as_found`), "
-            "as little as the kernel allows (`cold`), or what an unmeasured pass left that is made at once before (`warm`).",
+            "What is in memory of the files that a run reads when it begins: what runs before it left (`as_found`), as "
+            "little as the kernel allows (`cold`), or what an unmeasured pass left that is made just before (`warm`).",
             _words("as_found", COLD, WARM),
             "as_found",
             _caches,

@@ -71,7 +71,9 @@ def _judged(record: Mapping[str, Any], primary: Mapping[str, Any], settings: Map
     job |= {"first_try": record.get("first_try")}
     result = {name: record[name] for name in ("workload", "epochs", "quality", "latency")}
     result |= {"batches": record.get("batches", {})}
-    around = {name: record.get(name) for name in ("preflight", "returned_to_idle", "clock", "lock", "caches")} | {"error": None}
+    around = {name: record.get(name) for name in ("preflight", "returned_to_idle", "clock", "lock", "caches")} | {
+        "error": None
+    }
     return judge(job, Outcome(None, *window), result, primary, around)
 
 

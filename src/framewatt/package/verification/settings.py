@@ -34,7 +34,11 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
     settings = study.settings
     for run, record in package.records:
         cell = study.cell(run.cell)
-        lines = [*_rested(record, settings["cool_down"]), *_made(cell, record, settings["window"]), *_cached(cell, record)]
+        lines = [
+            *_rested(record, settings["cool_down"]),
+            *_made(cell, record, settings["window"]),
+            *_cached(cell, record),
+        ]
         # Requests that arrive at a rate: see open_loops.
         if cell.phase == "infer" and record["status"] == OK and record["latency"] and not is_open(record):
             whole = -(-data_of(package, cell)["test_samples"] // cell.batch_size)
@@ -53,7 +57,7 @@ def _made(cell: Cell, record: Mapping[str, Any], window: Mapping[str, Any]) -> I
 
 
 def _cached(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
-    """Caches that were put into another state than the cell names (runs.caches); a run that never began may have none."""
+    """Caches in another state than the cell names (runs.caches); a run that never began may have none."""
     wanted, told = cell.changed.get("caches"), record.get("caches")
     if told is None and (wanted is None or record["status"] != OK):
         return
