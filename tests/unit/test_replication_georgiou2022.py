@@ -214,8 +214,8 @@ def test_whole_programs_that_did_not_do_the_same_work_are_not_compared() -> None
     found = claims(study)
     assert found.loc["training-ssd-time", "verdict"] == UNDECIDED
     assert found.loc["training-ssd-time", "why"] == (
-        "not measured here: SSD (training): programs did not do the same work: units 100 by train-ssd_small-tensorflow, "
-        "300 by train-ssd_small-torch"
+        "not measured here: SSD (training): programs did not do the same work: units 100 by "
+        "train-ssd_small-tensorflow, 300 by train-ssd_small-torch"
     )
     assert found.loc["training-ncf-time", "verdict"] == SAME
     # PyTorch's window has three times as many units.

@@ -104,7 +104,7 @@ def _costs(measured: Measured, phase: str, name: str, title: str) -> Table:
         "Takes less": lambda r: NAMES.get(r["takes_less"], "not told"),
         "To the smaller": lambda r: significant(r["to_smaller"], 3),
         "PyTorch over TensorFlow, published": lambda r: significant(r["published_ratio"], 3),
-        "Cells": lambda r: "; ".join(filter(None, [r["levels"], r["why"]])),
+        "Cells": lambda r: r["levels"] + ("" if pd.isna(r["why"]) else f"; {r['why']}"),
     }
     caption = (
         f"{title} of {PAPER} from these runs ({PHASES[phase]}): joules and seconds, gross, {_UNIT_OF[PROGRAM]}, and "
