@@ -89,7 +89,7 @@ def test_a_pass_that_fails_is_a_flag(tmp_path: Path) -> None:
 
 
 def test_a_pass_of_a_training_is_an_epoch_and_one_of_requests_waits_for_none(tmp_path: Path) -> None:
-    training = job(tmp_path, "warm", phase="train", training={"epochs": 9, "momentum": 0.9})
+    training = job(tmp_path, "warm", phase="train", training={"epochs": 9, "momentum": 0.9, "schedule": {}})
     assert once(training)["training"] == {"epochs": 1, "momentum": 0.9}
     requests = job(tmp_path, "warm", options={"caches": "warm", "load": "2/s", "threads": 1})
     assert once(requests)["options"] == {"caches": "warm", "threads": 1}

@@ -51,7 +51,9 @@ def once(job: Mapping[str, Any]) -> dict[str, Any]:
     options = {name: level for name, level in job.get("options", {}).items() if name != "load"}
     changed: dict[str, Any] = {"options": options}
     if job["phase"] == "train":
-        changed["training"] = {**job["training"], "epochs": 1}
+        # A schedule may not fit into an epoch, and no step takes longer by another rate.
+        told = {name: value for name, value in job["training"].items() if name != "schedule"}
+        changed["training"] = {**told, "epochs": 1}
     else:
         changed["window"] = {**job["window"], "minimum_s": _ONE_PASS_S}
     return {**job, **changed}
