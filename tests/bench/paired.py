@@ -75,7 +75,12 @@ class Loops:
 
 
 def compare(one: Callable[[], float], other: Callable[[], float], pairs: int) -> Ratio:
-    """Rates of `one` over those of `other`, which goes first in every second pair.
+    """Rates of `one` over those of `other`, see `ratios_of`."""
+    return summarise(ratios_of(one, other, pairs))
+
+
+def ratios_of(one: Callable[[], float], other: Callable[[], float], pairs: int) -> list[float]:
+    """Rates of `one` over those of `other`, pair by pair; `other` goes first in every second one.
 
     The first pair warms up and does not count.
     """
@@ -84,7 +89,7 @@ def compare(one: Callable[[], float], other: Callable[[], float], pairs: int) ->
         ways = (one, other) if number % 2 else (other, one)
         rates = {way: way() for way in ways}
         ratios.append(rates[one] / rates[other])
-    return summarise(ratios[1:])
+    return ratios[1:]
 
 
 def summarise(ratios: Sequence[float]) -> Ratio:

@@ -102,6 +102,17 @@ def test_of_perplexity_a_choice_is_as_good_whose_value_is_near_and_a_worse_one_i
     assert verdicts == ({ONNX.id: "least", TORCH.id: "more"} if equal else {ONNX.id: "none", TORCH.id: "least"})
 
 
+@pytest.mark.parametrize(("precision", "equal"), [(0.4, True), (0.395, True), (0.38, False), (0.02, False)])
+def test_of_average_precision_too_though_it_is_a_share_and_no_size_of_a_test_set_is_unknown(
+    precision: float, equal: bool
+) -> None:
+    values = {TORCH: [0.4] * 10, ONNX: [precision] * 10}
+    frame = runs_frame({TORCH: 2 * WAVY, ONNX: STEADY}, None, values).rename(columns={"accuracy": "box_ap"})
+    found = judge_choices(frame, SETTINGS).set_index("cell")
+    assert found["as_good"].to_dict() == {TORCH.id: True, ONNX.id: equal}
+    assert found.loc[ONNX.id, "quality_note"] == "by its value alone"
+
+
 def test_the_best_is_what_all_others_are_shown_to_exceed() -> None:
     found = judged({TORCH: 2 * WAVY, ONNX: STEADY, BATCHED: 3 * WAVY[::-1]})
     assert found["energy_verdict"].to_dict() == {ONNX.id: "least", TORCH.id: "more", BATCHED.id: "more"}

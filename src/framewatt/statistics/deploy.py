@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of
-from framewatt.frames.quality import is_higher_better, is_share, words_of
+from framewatt.frames.quality import counts_right_answers, is_higher_better, is_share, words_of
 from framewatt.runs.verdict import OVERLOADED
 from framewatt.statistics.answers import find_best
 from framewatt.statistics.equivalence import TestSets, equivalence
@@ -59,10 +59,10 @@ def judge_choices(
     task's primary metric, such as accuracy), which is an objective only where it is known for all choices.
 
     Choices count as equally accurate where they are equivalent to the most accurate one (see `equivalence`), p
-    corrected over the workload's choices. Of a metric that is no share of right answers (perplexity) no test is known:
-    there choices count as equally good whose values differ by at most the margin, as a share of the best one's, and
-    `quality_note` is BY_VALUE. Where no accuracy is known, or the size of the test set is unknown, all
-    choices take part, and `quality_note` says so.
+    corrected over the workload's choices. Of a metric that is no share of right answers (perplexity, average
+    precision) no test is known: there choices count as equally good whose values differ by at most the margin, of a
+    metric that is no share (perplexity) by that share of the best one's, and `quality_note` is BY_VALUE. Where no
+    accuracy is known, or the size of the test set is unknown, all choices take part, and `quality_note` says so.
 
     Among the equally accurate choices, each objective has its confidence set of the best (see `best_set`). A choice
     that is alone in it is the best; a choice outside of it takes more.
@@ -175,9 +175,11 @@ def _mark_quality(usable: list[dict[str, Any]], settings: Mapping[str, Any], tes
     margin = settings["accuracy_margin"]
     better = max if is_higher_better(known[0]["metric"]) else min
     most = better(known, key=lambda row: row["quality"])
-    if not is_share(known[0]["metric"]):
+    metric = known[0]["metric"]
+    if not counts_right_answers(metric):
+        largest = margin if is_share(metric) else margin * abs(most["quality"])
         for row in known:
-            near = abs(row["quality"] - most["quality"]) <= margin * abs(most["quality"])
+            near = abs(row["quality"] - most["quality"]) <= largest
             row |= {"as_good": near, "quality_note": BEST_QUALITY if row is most else BY_VALUE}
         return
     if any(tested.size(row["cell"]) is None for row in known):
