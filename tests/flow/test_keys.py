@@ -79,6 +79,7 @@ OTHER = {
     "factors[].optimizer": ["sgd", "adam"],
     "factors[].learning_rate": [0.001, 0.01],
     "factors[].client": ["python", "node"],
+    "factors[].caches": ["as_found", "warm"],
     "factors[].decoding": ["default", "greedy"],
     "factors[].load": ["closed", "20/s"],
     "exclude[].phase": "train",
@@ -99,6 +100,7 @@ OTHER = {
 }
 """A changed value of keys for which none can be made from the schema alone."""
 OF_INFERENCE = ("provider", "graph_optimization", "client", "decoding", "load")
+OF_MODELS = "training.models.*."
 CROSS_OF = {f"factors[].{name}": 1 for name in OF_INFERENCE}
 """The entry of `factors` in which a key is changed, where it is not the first."""
 UNTESTED = {
@@ -160,11 +162,13 @@ def changed(key: str) -> dict[str, Any]:
         if part == "[]":
             place = place[CROSS_OF.get(key, 0)]
         elif part == "*":
-            place = place["mine"]
+            place = place.setdefault("resnet50", {}) if key.startswith(OF_MODELS) else place["mine"]
         else:
             place = place.setdefault(part, [{}] if key.startswith("exclude") else {})
-    default = MEASURING[key].get("default")
-    place[last] = OTHER[key] if key in OTHER else another(MEASURING[key], place.get(last, default))
+    # What a model has of its own is in place of what the study has.
+    of_study = key.replace(OF_MODELS, "training.")
+    default = MEASURING[of_study].get("default")
+    place[last] = OTHER[of_study] if of_study in OTHER else another(MEASURING[key], place.get(last, default))
     return content
 
 

@@ -14,6 +14,7 @@ from test_figures_legible import SETTINGS
 from test_stopping_path import CELLS, path
 
 from framewatt.figures import (
+    beside_paper,
     deploy,
     detections,
     energy_accuracy,
@@ -60,6 +61,7 @@ def no_deployment(runs: pd.DataFrame) -> Figure:
     return deploy.draw(runs, judge_choices(runs, SETTINGS))
 
 
+NO_POINTS = pd.DataFrame(columns=["source", "phase", "model", "framework", "repetition", "energy_j", "run_time_s"])
 LOST = {"model": "ssd_small-synthetic-shapes-torch", "status": "failed", "reason": "no memory", "shown": None}
 LACKING: dict[str, list[Callable[[], Figure]]] = {
     "energy_time": [lambda: energy_time.draw(FAILED, NO_CELLS)],
@@ -81,6 +83,7 @@ LACKING: dict[str, list[Callable[[], Figure]]] = {
         lambda: detections.draw([]),
         lambda: detections.draw([LOST]),
     ],
+    "beside_paper": [lambda: beside_paper.draw(NO_POINTS)],
     "training_series": [
         lambda: training_series.draw({}, ""),
         lambda: training_series.draw({"torch": [powerless("train")]}, ""),

@@ -1,6 +1,8 @@
 """Energy, run time and accuracy of models and frameworks, printed and own: Georgiou et al. 2022, figure 1."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -83,7 +85,7 @@ def _panel(axes: Axes, part: pd.DataFrame, models: list[str]) -> None:
     axes.set_ylim(low / 2, high * 1.3)
 
 
-def _words(row: dict) -> str:
+def _words(row: Mapping[Any, Any]) -> str:
     """Run time, and accuracy where it is known."""
     time = f"{row['run_time_s']:.3g}{style.NO_BREAK_SPACE}s"
     if pd.isna(row["quality"]):

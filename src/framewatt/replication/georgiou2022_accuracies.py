@@ -66,7 +66,7 @@ def accuracies_of_trainings(measured: Measured) -> Table:
     """The accuracies of both frameworks' trainings, model by model, in the metric that the paper names."""
     rows = []
     for model, found in by_model(measured).items():
-        row = {"model": model, "metric": METRICS[model], "better": found[FRAMEWORKS[0]][0]}
+        row: dict[str, Any] = {"model": model, "metric": METRICS[model], "better": found[FRAMEWORKS[0]][0]}
         for name in FRAMEWORKS:
             values = found[name][1]
             row |= {name: float(np.mean(values)), f"{name}_low": min(values), f"{name}_high": max(values)}

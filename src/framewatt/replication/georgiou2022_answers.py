@@ -73,7 +73,8 @@ def _more_accurate(measured: Measured) -> str:
 
 def _accuracy_and_energy(measured: Measured, tests: pd.DataFrame) -> str:
     """In how many models the framework that takes less to train is the more accurate one, where both are shown."""
-    agree, against = [], []
+    agree: list[str] = []
+    against: list[str] = []
     energy = tests.xs("train").xs(ENERGY, level="quantity")
     for model, found in by_model(measured).items():
         p, less = p_of_accuracies(*(found[name][1] for name in FRAMEWORKS)), cheaper(energy.loc[model])

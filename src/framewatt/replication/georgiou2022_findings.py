@@ -151,7 +151,7 @@ def _named(cases: pd.Index) -> str:
 
 def _notes(cases: pd.DataFrame, metered: set[str]) -> list[str]:
     """What a reader should know of a number that a claim has here."""
-    notes = []
+    notes: list[str] = []
     if set(cases.index.unique("quantity")) == {"run_time"}:
         return notes
     if cases["estimated"].eq(True).any():

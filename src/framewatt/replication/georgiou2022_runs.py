@@ -140,7 +140,7 @@ def own_runs(measured: Measured, places: Iterable[Place], of: str) -> pd.DataFra
             name = PROGRAM if of == PROGRAM else record["primary_window"]
             window, count = record["windows"][name], record["units"]["count"]
             units, per = (count, 1.0) if of == PROGRAM else (1, float(count or np.nan))
-            head = {"phase": place.phase, "model": place.model, "framework": framework}
+            head: dict[str, Any] = {"phase": place.phase, "model": place.model, "framework": framework}
             head |= {"repetition": record["repetition"], "cell": record["cell_id"], "units": units}
             spent = {name: value / per for name, value in _spent(window["domains"]).items()}
             told = {"estimated": _is_estimated(window["domains"]), "idle_share": _idle_share(window["domains"])}

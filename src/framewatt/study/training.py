@@ -52,9 +52,10 @@ def training_of(settings: Mapping[str, Any], workload: str) -> dict[str, Any]:
         settings: of a study.
         workload: name of the model.
     """
-    training = dict(settings["training"])
+    training: dict[str, Any] = dict(settings["training"])
     # Settings from before models could have their own have no such key.
-    return training | training.pop(OF_MODELS, {}).get(workload, {})
+    own = training.pop(OF_MODELS, {})
+    return {**training, **own.get(workload, {})}
 
 
 def with_models(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,10 +59,11 @@ def _made(cell: Cell, record: Mapping[str, Any], window: Mapping[str, Any]) -> I
 def _cached(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
     """Caches in another state than the cell names (runs.caches); a run that never began may have none."""
     wanted, told = cell.changed.get("caches"), record.get("caches")
-    if told is None and (wanted is None or record["status"] != OK):
-        return
-    if (told or {}).get("state") != wanted:
-        yield f"caches: the record says {(told or {}).get('state')}, the cell {wanted}"
+    if told is None:
+        if wanted is not None and record["status"] == OK:
+            yield f"caches: the record says nothing, the cell {wanted}"
+    elif told["state"] != wanted:
+        yield f"caches: the record says {told['state']}, the cell {wanted}"
     elif wanted == COLD and not told["left_b"] <= told["files_b"] >= told["found_b"]:
         yield f"caches: the record says {told['found_b']} and {told['left_b']} bytes of {told['files_b']}"
 
