@@ -14,6 +14,7 @@ CONFIG = "environment=host device=cpu"
 
 _HERE = Path(__file__).parent
 _ENGINES = ("torch", "tensorflow", "mxnet", "onnxruntime")
+_LEFT_OUT = ("device", "timeout_s", "exclude", "preflight")
 _IMAGE, _TEXT = {"shape": [3, 4, 4]}, {"shape": [8], "vocabulary": 50}
 
 
@@ -62,7 +63,7 @@ def small(study: dict, repetitions: int = 1) -> dict:
             few["runtime"] = [*(["torch"] if "torch" in cross["runtime"] else []), exported[0]]
         chosen.append(few)
     return {
-        **{key: value for key, value in study.items() if key not in ("device", "timeout_s", "exclude")},
+        **{key: value for key, value in study.items() if key not in _LEFT_OUT},
         "factors": chosen,
         "repetitions": repetitions,
         "instruments": {"meters": ["estimate"]},
