@@ -67,10 +67,17 @@ def test_a_job_that_names_no_state_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_what_stays_in_memory_is_a_flag() -> None:
-    told = {"state": "cold", "files_b": 900 * MIB, "found_b": 500 * MIB, "all_files": False}
+    told = {"state": "cold", "files_b": 900 * MIB, "found_b": 500 * MIB, "all_files": True}
     assert flags_of({**told, "left_b": MOST_LEFT_B}) == []
     (flag,) = flags_of({**told, "left_b": 400 * MIB})
     assert flag == ("caches: 400 MiB of the files that it may read were still in memory, of 500; it did not begin cold")
+
+
+def test_who_may_not_have_all_files_forgotten_is_told_that_libraries_elsewhere_may_be_in_memory() -> None:
+    told = {"state": "cold", "files_b": 900 * MIB, "found_b": 500 * MIB, "left_b": 0}
+    assert flags_of({**told, "all_files": True}) == []
+    (flag,) = flags_of({**told, "all_files": False})
+    assert "others that it reads may have been in memory" in flag
 
 
 def test_warm_makes_one_pass_that_is_not_measured(tmp_path: Path) -> None:

@@ -186,6 +186,14 @@ def test_a_machine_with_an_estimate_alone_says_so_everywhere() -> None:
     assert answer.endswith("(energy is estimated from processor time)")
 
 
+def test_frameworks_that_never_ran_in_one_block_are_not_told_apart() -> None:
+    study = measured(blocks=6)
+    apart = [one for one in study.records if (one["cell"]["runtime"] == "torch") == (one["block"] <= 3)]
+    found = claims(measured(records=apart))
+    assert set(found.loc[found.index.str.endswith(("-time", "-energy")), "verdict"]) == {UNDECIDED}
+    assert set(table(measured(records=apart), "table2")["blocks"]) == {0}
+
+
 def test_a_meter_that_is_not_valid_over_the_program_gives_no_number() -> None:
     broken = of_domains(lambda found: {**found, "gpu:0": energy(None)})
     study = changed(measured(), lambda one: broken(one) if one["cell"]["workload"] == "ssd_small" else one)

@@ -63,7 +63,7 @@ def test_warm_runs_had_a_pass_and_cold_ones_begin_with_hardly_a_file_in_memory(r
         assert told["state"] == "cold"
         assert told["left_b"] <= told["found_b"] <= told["files_b"]
         flagged = any(flag.startswith("caches: ") for flag in one["flags"])
-        assert flagged == (told["left_b"] > 64 << 20)
+        assert flagged == (told["left_b"] > 64 << 20 or not told["all_files"])
 
 
 def test_the_pass_is_no_part_of_what_is_sampled(results: Path) -> None:

@@ -16,6 +16,11 @@ MOST_LEFT_B = 64 << 20
 """Bytes of a run's files that may still be in memory where its caches are called cold: what other processes hold, such
 as this one. They are read within a second even from a slow disk."""
 
+_OWN_ALONE = (
+    "this user may have only the run's own files forgotten (data, weights, libraries of its environment); others that "
+    "it reads may have been in memory"
+)
+
 _ONE_PASS_S = 1e-9
 
 
@@ -77,6 +82,7 @@ def flags_of(caches: Mapping[str, Any] | None) -> list[str]:
     if caches["state"] == WARM:
         return [f"caches: the pass that was to warm them failed: {caches['failed']}"] if caches["failed"] else []
     if caches["left_b"] <= MOST_LEFT_B:
-        return []
+        # Libraries of a host's interpreter may lie elsewhere, as those that a user installed for himself.
+        return [] if caches["all_files"] else [f"caches: {_OWN_ALONE}"]
     left, found = (round(caches[name] / 2**20) for name in ("left_b", "found_b"))
     return [f"caches: {left} MiB of the files that it may read were still in memory, of {found}; it did not begin cold"]
