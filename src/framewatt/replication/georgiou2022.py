@@ -6,7 +6,8 @@ from framewatt.replication.georgiou2022_answers import answers_to_questions
 from framewatt.replication.georgiou2022_costs import table2, table3, table4
 from framewatt.replication.georgiou2022_findings import findings
 from framewatt.replication.georgiou2022_programs import caches, figure1
-from framewatt.replication.georgiou2022_runs import PAPER, PROGRAM, WINDOW, tests_of
+from framewatt.replication.georgiou2022_runs import PAPER, PROGRAM, WINDOW
+from framewatt.replication.georgiou2022_tests import tests_of
 from framewatt.tables.table import Table
 
 

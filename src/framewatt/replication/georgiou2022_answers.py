@@ -8,7 +8,8 @@ from framewatt.published.georgiou2022_claims import FRAMEWORKS, PHASES
 from framewatt.replication.contract import Measured
 from framewatt.replication.georgiou2022_accuracies import METRICS, by_model, p_of_accuracies
 from framewatt.replication.georgiou2022_findings import ALPHA, answers, cheaper
-from framewatt.replication.georgiou2022_runs import ENERGY, PAPER, PROGRAM, tests_of
+from framewatt.replication.georgiou2022_runs import ENERGY, PAPER, PROGRAM
+from framewatt.replication.georgiou2022_tests import tests_of
 from framewatt.tables.columns import Show, table_of, text_of
 from framewatt.tables.table import Table, significant
 from framewatt.tasks import METRICS as ALL_METRICS

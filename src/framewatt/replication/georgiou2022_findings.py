@@ -37,7 +37,7 @@ def findings(measured: Measured, tests: pd.DataFrame) -> Iterator[Finding]:
 
     Args:
         measured: own runs; their accuracies are those of whole trainings.
-        tests: from `georgiou2022_runs.tested`.
+        tests: from `georgiou2022_tests.tested`.
     """
     for claim in read_claims(measured.resources / "georgiou2022_claims.csv"):
         if claim.how == claims.accuracy.__name__:
@@ -50,7 +50,7 @@ def cheaper(test: pd.Series) -> str | None:
     """The framework that is shown to take less; None where no difference is shown.
 
     Args:
-        test: a row of `georgiou2022_runs.tested`.
+        test: a row of `georgiou2022_tests.tested`.
     """
     if pd.isna(test["p"]) or test["p"] > ALPHA:
         return None
