@@ -10,6 +10,7 @@ rule pack:
         parity=parity_sheets,
         figures=drawn_figures,
         replication=replicated_tables,
+        profiled=profiled_runs,
         authors=authors_results,
         environments=environments,
         data=data_records,

@@ -149,5 +149,6 @@ def final_outputs(wildcards):
         *idle_records(study),
         *replicated_tables(study),
         *of_stopping("record", "csv")(study),
+        *own_profiles(study),
         *drawn_figures(study),
     ]

@@ -75,6 +75,12 @@ def engine_of(wildcards):
     return MEASURED[wildcards.study].engine_environment(wildcards.run)
 
 
+def profiled_engine(wildcards):
+    """Name of the environment of what executes the model of a profiled cell."""
+    measured = MEASURED[wildcards.study]
+    return measured.profiled[wildcards.cell].environment(measured.study.device)
+
+
 def framework_environment(wildcards):
     """Record of the environment of the framework that trains and exports a model."""
     return environment_record(framework_of(wildcards))

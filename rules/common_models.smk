@@ -120,25 +120,34 @@ def artefacts(wildcards):
 
     A shell line names every input but code, so those that a cell does without are empty lists.
     """
-    measured = MEASURED[wildcards.study]
-    cell = measured.runs[wildcards.run].cell
+    return started_from(
+        wildcards.study, MEASURED[wildcards.study].runs[wildcards.run].cell
+    )
+
+
+def profiled_from(wildcards):
+    """What a profiled run starts from: what a measured run of its cell does."""
+    return started_from(
+        wildcards.study, MEASURED[wildcards.study].profiled[wildcards.cell]
+    )
+
+
+def started_from(study, cell):
+    """What the work of a cell starts from, by name."""
+    measured = MEASURED[study]
     made = {"model": [], "check": []}
     if cell.engine == ONNX_RUNTIME:
         made = {
-            "model": rules.export.output.folder.format(
-                study=wildcards.study, model=cell.export
-            ),
+            "model": rules.export.output.folder.format(study=study, model=cell.export),
             "check": rules.check_export.output.folder.format(
-                study=wildcards.study, model=cell.export
+                study=study, model=cell.export
             ),
         }
     elif cell.phase == "infer":
-        made["model"] = rules.train.output.folder.format(
-            study=wildcards.study, model=cell.model
-        )
+        made["model"] = rules.train.output.folder.format(study=study, model=cell.model)
     return {
         **made,
         "data": data_files(measured.arrays(cell)),
-        "environment": environment_record(engine_of(wildcards)),
+        "environment": environment_record(cell.environment(measured.study.device)),
         "code": or_exit(lambda: measured.code(cell.workload, cell.engine)),
     }

@@ -11,7 +11,7 @@ rule profile:
     log:
         "logs/{study}/profile.log",
     wildcard_constraints:
-        study=one_of(PROFILES),
+        study=one_of(set(PROFILES) - set(OWN_PROFILES)),
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
@@ -49,7 +49,6 @@ rule functions:
 rule function_tables:
     input:
         functions=rules.functions.output.frame,
-        names=profile_files("names"),
         image=orchestrator_image,
     output:
         multiext("results/{study}/tables/{table}", ".csv", ".md", ".tex"),
@@ -57,13 +56,16 @@ rule function_tables:
         "logs/{study}/tables/{table}.log",
     wildcard_constraints:
         study=one_of(PROFILES),
-        table=one_of({name for one in PROFILES.values() for name in one.tables}),
+        table=one_of(
+            {UNNAMED, *(name for one in PROFILES.values() for name in one.tables)}
+        ),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
         ORCHESTRATOR
     params:
         threshold_percent=1.0,
+        of=lambda wildcards: PROFILES[wildcards.study].tables.get(wildcards.table),
     message:
         "listing the functions that take the most time: {wildcards.table}"
     script:

@@ -12,6 +12,9 @@ rule write_report:
         environments=environments,
         tables=rules.tables.output,
         replication=replicated_tables,
+        functions=named_functions,
+        profiles=own_profiles,
+        profiled=profiled_runs,
         published=paper_files("resources/published", "csv"),
         authors=authors_results,
         figures=drawn_figures,
@@ -37,6 +40,11 @@ rule write_report:
         "../envs/orchestrator/environment.yaml"
     params:
         paper=settings("replicates"),
+        profiled=lambda wildcards: (
+            OWN_PROFILES[wildcards.study].tables
+            if wildcards.study in OWN_PROFILES
+            else {}
+        ),
     message:
         "writing the report"
     script:

@@ -1,8 +1,5 @@
 """Rule measure: one run, start to record. A workload that fails leaves a record that says so."""
 
-from pathlib import Path
-from typing import Any
-
 from framewatt.base.cli import arguments, run
 from framewatt.base.files import read_json
 from framewatt.base.identity import code_identity
@@ -10,28 +7,13 @@ from framewatt.base.terminal import lasting, passing
 from framewatt.host.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
 from framewatt.planning.job_hash import idle_domains_sha256
-from framewatt.prepare.exporters.contract import CHECK_RECORD
-from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.calibration import idle_here
 from framewatt.runs.job import run_job
 from framewatt.runs.progress import progress_line, rest_line
 from framewatt.runs.repeating import measured_once_more
 from framewatt.runs.runner import RunFiles, measure
+from framewatt.runs.starting_point import starting_point
 from framewatt.witness.window import others_at_rest
-
-
-def starting_point(model: Path | None, check: Path | None) -> dict[str, Any]:
-    """The trained weights or the export that a run starts from: its hash, or why there is none."""
-    if model is None:
-        return {"artefact": None, "sha256": None, "missing": None, "repeat": True}
-    record = read_json(check / CHECK_RECORD) if check else read_json(model / TRAIN_RECORD)
-    usable = record["status"] in ("ok", "deviates")
-    return {
-        "artefact": str(model),
-        "sha256": record.get("model_sha256" if check else "weights_sha256"),
-        "missing": None if usable else f"{'export' if check else 'training'}: {record['reason']}",
-        "repeat": record["status"] == "failed" and record.get("repeat", True),
-    }
 
 
 def main() -> None:

@@ -61,7 +61,7 @@ def made_now(results: Path) -> list[Path]:
     """Files and folders that the present study has, without obsolete ones that stayed in its results."""
     records, exports = record_paths(snakemake.input.records), list(map(Path, snakemake.input.exports))
     folders = [path.parent for path in records]
-    folders += map(Path, [*snakemake.input.models, *snakemake.input.parity, *exports])
+    folders += map(Path, [*snakemake.input.models, *snakemake.input.parity, *snakemake.input.profiled, *exports])
     exported = [folder.with_name("onnx") for folder in exports]
     shown = map(Path, [*snakemake.input.figures, *snakemake.input.stopping, *snakemake.input.replication, *authors()])
     return [*folders, results / "measure" / CHAIN, *exported, *shown, *results.glob("figures/callgraph*")]

@@ -10,10 +10,12 @@ from framewatt.base.spreadsheet import read_csv
 from framewatt.planning.blocks import plan_until
 from framewatt.planning.planned import planned_runs
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
+from framewatt.profiling.own import records_of
 from framewatt.replication import makers
 from framewatt.replication.contract import read_measured
 from framewatt.report import Material, build_report
 from framewatt.stopping.history import changes_of
+from framewatt.tables.profiles import profile_tables
 
 
 def main() -> None:
@@ -47,6 +49,11 @@ def main() -> None:
         choices=read_csv(snakemake.input.deploy),
         stopping=read_json(Path(str(stopping))) if stopping else {},
         repetitions_changed=changes_of(Path(snakemake.input.plan).parents[1]),
+        profiles=profile_tables(
+            pd.read_parquet(snakemake.input.functions[0]) if snakemake.input.functions else None,
+            snakemake.params.profiled.values(),
+            records_of(snakemake.input.profiled),
+        ),
         replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
     )
     authors = Path(str(snakemake.input.authors)) if snakemake.input.authors else None

@@ -56,6 +56,7 @@ OTHER = {
     "archive.harmless": ["user"],
     "preflight.accept": ["load"],
     "disturbance": "invalid",
+    "profile": "windows",
     "preflight.set_governor": "performance",
     "cool_down.idle_band": 0.5,
     "costs.intensity_g_per_kwh": 100,

@@ -149,7 +149,7 @@ def test_defaults_come_from_the_schema(load) -> None:
     settings = load().settings
     assert (settings["repetitions"], settings["window"]["minimum_s"]) == (10, 10)
     assert load(window={"minimum_s": 2}).settings["window"] == {
-        **{"minimum_s": 2, "warm_up_batches": 10, "ahead_gb": 8}
+        **{"minimum_s": 2, "warm_up_batches": 10, "passes": 1, "ahead_gb": 8}
     }
 
 

@@ -162,6 +162,17 @@ def test_a_longer_window_goes_on_and_counts_partial_batches_as_they_are(clock: C
     assert result["latency"]["mean_s"] == pytest.approx(24e-9 / 7)
 
 
+def test_a_window_of_several_passes_holds_them_whole_and_ends_where_its_time_is_over(
+    clock: Clock, tmp_path: Path
+) -> None:
+    workload = Scripted(clock)
+    result = infer(workload, tmp_path / "events", minimum_s=1e-9, passes=3)
+    assert inside(workload, windows(tmp_path / "events")["steady"], "run") == [4, 4, 2] * 3
+    assert result["units"]["count"] == 30
+    longer = infer(Scripted(clock), tmp_path / "longer", minimum_s=31e-9, passes=3)
+    assert longer["units"]["count"] == 34
+
+
 def test_work_that_was_queued_before_is_done_before_the_window_opens(clock: Clock, tmp_path: Path) -> None:
     workload = Scripted(clock)
     workload._queued_ns = 10_000

@@ -42,6 +42,11 @@ class Measured:
         return {**compared, **jobs.models_of(self.study), **jobs.quantised_models_of(self.study)}
 
     @cached_property
+    def profiled(self) -> Mapping[str, Cell]:
+        """The cells that are profiled, by name."""
+        return jobs.profiled_cells_of(self.study)
+
+    @cached_property
     def own(self) -> Mapping[str, OwnModel]:
         """The user's own models, by name."""
         return self.study.own

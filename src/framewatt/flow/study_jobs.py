@@ -13,6 +13,7 @@ from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.stage import attempt_of
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
+from framewatt.runs.profiling import RECORD as PROFILE_RECORD
 from framewatt.study.cell import Cell
 from framewatt.study.study import Study
 
@@ -76,6 +77,14 @@ class StudyJobs:
             lambda attempt: jobs.measure_job(self._study, planned.cell, planned.repetition, attempt),
             Path("measure", run, "run.json"),
             self._hashes.run(planned.cell, planned.repetition),
+        )
+
+    def profile(self, cell: str) -> str:
+        """Profiling a cell."""
+        return self._due(
+            lambda attempt: jobs.profile_job(self._study, self._measured.profiled[cell], attempt),
+            Path("profiled", cell, PROFILE_RECORD),
+            self._hashes.profiles[cell],
         )
 
     def _of_export(

@@ -12,7 +12,7 @@ from framewatt.planning.jobs import AnyStudy
 from framewatt.tables import names as tables
 
 if TYPE_CHECKING:
-    from framewatt.profiling.planned import Profiles
+    from framewatt.profiling.planned import OwnProfiles, Profiles
 
 _FIGURE_SUFFIXES = [f".{suffix}" for suffix in figures.SUFFIXES]
 _TABLE_SUFFIXES = [f".{suffix}" for suffix in tables.SUFFIXES]
@@ -35,7 +35,9 @@ class Kind:
     others: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def of_study(study: AnyStudy, profiles: "Profiles | None", further_tables: Sequence[str] = ()) -> dict[str, Kind]:
+def of_study(
+    study: AnyStudy, profiles: "Profiles | OwnProfiles | None", further_tables: Sequence[str] = ()
+) -> dict[str, Kind]:
     """The figures and tables that a study has.
 
     Args:
@@ -45,7 +47,7 @@ def of_study(study: AnyStudy, profiles: "Profiles | None", further_tables: Seque
     """
     graphs = {f"callgraph_{name}": [".svg"] for name in profiles.profiles} if profiles else {}
     listed = {"callgraphs": [".csv"]} if profiles else {}
-    of_profiles = [*profiles.tables, *further_tables] if profiles else list(further_tables)
+    of_profiles = [*profiles.tables, *profiles.further, *further_tables] if profiles else list(further_tables)
     return {
         "figures": Kind("figure", figures.figures_of(study), _FIGURE_SUFFIXES, {**graphs, **listed}),
         "tables": Kind("table", [*tables.TABLES, *of_profiles], _TABLE_SUFFIXES),

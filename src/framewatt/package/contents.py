@@ -25,6 +25,7 @@ _LEFT_OUT = (
     "model.onnx.data",
     "reference.npy",
     "carried.npz",
+    "profile.prof",
 )
 """Large files that the workflow can make again from the package; their hashes are in the records."""
 
@@ -46,7 +47,7 @@ _PROJECT = (
 )
 
 
-_REGROWN = ("measure", "stopping", "train", "export", "parity", "figures", "replication", "authors")
+_REGROWN = ("measure", "stopping", "train", "export", "parity", "profiled", "figures", "replication", "authors")
 """Folders of a results tree in which obsolete files stay behind when a study changes."""
 
 _LAST = "complete.txt"
@@ -59,8 +60,8 @@ def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, 
     Args:
         results: results/<study>.
         made: files and folders that the present study has. Below `measure`, `stopping`, `train`, `export`, `parity`,
-            `figures`, `replication` and `authors` only these are taken; a figure is named by any of its files. None
-            takes all.
+            `profiled`, `figures`, `replication` and `authors` only these are taken; a figure is named by any of its
+            files. None takes all.
     """
     now = None if made is None else {_stem(path.relative_to(results)) for path in made}
     chosen = {}

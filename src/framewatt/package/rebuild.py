@@ -30,7 +30,7 @@ DERIVED = ("stopping", "aggregate", "statistics", "tables", "replication", "figu
 
 RULES = (
     *(*DERIVED[:-1], "write_report"),
-    *("functions", "function_tables", "compare_profiles"),
+    *("functions", "function_tables", "compare_profiles", "profiler_cost"),
 )
 """The rules that make them."""
 

@@ -21,7 +21,9 @@ from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
-from framewatt.study.cell import run_name
+from framewatt.runs.profiling import RECORD as PROFILE_RECORD
+from framewatt.study.cell import Cell, run_name
+from framewatt.study.runtimes import ONNX_RUNTIME
 
 RULES = (
     "plan",
@@ -37,6 +39,7 @@ RULES = (
     "check_quantised",
     "measure",
     "look",
+    "profile_run",
 )
 """The rules whose jobs are in Snakemake's graph only if they are due; such a job always runs."""
 
@@ -58,6 +61,7 @@ class Due:
         weights: by model.
         exports, checks: by model or `<model>/<precision>`.
         parity: by model that is compared with the same one in another framework.
+        profiles: by cell.
         runs: by `<cell>/<repetition>`; while the number of blocks is open, of all blocks that there may be.
         blocks: how many there are, or after which of them the stopping rule still looks.
     """
@@ -70,6 +74,7 @@ class Due:
     exports: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
     parity: Mapping[str, str] = field(default_factory=dict)
+    profiles: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, str] = field(default_factory=dict)
     blocks: Blocks = field(default_factory=Blocks)
 
@@ -135,7 +140,7 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
 
 
 def _stages(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> dict[str, dict[str, str]]:
-    """What is due of `weights`, `exports`, `checks` and `parity`, each by model, with the reason."""
+    """What is due of `weights`, `exports`, `checks` and `parity`, by model, and of `profiles`, by cell, and why."""
     models = jobs.trained_models_of(hashes.study)
     exported = jobs.exported_models_of(hashes.study) | jobs.quantised_models_of(hashes.study)
 
@@ -174,7 +179,22 @@ def _stages(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> dict
         PARITY_RECORD,
         lambda name: known.start_of(compared[name]),
     )
-    return {"weights": weights, "exports": exports, "checks": checks, "parity": parity}
+    cells = jobs.profiled_cells_of(hashes.study)
+    profiles = due(
+        hashes.profiles,
+        ("profile_run", "profile_run"),
+        "profiled/{}",
+        PROFILE_RECORD,
+        lambda name: known.start_of(cells[name], *_started_from(cells[name])),
+    )
+    return {"weights": weights, "exports": exports, "checks": checks, "parity": parity, "profiles": profiles}
+
+
+def _started_from(cell: Cell) -> tuple[str, ...]:
+    """What the work of a cell starts from, as Runs.start_of has it."""
+    if cell.engine == ONNX_RUNTIME:
+        return ("model", cell.export)
+    return ("weights",) if cell.phase == "infer" else ()
 
 
 def plan_is_due(plan: Mapping[str, Any], results: Path) -> bool:

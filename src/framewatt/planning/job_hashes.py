@@ -142,18 +142,25 @@ class JobHashes:
             self._runs[cell, repetition] = self._run(cell, repetition)
         return self._runs[cell, repetition]
 
+    @cached_property
+    def profiles(self) -> dict[str, str]:
+        """Of profiled runs, by cell."""
+        return {
+            name: self._of_run(jobs.profile_job(self.study, cell, 1), cell)
+            for name, cell in jobs.profiled_cells_of(self.study).items()
+        }
+
     def _run(self, cell: Cell, repetition: int) -> str:
-        start: dict[str, str | None] = {}
+        return self._of_run(jobs.measure_job(self.study, cell, repetition, 1), cell, idle=self.idle)
+
+    def _of_run(self, job: dict[str, Any], cell: Cell, **start: str | None) -> str:
         if cell.engine == ONNX_RUNTIME:
-            start = {"export": self.exports[cell.export], "check": self.checks[cell.export]}
+            start |= {"export": self.exports[cell.export], "check": self.checks[cell.export]}
         elif cell.phase == "infer":
-            start = {"weights": self.weights[cell.model]}
-        job = jobs.measure_job(self.study, cell, repetition, 1)
+            start |= {"weights": self.weights[cell.model]}
         # Default levels of options are left out of the hash, so that a new option keeps finished runs valid.
         job["cell"] = {name: job["cell"][name] for name in FIXED}
-        return job_sha256(
-            job, **start, idle=self.idle, **self._common(cell, cell.environment(self.study.device), cell.engine)
-        )
+        return job_sha256(job, **start, **self._common(cell, cell.environment(self.study.device), cell.engine))
 
     def _check(self, cell: Cell, export: str) -> str:
         return self._made(jobs.check_job(self.study, cell, 1), cell, ONNX_RUNTIME, export=export)

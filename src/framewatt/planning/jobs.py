@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from framewatt.imports.file_study import FileStudy
-from framewatt.runs.batches import AHEAD_GB, always_ahead
+from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
-from framewatt.study.purpose import MEASURE
+from framewatt.study.profiled import profiled_cells
+from framewatt.study.purpose import MEASURE, PROFILE
 from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.training import training_of
@@ -178,6 +179,8 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
     settings = study.settings
     options = cell.changed
     window = dict(settings["window"])
+    if window["passes"] == PASSES:
+        del window["passes"]
     # The default is left out, so that runs from before this setting stay valid.
     ahead = {"ahead_gb": window.pop("ahead_gb", AHEAD_GB)}
     if ahead["ahead_gb"] == AHEAD_GB or always_ahead(options):
@@ -218,6 +221,22 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
         **({"disturbance": settings["disturbance"]} if settings["disturbance"] != USUAL else {}),
         **_own(study, cell, cell.engine),
     }
+
+
+_UNMEASURED = ("instruments", "cool_down", "preflight", "disturbance")
+"""Fields of a measured run's job that say how it is measured, and in which state of the machine."""
+
+
+def profiled_cells_of(study: AnyStudy) -> dict[str, Cell]:
+    """The cells that are profiled, by name."""
+    return profiled_cells(study.settings, study.measured_cells)
+
+
+def profile_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    """The profiled run of a cell: the work of its first repetition, and `profile`, the part that is profiled."""
+    measured = measure_job(study, cell, 1, attempt)
+    kept = {name: value for name, value in measured.items() if name not in _UNMEASURED}
+    return {**kept, "purpose": PROFILE, "profile": study.settings["profile"]}
 
 
 def environments_of(study: AnyStudy) -> Iterable[str]:

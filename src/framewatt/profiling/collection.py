@@ -3,7 +3,7 @@
 import contextlib
 import csv
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_atomically
 from framewatt.profiling.dump import Trust, UnknownDumpError, read_profile
-from framewatt.profiling.frame import FIELDS, ProfiledRun, cell_of, file_name
+from framewatt.profiling.frame import FIELDS, ProfiledRun, calls_frame, cell_of, file_name, profiled_frame
 
 _FILE_NAME = re.compile(
     r"(?P<workload>.+)_(?P<framework>[^_]+)_(?P<phase>[^_\d][^_]*?)(?:_(?P<repetition>[1-9]\d*))?\.prof"
@@ -128,6 +129,21 @@ def read_profiles(files: Iterable[Path], names: Names, trust: Trust) -> tuple[li
     rows.sort(key=lambda row: (_place(names, *(row.get(field) for field in FIELDS)), row.get("repetition", 0)))
     whole = dict.fromkeys(("repetition", "functions"), "Int64")
     return runs, pd.DataFrame(rows, columns=PROFILES_COLUMNS).astype(whole)
+
+
+def write_profiles(study: str, runs: Sequence[ProfiledRun], record: pd.DataFrame, files: Any) -> None:
+    """Write what dumps hold as frames, and the record of reading them.
+
+    Args:
+        study: its name.
+        runs: what was read.
+        record: PROFILES_COLUMNS.
+        files: paths `functions`, `calls` and `record`.
+    """
+    functions, calls = profiled_frame(study, runs), calls_frame(study, runs)
+    write_atomically(Path(files.functions), lambda path: functions.to_parquet(path, index=False))
+    write_atomically(Path(files.calls), lambda path: calls.to_parquet(path, index=False))
+    write_atomically(Path(files.record), lambda path: record.to_csv(path, index=False, lineterminator="\n"))
 
 
 def summary(record: pd.DataFrame) -> list[str]:

@@ -47,6 +47,7 @@ class ProfiledRun:
         phase: `train` or `infer`.
         profile: what was read.
         repetition: number of the profiled run in its cell, from 1.
+        cell: name of its cell; None where its levels are all that is known of it.
     """
 
     workload: str
@@ -54,12 +55,13 @@ class ProfiledRun:
     phase: str
     profile: Profile
     repetition: int = 1
+    cell: str | None = None
 
     @property
     def columns(self) -> dict[str, str | int]:
         """RUN_COLUMNS without the study."""
         levels = {field: str(getattr(self, field)) for field in FIELDS}
-        return {"cell": cell_of(levels), **levels, "repetition": self.repetition}
+        return {"cell": self.cell or cell_of(levels), **levels, "repetition": self.repetition}
 
 
 def cell_of(levels: Mapping[str, str]) -> str:

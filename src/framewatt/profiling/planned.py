@@ -1,15 +1,20 @@
-"""Which profiles a study has, by the names of its dumps: known before any of them is read."""
+"""Which profiles a study has, by the names of its dumps or by its own cells: known before any of them is read."""
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from framewatt.base.errors import FramewattError
 from framewatt.profiling.collection import Names, names_of_profiles, read_names
 from framewatt.profiling.frame import file_name
+from framewatt.study.cell import Cell
+from framewatt.study.profiled import profiled_cells
+
+UNNAMED, COST = "functions_unnamed", "profiler_cost"
+"""Further tables of a study that profiles its own cells."""
 
 RECORD = "profile/profiles.csv"
 """The record of a study's dumps, below its results."""
@@ -17,7 +22,7 @@ RECORD = "profile/profiles.csv"
 
 @dataclass(frozen=True)
 class Profiles:
-    """The profiled runs of a study.
+    """The profiled runs of a study whose dumps are given.
 
     Attributes:
         folder: of the dumps; None where it is not available, as beside an unpacked package.
@@ -49,19 +54,47 @@ class Profiles:
             found = sorted({name for name in told if re.fullmatch("[a-z0-9_]+", name)})
         return found
 
+    further: ClassVar[tuple[str, ...]] = ()
+
     @property
-    def tables(self) -> list[str]:
-        """Names of the tables of functions: one for every framework and phase."""
-        pairs = [(framework, phase) for framework in self._names.all("framework") for phase in self._names.all("phase")]
-        return [f"functions_{file_name(*pair)}" for pair in pairs]
+    def tables(self) -> dict[str, tuple[str, str]]:
+        """The tables of functions, by name: one for every framework and phase."""
+        names = self._names
+        return _tables((framework, phase) for framework in names.all("framework") for phase in names.all("phase"))
 
     @property
     def _names(self) -> Names:
         return read_names(self.names)
 
 
-def profiles_of(study: Any, results: Path) -> Profiles | None:
-    """The profiles of a study; None where it has none, as every study that measures: it profiles no run yet.
+@dataclass(frozen=True)
+class OwnProfiles:
+    """The profiled runs of a study that measures.
+
+    Attributes:
+        cells: that are profiled, by name.
+    """
+
+    cells: Mapping[str, Cell]
+    further: ClassVar[tuple[str, ...]] = (UNNAMED, COST)
+
+    @property
+    def profiles(self) -> list[str]:
+        """Names of the profiled runs, in names of files."""
+        return [file_name(cell) for cell in self.cells]
+
+    @property
+    def tables(self) -> dict[str, tuple[str, str]]:
+        """The tables of functions, by name: one for every engine and phase that is profiled."""
+        return _tables(sorted({(cell.engine, cell.phase) for cell in self.cells.values()}))
+
+
+def _tables(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    return {f"functions_{file_name(*pair)}": pair for pair in pairs}
+
+
+def profiles_of(study: Any, results: Path) -> Profiles | OwnProfiles | None:
+    """The profiles of a study; None where it has none.
 
     Args:
         study: any study.
@@ -70,6 +103,9 @@ def profiles_of(study: Any, results: Path) -> Profiles | None:
     Raises:
         FramewattError: a table that the study names is not there.
     """
+    if not study.imported:
+        cells = profiled_cells(study.settings, study.measured_cells)
+        return OwnProfiles(cells) if cells else None
     files = study.settings.get("files") or {}
     told = files.get("profiles")
     if not told:
@@ -85,7 +121,7 @@ def profiles_of(study: Any, results: Path) -> Profiles | None:
     return Profiles(root, wanted, Path(told["names"]), Path(told["checksums"]), results / RECORD)
 
 
-def with_profiles(studies: Sequence[Any], results: Path) -> dict[str, Profiles]:
+def with_profiles(studies: Sequence[Any], results: Path) -> dict[str, Profiles | OwnProfiles]:
     """The profiles of each study that has some, by its name."""
     found = {study.name: profiles_of(study, results / study.name) for study in studies}
     return {name: profiles for name, profiles in found.items() if profiles}

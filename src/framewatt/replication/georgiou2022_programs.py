@@ -16,7 +16,7 @@ from framewatt.tables.table import Table, significant
 
 def figure1(measured: Measured) -> Table:
     """What Figure 1 is drawn from: the paper's printed means, and whole programs here, mean and every run."""
-    printed = printed_means(measured.resources)
+    printed = printed_means(measured.resources).sort_index()
     own = own_runs(measured, places_of(measured), PROGRAM)
     qualities = {(model, framework): float(np.mean(values)) for model, framework, _, _, values in accuracies(measured)}
     rows = []

@@ -12,6 +12,7 @@ from framewatt.report.imported import Facts, files_read, how_sampled
 from framewatt.report.material import Material
 from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
 from framewatt.report.tables import Table
+from framewatt.runs.batches import PASSES
 from framewatt.study.factors import shared
 from framewatt.study.statistical_tests import NAMES
 from framewatt.study.training import training_of
@@ -54,7 +55,7 @@ def _blocks_and_windows(material: Material) -> Facts:
         facts.append(
             (
                 "Timed in inference",
-                f"one whole pass over the test set, then on until {window['minimum_s']:g} s are over, "
+                f"{_passes(window)} over the test set, then on until {window['minimum_s']:g} s are over, "
                 f"after {plural(window['warm_up_batches'], 'warm-up batch').replace('batchs', 'batches')}",
             )
         )
@@ -66,6 +67,11 @@ def _blocks_and_windows(material: Material) -> Facts:
     if trained:
         facts.append(("Timed in training", _by_model(settings, trained, _timed)))
     return [*facts, ("Rest before a run", _rest(settings["cool_down"]))]
+
+
+def _passes(window: Mapping[str, Any]) -> str:
+    count = window.get("passes", PASSES)
+    return "one whole pass" if count == PASSES else f"{count} whole passes"
 
 
 def _by_model(settings: Mapping[str, Any], models: Sequence[str], words: Callable[[Mapping[str, Any]], str]) -> str:

@@ -40,6 +40,7 @@ class Material:
         stopping: stopping.json; empty where the study has a fixed number of blocks.
         repetitions_changed: changes of the repetitions after results existed (framewatt.stopping.history).
         parity: records of comparisons of a model with the same one in another framework (prepare.parity_sheet).
+        profiles: tables of its own profiled runs (framewatt.tables.profiles).
         replication: tables of own numbers beside those of the paper that the study replicates.
     """
 
@@ -65,6 +66,7 @@ class Material:
     repetitions_changed: Sequence[Mapping[str, Any]] = ()
     parity: Sequence[Mapping[str, Any]] = ()
     replication: Sequence[Table] = ()
+    profiles: Sequence[Table] = ()
 
     @property
     def totals(self) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from framewatt.report.head import head
 from framewatt.report.material import Material
 from framewatt.report.meters import characterised
 from framewatt.report.svg import inline
-from framewatt.report.tables import Table, replication_tables, study_tables
+from framewatt.report.tables import Table, profile_tables, replication_tables, study_tables
 
 CHOICES = "deploy"
 """Name of the table that stands in a section of its own."""
@@ -68,6 +68,10 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         keep_trailing_newline=True,
     )
     tables, commit = study_tables(material), _commit(material)
+    titles = {point_of(cell): text for cell, text in told_of_cells(material).items()}
+    drawn = _figures(figures, material.plan["settings"], titles=titles)
+    # Of a study's own profiles they stand with its tables of functions.
+    graphs = [figure for figure in drawn if material.profiles and figure.name.startswith("callgraph_")]
     return environment.get_template("template.html.j2").render(
         plan=material.plan,
         estimate=material.estimate,
@@ -89,15 +93,13 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         citation=citation(material, commit),
         commands=commands_of(material.plan, commit),
         study_file=f"config/studies/{material.plan['study']}.yaml",
-        figures=_figures(
-            figures,
-            material.plan["settings"],
-            titles={point_of(cell): text for cell, text in told_of_cells(material).items()},
-        ),
+        figures=[figure for figure in drawn if figure not in graphs],
+        graphs=graphs,
         tables=[table for table in tables if table.name != CHOICES],
         filtered_rows=FILTERED_ROWS,
         choices=[table for table in tables if table.name == CHOICES],
         replication=replication_tables(material),
+        profiles=profile_tables(material),
         authors_figures=_figures(authors, material.plan["settings"], "authors-") if authors else [],
         paper=material.plan["settings"].get("replicates"),
         problems=problems.problem_tables(material),

@@ -99,6 +99,11 @@ def replication_tables(material: Material) -> list[Table]:
     return [of_table(table, "replication") for table in material.replication]
 
 
+def profile_tables(material: Material) -> list[Table]:
+    """In which functions the study's profiled runs spend their time."""
+    return [of_table(table) for table in material.profiles]
+
+
 def of_table(table: StudyTable, folder: str = "tables") -> Table:
     """A table of a file, as it is shown there, with the name of the file."""
     rows = [[str(value) for value in row] for row in table.shown.itertuples(index=False)]

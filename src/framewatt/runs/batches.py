@@ -13,6 +13,9 @@ from framewatt.workloads.contract import Workload
 AHEAD, STREAMED = "ahead", "streamed"
 """How batches are made: before the window, so that it has no part in them; or within it."""
 
+PASSES = 1
+"""Default of the whole passes over the test set that a window of inference spans at least."""
+
 AHEAD_GB = 8
 """Most gigabytes of a pass that is made before its window, where the study says nothing else; as in its schema."""
 

@@ -60,7 +60,8 @@ def once(job: Mapping[str, Any]) -> dict[str, Any]:
         told = {name: value for name, value in job["training"].items() if name != "schedule"}
         changed["training"] = {**told, "epochs": 1}
     else:
-        changed["window"] = {**job["window"], "minimum_s": _ONE_PASS_S}
+        window = {name: value for name, value in job["window"].items() if name != "passes"}
+        changed["window"] = {**window, "minimum_s": _ONE_PASS_S}
     return {**job, **changed}
 
 

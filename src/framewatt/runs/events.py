@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import TextIO
 
 
+def is_primary(window: str) -> bool:
+    """Whether a window is one of those that a run is measured by: `steady` of inference, each epoch of training."""
+    return window == "steady" or window.startswith("epoch-")
+
+
 class Events:
     """Starts and ends of windows, written as they happen so that those before a crash are kept.
 

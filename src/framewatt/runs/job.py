@@ -29,7 +29,7 @@ class RunJob(TypedDict):
         cool_down: `rest_s`, `idle_band`, `timeout_s`.
         preflight: `accept`, `set_governor`.
         timeout_s: seconds after which the run is ended.
-        window: `warm_up_batches` and `minimum_s` of inference; empty for training.
+        window: `warm_up_batches`, `minimum_s` and perhaps `passes` of inference; empty for training.
         training: `epochs`, `learning_rate`, ...; empty for inference.
         weights: how weights were made, see study.weights; None for training.
         options: levels of options other than their defaults, by name.

@@ -160,6 +160,7 @@ def load_study(
             f"{f': {unsupported[0][1]}' if unsupported else ''}); allowed: at least one"
         )
     check_training(settings, runnable, str(path))
+    _check_passes(settings, runnable, str(path))
     check_rule(settings, _groups(runnable, settings["statistics"]["compare"]), str(path))
     return Study(path, settings, device, processors, tuple(runnable), tuple(excluded), tuple(unsupported))
 
@@ -229,6 +230,16 @@ def _usual_levels(settings: Mapping[str, Any], processors: int) -> dict[str, Lev
         for option in optional()
         if any(cross[option.name] for cross in settings["factors"])
     }
+
+
+def _check_passes(settings: Mapping[str, Any], cells: Iterable[Cell], path: str) -> None:
+    """Refuse a number of passes where something else paces the window, which would silently not make them."""
+    paced = [cell.id for cell in cells if cell.changed.get("client") == "node" or "load" in cell.changed]
+    if settings["window"]["passes"] > 1 and paced:
+        raise FramewattError(
+            f"{path}: window.passes: found {settings['window']['passes']} with {paced[0]}; allowed: 1, or a study "
+            "without Node.js and requests at a rate"
+        )
 
 
 def _check_compared(compared: Iterable[str], options: Iterable[str], path: str) -> None:

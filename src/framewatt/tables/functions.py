@@ -39,11 +39,14 @@ def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent
         threshold_percent: the share, in percent.
     """
     profiled = frame[(frame["framework"] == framework) & (frame["phase"] == phase)]
-    # Where a cell was profiled more than once, its runs are told apart.
+    # Where a model has more than one cell, or a cell was profiled more than once, the runs are told apart.
+    several = bool((profiled.groupby("workload")["cell"].nunique() > 1).any())
     repeated = bool((profiled["repetition"] > 1).any())
-    columns = [*_COLUMNS[:1], "repetition", *_COLUMNS[1:]] if repeated else _COLUMNS
+    key = [*(["cell"] if several else []), *(["repetition"] if repeated else [])]
+    columns = [*_COLUMNS[:1], *key, *_COLUMNS[1:]]
     data = profiled.loc[profiled["share_percent"] > threshold_percent, columns].reset_index(drop=True)
-    run = data["workload"] + (", repetition " + data["repetition"].astype("str") if repeated else "")
+    run = data["cell" if several else "workload"]
+    run = run + (", repetition " + data["repetition"].astype("str") if repeated else "")
     shown = pd.DataFrame(
         {
             "Workload": run,
@@ -62,6 +65,36 @@ def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent
     )
     numeric = frozenset({"Calls", "Own time (s)", "Share (%)"})
     return Table(f"functions_{file_name(framework, phase)}", caption, data, shown, numeric)
+
+
+def functions_unnamed(frame: pd.DataFrame, threshold_percent: float = THRESHOLD_PERCENT) -> Table:
+    """One row per function without an API name whose own time is more than a share of some run, largest share first.
+
+    These are what config/api_names.csv has no rule for: own code of the models and of framewatt among them, which has
+    no API name.
+
+    Args:
+        frame: the functions frame.
+        threshold_percent: the share, in percent.
+    """
+    large = frame[(frame["share_percent"] > threshold_percent) & frame["api_name"].isna()]
+    large = large.assign(profiled_as=profiled_as(large)).sort_values("share_percent", ascending=False)
+    by = ["framework", "file", "function", "profiled_as"]
+    data = large.groupby(by, sort=False).agg(
+        profiled_runs=("cell", "size"), largest_share_percent=("share_percent", "first"), in_cell=("cell", "first")
+    )
+    data = data.reset_index()
+    shown = pd.DataFrame(
+        {
+            "Framework": data["framework"],
+            "Profiled as": data["profiled_as"],
+            "Profiled runs": data["profiled_runs"].map(text),
+            "Largest share (%)": data["largest_share_percent"].map(_SHOWN["share_percent"]),
+            "In": data["in_cell"],
+        }
+    )
+    caption = f"Functions with more than {threshold_percent:g} % of the time of a profiled run, and no known API name"
+    return Table("functions_unnamed", caption, data, shown, frozenset({"Profiled runs", "Largest share (%)"}))
 
 
 def functions_published(comparison: pd.DataFrame) -> Table:

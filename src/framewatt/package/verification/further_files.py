@@ -25,7 +25,7 @@ _RESULTS = re.compile(
 """Files of a study's results, below measure as `presence` holds them; if derived ones are right, a rebuild tells."""
 
 _STAGES = re.compile(
-    r"train/[^/]+/(train|examples)\.json|export/.+/(onnx/export|check/check)\.json|parity/[^/]+/sheet/parity\.json"
+    r"train/[^/]+/(train|examples)\.json|export/.+/(onnx/export|check/check)\.json|parity/[^/]+/sheet/parity\.json|profiled/[^/]+/profile\.json"
 )
 
 

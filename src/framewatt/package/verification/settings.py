@@ -10,7 +10,7 @@ from framewatt.package.verification.compare import some
 from framewatt.package.verification.open_loops import is_open
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.samples import data_of
-from framewatt.runs.batches import AHEAD_GB, always_ahead, made
+from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead, made
 from framewatt.runs.verdict import OK
 from framewatt.study.cell import Cell
 from framewatt.study.options import COLD
@@ -42,7 +42,9 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
         # Requests that arrive at a rate: see open_loops.
         if cell.phase == "infer" and record["status"] == OK and record["latency"] and not is_open(record):
             whole = -(-data_of(package, cell)["test_samples"] // cell.batch_size)
-            lines += [*_timed(record, settings["window"]["minimum_s"], whole), *_warmed_up(record, settings["window"])]
+            passes = settings["window"].get("passes", PASSES)
+            lines += _timed(record, settings["window"]["minimum_s"], passes * whole)
+            lines += _warmed_up(record, settings["window"])
         yield from some(lines, run.where)
     yield from _pauses(package)
 
@@ -69,12 +71,14 @@ def _cached(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _timed(record: Mapping[str, Any], minimum_s: float, whole: int) -> Iterator[str]:
-    """A window that ended before its time, or went on although a whole pass and the time were over (worker.infer)."""
+    """A window that ended before its time or its passes, or went on although both were over (worker.infer)."""
     window, latency = record["windows"].get(record["primary_window"]), record["latency"]
     if window is None:
         return
     if window["duration_s"] < minimum_s - _ROUNDED_S:
         yield f"window.minimum_s: the study file says {minimum_s:g}, the window has {window['duration_s']:.6g} s"
+    if latency["batches"] < whole:
+        yield f"window.passes: the study file asks for {whole} batches, the window has {latency['batches']}"
     # The last batch may be the one that took longest; before it, the time was not over.
     before_s = window["duration_s"] - latency["max_s"]
     if latency["batches"] > whole and before_s > minimum_s + _ROUNDED_S:

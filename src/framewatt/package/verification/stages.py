@@ -9,6 +9,7 @@ from framewatt.planning.job_hashes import JobHashes
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
+from framewatt.runs.profiling import RECORD as PROFILE_RECORD
 
 
 def problems(package: Opened) -> Iterator[str]:
@@ -35,4 +36,5 @@ def records_of_stages(hashes: JobHashes) -> dict[str, str]:
     found |= {f"train/{name}/{TRAIN_RECORD}": sha256 for name, sha256 in hashes.weights.items()}
     found |= {f"export/{name}/check/{CHECK_RECORD}": sha256 for name, sha256 in hashes.checks.items()}
     found |= {f"parity/{name}/sheet/{PARITY_RECORD}": sha256 for name, sha256 in hashes.parity.items()}
+    found |= {f"profiled/{name}/{PROFILE_RECORD}": sha256 for name, sha256 in hashes.profiles.items()}
     return found | {f"export/{name}/onnx/export.json": sha256 for name, sha256 in hashes.exports.items()}

@@ -1,0 +1,64 @@
+# Profiles of a study's own cells: runs that are not measured, after those that are.
+rule profile_run:
+    input:
+        unpack(profiled_from),
+        after=rules.recalibrate.output.record,
+    output:
+        folder=directory("results/{study}/profiled/{cell}"),
+    log:
+        "logs/{study}/profiled/{cell}.log",
+    wildcard_constraints:
+        study=one_of(DUE_STUDY),
+        cell=one_of(DUE.profiles),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    container:
+        lambda wildcards: image(profiled_engine(wildcards))
+    resources:
+        node=1000,
+        mem_mb=8000,
+        disk_mb=1000,
+    params:
+        job=job("profile", "cell"),
+    message:
+        "profiling {wildcards.cell}"
+    shell:
+        "python -P scripts/profile_run.py --job {params.job:q} --data {input.data[0]:q} --environment"
+        " {input.environment:q} --model {input.model:q} --check {input.check:q} --folder {output.folder:q} --log {log:q}"
+        " 2>> {log:q}"
+
+
+rule own_profile:
+    input:
+        runs=profiled_runs,
+        image=orchestrator_image,
+    output:
+        **dict(rules.profile.output.items()),
+    log:
+        "logs/{study}/own_profile.log",
+    wildcard_constraints:
+        study=one_of(OWN_PROFILES),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    message:
+        "reading the profiles"
+    script:
+        "../scripts/own_profile.py"
+
+
+rule profiler_cost:
+    input:
+        runs=profiled_runs,
+        image=orchestrator_image,
+    output:
+        multiext("results/{study}/tables/profiler_cost", ".csv", ".md", ".tex"),
+    log:
+        "logs/{study}/tables/profiler_cost.log",
+    wildcard_constraints:
+        study=one_of(OWN_PROFILES),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    message:
+        "saying what the profiler costs"
+    script:
+        "../scripts/profiler_cost.py"
