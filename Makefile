@@ -92,9 +92,10 @@ bench: $(VENV)/ready-development ## measure what framewatt costs and how right i
 coverage: $(VENV)/ready-development ## how often twice the uncertainty of a window holds its error, by meter and shape of load
 	PYTHONPATH=src:tests $(BIN)/python -m simulated
 
-simulate: $(VENV)/ready-development ## how often answers are wrong, cover and find, and after how many blocks studies stop, where the truth is known
+simulate: $(VENV)/ready-development ## how often answers and verdicts are wrong, cover and find, and after how many blocks studies stop, where the truth is known
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.answers
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.stop
+	PYTHONPATH=src:tests $(BIN)/python -m simulated.claims
 
 soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); nothing may fail or grow
 	PYTHONPATH=src:tests $(BIN)/python -m soak --minutes="$${MINUTES:-60}"

@@ -4,7 +4,7 @@ from framewatt.planning import due
 from framewatt.flow.asked import Asked, settings_of
 from framewatt.flow.patterns import one_of
 from framewatt.flow.setup import check_data
-from framewatt.flow.state import due_plans, outdated
+from framewatt.flow.state import due_plans, failed_environments, outdated
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import host_packages, sources_of
 from framewatt.planning.plan import plan_of
@@ -41,7 +41,14 @@ if SETTINGS:
         hashes = HASHES if DUE.runs else None
         again = or_exit(lambda: outdated(STUDY, hashes, RESULTS, RESOURCES))
     # Whatever of these rules is in the graph is due; times of files and what Snakemake remembers have no say in it.
-    SETTINGS.forcerun = frozenset({*SETTINGS.forcerun, *due.RULES, *again})
+    SETTINGS.forcerun = frozenset(
+        {
+            *SETTINGS.forcerun,
+            *due.RULES,
+            *again,
+            *failed_environments(ASKED.targets),
+        }
+    )
 if workflow.is_main_process and HASHES:
     told = DUE.sentence(len(MEASURED[STUDY.name].runs))
     if told:

@@ -57,6 +57,11 @@ onstart:
         or_exit(lambda: announce_study(STUDY.name, wait=config["wait"]))
 
 
+onsuccess:
+    for path, reason in failed_environments(ASKED.targets).items():
+        sys.exit(f"framewatt: {path}: found an environment that failed: {reason}")
+
+
 onerror:
     if TERMINAL.stopped:
         kept = len(

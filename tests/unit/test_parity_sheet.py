@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framewatt.prepare.parity_sheet import DIFFERENT, SAME, compare, verdict_of
+from framewatt.prepare.parity_sheet import DIFFERENT, ROUNDING, SAME, compare, furthest, verdict_of
 from framewatt.tables.parity import parity
 from framewatt.tasks import TASKS
 from framewatt.tasks.contract import NOTHING
@@ -128,6 +128,44 @@ def test_a_model_that_drops_more_is_another() -> None:
     """It computes the same while nothing is dropped, and trains otherwise."""
     assert judged(results(), results(), dropout=[0.1], reference={"dropout": [0.1]})["verdict"] == SAME
     assert judged(results(), results(), dropout=[0.1], reference={"dropout": [0.5]})["beyond"] == ["dropout"]
+
+
+OWN = {
+    "first_loss_difference": 1e-7,
+    "losses_difference": 1e-6,
+    "gradients_difference": 4e-3,
+    "statistics_difference": 1e-6,
+    "equal_answers_share": None,
+}
+"""How far a reference that amplifies rounding is from itself."""
+
+
+def beside(own: dict[str, Any] | None) -> dict[str, Any]:
+    return {"reference": {"dropout": [], "quality": None, **({"own": own} if own else {})}}
+
+
+def test_what_the_reference_does_to_itself_by_rounding_is_no_fault_and_no_agreement() -> None:
+    off = off_in([True, True, False])  # by a hundredth
+    assert judged(off, results(), **beside(None))["verdict"] == DIFFERENT
+    found = judged(off, results(), **beside(OWN))
+    assert (found["verdict"], found["beyond"], found["rounding"]) == (ROUNDING, [], ["gradients"])
+    assert judged(results(), results(), **beside(OWN))["verdict"] == SAME
+    # More than a few times that, or anything else beyond, is another model.
+    assert judged(off_in([True] * 3, 1.1), results(), **beside(OWN))["beyond"] == ["gradients"]
+    slow = off | {"statistic/norm.running_var": statistics(1.005)["statistic/norm.running_var"]}
+    both = judged(slow, results(), **beside(OWN))
+    assert (both["verdict"], both["beyond"], both["rounding"]) == (DIFFERENT, ["statistics"], ["gradients"])
+    # What is not known of the reference excuses nothing.
+    assert judged(off, results(), **beside({**OWN, "gradients_difference": None}))["verdict"] == DIFFERENT
+    shown = parity([{**found, "model": "m-tensorflow", "tensors": 2}]).shown
+    assert shown["Reason"].tolist() == ["no further apart than the reference from itself by rounding: gradients"]
+
+
+def test_of_several_nudges_the_furthest_counts() -> None:
+    task = TASKS["classification"]
+    each = [compare(task, off_in([True] * 3, factor), results()) for factor in (1.001, 1.01)]
+    assert furthest(each)["gradients_difference"] == pytest.approx(0.01, rel=1e-3)
+    assert furthest([{**each[0], "gradients_difference": None}, each[1]])["gradients_difference"] is None
 
 
 def test_translations_are_the_same_whatever_their_padding() -> None:

@@ -1,102 +1,30 @@
 """georgiou2022 beside own runs: its tables, its questions and its claims."""
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
 import pytest
-from records_factory import energy, run_record, window
+from georgiou2022_factory import (
+    EMPTY,
+    FRAMEWORKS,
+    RESOURCES,
+    WORKLOADS,
+    claims,
+    measured,
+    of_costs,
+    swapped,
+    table,
+    the_same,
+)
+from records_factory import energy
 
-from framewatt.published.georgiou2022_tables import printed_means
 from framewatt.replication import makers
 from framewatt.replication.contract import OPPOSITE, PARTLY, SAME, UNDECIDED, VERDICTS, Measured
-from framewatt.replication.georgiou2022_accuracies import METRICS
-from framewatt.replication.georgiou2022_runs import MODELS, model_of
+from framewatt.replication.georgiou2022_runs import model_of
 from framewatt.tasks.quality import described
-
-RESOURCES = Path(__file__).parents[2] / "resources" / "published"
-PRINTED = printed_means(RESOURCES)
-EMPTY = pd.DataFrame()
-DOMAINS = {"pkg_energy": "cpu:package-0", "ram_energy": "cpu:dram-0", "gpu_energy": "gpu:0"}
-WORKLOADS = {paper: f"{begin}_small" for begin, paper in MODELS.items()}
-FRAMEWORKS = {"torch": "pytorch", "tensorflow": "tensorflow"}
-
-Costs = Callable[[str, str, str, str], float]
-"""Mean joules or seconds of a phase, the paper's model, its framework, its quantity."""
-
 
 UNDIRECTED = ("abstract-significant", "training-large", "inference-large", "inference-large-percent")
 """Claims that say that frameworks differ, not which takes less."""
-
-
-def as_printed(phase: str, model: str, framework: str, quantity: str) -> float:
-    return float(PRINTED.loc[(phase, model, quantity), framework])
-
-
-def swapped(phase: str, model: str, framework: str, quantity: str) -> float:
-    """Each framework's costs are the other's."""
-    return as_printed(phase, model, {"pytorch": "tensorflow", "tensorflow": "pytorch"}[framework], quantity)
-
-
-def the_same(phase: str, model: str, framework: str, quantity: str) -> float:
-    return 1000.0
-
-
-def cells() -> list[dict[str, Any]]:
-    return [
-        {
-            **{"id": f"{phase}-{workload}-{runtime}", "phase": phase, "workload": workload, "runtime": runtime},
-            **{"provider": "native", "dataset": "drawn", "batch_size": 8, "precision": "fp32"},
-        }
-        for phase in ("train", "infer")
-        for workload in WORKLOADS.values()
-        for runtime in FRAMEWORKS
-    ]
-
-
-def record(cell: Mapping[str, Any], block: int, costs: Costs, noise: np.random.Generator, spread: float) -> dict:
-    """A run whose quantities are as much as `costs` says, each with log-normal noise."""
-    paper, framework = model_of(cell["workload"]), FRAMEWORKS[cell["runtime"]]
-    factor = iter(np.exp(spread * noise.standard_normal(8)))
-    joules = {
-        domain: energy(costs(cell["phase"], paper, framework, quantity) * next(factor))
-        for quantity, domain in DOMAINS.items()
-    }
-    seconds = costs(cell["phase"], paper, framework, "run_time") * next(factor)
-    whole = {**window(joules), "duration_s": seconds}
-    metric = METRICS[paper]
-    return run_record(
-        joules,
-        cell_id=cell["id"],
-        cell={name: level for name, level in cell.items() if name != "id"},
-        repetition=block,
-        block=block,
-        position=block,
-        windows={"process": whole, "steady": whole},
-        quality=described({metric: 0.5 * next(factor)}, None),
-    )
-
-
-def measured(
-    costs: Costs = as_printed, blocks: int = 10, spread: float = 0.01, seed: int = 0, **change: Any
-) -> Measured:
-    noise = np.random.default_rng(seed)
-    records = [record(cell, block, costs, noise, spread) for block in range(1, blocks + 1) for cell in cells()]
-    return Measured(EMPTY, EMPTY, EMPTY, RESOURCES, **{"cells": cells(), "records": records, **change})
-
-
-def table(study: Measured, name: str) -> pd.DataFrame:
-    return makers("georgiou2022")[name](study).data
-
-
-def claims(study: Measured, name: str = "claims") -> pd.DataFrame:
-    return table(study, name).set_index("id")
-
-
-def of_costs(found: pd.DataFrame) -> pd.DataFrame:
-    return found[~found.index.str.startswith("accuracy-")]
 
 
 def test_runs_as_the_papers_give_its_verdicts() -> None:
@@ -115,19 +43,6 @@ def test_frameworks_that_are_swapped_give_the_opposite() -> None:
     # In training PyTorch is the cheaper one in 16 of 24 cases then, which is not the opposite of "TensorFlow in all".
     wrong = directed[directed["verdict"] != OPPOSITE]
     assert dict(wrong["verdict"]) == {"abstract-training-tensorflow": PARTLY}
-
-
-def test_where_nothing_differs_hardly_a_verdict_is_given() -> None:
-    """A verdict by chance in at most one of twenty families of six models, of which claims rest on sixteen."""
-    studies = [of_costs(claims(measured(the_same, blocks=5, spread=0.05, seed=seed))) for seed in range(15)]
-    given = pd.concat([(found["verdict"] != UNDECIDED).rename(seed) for seed, found in enumerate(studies)], axis=1)
-    singles = given.loc[given.index.str.match(r"(training|inference)-\w+-(time|energy)$")]
-    assert singles.to_numpy().mean() < 0.03
-    # "All are so" of several models is never said by chance.
-    every = pd.concat(
-        [found.loc[["answer-training-tensorflow", "answer-inference-pytorch"], "verdict"] for found in studies]
-    )
-    assert not every.isin([SAME, OPPOSITE]).any()
 
 
 def test_three_blocks_that_agree_to_a_tenth_are_enough_for_the_papers_ratios_and_two_runs_are_not_told() -> None:

@@ -1,7 +1,7 @@
 """How results stand beside the present configuration, where the times of files do not say it."""
 
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from framewatt.imports.file_study import FileStudy
 from framewatt.planning.due import plan_is_due
@@ -9,6 +9,7 @@ from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.jobs import AnyStudy
 from framewatt.planning.outdated import imports_are_due, outdated_sources
 from framewatt.planning.plan import plan_of
+from framewatt.planning.staleness import content_of
 
 
 def due_plans(studies: Iterable[AnyStudy], results: Path) -> list[str]:
@@ -28,6 +29,20 @@ def due_plans(studies: Iterable[AnyStudy], results: Path) -> list[str]:
         if plan_is_due(plan_of(study), folder) if study.found else not there:
             found.append(study.name)
     return found
+
+
+def failed_environments(targets: Iterable[str]) -> dict[str, str]:
+    """Records of environments among some targets that say that they could not be made, and why.
+
+    A study goes on without an environment; who asks for one by its record wants it.
+
+    Args:
+        targets: Snakemake's: rules, paths.
+    """
+    below = ("resources", "environments")
+    named = [path for path in targets if path.endswith("/environment.json") and PurePath(path).parts[:2] == below]
+    records = {path: content_of(Path(path)) or {} for path in named}
+    return {path: str(record["reason"]) for path, record in records.items() if record.get("status") == "failed"}
 
 
 def outdated(study: AnyStudy, hashes: JobHashes | None, results: Path, resources: Path) -> list[str]:

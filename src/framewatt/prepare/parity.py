@@ -23,8 +23,19 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_json
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.storing import load_arrays
-from framewatt.prepare.parity_sheet import CARRIED, RECORD, compare, verdict_of
-from framewatt.prepare.parity_steps import GRADIENT_STEP, begun, first, gentle, gradients, no_steps, put
+from framewatt.prepare.parity_sheet import CARRIED, RECORD, compare, furthest, verdict_of
+from framewatt.prepare.parity_steps import (
+    GRADIENT_STEP,
+    NUDGES,
+    amplifies,
+    begun,
+    first,
+    gentle,
+    gradients,
+    no_steps,
+    nudged,
+    put,
+)
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import Step
 from framewatt.tasks.quality import quality_of
@@ -56,6 +67,8 @@ def main(job_path: str) -> None:
     check_trains(spec)
     if job["reference"] is None:
         found, about = computed(job["engine"], spec, data, None)
+        if about["amplifies"]:
+            about["own"] = own_rounding(job["engine"], spec, data, found)
         np.savez(folder / CARRIED, **found)  # type: ignore[arg-type]  # numpy's stub takes the names for its options
         write_json(folder / RECORD, about)
         return
@@ -72,6 +85,24 @@ def main(job_path: str) -> None:
     # Why there were no steps is known here better than where arrays are compared.
     sheet = {**compare(task_of(data.task), found, theirs), **about, "reference": told, "not_carried": None}
     write_json(folder / RECORD, sheet | verdict_of(sheet))
+
+
+def own_rounding(engine: str, spec: Spec, data: Arrays, found: Mapping[str, Values]) -> dict[str, float | None]:
+    """How far a framework is from itself, at most, with weights that are apart by rounding.
+
+    Args:
+        engine: the framework.
+        spec: as for `computed`.
+        data: the data set.
+        found: what it computed, with its weights.
+    """
+    weights = {name.removeprefix(_GIVEN): found[name] for name in found if name.startswith(_GIVEN)}
+    plain = {name: values for name, values in found.items() if not name.startswith(_GIVEN)}
+    each = [
+        compare(task_of(data.task), computed(engine, spec, data, nudged(weights, [spec.seed, again]))[0], plain)
+        for again in range(NUDGES)
+    ]
+    return furthest(each)
 
 
 class _NotCarriedError(Exception):
@@ -95,9 +126,9 @@ def computed(
 
     Returns:
         what `parity_sheet.compare` takes, with the drawn weights by `weight/<name>`; and facts of the model:
-        `framework`, `parameters`, `tensors`, `dropout` (its different rates), `flops`, `structure`, `quality` (None
-        where more of the test set is there than was looked at), `losses`, `learning_rate`, that of their steps, and
-        `steps_reason`, why there are none.
+        `framework`, `parameters`, `tensors`, `amplifies`, `dropout` (its different rates), `flops`, `structure`,
+        `quality` (None where more of the test set is there than was looked at), `losses`, `learning_rate`, that of
+        their steps, and `steps_reason`, why there are none.
 
     Raises:
         _NotCarriedError: the weights do not fit.
@@ -106,6 +137,7 @@ def computed(
     training, places, rates = begun(engine, plain, data)
     facts = training.facts()
     about: dict[str, Any] = {"framework": engine, "tensors": len(places), "dropout": rates}
+    about["amplifies"] = amplifies(data, places)
     about |= {name: facts.get(name) for name in ("parameters", "flops", "structure")}
     if weights is None:
         # Another seed than a model's own begins with.

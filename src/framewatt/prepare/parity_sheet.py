@@ -1,6 +1,6 @@
 """How far two frameworks are apart in the same model: what each computed from the same weights, side by side."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,11 @@ SMALL_GRADIENT = 1e-4
 """Gradients are compared relative to the largest of their tensor or, where that is more, to this share of the largest
 of all: some are 0 but for rounding, as those of the bias of attention's keys."""
 
-SAME, DIFFERENT = "same", "different"
+OWN = 3.0
+"""Of models that amplify rounding: how many times as far as the reference is from itself, with weights that are apart
+by rounding, two frameworks may be apart by rounding too. They round everywhere, and not in the weights alone."""
+
+SAME, DIFFERENT, ROUNDING = "same", "different", "not told from rounding"
 """Verdicts; models whose weights cannot be carried over have none, nor have those that find nothing to compare."""
 
 _OUTPUTS = ("outputs_difference", "after_difference")
@@ -69,14 +73,47 @@ def compare(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]
 def verdict_of(sheet: Mapping[str, Any]) -> dict[str, Any]:
     """`beyond`, what of a comparison is beyond its tolerance, in words, and the `verdict` that follows from it.
 
+    What is beyond, and yet no more than OWN times what the reference is from itself by rounding, is in `rounding`: it
+    says neither that the models are the same nor that they are not.
+
     Args:
-        sheet: what `compare` gives, with `dropout`, the model's rates, `quality`, and `reference`, the other's facts.
+        sheet: what `compare` gives, with `dropout`, the model's rates, `quality`, and `reference`, the other's facts,
+            with `own`, what `compare` gives of the reference and itself, where it was nudged.
     """
     beyond = [*_beyond(sheet), *(["dropout"] if sheet["dropout"] != sheet["reference"]["dropout"] else [])]
     if not beyond and sheet["outputs_reason"] == NOTHING:
         return {"beyond": [NOTHING], "verdict": None}
     beyond += ["quality"] if sheet["equal_answers_share"] is not None and _unlike(sheet) else []
-    return {"beyond": beyond, "verdict": DIFFERENT if beyond else SAME}
+    own = sheet["reference"].get("own")
+    if own is None:
+        return {"beyond": beyond, "verdict": DIFFERENT if beyond else SAME}
+    rounding = [name for name in beyond if _by_rounding(name, sheet, own)]
+    # What other answers are worth is no more than the answers.
+    rounding += ["quality"] if "quality" in beyond and "answers" in rounding else []
+    beyond = [name for name in beyond if name not in rounding]
+    verdict = DIFFERENT if beyond else ROUNDING if rounding else SAME
+    return {"beyond": beyond, "rounding": rounding, "verdict": verdict}
+
+
+def _by_rounding(name: str, sheet: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
+    """Whether what is beyond is no more than OWN times what the reference is from itself."""
+    if name == "answers":
+        ours, theirs = sheet["equal_answers_share"], own["equal_answers_share"]
+        return None not in (ours, theirs) and 1 - ours <= OWN * (1 - theirs)
+    key = f"{name.replace(' ', '_')}_difference"
+    ours, theirs = sheet.get(key), own.get(key)
+    return None not in (ours, theirs) and bool(ours <= OWN * theirs)
+
+
+def furthest(found: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Of several comparisons, how far they are apart at most, by the names of `compare`; None where one is unknown."""
+    names = [name for name in found[0] if name.endswith("_difference")]
+    worst = {name: _of_all([one[name] for one in found], max) for name in names}
+    return worst | {"equal_answers_share": _of_all([one["equal_answers_share"] for one in found], min)}
+
+
+def _of_all(values: Sequence[Any], which: Callable[[Sequence[Any]], Any]) -> Any:
+    return None if None in values else which(values)
 
 
 def _of_outputs(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.prepare.parity_sheet import DIFFERENT, SAME
+from framewatt.prepare.parity_sheet import DIFFERENT, ROUNDING, SAME
 from framewatt.report import disturbed
 from framewatt.report.answered import answered
 from framewatt.report.groups import groups_of
@@ -95,6 +95,11 @@ def _parity(material: Material) -> list[str]:
         if sheet.get("verdict") == DIFFERENT:
             order = ", or has its layers in another order" if sheet.get("matched_by") == "order" else ""
             found.append(f"{name_of(sheet)} is another model{order}: beyond tolerance: {', '.join(sheet['beyond'])}.")
+        elif sheet.get("verdict") == ROUNDING:
+            found.append(
+                f"{name_of(sheet)} is not told from rounding: its {', '.join(sheet['rounding'])} are no further apart "
+                "than the reference's own are, with weights that differ by rounding."
+            )
         elif sheet.get("verdict") != SAME:
             found.append(f"{name_of(sheet)} could not be compared: {sheet.get('not_carried') or sheet.get('reason')}.")
     return found

@@ -94,7 +94,9 @@ def _row(sheet: Mapping[str, Any]) -> dict[str, Any]:
 def _reason(sheet: Mapping[str, Any]) -> str | None:
     """Why there is no comparison, or what of it is beyond its tolerance."""
     beyond = ", ".join(sheet.get("beyond") or [])
+    rounding = ", ".join(sheet.get("rounding") or [])
     whys = [sheet.get("reason"), sheet.get("not_carried"), f"beyond tolerance: {beyond}" if beyond else None]
+    whys.append(f"no further apart than the reference from itself by rounding: {rounding}" if rounding else None)
     return "; ".join(filter(None, [*whys, sheet.get("steps_reason")])) or None
 
 
