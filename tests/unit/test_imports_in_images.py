@@ -23,7 +23,7 @@ exec(compile(tree, {script!r}, "exec"))
 """
 
 
-@pytest.mark.parametrize("name", ["measure", "train", "export", "check_export", "quantise"])
+@pytest.mark.parametrize("name", ["measure", "train", "export", "check_export", "quantise", "parity", "profile_run"])
 def test_a_script_that_runs_in_an_image_needs_no_package_of_the_workflow(name: str) -> None:
     code = CODE.format(names=WORKFLOWS_OWN, script=str(ROOT / "scripts" / f"{name}.py"))
     environment = {"PYTHONPATH": str(ROOT / "src")}

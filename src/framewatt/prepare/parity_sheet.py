@@ -97,12 +97,11 @@ def verdict_of(sheet: Mapping[str, Any]) -> dict[str, Any]:
 
 def _by_rounding(name: str, sheet: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
     """Whether what is beyond is no more than OWN times what the reference is from itself."""
-    if name == "answers":
-        ours, theirs = sheet["equal_answers_share"], own["equal_answers_share"]
-        return None not in (ours, theirs) and 1 - ours <= OWN * (1 - theirs)
-    key = f"{name.replace(' ', '_')}_difference"
+    key = "equal_answers_share" if name == "answers" else f"{name.replace(' ', '_')}_difference"
     ours, theirs = sheet.get(key), own.get(key)
-    return None not in (ours, theirs) and bool(ours <= OWN * theirs)
+    if ours is None or theirs is None:
+        return False
+    return bool(1 - ours <= OWN * (1 - theirs) if name == "answers" else ours <= OWN * theirs)
 
 
 def furthest(found: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:

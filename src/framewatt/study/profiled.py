@@ -1,12 +1,9 @@
-"""Which cells of a study are profiled, and which part of their programs."""
+"""Which cells of a study are profiled."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from framewatt.study.cell import Cell
-
-WINDOWS, PROGRAM = "windows", "program"
-"""What a profile is of: the primary windows alone, or everything from the first import on, as georgiou2022 has it."""
 
 
 def profiled_cells(settings: Mapping[str, Any], cells: Iterable[Cell]) -> dict[str, Cell]:

@@ -5,6 +5,9 @@ from typing import Any
 
 MEASURE, PROFILE = "measure", "profile"
 
+WINDOWS, PROGRAM = "windows", "program"
+"""What a profile is of: the primary windows alone, or everything from the first import on, as georgiou2022 has it."""
+
 
 def is_measured(job: Mapping[str, Any]) -> bool:
     """Whether a job, or the record of a run, is of a measurement; those from before schema 4 are, and do not say so."""

@@ -13,7 +13,8 @@ from framewatt.profiling.collection import OK
 from framewatt.profiling.planned import RECORD
 from framewatt.runs.profiling import PROFILED
 from framewatt.runs.profiling import RECORD as RUN_RECORD
-from framewatt.study.profiled import PROGRAM, profiled_cells
+from framewatt.study.profiled import profiled_cells
+from framewatt.study.purpose import PROGRAM
 from framewatt.study.study import Study
 
 _CLOCKS = 1.02
