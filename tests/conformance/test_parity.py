@@ -118,7 +118,9 @@ def test_a_zoos_model_with_another_epsilon_and_padding_is_another(references: di
     sheet = sheet_of(computed(reference.parent, "tensorflow", "mobilenetv2", reference))
     assert sheet["parameters"] == sheet["reference"]["parameters"] == 2_236_682
     assert sheet["verdict"] == DIFFERENT
-    assert {"outputs", "losses", "gradients"} <= set(sheet["beyond"])
+    assert {"outputs", "losses"} <= set(sheet["beyond"])
+    # Those of PyTorch are as far from themselves by rounding, in batches of two.
+    assert "gradients" in {*sheet["beyond"], *sheet["rounding"]}
 
 
 @pytest.mark.parametrize("framework", ["tensorflow", "mxnet"])
