@@ -95,7 +95,8 @@ def _names(part: pd.DataFrame, models: list[str]) -> list[str]:
 def _words(row: Mapping[Any, Any]) -> str:
     """Run time, and accuracy where it is known."""
     # Of 5,670 s, `.3g` alone would make 5.67e+03.
-    time = f"{float(f'{row['run_time_s']:.3g}'):g}{style.NO_BREAK_SPACE}s"
+    seconds = float(f"{row['run_time_s']:.3g}")
+    time = f"{seconds:g}{style.NO_BREAK_SPACE}s"
     if pd.isna(row["quality"]):
         return time
     value = f"{100 * row['quality']:.3g}%" if METRICS[row["metric"]].is_share() else f"{row['quality']:.3g}"
