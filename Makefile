@@ -96,6 +96,7 @@ simulate: $(VENV)/ready-development ## how often answers and verdicts are wrong,
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.answers
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.stop
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.claims
+	PYTHONPATH=src:tests $(BIN)/python -m simulated.joules
 
 soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); nothing may fail or grow
 	PYTHONPATH=src:tests $(BIN)/python -m soak --minutes="$${MINUTES:-60}"
