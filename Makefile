@@ -92,7 +92,7 @@ bench: $(VENV)/ready-development ## measure what framewatt costs and how right i
 coverage: $(VENV)/ready-development ## how often twice the uncertainty of a window holds its error, by meter and shape of load
 	PYTHONPATH=src:tests $(BIN)/python -m simulated
 
-simulate: $(VENV)/ready-development ## how often answers and verdicts are wrong, cover and find, and after how many blocks studies stop, where the truth is known
+simulate: $(VENV)/ready-development ## how often answers, verdicts and joules of operators are wrong, cover and find, and after how many blocks studies stop, where the truth is known
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.answers
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.stop
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.claims

@@ -3,13 +3,17 @@
 from pathlib import Path
 
 from framewatt.base.cli import run
-from framewatt.profiling.collection import write_profiles
+from framewatt.profiling.collection import summary, write_profiles
 from framewatt.profiling.own import read_own
 
 
 def main() -> None:
     """Read, check, write."""
-    write_profiles(snakemake.wildcards.study, *read_own(map(Path, snakemake.input.runs)), snakemake.output)
+    study = snakemake.wildcards.study
+    runs, record = read_own(map(Path, snakemake.input.runs))
+    write_profiles(study, runs, record, snakemake.output)
+    for line in summary(record):
+        print(f"{study}: {line}")
 
 
 run(main)

@@ -10,7 +10,7 @@ from georgiou2022_factory import claims, measured, of_costs, the_same
 from framewatt.replication.contract import OPPOSITE, SAME, UNDECIDED
 from simulated.procedures import AT_MOST, Row
 
-STUDIES = 200
+STUDIES = 50
 RUN_NOISE = 0.05
 
 _TARGET = 0.05

@@ -9,7 +9,7 @@ from framewatt.profiling.joules import Intervals, join
 from framewatt.profiling.timeline import Floats, Timeline
 from simulated.procedures import AT_LEAST, Row
 
-STUDIES = 30
+STUDIES = 10
 SEED = 2026
 COVERED = 0.90
 

@@ -133,6 +133,7 @@ def test_a_dump_that_was_changed_is_not_opened(checkout: Checkout, results: Path
         config=f"study=profiled {stand_ins.CONFIG}",
     )
     assert answer.code == 0, answer.text
+    assert any(line.startswith("profiled: 1 of 3 dumps that cannot be read") for line in answer.text.splitlines())
     (row,) = (row for row in rows_of(results / "profile" / "profiles.csv") if row["cell"] == TRAIN)
     assert row["status"] == "failed"
     assert "unknown checksum" in row["reason"]
