@@ -19,7 +19,9 @@ override CHECKED := src scripts tests docs/site
 override STUDIES := tests/faults/test_failing_runs.py \
 	$(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
 # Tests in which real meters sample real programs: beside others they would find a busy machine.
-override TIMED := tests/meters tests/unit/test_runner.py $(foreach name,neighbour disturbed_runs one_at_a_time out_of_memory,tests/faults/test_$(name).py)
+override TIMED := tests/meters tests/characterisation/test_told.py \
+	$(foreach name,runner sampler,tests/unit/test_$(name).py) \
+	$(foreach name,neighbour disturbed_runs one_at_a_time out_of_memory,tests/faults/test_$(name).py)
 override PARALLEL := --numprocesses 2 --dist loadfile
 
 .DEFAULT_GOAL := help

@@ -27,6 +27,7 @@ def ap_of(quality: dict[str, Any]) -> float:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("framework", ["torch", "tensorflow"])
 def test_shapes_are_found_far_better_than_by_chance_and_as_well_by_the_export(framework: str, tmp_path: Path) -> None:
     save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 800, "test_samples": 80, "size": 128}))

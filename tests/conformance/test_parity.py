@@ -94,7 +94,9 @@ def test_own_models_are_the_same_in_every_framework(references: dict[str, Path],
         assert sheet["moved"] > 0.05
 
 
-@pytest.mark.parametrize("model", DETECTORS)
+@pytest.mark.parametrize(
+    "model", [pytest.param(model, marks=() if model == "ssd_small" else pytest.mark.thorough) for model in DETECTORS]
+)
 def test_detectors_find_the_same_and_learn_the_same(references: dict[str, Path], model: str) -> None:
     """Of Mask R-CNN, other anchors or proposals, or other ones drawn of them, change the first loss by a hundredth."""
     reference = references[model]
