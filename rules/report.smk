@@ -58,6 +58,7 @@ rule complete:
         idle=idle_records,
         records=run_records,
         stopping=of_stopping("record"),
+        profiled=profiled_runs,
         environments=environments,
         image=orchestrator_image,
     output:

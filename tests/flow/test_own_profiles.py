@@ -11,7 +11,9 @@ from profile_factory import Key, builtin, functions_of, statistics, write_dump
 from study_factory import hashes_of, loaded
 from test_keys import BASE, CROSS
 
+from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of, write_json
+from framewatt.profiling import planned
 from framewatt.profiling.own import read_own, records_of
 from framewatt.profiling.planned import profiles_of
 from framewatt.runs import profiling
@@ -36,6 +38,16 @@ def test_nothing_is_profiled_unless_the_study_asks(tmp_path: Path) -> None:
     assert profiles.tables["functions_torch_train"] == ("torch", "train")
     assert "functions_onnxruntime_infer" in profiles.tables
     assert "functions_onnxruntime_train" not in profiles.tables
+
+
+def test_two_cells_whose_call_graphs_would_be_one_file_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = study(tmp_path, profile="windows")
+    cell = asked.measured_cells[0]
+    monkeypatch.setattr(planned, "profiled_cells", lambda *_: {"train-a_b-c": cell, "train-a-b_c": cell})
+    with pytest.raises(FramewattError, match="found the cells train-a_b-c and train-a-b_c, whose call graphs"):
+        profiles_of(asked, tmp_path)
 
 
 def test_states_of_caches_are_one_program_and_node_js_is_none_of_python(tmp_path: Path) -> None:

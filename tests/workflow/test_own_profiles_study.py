@@ -137,3 +137,20 @@ def test_a_dump_that_was_changed_is_not_opened(checkout: Checkout, results: Path
     (row,) = (row for row in rows_of(results / "profile" / "profiles.csv") if row["cell"] == TRAIN)
     assert row["status"] == "failed"
     assert "unknown checksum" in row["reason"]
+
+
+def test_a_cell_without_a_profile_is_told_in_the_end(checkout: Checkout, results: Path) -> None:
+    """After all that can be made is made: the report has the reason."""
+    worker = checkout.root / "src" / "framewatt" / "runs" / "profiled_worker.py"
+    whole = worker.read_text()
+    worker.write_text(whole.replace("    profiler = cProfile.Profile()\n", '    sys.exit("planted failure")\n', 1))
+    for folder in (results / "profiled").iterdir():
+        (folder / "profile.json").unlink()
+    try:
+        answer = checkout.snakemake("all", config=f"study=profiled {stand_ins.CONFIG}")
+    finally:
+        worker.write_text(whole)
+    assert answer.code == 1, answer.text
+    assert "framewatt: 3 of 3 cells have no profile; the report lists them" in answer.text
+    assert f"missing: profile of {TRAIN}: " in answer.text
+    assert "planted failure" in (results / "report" / "report.html").read_text()

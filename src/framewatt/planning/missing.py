@@ -33,6 +33,11 @@ class Missing:
         return [*(f"environment {name}: {reason}" for name, reason in self.environments.items()), *runs]
 
     @property
+    def accepted(self) -> set[str]:
+        """Cells that the study may end without."""
+        return {name.split("/")[0] for name in self.runs.keys() - self.refused.keys()}
+
+    @property
     def count(self) -> str:
         """How many runs count, in words."""
         return f"{self.planned - len(self.runs)} of {self.planned} planned runs count"

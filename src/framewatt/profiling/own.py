@@ -1,6 +1,6 @@
 """Profiles of a study's own cells: what its profiled runs left, and the status of reading each dump."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,17 @@ def records_of(folders: Iterable[str | Path]) -> list[dict[str, Any]]:
         folders: of profiled runs.
     """
     return [{**read_json(Path(folder) / RECORD), "name": Path(folder).name} for folder in folders]
+
+
+def failed_profiles(folders: Iterable[str | Path], accepted: Container[str]) -> list[str]:
+    """Cells whose profiled run failed, each with its reason, in a line.
+
+    Args:
+        folders: of profiled runs.
+        accepted: names of cells that the study may end without.
+    """
+    failed = [one for one in records_of(folders) if one["status"] != OK and one["name"] not in accepted]
+    return [f"profile of {one['name']}: {one['reason']}" for one in failed]
 
 
 def read_own(folders: Iterable[Path]) -> tuple[list[ProfiledRun], pd.DataFrame]:

@@ -105,6 +105,13 @@ def profiles_of(study: Any, results: Path) -> Profiles | OwnProfiles | None:
     """
     if not study.imported:
         cells = profiled_cells(study.settings, study.measured_cells)
+        by_file: dict[str, str] = {}
+        for name in cells:
+            if (other := by_file.setdefault(file_name(name), name)) != name:
+                raise FramewattError(
+                    f"{study.path}: profile: found the cells {other} and {name}, whose call graphs would be one file; "
+                    "allowed: names that differ in letters or numbers"
+                )
         return OwnProfiles(cells) if cells else None
     files = study.settings.get("files") or {}
     told = files.get("profiles")

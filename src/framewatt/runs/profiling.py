@@ -62,8 +62,11 @@ def one_pass(job: Mapping[str, Any], which: str, dump: Path) -> dict[str, Any]:
         began = time.monotonic()
         done = subprocess.run([sys.executable, "-m", _MODULES[which], str(path)], check=False)
         process_s = time.monotonic() - began
-        if done.returncode:
-            sys.exit(f"the {which} pass ended with {done.returncode}")
+        if done.returncode > 0:
+            # The worker's last line says why.
+            sys.exit(done.returncode)
+        if done.returncode < 0:
+            sys.exit(f"the {which} pass was ended by signal {-done.returncode}")
         lines = Path(files["events"]).read_text(encoding="utf-8").splitlines()
         units = read_json(Path(files["result"]))["units"]
     return {"process_s": process_s, "windows_s": windows_s(map(json.loads, lines)), "units": units}
