@@ -28,7 +28,7 @@ from framewatt.study.load import rate_of
 from framewatt.study.weights import SEEDED
 from framewatt.tasks.quality import HINT, quality_of
 from framewatt.workloads import make_inference, make_training
-from framewatt.workloads.contract import Inference, Training, spec_of
+from framewatt.workloads.contract import Inference, Training, Workload, spec_of
 from framewatt.workloads.parts import check_trains
 
 
@@ -140,12 +140,17 @@ def train(workload: Training, epochs: int, events: Events, ahead_gb: float = AHE
     }
 
 
-def main(job_path: str, events_in: Callable[[TextIO], Events] = Events) -> None:
+def main(
+    job_path: str,
+    events_in: Callable[[TextIO], Events] = Events,
+    made: Callable[[Workload], object] = lambda workload: None,
+) -> None:
     """Run the job and write its result.
 
     Args:
         job_path: of the job.
         events_in: makes the events that are written to a file.
+        made: is called with the workload before it is set up.
     """
     job = read_json(Path(job_path))
     data = load_arrays(Path(job["data"]))
@@ -154,11 +159,13 @@ def main(job_path: str, events_in: Callable[[TextIO], Events] = Events) -> None:
         if job["phase"] == "train":
             check_trains(spec_of(job))
             training = make_training(job["engine"], spec_of(job), data)
+            made(training)
             result = train(training, job["training"]["epochs"], events, job["window"].get("ahead_gb", AHEAD_GB))
             result["workload"] = training.facts()
             training.close()
         else:
             inference = make_inference(job["engine"], spec_of(job), data)
+            made(inference)
             if inference.spec.level("client") == "node":
                 result = infer_from_node(inference, job["window"], events)
             else:

@@ -34,12 +34,13 @@ _NEEDS = {
 """Likely missing requirement if a provider is in the build but does not start; its log says more."""
 
 
-def open_session(spec: Spec, path: Path) -> tuple[ort.InferenceSession, bool]:
+def open_session(spec: Spec, path: Path, profile: Path | None = None) -> tuple[ort.InferenceSession, bool]:
     """A session on the wanted provider, and whether that runs every node of the model.
 
     Args:
         spec: the provider, the threads it may use, and how far it may rewrite the graph.
         path: the exported model.
+        profile: where the session's profile begins its name; None for a session without one.
 
     Raises:
         RuntimeError: the provider is not available, or ONNX Runtime replaced it by another.
@@ -52,7 +53,7 @@ def open_session(spec: Spec, path: Path) -> tuple[ort.InferenceSession, bool]:
         )
     if spec.provider in _NEEDS and hasattr(ort, "preload_dlls"):
         ort.preload_dlls()
-    session, whole = _strict_if_possible(spec, path)
+    session, whole = _strict_if_possible(spec, path, profile)
     used = session.get_providers()[0]
     if used != provider:
         needs = f"; allowed: {_NEEDS[spec.provider]}" if spec.provider in _NEEDS else ""
@@ -71,9 +72,7 @@ def nodes_by_provider(spec: Spec, path: Path, feed: Mapping[str, Any]) -> dict[s
         feed: inputs by name.
     """
     with tempfile.TemporaryDirectory() as folder:
-        options = _options(spec)
-        options.enable_profiling = True
-        options.profile_file_prefix = f"{folder}/profile"
+        options = _options(spec, Path(folder, "profile"))
         session = ort.InferenceSession(path, options, providers=_wanted(spec, path, strict=False))
         session.run(None, feed)
         events = json.loads(Path(session.end_profiling()).read_text(encoding="utf-8"))
@@ -85,26 +84,29 @@ def nodes_by_provider(spec: Spec, path: Path, feed: Mapping[str, Any]) -> dict[s
     return {provider: dict(sorted(kinds.items())) for provider, kinds in sorted(found.items())}
 
 
-def _strict_if_possible(spec: Spec, path: Path) -> tuple[ort.InferenceSession, bool]:
+def _strict_if_possible(spec: Spec, path: Path, profile: Path | None) -> tuple[ort.InferenceSession, bool]:
     """A session with all nodes on the provider; if impossible, one with others, which the record then lists.
 
     ONNX Runtime has no specific exception for an impossible strict session; other errors of the model or the provider
     are raised again by the second try.
     """
     if spec.provider != "cpu":
-        options = _options(spec)
+        options = _options(spec, profile)
         options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
         try:
             return ort.InferenceSession(path, options, providers=_wanted(spec, path, strict=True)), True
         except Exception:  # noqa: S110  # the docstring says why nothing is lost
             pass
     return ort.InferenceSession(
-        path, _options(spec), providers=_wanted(spec, path, strict=False)
+        path, _options(spec, profile), providers=_wanted(spec, path, strict=False)
     ), spec.provider == "cpu"
 
 
-def _options(spec: Spec) -> ort.SessionOptions:
+def _options(spec: Spec, profile: Path | None) -> ort.SessionOptions:
     options = ort.SessionOptions()
+    if profile:
+        options.enable_profiling = True
+        options.profile_file_prefix = str(profile)
     options.intra_op_num_threads = spec.threads
     options.inter_op_num_threads = 1
     options.graph_optimization_level = GRAPH_OPTIMIZATION[spec.level("graph_optimization")]

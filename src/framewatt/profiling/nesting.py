@@ -1,0 +1,85 @@
+"""Operators that call each other, as times in which one of them is the innermost."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.workloads.tracing import STEP, Spans
+
+Kind = tuple[str, str]
+"""An operator, and what of the API it was called by."""
+
+
+@dataclass(frozen=True)
+class Innermost:
+    """Pieces of time, of which those of a thread do not overlap.
+
+    Attributes:
+        kinds: operators with their API.
+        kind: (m,), place in `kinds`.
+        start_ns, end_ns: (m,), on the profiler's clock.
+        calls: (kinds,), spans of each kind.
+    """
+
+    kinds: tuple[Kind, ...]
+    kind: NDArray[np.int64]
+    start_ns: NDArray[np.float64]
+    end_ns: NDArray[np.float64]
+    calls: NDArray[np.int64]
+
+
+def innermost(spans: Spans) -> Innermost:
+    """When each operator was the innermost of its thread; steps are no operators.
+
+    An operator has the API of the outermost one that it lies in. A span that goes on beyond the one that it lies in, by
+    rounding, is cut.
+
+    Args:
+        spans: of a profiler.
+    """
+    words = spans.words.tolist()
+    places: dict[Kind, int] = {}
+    calls: list[int] = []
+    pieces: list[tuple[int, float, float]] = []
+    operators = np.flatnonzero(spans.words[spans.name] != STEP) if len(words) else np.zeros(0, np.int64)
+    # By thread, then by start; of two that start at once, the longer one is outside.
+    order = operators[np.lexsort((-spans.end_ns[operators], spans.start_ns[operators], spans.thread[operators]))]
+    columns = (spans.thread, spans.name, spans.api, spans.start_ns, spans.end_ns)
+    stack: list[list[float]] = []
+    apis: list[str] = []
+    last = -1
+
+    def close(until: float) -> None:
+        """Leave the operators that ended by a time."""
+        while stack and stack[-1][1] <= until:
+            kind, end, since = stack.pop()
+            if end > since:
+                pieces.append((int(kind), since, end))
+            if stack:
+                stack[-1][2] = max(end, since)
+            else:
+                apis.clear()
+
+    for thread, name, api, start, until in zip(*(column[order].tolist() for column in columns), strict=True):
+        if thread != last:
+            close(float("inf"))
+            last = thread
+        close(start)
+        end = until
+        if stack:
+            kind, outer, since = stack[-1]
+            if start > since:
+                pieces.append((int(kind), since, start))
+            end = min(until, outer)
+        else:
+            apis.append(words[api] or words[name])
+        key = (words[name], apis[0])
+        place = places.setdefault(key, len(places))
+        if place == len(calls):
+            calls.append(0)
+        calls[place] += 1
+        stack.append([place, end, start])
+    close(float("inf"))
+    array = np.array(pieces, np.float64).reshape(-1, 3)
+    return Innermost(tuple(places), array[:, 0].astype(np.int64), array[:, 1], array[:, 2], np.array(calls, np.int64))

@@ -1,0 +1,125 @@
+"""What a framework's own profiler tells of a run: which operators ran, on which thread, from when to when."""
+
+import importlib
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framewatt.base.errors import FramewattError
+from framewatt.workloads.contract import Workload
+
+STEP = "framewatt.step"
+"""Name of the span that every step of a traced run lies in, by which the profiler's clock is found."""
+
+
+class Span(NamedTuple):
+    """One call of an operator. Spans of a thread may lie in each other.
+
+    Attributes:
+        name: the operator, as the profiler names it.
+        api: what of the framework's API it belongs to, where the profiler tells; else empty.
+        shapes: of its inputs, in words, or empty.
+        thread: any number that is the same for spans of one thread or stream.
+        start_ns: on the profiler's clock.
+        end_ns: as above.
+    """
+
+    name: str
+    api: str
+    shapes: str
+    thread: int
+    start_ns: float
+    end_ns: float
+
+
+class Tracer(Protocol):
+    """A framework's profiler."""
+
+    def start(self) -> None:
+        """Begin; the workload is set up and warm."""
+
+    def step(self) -> AbstractContextManager[Any]:
+        """What a step is taken in; the profiler shows it as a span named STEP, unless it marks steps by itself."""
+
+    def stop(self) -> list[Span]:
+        """End, and all spans since the start; those named STEP are the steps, in their order."""
+
+
+def make_tracer(engine: str, workload: Workload, scratch: Path) -> Tracer:
+    """The profiler of a workload that is set up.
+
+    Args:
+        engine: its engine.
+        workload: it is set up.
+        scratch: a folder for what the profiler writes.
+
+    Raises:
+        FramewattError: the engine has none.
+    """
+    try:
+        module = importlib.import_module(f"framewatt.workloads.{engine}._tracing")
+    except ModuleNotFoundError as error:
+        raise FramewattError(f"operators: found {engine}; allowed: an engine whose profiler is read") from error
+    tracer: Tracer = module.make_tracer(workload, scratch)
+    return tracer
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Spans as arrays.
+
+    Attributes:
+        words: (w,), texts.
+        name, api, shapes: (n,), places in `words`.
+        thread: (n,), numbers from 0.
+        start_ns, end_ns: (n,), on the profiler's clock.
+        steps_ns: (s, 2), CLOCK_MONOTONIC just before and just after each step.
+    """
+
+    words: NDArray[np.str_]
+    name: NDArray[np.int32]
+    api: NDArray[np.int32]
+    shapes: NDArray[np.int32]
+    thread: NDArray[np.int32]
+    start_ns: NDArray[np.float64]
+    end_ns: NDArray[np.float64]
+    steps_ns: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, spans: Iterable[Span], steps_ns: Iterable[tuple[int, int]]) -> "Spans":
+        """Spans of a tracer, with the times of the steps."""
+        listed = list(spans)
+        places: dict[str, int] = {}
+        threads: dict[int, int] = {}
+        rows = [
+            (
+                *(places.setdefault(text, len(places)) for text in (one.name, one.api, one.shapes)),
+                threads.setdefault(one.thread, len(threads)),
+            )
+            for one in listed
+        ]
+        name, api, shapes, thread = np.array(rows, np.int32).reshape(-1, 4).T
+        start_ns, end_ns = np.array([(one.start_ns, one.end_ns) for one in listed], np.float64).reshape(-1, 2).T
+        words = np.array(list(places), np.str_) if places else np.zeros(0, "U1")
+        steps = np.array(list(steps_ns), np.int64).reshape(-1, 2)
+        return cls(words, name, api, shapes, thread, start_ns, end_ns, steps)
+
+    def save(self, path: Path) -> None:
+        """Write them to a file of plain arrays."""
+        with path.open("wb") as file:
+            np.savez_compressed(file, **vars(self))
+
+    @classmethod
+    def load(cls, path: Path) -> "Spans":
+        """Read them again.
+
+        Raises:
+            ValueError: the file holds something else.
+        """
+        with np.load(path, allow_pickle=False) as file:
+            return cls(**{name: file[name] for name in cls.__dataclass_fields__})
