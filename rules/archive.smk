@@ -11,6 +11,7 @@ rule pack:
         figures=drawn_figures,
         replication=replicated_tables,
         profiled=profiled_runs,
+        timelines=timelines,
         authors=authors_results,
         environments=environments,
         data=data_records,

@@ -94,6 +94,7 @@ def made_from(wildcards):
         "plan": rules.plan.output.record,
         "stopping": rules.stopping.output.csv,
         "figure1": rules.replication.output.csv,
+        "operators": rules.operators.output.joules,
     }
     return {
         name: files[name].format(study=wildcards.study, replicated=name)
@@ -150,5 +151,6 @@ def final_outputs(wildcards):
         *replicated_tables(study),
         *of_stopping("record", "csv")(study),
         *own_profiles(study),
+        *joules_of_operators(study),
         *drawn_figures(study),
     ]

@@ -81,6 +81,12 @@ def profiled_engine(wildcards):
     return measured.profiled[wildcards.cell].environment(measured.study.device)
 
 
+def recorded_engine(wildcards):
+    """Name of the environment of what executes the model of a cell that has a timeline."""
+    measured = MEASURED[wildcards.study]
+    return measured.timelines[wildcards.cell].environment(measured.study.device)
+
+
 def framework_environment(wildcards):
     """Record of the environment of the framework that trains and exports a model."""
     return environment_record(framework_of(wildcards))

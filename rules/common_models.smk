@@ -132,6 +132,13 @@ def profiled_from(wildcards):
     )
 
 
+def recorded_from(wildcards):
+    """What a timeline starts from: what a measured run of its cell does."""
+    return started_from(
+        wildcards.study, MEASURED[wildcards.study].timelines[wildcards.cell]
+    )
+
+
 def started_from(study, cell):
     """What the work of a cell starts from, by name."""
     measured = MEASURED[study]

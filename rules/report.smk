@@ -15,6 +15,7 @@ rule write_report:
         functions=named_functions,
         profiles=own_profiles,
         profiled=profiled_runs,
+        operators=joules_of_operators,
         published=paper_files("resources/published", "csv"),
         authors=authors_results,
         figures=drawn_figures,
@@ -59,6 +60,7 @@ rule complete:
         records=run_records,
         stopping=of_stopping("record"),
         profiled=profiled_runs,
+        about=told_of_operators,
         environments=environments,
         image=orchestrator_image,
     output:

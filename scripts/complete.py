@@ -15,6 +15,7 @@ from framewatt.planning.job_sources import sources_of
 from framewatt.planning.missing import missing_of
 from framewatt.planning.plan import plan_of
 from framewatt.planning.staleness import MADE_OF_OTHER
+from framewatt.profiling.operators import failed_timelines
 from framewatt.profiling.own import failed_profiles
 from framewatt.runs.records import read_run, record_paths
 
@@ -44,17 +45,19 @@ def main() -> None:
         again,
     )
     profiles = failed_profiles(snakemake.input.profiled, missing.accepted)
-    for line in [*stale, *missing.lines, *profiles]:
+    timelines = failed_timelines(snakemake.input.about, missing.accepted)
+    for line in [*stale, *missing.lines, *profiles, *timelines]:
         print(f"missing: {line}", file=sys.stderr)
     if stale:
         sys.exit(f"framewatt: {len(stale)} models are not of what lies there now; the next snakemake makes them again")
     if missing.error:
         sys.exit(f"framewatt: {missing.error}")
-    if profiles:
-        sys.exit(
-            f"framewatt: {len(profiles)} of {len(snakemake.input.profiled)} cells have no profile; the report lists "
-            "them, and the next snakemake repeats those that failed; or leave `profile` out of the study"
-        )
+    for failed, what, key in ((profiles, "a profile", "profile"), (timelines, "joules by operator", "operators")):
+        if failed:
+            sys.exit(
+                f"framewatt: cells without {what}: {len(failed)}; the report lists them, and the next snakemake "
+                f"repeats those that failed; or leave `{key}` out of the study"
+            )
     write_text(Path(snakemake.output.done), "\n".join([missing.count, *missing.lines, ""]))
 
 

@@ -15,6 +15,7 @@ from framewatt.replication import makers
 from framewatt.replication.contract import read_measured
 from framewatt.report import Material, build_report
 from framewatt.stopping.history import changes_of
+from framewatt.tables.operators import operator_tables
 from framewatt.tables.profiles import profile_tables
 
 
@@ -54,6 +55,7 @@ def main() -> None:
             snakemake.params.profiled.values(),
             records_of(snakemake.input.profiled),
         ),
+        operators=operator_tables(snakemake.input.operators[:2]),
         replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
     )
     authors = Path(str(snakemake.input.authors)) if snakemake.input.authors else None

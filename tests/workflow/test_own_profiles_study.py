@@ -151,6 +151,6 @@ def test_a_cell_without_a_profile_is_told_in_the_end(checkout: Checkout, results
     finally:
         worker.write_text(whole)
     assert answer.code == 1, answer.text
-    assert "framewatt: 3 of 3 cells have no profile; the report lists them" in answer.text
+    assert "framewatt: cells without a profile: 3; the report lists them" in answer.text
     assert f"missing: profile of {TRAIN}: " in answer.text
     assert "planted failure" in (results / "report" / "report.html").read_text()

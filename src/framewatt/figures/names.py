@@ -41,6 +41,11 @@ def beside_georgiou2022(study: AnyStudy) -> bool:
     return bool(study.settings.get("replicates") == "georgiou2022")
 
 
+def tells_operators(study: AnyStudy) -> bool:
+    """Whether a study tells joules by operator."""
+    return bool(study.settings.get("operators"))
+
+
 def never(settings: Mapping[str, Any]) -> bool:  # as the other conditions
     """Nothing in the figure is energy or power."""
     return False
@@ -190,6 +195,14 @@ _ALL = [
         "Circles of energy by model and framework, as printed on the left and here on the right; the numbers are in "
         "replication/figure1.csv.",
         exists=beside_georgiou2022,
+    ),
+    StudyFigure(
+        "operators",
+        ("operators",),
+        "Where the joules of a step go: energy per unit of work by kind of operator, a bar a cell. What lies outside "
+        "operators is white: the interpreter, the framework's own work, waiting.",
+        "Stacked bars of energy per unit of work by kind of operator; the numbers are in the table of operators.",
+        exists=tells_operators,
     ),
     StudyFigure(
         "training_series",

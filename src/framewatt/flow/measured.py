@@ -47,6 +47,11 @@ class Measured:
         return jobs.profiled_cells_of(self.study)
 
     @cached_property
+    def timelines(self) -> Mapping[str, Cell]:
+        """The cells that have a timeline, by name."""
+        return jobs.timeline_cells_of(self.study)
+
+    @cached_property
     def own(self) -> Mapping[str, OwnModel]:
         """The user's own models, by name."""
         return self.study.own

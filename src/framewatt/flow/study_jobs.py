@@ -14,6 +14,7 @@ from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.stage import attempt_of
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.profiling import RECORD as PROFILE_RECORD
+from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 from framewatt.study.cell import Cell
 from framewatt.study.study import Study
 
@@ -85,6 +86,14 @@ class StudyJobs:
             lambda attempt: jobs.profile_job(self._study, self._measured.profiled[cell], attempt),
             Path("profiled", cell, PROFILE_RECORD),
             self._hashes.profiles[cell],
+        )
+
+    def timeline(self, cell: str) -> str:
+        """Recording a cell's timeline."""
+        return self._due(
+            lambda attempt: jobs.timeline_job(self._study, self._measured.timelines[cell], attempt),
+            Path("timelines", cell, TIMELINE_RECORD),
+            self._hashes.timelines[cell],
         )
 
     def _of_export(

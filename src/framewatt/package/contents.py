@@ -47,7 +47,18 @@ _PROJECT = (
 )
 
 
-_REGROWN = ("measure", "stopping", "train", "export", "parity", "profiled", "figures", "replication", "authors")
+_REGROWN = (
+    "measure",
+    "stopping",
+    "train",
+    "export",
+    "parity",
+    "profiled",
+    "timelines",
+    "figures",
+    "replication",
+    "authors",
+)
 """Folders of a results tree in which obsolete files stay behind when a study changes."""
 
 _LAST = "complete.txt"
@@ -60,8 +71,8 @@ def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, 
     Args:
         results: results/<study>.
         made: files and folders that the present study has. Below `measure`, `stopping`, `train`, `export`, `parity`,
-            `profiled`, `figures`, `replication` and `authors` only these are taken; a figure is named by any of its
-            files. None takes all.
+            `profiled`, `timelines`, `figures`, `replication` and `authors` only these are taken; a figure is named by
+            any of its files. None takes all.
     """
     now = None if made is None else {_stem(path.relative_to(results)) for path in made}
     chosen = {}

@@ -31,6 +31,7 @@ DERIVED = ("stopping", "aggregate", "statistics", "tables", "replication", "figu
 RULES = (
     *(*DERIVED[:-1], "write_report"),
     *("functions", "function_tables", "compare_profiles", "profiler_cost"),
+    "operator_tables",
 )
 """The rules that make them."""
 

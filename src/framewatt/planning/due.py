@@ -22,6 +22,7 @@ from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.profiling import RECORD as PROFILE_RECORD
+from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 from framewatt.study.cell import Cell, run_name
 from framewatt.study.runtimes import ONNX_RUNTIME
 
@@ -40,6 +41,7 @@ RULES = (
     "measure",
     "look",
     "profile_run",
+    "timeline",
 )
 """The rules whose jobs are in Snakemake's graph only if they are due; such a job always runs."""
 
@@ -61,7 +63,7 @@ class Due:
         weights: by model.
         exports, checks: by model or `<model>/<precision>`.
         parity: by model that is compared with the same one in another framework.
-        profiles: by cell.
+        profiles, timelines: by cell.
         runs: by `<cell>/<repetition>`; while the number of blocks is open, of all blocks that there may be.
         blocks: how many there are, or after which of them the stopping rule still looks.
     """
@@ -75,6 +77,7 @@ class Due:
     checks: Mapping[str, str] = field(default_factory=dict)
     parity: Mapping[str, str] = field(default_factory=dict)
     profiles: Mapping[str, str] = field(default_factory=dict)
+    timelines: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, str] = field(default_factory=dict)
     blocks: Blocks = field(default_factory=Blocks)
 
@@ -140,7 +143,7 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
 
 
 def _stages(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> dict[str, dict[str, str]]:
-    """What is due of `weights`, `exports`, `checks` and `parity`, by model, and of `profiles`, by cell, and why."""
+    """What is due of `weights`, `exports`, `checks` and `parity`, by model, and of what is not measured, by cell."""
     models = jobs.trained_models_of(hashes.study)
     exported = jobs.exported_models_of(hashes.study) | jobs.quantised_models_of(hashes.study)
 
@@ -179,15 +182,19 @@ def _stages(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> dict
         PARITY_RECORD,
         lambda name: known.start_of(compared[name]),
     )
-    cells = jobs.profiled_cells_of(hashes.study)
-    profiles = due(
-        hashes.profiles,
-        ("profile_run", "profile_run"),
-        "profiled/{}",
-        PROFILE_RECORD,
-        lambda name: known.start_of(cells[name], *_started_from(cells[name])),
-    )
-    return {"weights": weights, "exports": exports, "checks": checks, "parity": parity, "profiles": profiles}
+    cells = jobs.profiled_cells_of(hashes.study) | jobs.timeline_cells_of(hashes.study)
+
+    def of_cells(made: Mapping[str, str], rule: str, folder: str, record: str) -> dict[str, str]:
+        """What is due of the runs of cells that are not measured."""
+        return due(
+            made, (rule, rule), folder, record, lambda name: known.start_of(cells[name], *_started_from(cells[name]))
+        )
+
+    return {
+        **{"weights": weights, "exports": exports, "checks": checks, "parity": parity},
+        "profiles": of_cells(hashes.profiles, "profile_run", "profiled/{}", PROFILE_RECORD),
+        "timelines": of_cells(hashes.timelines, "timeline", "timelines/{}", TIMELINE_RECORD),
+    }
 
 
 def _started_from(cell: Cell) -> tuple[str, ...]:

@@ -150,6 +150,14 @@ class JobHashes:
             for name, cell in jobs.profiled_cells_of(self.study).items()
         }
 
+    @cached_property
+    def timelines(self) -> dict[str, str]:
+        """Of timelines, by cell."""
+        return {
+            name: self._of_run(jobs.timeline_job(self.study, cell, 1), cell, idle=self.idle)
+            for name, cell in jobs.timeline_cells_of(self.study).items()
+        }
+
     def _run(self, cell: Cell, repetition: int) -> str:
         return self._of_run(jobs.measure_job(self.study, cell, repetition, 1), cell, idle=self.idle)
 

@@ -11,8 +11,8 @@ from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
-from framewatt.study.profiled import profiled_cells
-from framewatt.study.purpose import MEASURE, PROFILE
+from framewatt.study.profiled import profiled_cells, timeline_cells
+from framewatt.study.purpose import MEASURE, PROFILE, TIMELINE
 from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.training import training_of
@@ -237,6 +237,18 @@ def profile_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     measured = measure_job(study, cell, 1, attempt)
     kept = {name: value for name, value in measured.items() if name not in _UNMEASURED}
     return {**kept, "purpose": PROFILE, "profile": study.settings["profile"]}
+
+
+def timeline_cells_of(study: AnyStudy) -> dict[str, Cell]:
+    """The cells that have a timeline, by name."""
+    return timeline_cells(study.settings, study.measured_cells)
+
+
+def timeline_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    """The timeline of a cell: the work of its first repetition, and the instruments that are read meanwhile."""
+    measured = measure_job(study, cell, 1, attempt)
+    kept = {name: value for name, value in measured.items() if name not in _UNMEASURED}
+    return {**kept, "purpose": TIMELINE, "instruments": measured["instruments"]}
 
 
 def environments_of(study: AnyStudy) -> Iterable[str]:

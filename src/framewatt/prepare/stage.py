@@ -6,7 +6,7 @@ Each step leaves a record, even if it fails, so that the rest of the study goes 
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,42 @@ def run_stage(
     Returns:
         the record.
     """
+
+    def supervised(made: Path) -> str | None:
+        job_path = made.parent / "job.json"
+        job_path.write_text(json.dumps({**job, "folder": str(made)}))
+        return supervise(
+            [environment["python"], "-m", module, job_path],
+            log=log,
+            timeout_s=job["timeout_s"],
+            environment=thread_settings(job["threads"]),
+        ).reason
+
+    return kept(supervised, job, environment, folder, record_name, repeat_failures=repeat_failures)
+
+
+def kept(
+    make: Callable[[Path], str | None],
+    job: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    folder: Path,
+    record_name: str,
+    *,
+    repeat_failures: bool,
+) -> dict[str, Any]:
+    """Keep what a step makes, whole, or the record of its failure.
+
+    Args:
+        make: writes files and `record_name` into a folder; why it failed, or None.
+        job: see run_stage.
+        environment: see run_stage.
+        folder: see run_stage.
+        record_name: see run_stage.
+        repeat_failures: see run_stage.
+
+    Returns:
+        the record.
+    """
     missing = job["missing"]
     if missing is None and environment["status"] != "ok":
         missing = f"environment {environment['name']}: {environment['reason']}"
@@ -94,15 +130,7 @@ def run_stage(
         made.mkdir()
         reason, repeat = missing, True
         if missing is None:
-            job_path = Path(scratch) / "job.json"
-            job_path.write_text(json.dumps({**job, "folder": str(made)}))
-            outcome = supervise(
-                [environment["python"], "-m", module, job_path],
-                log=log,
-                timeout_s=job["timeout_s"],
-                environment=thread_settings(job["threads"]),
-            )
-            reason, repeat = outcome.reason, repeat_failures
+            reason, repeat = make(made), repeat_failures
             if reason is None and not (made / record_name).exists():
                 reason = "ended without a record"
         if reason is None:

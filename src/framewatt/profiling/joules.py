@@ -15,12 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from framewatt.profiling.powers import Design, fitted
+from framewatt.profiling.powers import Design, Spreads, fitted, spreads_of
 from framewatt.profiling.timeline import Timeline
 
 Floats = NDArray[np.float64]
 
 BETWEEN = "between operators"
+
+_BRIEF = 0.003
+"""A kind that ran for less than this share of a window is brief."""
 
 _STEPS_OF_EDGE = 1.0
 """Standard uncertainties of the lag by which intervals are shifted to see what it does."""
@@ -107,11 +110,13 @@ def join(timeline: Timeline, intervals: Intervals) -> OperatorJoules:
     """
     if len(intervals.energy_j) < 3:
         raise ValueError(f"found {len(intervals.energy_j)} intervals of a meter; allowed: at least 3")
-    energy_j, covariance = _at(timeline, intervals, 0.0)
+    pooled = _Pooled.of(timeline, intervals)
+    spreads = spreads_of(pooled.design(0.0), intervals.energy_j, intervals.digit_j)
+    energy_j, covariance = pooled.joules(spreads, 0.0)
     cut = timeline.within(intervals.edges_s[0], intervals.edges_s[-1])
     if intervals.lag_uncertainty_s:
         shift = _STEPS_OF_EDGE * intervals.lag_uncertainty_s
-        late, early = (_at(timeline, intervals, sign * shift)[0] for sign in (1, -1))
+        late, early = (pooled.joules(spreads, sign * shift)[0] for sign in (1, -1))
         by_lag = (late - early) / (2 * _STEPS_OF_EDGE)
         covariance = covariance + np.outer(by_lag, by_lag)
     window_s = float(intervals.edges_s[-1] - intervals.edges_s[0])
@@ -126,24 +131,64 @@ def join(timeline: Timeline, intervals: Intervals) -> OperatorJoules:
     )
 
 
-def _at(timeline: Timeline, intervals: Intervals, shift_s: float) -> tuple[Floats, Floats]:
-    """Joules by kind and between, and their covariance, with the meter's times shifted."""
-    edges = intervals.edges_s + shift_s
-    cut = timeline.within(edges[0], edges[-1])
-    design = Design.of(cut, edges)
-    powers = fitted(design, intervals.energy_j, intervals.digit_j)
-    kinds, calls = len(cut.kinds), len(design.long_kind)
-    of = np.zeros((kinds + 1, kinds + 1))
-    of[:kinds, 0], of[kinds, 0] = cut.shares_s, design.length_s.sum() - cut.shares_s.sum()
-    of[range(kinds), range(1, kinds + 1)] = cut.seconds
-    long_s = np.asarray(design.long_s.sum(axis=0)).ravel()
-    energy_j, covariance = powers.joules(of, csr_matrix((long_s, (design.long_kind, range(calls))), (kinds + 1, calls)))
-    # What short calls differ by is in no power.
-    covariance[range(kinds), range(kinds)] += design.short_s2.sum(axis=0) * powers.call_sd_w**2
-    # Conditioned on the sum, which the meter gives.
+@dataclass(frozen=True)
+class _Pooled:
+    """A window whose briefest kinds have one power together, since the readings tell none of theirs.
+
+    Attributes:
+        timeline: the operators.
+        intervals: of the meter.
+        place: (kinds,), place of each kind among those that have a power; of brief ones, the last.
+        brief: (kinds,), which are brief.
+    """
+
+    timeline: Timeline
+    intervals: Intervals
+    place: NDArray[np.int64]
+    brief: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, timeline: Timeline, intervals: Intervals) -> "_Pooled":
+        window_s = intervals.edges_s[-1] - intervals.edges_s[0]
+        brief = timeline.within(intervals.edges_s[0], intervals.edges_s[-1]).seconds < _BRIEF * window_s
+        place = np.cumsum(~brief) - 1
+        return cls(timeline, intervals, np.where(brief, (~brief).sum(), place), brief)
+
+    def design(self, shift_s: float) -> Design:
+        """What ran, with the meter's times shifted."""
+        return Design.of(self._fitted(self._cut(shift_s)), self.intervals.edges_s + shift_s)
+
+    def _cut(self, shift_s: float) -> Timeline:
+        edges = self.intervals.edges_s + shift_s
+        return self.timeline.within(edges[0], edges[-1])
+
+    def _fitted(self, cut: Timeline) -> Timeline:
+        names = tuple(name for name, brief in zip(cut.kinds, self.brief, strict=True) if not brief)
+        return Timeline((*names, "brief") if self.brief.any() else names, self.place[cut.kind], cut.start_s, cut.end_s)
+
+    def joules(self, spreads: Spreads, shift_s: float) -> tuple[Floats, Floats]:
+        """(kinds + 1,), by kind and between, and their covariance, with the meter's times shifted."""
+        intervals, cut, design = self.intervals, self._cut(shift_s), self.design(shift_s)
+        powers = fitted(design, intervals.energy_j, intervals.digit_j, spreads)
+        kinds, calls = len(cut.kinds), len(design.long_kind)
+        of = np.zeros((kinds + 1, design.kinds + 1))
+        of[:kinds, 0], of[kinds, 0] = cut.shares_s, design.length_s.sum() - cut.shares_s.sum()
+        of[range(kinds), 1 + self.place] = cut.seconds
+        long_s = np.asarray(design.long_s.sum(axis=0)).ravel()
+        of_calls = csr_matrix((long_s, (cut.kind[design.long_at], range(calls))), (kinds + 1, calls))
+        energy_j, covariance = powers.joules(of, of_calls)
+        # What short calls differ by, and by how much a brief kind is unlike the others, is in no power.
+        short_j2 = (design.short_s2.sum(axis=0) * powers.call_sd_w**2)[self.place]
+        own_j2 = np.where(self.brief, (powers.kind_sd_w * cut.seconds) ** 2, short_j2)
+        covariance[range(kinds), range(kinds)] += own_j2
+        return _conditioned(energy_j, covariance, float(intervals.energy_j.sum()))
+
+
+def _conditioned(energy_j: Floats, covariance: Floats, total_j: float) -> tuple[Floats, Floats]:
+    """Energies and their covariance, given their sum."""
     with_sum = covariance.sum(axis=1)
     variance = with_sum.sum()
-    missing_j = intervals.energy_j.sum() - energy_j.sum()
+    missing_j = total_j - energy_j.sum()
     if variance <= 0:
         return energy_j + missing_j * np.abs(energy_j) / np.abs(energy_j).sum(), covariance
     gain = with_sum / variance

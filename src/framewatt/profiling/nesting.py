@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.workloads.tracing import STEP, Spans
+from framewatt.workloads.profilers import STEP, Spans
 
 Kind = tuple[str, str]
 """An operator, and what of the API it was called by."""

@@ -49,6 +49,7 @@ class Design:
         length_s: (k,), of each interval.
         ran_s: (k, kinds), seconds of each kind in it.
         long_s: (k, l), seconds of each call that is longer than an interval.
+        long_at: (l,), its place among the calls.
         long_kind: (l,), its kind.
         short_s2: (k, kinds), sum of squared seconds of shorter calls.
     """
@@ -56,8 +57,14 @@ class Design:
     length_s: Floats
     ran_s: Floats
     long_s: csr_matrix
+    long_at: NDArray[np.int64]
     long_kind: NDArray[np.int64]
     short_s2: Floats
+
+    @property
+    def kinds(self) -> int:
+        """How many kinds have a power."""
+        return int(self.ran_s.shape[1])
 
     @classmethod
     def of(cls, line: Timeline, edges_s: Floats) -> "Design":
@@ -75,7 +82,14 @@ class Design:
             (np.ones(short.shape[1]), (np.arange(short.shape[1]), line.kind[~long])),
             (short.shape[1], len(line.kinds)),
         )
-        return cls(length_s, line.active(edges_s), seconds, line.kind[long], (short.power(2) @ of_kind).toarray())
+        return cls(
+            length_s,
+            line.active(edges_s),
+            seconds,
+            np.flatnonzero(long),
+            line.kind[long],
+            (short.power(2) @ of_kind).toarray(),
+        )
 
 
 def _overlaps(start_s: Floats, end_s: Floats, edges_s: Floats) -> csr_matrix:
@@ -97,6 +111,7 @@ class Powers:
         floor_w: of the machine.
         kind_w: (kinds,), on top of it.
         call_w: (l,), what each long call differs by.
+        kind_sd_w: standard deviation between kinds.
         call_sd_w: (kinds,), standard deviation between calls of a kind.
         joules: of linear functions of floor and kinds (g, kinds + 1) and of long calls (g, l): their values, and the
             covariance of their errors.
@@ -105,29 +120,58 @@ class Powers:
     floor_w: float
     kind_w: Floats
     call_w: Floats
+    kind_sd_w: float
     call_sd_w: Floats
     joules: Callable[[Floats, csr_matrix], tuple[Floats, Floats]]
 
 
-def fitted(design: Design, energy_j: Floats, digit_j: float) -> Powers:
-    """The powers, with the most likely spreads and size of fluctuations.
+@dataclass(frozen=True)
+class Spreads:
+    """What powers are drawn from, and how readings fluctuate.
+
+    Attributes:
+        logs: logarithms of the spread of kinds and of fluctuations in a second, in mean powers, and of the spread of
+            calls, in powers of their kind.
+        call_scale_w: (kinds,), powers in which the spread of calls is given.
+    """
+
+    logs: Floats
+    call_scale_w: Floats
+
+
+def spreads_of(design: Design, energy_j: Floats, digit_j: float) -> Spreads:
+    """The most likely spreads.
 
     Args:
         design: what ran.
         energy_j: (k,), joules of each interval.
         digit_j: smallest step of the meter.
     """
-    mean_w = max(float(energy_j.sum() / design.length_s.sum()), 1e-9)
+    mean_w = _mean_w(design, energy_j)
     # How much calls differ is in proportion to their power, which is not known before it is fitted.
-    call_scale_w = np.full(design.ran_s.shape[1], mean_w)
-    at = np.log(_STARTS)
-    for _ in range(2):
-        model = _Model(design, energy_j, digit_j, mean_w, call_scale_w)
-        options = {"xatol": 3e-2, "fatol": 1e-2, "maxiter": 150}
+    call_scale_w, at = np.full(design.kinds, mean_w), np.log(_STARTS)
+    for most in (150, 75):
+        model = _Model(design, energy_j, digit_j, call_scale_w)
+        options = {"xatol": 3e-2, "fatol": 1e-2, "maxiter": most}
         at = minimize(model.unlikelihood, at, method="Nelder-Mead", options=options).x
-        found = model.solved(at)[0]
-        call_scale_w = np.maximum(found.kind_w, _LEAST_POWER * mean_w)
-    return found
+        call_scale_w = np.maximum(model.solved(at)[0].kind_w, _LEAST_POWER * mean_w)
+    return Spreads(at, call_scale_w)
+
+
+def fitted(design: Design, energy_j: Floats, digit_j: float, spreads: Spreads) -> Powers:
+    """The powers for given spreads.
+
+    Args:
+        design: what ran.
+        energy_j: (k,), joules of each interval.
+        digit_j: smallest step of the meter.
+        spreads: see spreads_of.
+    """
+    return _Model(design, energy_j, digit_j, spreads.call_scale_w).solved(spreads.logs)[0]
+
+
+def _mean_w(design: Design, energy_j: Floats) -> float:
+    return max(float(energy_j.sum() / design.length_s.sum()), 1e-9)
 
 
 class _Model:
@@ -137,12 +181,12 @@ class _Model:
         design: see fitted.
         energy_j: see fitted.
         digit_j: see fitted.
-        mean_w: mean power of the window, the scale of the priors.
         call_scale_w: (kinds,), powers in which the spread of calls is given.
     """
 
-    def __init__(self, design: Design, energy_j: Floats, digit_j: float, mean_w: float, call_scale_w: Floats) -> None:
-        self.design, self.energy_j, self.mean_w, self.call_scale_w = design, energy_j, mean_w, call_scale_w
+    def __init__(self, design: Design, energy_j: Floats, digit_j: float, call_scale_w: Floats) -> None:
+        self.design, self.energy_j, self.call_scale_w = design, energy_j, call_scale_w
+        self.mean_w = _mean_w(design, energy_j)
         # The difference of two rounded numbers.
         self.rounded = digit_j**2 / 6
         self.both = np.column_stack((design.length_s, design.ran_s))
@@ -207,7 +251,7 @@ class _Model:
             return value, both @ covariance @ both.T + own @ inner.solve(own.T.toarray())
 
         call_w = of_calls * self.call_scale_w[design.long_kind]
-        found = Powers(float(watts[0]), watts[1:], call_w, differ * self.call_scale_w, joules)
+        found = Powers(float(watts[0]), watts[1:], call_w, spread * self.mean_w, differ * self.call_scale_w, joules)
         return found, -0.5 * (determinants + quadratic)
 
 

@@ -41,6 +41,7 @@ class Material:
         repetitions_changed: changes of the repetitions after results existed (framewatt.stopping.history).
         parity: records of comparisons of a model with the same one in another framework (prepare.parity_sheet).
         profiles: tables of its own profiled runs (framewatt.tables.profiles).
+        operators: tables of joules by operator and by API (framewatt.tables.operators).
         replication: tables of own numbers beside those of the paper that the study replicates.
     """
 
@@ -67,6 +68,7 @@ class Material:
     parity: Sequence[Mapping[str, Any]] = ()
     replication: Sequence[Table] = ()
     profiles: Sequence[Table] = ()
+    operators: Sequence[Table] = ()
 
     @property
     def totals(self) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from framewatt.report.head import head
 from framewatt.report.material import Material
 from framewatt.report.meters import characterised
 from framewatt.report.svg import inline
-from framewatt.report.tables import Table, profile_tables, replication_tables, study_tables
+from framewatt.report.tables import Table, operator_tables, profile_tables, replication_tables, study_tables
 
 CHOICES = "deploy"
 """Name of the table that stands in a section of its own."""
@@ -100,6 +100,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         choices=[table for table in tables if table.name == CHOICES],
         replication=replication_tables(material),
         profiles=profile_tables(material),
+        operators=operator_tables(material),
         authors_figures=_figures(authors, material.plan["settings"], "authors-") if authors else [],
         paper=material.plan["settings"].get("replicates"),
         problems=problems.problem_tables(material),

@@ -99,6 +99,11 @@ def replication_tables(material: Material) -> list[Table]:
     return [of_table(table, "replication") for table in material.replication]
 
 
+def operator_tables(material: Material) -> list[Table]:
+    """Joules by operator and by API, and how well they are told apart."""
+    return [of_table(table) for table in material.operators]
+
+
 def profile_tables(material: Material) -> list[Table]:
     """In which functions the study's profiled runs spend their time."""
     return [of_table(table) for table in material.profiles]

@@ -1,8 +1,6 @@
 """One measured run, start to record: sampler on, worker supervised, trace and events kept, record written."""
 
 import hashlib
-import json
-import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -18,10 +16,9 @@ from framewatt.characterisation.in_force import in_force
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.host.lock import Held
 from framewatt.host.machine import describe_machine
-from framewatt.host.supervision import Outcome, supervise, thread_settings
+from framewatt.host.supervision import Outcome
 from framewatt.meters.trace import Trace
 from framewatt.meters.trace_file import write_trace
-from framewatt.meters.visible import GPU_ORDER
 from framewatt.preflight import check_machine
 from framewatt.runs.caches import prepared
 from framewatt.runs.chain import MEASURED, Chain, hashes_of
@@ -33,6 +30,7 @@ from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, read_right
 from framewatt.runs.records import SCHEMA_VERSION, Clock, run_text, write_events
 from framewatt.runs.verdict import OK, judge
+from framewatt.runs.work import EVENTS, RESULT, events_of, python_of, work
 from framewatt.sampling.client import Sampler
 from framewatt.study.purpose import MEASURE, is_measured
 
@@ -97,14 +95,13 @@ def measure(
     caches = None
     if missing is None:
         # Before the rest, in which the machine cools down from it.
-        caches = prepared(job, _python_of(environment), lambda one: _pass_over(one, environment, files.log, lock))
+        caches = prepared(job, python_of(environment), lambda one: _pass_over(one, environment, files.log, lock))
     rest_began = time.monotonic()
     if missing is None:
         time.sleep(max(job["cool_down"]["rest_s"] - _OBSERVE_S, 0))
     preflight = check_machine(observe_s=_OBSERVE_S)
     with scratch_folder() as scratch:
-        events_path = scratch / "events.jsonl"
-        sampler = Sampler(job["meters"], job["instruments"], scratch / "trace.bin", witnessed=events_path)
+        sampler = Sampler(job["meters"], job["instruments"], scratch / "trace.bin", witnessed=scratch / EVENTS)
         began = Instant.now()
         sampler.start()
         time.sleep(_SETTLE_S)
@@ -113,16 +110,16 @@ def measure(
             if job["cool_down"]["idle_band"] is not None:
                 returned = wait_for_idle(sampler, idle, job["cool_down"]["idle_band"], job["cool_down"]["timeout_s"])
             rested_s = time.monotonic() - rest_began
-            outcome = _work(job, environment, scratch, files.log, lock)
+            outcome = work(job, environment, scratch, files.log, lock)
         else:
             rested_s = 0.0
             outcome = Outcome(missing, time.monotonic_ns(), time.monotonic_ns() + 1)
         time.sleep(_SETTLE_S)
         summary = sampler.stop()
         trace = replace(sampler.trace(), channels=in_force(sampler.channels, idle))
-        result = read_json(scratch / "result.json") if outcome.reason is None else None
+        result = read_json(scratch / RESULT) if outcome.reason is None else None
         _keep_predictions(result, scratch / PREDICTIONS, files.predictions)
-        events = _events(events_path, outcome)
+        events = events_of(scratch, outcome)
     around = {
         **({"caches": caches} if caches else {}),
         "cool_down_s": rested_s,
@@ -142,44 +139,10 @@ def measure(
     return None if record["status"] == OK else "; ".join(record["reasons"])
 
 
-def _python_of(environment: Mapping[str, Any]) -> Path:
-    """The interpreter of an environment; in a container its record has the name alone."""
-    python = str(environment["python"])
-    return Path(shutil.which(python) or python)
-
-
 def _pass_over(job: Mapping[str, Any], environment: Mapping[str, Any], log: Path, lock: Held) -> str | None:
     """Run a job without measuring it; why it failed, or None."""
     with scratch_folder() as scratch:
-        return _work(job, environment, scratch, log, lock).reason
-
-
-def _work(job: Mapping[str, Any], environment: Mapping[str, Any], scratch: Path, log: Path, lock: Held) -> Outcome:
-    """Run the worker in the framework's environment."""
-    paths = {"events": str(scratch / "events.jsonl"), "result": str(scratch / "result.json")}
-    (scratch / "job.json").write_text(json.dumps({**job, **paths}))
-    outcome = supervise(
-        [environment["python"], "-m", "framewatt.runs.worker", scratch / "job.json"],
-        log=log,
-        timeout_s=job["timeout_s"],
-        # The worker's temporary files are deleted with the scratch folder, also where the worker is killed.
-        environment={**thread_settings(job["threads"]), **GPU_ORDER, "TMPDIR": str(scratch)},
-        keep=lock.files,
-    )
-    if outcome.reason is None and not (scratch / "result.json").exists():
-        return Outcome("ended without a result", outcome.started_ns, outcome.ended_ns)
-    return outcome
-
-
-def _events(path: Path, outcome: Outcome) -> list[dict[str, Any]]:
-    """The worker's events between start and end of its process; a line cut short by a crash is left out."""
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
-    inside = [json.loads(line) for line in lines if line.endswith("\n")]
-    return [
-        {"window": "process", "edge": "start", "monotonic_ns": outcome.started_ns},
-        *inside,
-        {"window": "process", "edge": "end", "monotonic_ns": outcome.ended_ns},
-    ]
+        return work(job, environment, scratch, log, lock).reason
 
 
 def _record(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-MEASURE, PROFILE = "measure", "profile"
+MEASURE, PROFILE, TIMELINE = "measure", "profile", "timeline"
 
 WINDOWS, PROGRAM = "windows", "program"
 """What a profile is of: the primary windows alone, or everything from the first import on, as georgiou2022 has it."""

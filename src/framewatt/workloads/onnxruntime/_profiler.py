@@ -7,7 +7,7 @@ from typing import Any
 
 from framewatt.workloads.contract import Workload
 from framewatt.workloads.onnxruntime.providers import open_session
-from framewatt.workloads.tracing import STEP, Span
+from framewatt.workloads.profilers import STEP, Span
 
 _RUN = "model_run"
 """What the profile calls a run of the session, which is a step."""
@@ -16,8 +16,8 @@ _NODE = "_kernel_time"
 API = "onnxruntime.InferenceSession.run"
 
 
-class SessionTracer:
-    """See Tracer. A session writes a profile from its making on, so a new one takes the place of the workload's.
+class SessionProfiler:
+    """See Profiler. A session writes a profile from its making on, so a new one takes the place of the workload's.
 
     Args:
         workload: of ONNX Runtime.
@@ -57,6 +57,6 @@ def _span(name: str, api: str, shapes: str, event: dict[str, Any]) -> Span:
     return Span(name, api, shapes, event["tid"], start_ns, start_ns + 1e3 * event["dur"])
 
 
-def make_tracer(workload: Workload, scratch: Path) -> SessionTracer:
+def make_profiler(workload: Workload, scratch: Path) -> SessionProfiler:
     """ONNX Runtime's profile."""
-    return SessionTracer(workload, scratch)
+    return SessionProfiler(workload, scratch)

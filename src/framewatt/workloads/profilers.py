@@ -14,7 +14,15 @@ from framewatt.base.errors import FramewattError
 from framewatt.workloads.contract import Workload
 
 STEP = "framewatt.step"
-"""Name of the span that every step of a traced run lies in, by which the profiler's clock is found."""
+"""Name of the span that every step of a recorded run lies in, by which the profiler's clock is found."""
+
+
+VARIABLES = {"mxnet": {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"}}
+"""By engine, variables under which its profiler shows single operators: MXNet would run, and show, them in bulk."""
+
+
+_LONGEST = 300
+"""Characters of a name or of shapes that are kept."""
 
 
 class Span(NamedTuple):
@@ -37,7 +45,7 @@ class Span(NamedTuple):
     end_ns: float
 
 
-class Tracer(Protocol):
+class Profiler(Protocol):
     """A framework's profiler."""
 
     def start(self) -> None:
@@ -50,7 +58,7 @@ class Tracer(Protocol):
         """End, and all spans since the start; those named STEP are the steps, in their order."""
 
 
-def make_tracer(engine: str, workload: Workload, scratch: Path) -> Tracer:
+def make_profiler(engine: str, workload: Workload, scratch: Path) -> Profiler:
     """The profiler of a workload that is set up.
 
     Args:
@@ -62,11 +70,11 @@ def make_tracer(engine: str, workload: Workload, scratch: Path) -> Tracer:
         FramewattError: the engine has none.
     """
     try:
-        module = importlib.import_module(f"framewatt.workloads.{engine}._tracing")
+        module = importlib.import_module(f"framewatt.workloads.{engine}._profiler")
     except ModuleNotFoundError as error:
         raise FramewattError(f"operators: found {engine}; allowed: an engine whose profiler is read") from error
-    tracer: Tracer = module.make_tracer(workload, scratch)
-    return tracer
+    profiler: Profiler = module.make_profiler(workload, scratch)
+    return profiler
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ class Spans:
         words: (w,), texts.
         name, api, shapes: (n,), places in `words`.
         thread: (n,), numbers from 0.
-        start_ns, end_ns: (n,), on the profiler's clock.
+        start_ns, end_ns: (n,), on the profiler's clock, since the first span.
         steps_ns: (s, 2), CLOCK_MONOTONIC just before and just after each step.
     """
 
@@ -92,19 +100,22 @@ class Spans:
 
     @classmethod
     def of(cls, spans: Iterable[Span], steps_ns: Iterable[tuple[int, int]]) -> "Spans":
-        """Spans of a tracer, with the times of the steps."""
+        """Spans of a profiler, with the times of the steps."""
         listed = list(spans)
         places: dict[str, int] = {}
         threads: dict[int, int] = {}
         rows = [
             (
-                *(places.setdefault(text, len(places)) for text in (one.name, one.api, one.shapes)),
+                *(places.setdefault(text[:_LONGEST], len(places)) for text in (one.name, one.api, one.shapes)),
                 threads.setdefault(one.thread, len(threads)),
             )
             for one in listed
         ]
         name, api, shapes, thread = np.array(rows, np.int32).reshape(-1, 4).T
-        start_ns, end_ns = np.array([(one.start_ns, one.end_ns) for one in listed], np.float64).reshape(-1, 2).T
+        # Nanoseconds since 1970 are too many for a float.
+        zero_ns = min((one.start_ns for one in listed), default=0)
+        times = [(one.start_ns - zero_ns, one.end_ns - zero_ns) for one in listed]
+        start_ns, end_ns = np.array(times, np.float64).reshape(-1, 2).T
         words = np.array(list(places), np.str_) if places else np.zeros(0, "U1")
         steps = np.array(list(steps_ns), np.int64).reshape(-1, 2)
         return cls(words, name, api, shapes, thread, start_ns, end_ns, steps)
@@ -116,10 +127,6 @@ class Spans:
 
     @classmethod
     def load(cls, path: Path) -> "Spans":
-        """Read them again.
-
-        Raises:
-            ValueError: the file holds something else.
-        """
+        """Read them again."""
         with np.load(path, allow_pickle=False) as file:
             return cls(**{name: file[name] for name in cls.__dataclass_fields__})

@@ -1,9 +1,10 @@
-"""The traced process: what the worker does, under the framework's own profiler.
+"""The recorded process: what the worker does, under the framework's own profiler.
 
-`python -m framewatt.runs.traced_worker <job.json>` runs inside a framework's environment, as the worker does. The
+`python -m framewatt.runs.timeline_worker <job.json>` runs inside a framework's environment, as the worker does. The
 profiler runs from before the first primary window to after the last one.
 """
 
+import os
 import sys
 import tempfile
 import time
@@ -14,10 +15,10 @@ from framewatt.base.files import read_json
 from framewatt.runs import worker
 from framewatt.runs.events import Events
 from framewatt.workloads.contract import Workload
-from framewatt.workloads.tracing import Spans, Tracer, make_tracer
+from framewatt.workloads.profilers import VARIABLES, Profiler, Spans, make_profiler
 
 
-class Traced:
+class Recording:
     """Starts and stops a profiler by the windows of a run, and puts every step in a span.
 
     Args:
@@ -31,7 +32,7 @@ class Traced:
         self._first = ("setup" if train else "warm_up", "end")
         self._last = (f"epoch-{job['training']['epochs']}" if train else "steady", "end")
         self._workload: Workload | None = None
-        self._tracer: Tracer | None = None
+        self._profiler: Profiler | None = None
         self._steps_ns: list[tuple[int, int]] = []
         self.spans: Spans | None = None
 
@@ -40,10 +41,10 @@ class Traced:
         self._workload, run = workload, workload.run
 
         def stepped(batch: Any) -> Any:
-            if self._tracer is None or self.spans is not None:
+            if self._profiler is None or self.spans is not None:
                 return run(batch)
             before_ns = time.monotonic_ns()
-            with self._tracer.step():
+            with self._profiler.step():
                 done = run(batch)
             self._steps_ns.append((before_ns, time.monotonic_ns()))
             return done
@@ -52,39 +53,41 @@ class Traced:
 
     def events(self, file: TextIO) -> Events:
         """Events that start and stop the profiler."""
-        return _TracedEvents(file, self)
+        return _RecordedEvents(file, self)
 
     def marked(self, window: str, edge: str) -> None:
         """Take note of an edge that is written."""
         if (window, edge) == self._first:
             assert self._workload is not None
-            tracer = make_tracer(self._job["engine"], self._workload, self._scratch)
-            tracer.start()
-            self._tracer = tracer
+            profiler = make_profiler(self._job["engine"], self._workload, self._scratch)
+            profiler.start()
+            self._profiler = profiler
         elif (window, edge) == self._last:
-            assert self._tracer is not None
-            self.spans = Spans.of(self._tracer.stop(), self._steps_ns)
+            assert self._profiler is not None
+            self.spans = Spans.of(self._profiler.stop(), self._steps_ns)
 
 
-class _TracedEvents(Events):
-    def __init__(self, file: TextIO, traced: Traced) -> None:
+class _RecordedEvents(Events):
+    def __init__(self, file: TextIO, recording: Recording) -> None:
         super().__init__(file)
-        self._traced = traced
+        self._recording = recording
 
     def mark(self, window: str, edge: str, monotonic_ns: int) -> None:
         """Write an edge, then start or stop the profiler if it is time."""
         super().mark(window, edge, monotonic_ns)
-        self._traced.marked(window, edge)
+        self._recording.marked(window, edge)
 
 
 def main(job_path: str) -> None:
     """Run the job as the worker does, and write the spans to `job["spans"]`."""
     job = read_json(Path(job_path))
+    # Libraries read these when the engine is imported.
+    os.environ.update(VARIABLES.get(job["engine"], {}))
     with tempfile.TemporaryDirectory() as scratch:
-        traced = Traced(job, Path(scratch))
-        worker.main(job_path, traced.events, traced.watch)
-    assert traced.spans is not None
-    traced.spans.save(Path(job["spans"]))
+        recorded = Recording(job, Path(scratch))
+        worker.main(job_path, recorded.events, recorded.watch)
+    assert recorded.spans is not None
+    recorded.spans.save(Path(job["spans"]))
 
 
 if __name__ == "__main__":

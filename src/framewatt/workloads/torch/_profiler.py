@@ -9,15 +9,15 @@ import torch
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from framewatt.workloads.contract import Workload
-from framewatt.workloads.tracing import STEP, Span
+from framewatt.workloads.profilers import STEP, Span
 
 _BACKWARD = "autograd::engine::evaluate_function: "
 _OPTIMIZER = re.compile(r"Optimizer\.(\w+)#(\w+)\.\w+")
 _PLACES = ((torch, "torch"), (torch.nn.functional, "torch.nn.functional"), (torch.Tensor, "torch.Tensor"))
 
 
-class TorchTracer:
-    """See Tracer.
+class TorchProfiler:
+    """See Profiler.
 
     Args:
         device: of the workload.
@@ -67,6 +67,6 @@ def api_of(name: str) -> str:
     return next((f"{where}.{function}" for place, where in _PLACES if hasattr(place, function)), "")
 
 
-def make_tracer(workload: Workload, scratch: Path) -> TorchTracer:
+def make_profiler(workload: Workload, scratch: Path) -> TorchProfiler:
     """PyTorch's profiler."""
-    return TorchTracer(torch.device(workload.spec.device))
+    return TorchProfiler(torch.device(workload.spec.device))

@@ -1,4 +1,4 @@
-"""MXNet's profiler: what its engine ran. Operators that the engine runs in bulk are one span, named by all of them."""
+"""MXNet's profiler: what its engine ran. Where it runs operators in bulk, they are one span, named by all of them."""
 
 import json
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from pathlib import Path
 import mxnet as mx
 
 from framewatt.workloads.contract import Workload
-from framewatt.workloads.tracing import STEP, Span
+from framewatt.workloads.profilers import STEP, Span
 
 _ENDS = {"E": "B", "e": "b"}
 
 
-class EngineTracer:
-    """See Tracer.
+class EngineProfiler:
+    """See Profiler.
 
     Args:
         path: where the profile goes.
@@ -52,13 +52,13 @@ class EngineTracer:
             what, name = event["ph"], event.get("name", "")
             key = (_ENDS.get(what, what), name, event.get("pid"), event.get("tid"), event.get("id"))
             if what in ("B", "b"):
-                begun.setdefault(key, []).append(1e3 * event["ts"])
+                begun.setdefault(key, []).append(1000 * event["ts"])
             elif what in _ENDS and begun.get(key):
                 start_ns = begun[key].pop()
                 step = name == STEP
                 if step or event.get("cat") == "operator":
                     thread = -1 if step else event["tid"]
-                    found.append(Span(name, "" if step else api_of(name), "", thread, start_ns, 1e3 * event["ts"]))
+                    found.append(Span(name, "" if step else api_of(name), "", thread, start_ns, 1000 * event["ts"]))
         return found
 
 
@@ -76,6 +76,6 @@ def api_of(name: str) -> str:
     return "" if first in ("DeleteVariable", "SetValueOp") else "mxnet.gluon.HybridBlock.__call__"
 
 
-def make_tracer(workload: Workload, scratch: Path) -> EngineTracer:
+def make_profiler(workload: Workload, scratch: Path) -> EngineProfiler:
     """MXNet's profiler."""
-    return EngineTracer(scratch / "profile.json")
+    return EngineProfiler(scratch / "profile.json")

@@ -14,7 +14,7 @@ from framewatt.energy.accounting import spans_of
 from framewatt.profiling.clock import Clock, clock_of
 from framewatt.profiling.nesting import innermost
 from framewatt.study.cell import environment_of
-from framewatt.workloads.tracing import STEP, Spans
+from framewatt.workloads.profilers import STEP, Spans
 
 CONVOLUTIONS = {
     "torch": "aten::mkldnn_convolution",
@@ -31,15 +31,16 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def traced(folder: Path, environment: str, **job: Any) -> tuple[Spans, list[tuple[int, int]]]:
-    """The spans of a traced run, and the parts of its timed window."""
+def recorded(folder: Path, environment: str, **job: Any) -> tuple[Spans, list[tuple[int, int]]]:
+    """The spans of a recorded run, and the parts of its timed window."""
     whole = {
         **{"device": "cpu", "threads": 1, "seed": 0, "model": "mobilenetv2", "batch_size": 8, "repetition": 1},
         **{"provider": "native", "data": str(folder / "data.npz"), "weights": "trained", "training": {}},
-        **{name: str(folder / name) for name in ("events", "result", "spans")}, "folder": str(folder),
+        **{name: str(folder / name) for name in ("events", "result", "spans")},
+        "folder": str(folder),
         **job,
     }
-    run_stage("framewatt.runs.traced_worker", environment, whole)
+    run_stage("framewatt.runs.timeline_worker", environment, whole)
     events = [json.loads(line) for line in (folder / "events").read_text().splitlines()]
     return Spans.load(folder / "spans"), spans_of(events)["steady"]
 
@@ -74,7 +75,7 @@ def lies_in_the_window(spans: Spans, parts: list[tuple[int, int]], steps: int) -
 @pytest.mark.parametrize("framework", ["torch", "tensorflow", "mxnet"])
 def test_a_training(framework: str, folder: Path) -> None:
     training = {"epochs": 3, "learning_rate": 0.001, "momentum": 0.9}
-    spans, parts = traced(
+    spans, parts = recorded(
         folder, environment_of(framework, "cpu"), engine=framework, phase="train", window={}, training=training
     )
     assert len(parts) == 3
@@ -92,7 +93,7 @@ def test_an_inference(framework: str, folder: Path) -> None:
         {"model": "mobilenetv2", "weights": "seeded"},
         folder,
     )
-    spans, parts = traced(
+    spans, parts = recorded(
         folder,
         environment_of(framework, "cpu", "cpu"),
         **{"engine": framework, "phase": "infer", "provider": "cpu" if framework == "onnxruntime" else "native"},

@@ -8,14 +8,14 @@ import tensorflow as tf
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 from framewatt.workloads.contract import Workload
-from framewatt.workloads.tracing import STEP, Span
+from framewatt.workloads.profilers import STEP, Span
 
 _KERNELS = 2
-"""Level of the host's tracer that shows kernels, and not how the executor waits."""
+"""Level of the host's profiler that shows kernels, and not how the executor waits."""
 
 
-class PlaneTracer:
-    """See Tracer.
+class PlaneProfiler:
+    """See Profiler.
 
     Args:
         folder: where the planes go.
@@ -70,6 +70,6 @@ def api_of(node: str) -> str:
 _OPTIMIZERS = ("sgd", "adam", "lamb", "momentum")
 
 
-def make_tracer(workload: Workload, scratch: Path) -> PlaneTracer:
+def make_profiler(workload: Workload, scratch: Path) -> PlaneProfiler:
     """TensorFlow's profiler."""
-    return PlaneTracer(scratch / "planes")
+    return PlaneProfiler(scratch / "planes")

@@ -1,0 +1,23 @@
+"""Rule operators: joules by operator and by API of every timeline, and how well each is resolved."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from framewatt.base.cli import run
+from framewatt.base.files import write_text
+from framewatt.base.spreadsheet import to_csv
+from framewatt.profiling.operators import ABOUT, frame_of
+
+
+def main() -> None:
+    """Join, and write."""
+    frame, about = frame_of([Path(folder) for folder in snakemake.input.timelines])
+    write_text(Path(snakemake.output.joules), to_csv(frame))
+    write_text(Path(snakemake.output.about), to_csv(pd.DataFrame(about, columns=list(ABOUT))))
+    for row in about:
+        if row["status"] != "ok":
+            print(f"{snakemake.wildcards.study}: operators of {row['cell']}: {row['reason']}")
+
+
+run(main)

@@ -1,0 +1,261 @@
+"""Joules by operator and by API of a cell, from its timeline and what the meters gave meanwhile."""
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
+from framewatt.base.spreadsheet import read_csv
+from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
+from framewatt.meters.trace import Trace
+from framewatt.meters.trace_file import read_trace
+from framewatt.profiling.clock import Clock, clock_of
+from framewatt.profiling.families import UNTOLD, family_of
+from framewatt.profiling.intervals import WindowTime, intervals_of
+from framewatt.profiling.joules import BETWEEN, OperatorJoules, join
+from framewatt.profiling.nesting import Innermost, Kind, innermost
+from framewatt.profiling.timeline import Timeline
+from framewatt.runs.profiling import PLAIN, PROFILED
+from framewatt.runs.spans_file import read_spans
+from framewatt.runs.timelines import POWER, RECORD, SPANS
+from framewatt.workloads.profilers import STEP
+
+RESOLVED = 0.5
+"""Largest relative standard uncertainty of a row of its own; operators beyond it are one row together."""
+
+SHORTEST_PERIODS = SHORTEST_WINDOW_PERIODS
+"""A row of its own ran for at least so many of the meter's periods, as a window has to last."""
+
+OPERATOR, API = "operator", "api"
+"""What a row is of."""
+
+COLUMNS = (
+    *("cell", "engine", "phase", "domain", "estimated", "units", "by", "name", "family", "of", "calls", "seconds"),
+    *("energy_j", "uncertainty_j", "share_percent"),
+)
+"""A row an operator or API of a cell; `of` is how many operators it is, `units` what was done in the window."""
+
+KEYS = ("cell", "domain", "by", "name")
+"""Columns that tell rows apart."""
+
+ABOUT = (
+    *("cell", "status", "reason", "domain", "estimated", "operators", "resolved", "between_percent", "intervals"),
+    *("shortest_s", "clock_uncertainty_s", "clock_drift"),
+    *(f"{what}_per_unit_{which}" for what in ("seconds", "joules") for which in (PLAIN, PROFILED)),
+)
+"""A row a timeline and domain."""
+
+
+@dataclass(frozen=True)
+class CellJoules:
+    """Joules of a cell in one domain.
+
+    Attributes:
+        kinds: operators with their API, in the order of `joules`' rows, which have BETWEEN last.
+        joules: of each.
+        calls: (kinds,), spans of each.
+        clock: of the profiler.
+        intervals: number of the meter's intervals in the window.
+        shortest_s: seconds that a row of its own ran at least.
+        domain: what was metered.
+        estimated: whether it is an estimate.
+    """
+
+    kinds: tuple[Kind, ...]
+    joules: OperatorJoules
+    calls: np.ndarray
+    clock: Clock
+    intervals: int
+    shortest_s: float
+    domain: str
+    estimated: bool
+
+
+def joules_of(folder: Path) -> list[CellJoules]:
+    """Joules of a timeline, in every domain whose energy is valid.
+
+    Args:
+        folder: of the timeline, which is ok.
+
+    Raises:
+        FramewattError: the clocks cannot be brought together, or no domain's energy is valid.
+    """
+    record = read_json(folder / RECORD)
+    window = record["passes"][PROFILED]["window"]
+    spans, trace = read_spans(folder / SPANS), read_trace(folder / POWER)
+    steps = spans.words[spans.name] == STEP
+    clock = clock_of(np.column_stack((spans.start_ns[steps], spans.end_ns[steps])), spans.steps_ns)
+    time = WindowTime([tuple(part) for part in window["spans_monotonic_ns"]])
+    inner = innermost(spans)
+    line = _within(inner, clock, time)
+    found = []
+    for domain, energy in window["domains"].items():
+        if energy["valid"]:
+            found.append(_joined(line, inner, trace, time, clock, domain, energy))
+    if not found:
+        reasons = "; ".join(reason for energy in window["domains"].values() for reason in energy["reasons"])
+        raise FramewattError(f"operators: found no domain whose energy is valid ({reasons}); allowed: one")
+    return found
+
+
+def _within(inner: Innermost, clock: Clock, time: WindowTime) -> Timeline:
+    """The operators on the window's time."""
+    start, end = (time.of(clock.monotonic_s(edge) - 1e-9 * time.zero_ns) for edge in (inner.start_ns, inner.end_ns))
+    names = tuple(f"{operator} in {api}" for operator, api in inner.kinds)
+    return Timeline(names, inner.kind, start, end).within(0.0, time.length_s)
+
+
+def _joined(
+    line: Timeline,
+    inner: Innermost,
+    trace: Trace,
+    time: WindowTime,
+    clock: Clock,
+    domain: str,
+    energy: Mapping[str, Any],
+) -> CellJoules:
+    wanted = (domain, energy["instrument"], energy["source"])
+    index = next(i for i, one in enumerate(trace.channels) if (one.domain, one.instrument, one.quantity) == wanted)
+    intervals = intervals_of(trace.channels[index], *trace.of(index), time, 1e-9 * clock.uncertainty_ns)
+    # The window's energy is the record's, which knows of more than the readings at its edges.
+    intervals = replace(intervals, uncertainty_j=energy["energy_uncertainty_j"])
+    joules = join(line, intervals)
+    channel = trace.channels[index]
+    shortest_s = SHORTEST_PERIODS * max(channel.period_s, channel.update_period_s)
+    return CellJoules(
+        inner.kinds, joules, inner.calls, clock, len(intervals.energy_j), shortest_s, domain, bool(energy["estimated"])
+    )
+
+
+def rows_of(record: Mapping[str, Any], cell: str, found: CellJoules) -> list[dict[str, Any]]:
+    """Rows of a cell by operator, and once more by API: those that are resolved, the rest together, and BETWEEN.
+
+    Args:
+        record: of the timeline.
+        cell: its name.
+        found: its joules in a domain.
+    """
+    told = {
+        "cell": cell,
+        **{name: record[name] for name in ("engine", "phase")},
+        **{"domain": found.domain, "estimated": found.estimated},
+        "units": record["passes"][PROFILED]["units"]["count"],
+    }
+    rows = []
+    for by, name_of in ((OPERATOR, lambda kind: kind[0]), (API, lambda kind: kind[1])):
+        joules, members = resolved(found, name_of)
+        columns = (joules.names, members, joules.seconds, joules.energy_j, joules.uncertainty_j)
+        for name, places, seconds, energy_j, uncertainty_j in zip(*columns, strict=True):
+            rows.append(
+                {
+                    **told,
+                    **{"by": by, "name": name, "family": family_of(name) if by == OPERATOR else None},
+                    "of": len({name_of(found.kinds[place]) for place in places if place < len(found.kinds)}),
+                    "calls": int(sum(found.calls[place] for place in places if place < len(found.kinds))),
+                    **{"seconds": seconds, "energy_j": energy_j, "uncertainty_j": uncertainty_j},
+                    "share_percent": 100 * energy_j / joules.total_j,
+                }
+            )
+    return rows
+
+
+def resolved(found: CellJoules, name_of: Callable[[Kind], str]) -> tuple[OperatorJoules, list[list[int]]]:
+    """Kinds of one name together; names that the readings do not resolve in one row; the largest row first.
+
+    Args:
+        found: joules of the kinds, and BETWEEN last.
+        name_of: the name of a kind.
+
+    Returns:
+        the rows, with BETWEEN last, and the places in `found.joules` of each.
+    """
+    joules, kinds = found.joules, found.kinds
+    by_name: dict[str, list[int]] = {}
+    for place, kind in enumerate(kinds):
+        by_name.setdefault(name_of(kind), []).append(place)
+    names, groups = list(by_name), list(by_name.values())
+    each = joules.grouped(groups, names)
+    told = (each.uncertainty_j <= RESOLVED * each.energy_j) & (each.seconds >= found.shortest_s)
+    order = [place for place in np.argsort(-each.energy_j) if told[place]]
+    rest = [place for place in range(len(names)) if not told[place]]
+    members = [groups[place] for place in order]
+    titles = [names[place] for place in order]
+    if rest:
+        members.append([place for group in rest for place in groups[group]])
+        titles.append(f"{len(rest)} {UNTOLD}" if len(rest) > 1 else names[rest[0]])
+    members.append([len(kinds)])
+    titles.append(BETWEEN)
+    return joules.grouped(members, titles), members
+
+
+def frame_of(folders: Sequence[Path]) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
+    """Joules of all timelines of a study, and what is to be known of each.
+
+    Args:
+        folders: of timelines, named by their cells.
+
+    Returns:
+        the frame (COLUMNS), and a row a timeline and domain: status and reason, clock, intervals, and what the profiler
+        cost.
+    """
+    rows: list[dict[str, Any]] = []
+    told: list[dict[str, Any]] = []
+    for folder in folders:
+        record = read_json(folder / RECORD)
+        status = {"cell": folder.name, "status": record["status"], "reason": record["reason"]}
+        found: list[CellJoules] = []
+        if record["status"] == "ok":
+            try:
+                found = joules_of(folder)
+            except (FramewattError, ValueError) as error:
+                status |= {"status": "failed", "reason": str(error)}
+        for one in found:
+            rows += rows_of(record, folder.name, one)
+            told.append(status | about(record, one))
+        if not found:
+            told.append(status)
+    return pd.DataFrame(rows, columns=list(COLUMNS)), told
+
+
+def failed_timelines(paths: Iterable[str | Path], accepted: Container[str]) -> list[str]:
+    """Cells without joules by operator, each with its reason, in a line.
+
+    Args:
+        paths: the file of all timelines (ABOUT); none where a study has none.
+        accepted: names of cells that the study may end without.
+    """
+    rows = [row for path in paths for row in read_csv(path).to_dict("records")]
+    failed = [row for row in rows if row["status"] != "ok" and row["cell"] not in accepted]
+    return [f"operators of {row['cell']}: {row['reason']}" for row in failed]
+
+
+def about(record: Mapping[str, Any], found: CellJoules) -> dict[str, Any]:
+    """What is to be known of a timeline in a domain: how well it is resolved, and what its profiler cost."""
+    passes = record["passes"]
+    per_unit = {
+        which: one["window"]["domains"][found.domain]["energy_gross_j"] / one["units"]["count"]
+        if one["window"]["domains"].get(found.domain, {}).get("valid")
+        else None
+        for which, one in passes.items()
+    }
+    seconds = {which: one["window"]["duration_s"] / one["units"]["count"] for which, one in passes.items()}
+    rows, _ = resolved(found, lambda kind: kind[0])
+    operators = {kind[0] for kind in found.kinds}
+    return {
+        "domain": found.domain,
+        "estimated": found.estimated,
+        "operators": len(operators),
+        "resolved": len([name for name in rows.names if name in operators]),
+        "between_percent": 100 * float(found.joules.seconds[-1] / found.joules.seconds.sum()),
+        "intervals": found.intervals,
+        "shortest_s": found.shortest_s,
+        "clock_uncertainty_s": 1e-9 * found.clock.uncertainty_ns,
+        "clock_drift": found.clock.drift,
+        **{f"seconds_per_unit_{which}": value for which, value in seconds.items()},
+        **{f"joules_per_unit_{which}": value for which, value in per_unit.items()},
+    }

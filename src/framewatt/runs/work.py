@@ -1,0 +1,70 @@
+"""The worker as a supervised process: started, limited in time, its events read."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from framewatt.host.lock import Held
+from framewatt.host.supervision import Outcome, supervise, thread_settings
+from framewatt.meters.visible import GPU_ORDER
+
+EVENTS, RESULT = "events.jsonl", "result.json"
+"""Names of what the worker writes."""
+
+
+def python_of(environment: Mapping[str, Any]) -> Path:
+    """The interpreter of an environment; in a container its record has the name alone."""
+    python = str(environment["python"])
+    return Path(shutil.which(python) or python)
+
+
+def work(
+    job: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    scratch: Path,
+    log: Path,
+    lock: Held,
+    module: str = "framewatt.runs.worker",
+) -> Outcome:
+    """Run a worker in the framework's environment.
+
+    Args:
+        job: what to run.
+        environment: the environment's record.
+        scratch: an empty folder, in which EVENTS and RESULT will be.
+        log: takes what the worker prints.
+        lock: the machine's, which the worker inherits.
+        module: the worker's.
+    """
+    paths = {"events": str(scratch / EVENTS), "result": str(scratch / RESULT)}
+    (scratch / "job.json").write_text(json.dumps({**job, **paths}))
+    outcome = supervise(
+        [environment["python"], "-m", module, scratch / "job.json"],
+        log=log,
+        timeout_s=job["timeout_s"],
+        # The worker's temporary files are deleted with the scratch folder, also where the worker is killed.
+        environment={**thread_settings(job["threads"]), **GPU_ORDER, "TMPDIR": str(scratch)},
+        keep=lock.files,
+    )
+    if outcome.reason is None and not (scratch / RESULT).exists():
+        return Outcome("ended without a result", outcome.started_ns, outcome.ended_ns)
+    return outcome
+
+
+def events_of(scratch: Path, outcome: Outcome) -> list[dict[str, Any]]:
+    """The worker's events between start and end of its process; a line cut short by a crash is left out.
+
+    Args:
+        scratch: the worker's folder.
+        outcome: of the worker.
+    """
+    path = scratch / EVENTS
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    inside = [json.loads(line) for line in lines if line.endswith("\n")]
+    return [
+        {"window": "process", "edge": "start", "monotonic_ns": outcome.started_ns},
+        *inside,
+        {"window": "process", "edge": "end", "monotonic_ns": outcome.ended_ns},
+    ]

@@ -1,0 +1,77 @@
+"""Joules by operator and by API, and how well timelines resolve them."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from framewatt.base.spreadsheet import read_csv
+from framewatt.profiling.operators import API, OPERATOR
+from framewatt.profiling.planned import OPERATOR_TABLES
+from framewatt.tables.columns import ESTIMATED, Show, table_of, text_of
+from framewatt.tables.table import Table, significant
+
+_OF = {"operators": (OPERATOR, "Operator"), "apis": (API, "API")}
+
+
+def operator_table(name: str, joules: pd.DataFrame, about: pd.DataFrame) -> Table:
+    """A table of planned.OPERATOR_TABLES.
+
+    Args:
+        name: of the table.
+        joules: a row an operator or API (operators.COLUMNS).
+        about: a row a timeline (operators.ABOUT).
+    """
+    return _timelines(about) if name not in _OF else _joules(name, joules)
+
+
+def operator_tables(paths: Sequence[str]) -> list[Table]:
+    """All of them, as a report shows them; none where a study has no timeline.
+
+    Args:
+        paths: of joules.csv and timelines.csv; empty where there are none.
+    """
+    if not paths:
+        return []
+    joules, about = map(read_csv, paths)
+    return [operator_table(name, joules, about) for name in OPERATOR_TABLES]
+
+
+def _joules(name: str, joules: pd.DataFrame) -> Table:
+    by, heading = _OF[name]
+    data = joules[joules["by"] == by].drop(columns="by").reset_index(drop=True)
+    estimated = ESTIMATED if data["estimated"].any() else ""
+    shown: dict[str, Show] = {
+        "Cell": text_of("cell"),
+        heading: text_of("name"),
+        "Domain": text_of("domain"),
+        "Calls": lambda r: str(r["calls"]) if r["calls"] else "",
+        "Time (s)": lambda r: significant(r["seconds"], 3),
+        f"Energy (J{estimated})": lambda r: _within(r["energy_j"], r["uncertainty_j"]),
+        "Share (%)": lambda r: significant(r["share_percent"], 3),
+    }
+    told = "what an operator is too short to tell is one row together; an uncertainty is one standard deviation"
+    return table_of(name, f"Joules by {'operator' if by == OPERATOR else 'API'}: {told}", data, shown)
+
+
+def _within(value: float, uncertainty: float) -> str:
+    return f"{significant(value, 4)} ± {significant(uncertainty, 2)}"
+
+
+def _timelines(about: pd.DataFrame) -> Table:
+    data = about.copy()
+    for what in ("seconds", "joules"):
+        plain, profiled = (data[f"{what}_per_unit_{which}"] for which in ("plain", "profiled"))
+        data[f"{what}_ratio"] = profiled / plain
+    shown: dict[str, Show] = {
+        "Cell": text_of("cell"),
+        "Domain": text_of("domain"),
+        "Operators": lambda r: significant(r["operators"], 6),
+        "Told apart": lambda r: significant(r["resolved"], 6),
+        "Shortest (s)": lambda r: significant(r["shortest_s"], 3),
+        "Outside operators (%)": lambda r: significant(r["between_percent"], 3),
+        "Clock within (us)": lambda r: significant(1e6 * r["clock_uncertainty_s"], 2),
+        "Time with profiler, ratio": lambda r: significant(r["seconds_ratio"], 3),
+        "Energy with profiler, ratio": lambda r: significant(r["joules_ratio"], 3),
+        "Reason": text_of("reason"),
+    }
+    return table_of("timelines", "How well timelines tell operators apart, and what the profiler cost", data, shown)

@@ -1,0 +1,125 @@
+"""A study that tells joules by operator, with stand-ins: timelines, tables, figure, package, and what is made again."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import stand_ins
+from checkout import Checkout
+from package_tools import packed, passes_its_own_tools
+
+from framewatt.package.unpack import unpack
+from framewatt.package.verify import problems_of
+from framewatt.runs.spans_file import read_spans, write_spans
+from framewatt.workloads.profilers import Spans
+
+CROSS = {"dataset": ["digits"], "workload": ["mobilenetv2"], "batch_size": [8]}
+STUDY = {
+    "title": "Which operators take the joules",
+    "factors": [
+        {**CROSS, "phase": ["train"], "runtime": ["torch"]},
+        {**CROSS, "phase": ["infer"], "runtime": ["torch", "torch2onnx"]},
+    ],
+    "operators": True,
+}
+CELLS = [
+    "train-mobilenetv2-digits-torch-b8",
+    *(f"infer-mobilenetv2-digits-{one}-b8" for one in ("torch", "torch2onnx-cpu")),
+]
+CONFIG = f"study=told {stand_ins.CONFIG}"
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    made = Checkout(tmp_path_factory.mktemp("checkout"))
+    stand_ins.install(made)
+    small = stand_ins.small(STUDY)
+    for engine in (made.root / "src/framewatt/workloads").glob("*/engine.py"):
+        slow = '        __import__("time").sleep(0.02)\n        (inputs,), labels = batch\n'
+        engine.write_text(engine.read_text().replace("        (inputs,), labels = batch\n", slow))
+    made.write_study("told", **{**small, "window": {"warm_up_batches": 1, "minimum_s": 0.6}})
+    return made
+
+
+@pytest.fixture(scope="module")
+def package(checkout: Checkout) -> Path:
+    return packed(checkout, "told", stand_ins.CONFIG)
+
+
+@pytest.fixture(scope="module")
+def results(checkout: Checkout, package: Path) -> Path:
+    return checkout.root / "results" / "told"
+
+
+def test_every_cell_is_told_by_operator_and_by_api(results: Path) -> None:
+    about = rows_of(results / "operators" / "timelines.csv")
+    assert [row["cell"] for row in about] == CELLS
+    assert {row["status"] for row in about} == {"ok"}, about
+    joules = rows_of(results / "operators" / "joules.csv")
+    for row in about:
+        assert float(row["clock_drift"]) == pytest.approx(-2e-5, abs=1e-4)
+        for by in ("operator", "api"):
+            part = [one for one in joules if (one["cell"], one["by"]) == (row["cell"], by)]
+            assert part[-1]["name"] == "between operators"
+            assert sum(float(one["share_percent"]) for one in part) == pytest.approx(100)
+
+
+def test_tables_figure_and_report_have_them(results: Path) -> None:
+    for name in ("operators", "apis", "timelines"):
+        assert (results / "tables" / f"{name}.md").is_file()
+    assert (results / "figures" / "operators.svg").is_file()
+    page = (results / "report" / "report.html").read_text()
+    assert 'id="operators"' in page
+    assert 'id="table-apis"' in page
+
+
+def test_a_timeline_is_none_of_the_measured_runs(results: Path) -> None:
+    runs = rows_of(results / "aggregate" / "runs.csv")
+    assert len({(row["cell"], row["repetition"]) for row in runs}) == 3
+    last = max(path.stat().st_mtime for path in results.glob("measure/*/*/run.json"))
+    assert min(path.stat().st_mtime for path in results.glob("timelines/*/timeline.json")) > last
+
+
+def test_its_package_is_verified_and_rebuilt(package: Path, tmp_path: Path) -> None:
+    passes_its_own_tools(package, tmp_path)
+    assert len(list((tmp_path / "unpacked").rglob("timelines/*/spans.parquet"))) == 3
+
+
+def test_forged_joules_are_noticed(package: Path, tmp_path: Path) -> None:
+    folder = unpack(package, tmp_path)
+    path = folder / "data" / "results" / "told" / "operators" / "joules.csv"
+    text = path.read_text()
+    first = rows_of(path)[0]["energy_j"]
+    path.write_text(text.replace(first, f"{2 * float(first):.6g}", 1))
+    assert any("operators/joules.csv" in line for line in problems_of(folder))
+
+
+def test_nothing_is_done_again(checkout: Checkout, results: Path) -> None:
+    assert "Nothing to be done" in checkout.snakemake("-n", "all", config=CONFIG).text
+
+
+def test_a_timeline_whose_clock_was_set_is_told_in_the_end(checkout: Checkout, results: Path) -> None:
+    path = results / "timelines" / CELLS[1] / "spans.parquet"
+    kept = path.read_bytes()
+    spans = read_spans(path)
+    half = len(spans.start_ns) // 2
+    later = np.arange(len(spans.start_ns)) >= half
+    set_then = {name: getattr(spans, name) + 1e9 * later for name in ("start_ns", "end_ns")}
+    write_spans(path, Spans(**{**vars(spans), **set_then}))
+    try:
+        answer = checkout.snakemake("all", "--forcerun", "operators", config=CONFIG)
+    finally:
+        path.write_bytes(kept)
+    assert answer.code == 1, answer.text
+    assert f"missing: operators of {CELLS[1]}: " in answer.text
+    assert "framewatt: cells without joules by operator: 1; the report" in answer.text
+    (row,) = (row for row in rows_of(results / "operators" / "timelines.csv") if row["cell"] == CELLS[1])
+    assert "clock" in row["reason"]
+    assert json.loads((results / "timelines" / CELLS[1] / "timeline.json").read_text())["status"] == "ok"
