@@ -15,7 +15,10 @@ or_exit(
                 name: of_study(
                     study,
                     PROFILES.get(name),
-                    ["functions_published"] if name == GEORGIOU2022 else [],
+                    [
+                        *(["functions_published"] if name == GEORGIOU2022 else []),
+                        *(OPERATOR_TABLES if name in TIMELINES else []),
+                    ],
                 )
                 for name, study in STUDIES.items()
             },
