@@ -1,0 +1,68 @@
+"""Operators in operators: each moment of a thread belongs to the innermost one, and to its outermost one's API."""
+
+import numpy as np
+
+from framewatt.profiling.nesting import innermost
+from framewatt.workloads.profilers import STEP, Span, Spans
+
+
+def found(*spans: tuple[str, str, int, float, float]) -> dict[tuple[str, str], tuple[float, int]]:
+    """Nanoseconds and calls by operator and API."""
+    inner = innermost(
+        Spans.of([Span(name, api, "", thread, start, end) for name, api, thread, start, end in spans], [])
+    )
+    took = np.bincount(inner.kind, inner.end_ns - inner.start_ns, len(inner.kinds))
+    return dict(zip(inner.kinds, zip(took.tolist(), inner.calls.tolist(), strict=True), strict=True))
+
+
+def test_the_innermost_one_has_the_time_and_the_outermost_one_the_name() -> None:
+    assert found(
+        ("conv2d", "torch.conv2d", 1, 0, 100),
+        ("convolution", "", 1, 10, 90),
+        ("empty", "torch.empty", 1, 20, 30),
+    ) == {
+        ("conv2d", "torch.conv2d"): (20, 1),
+        ("convolution", "torch.conv2d"): (70, 1),
+        ("empty", "torch.conv2d"): (10, 1),
+    }
+
+
+def test_an_operator_without_an_api_is_named_by_itself() -> None:
+    assert found(("kernel", "", 1, 0, 5), ("kernel", "", 1, 6, 8)) == {("kernel", "kernel"): (7, 2)}
+
+
+def test_steps_are_no_operators() -> None:
+    assert found((STEP, "", 1, 0, 100), ("a", "", 1, 10, 20)) == {("a", "a"): (10, 1)}
+
+
+def test_threads_are_apart_and_streams_overlap() -> None:
+    assert found(("a", "", 1, 0, 10), ("b", "", 2, 5, 15), ("a", "", 2, 6, 8)) == {
+        ("a", "a"): (10, 1),
+        ("b", "b"): (8, 1),
+        ("a", "b"): (2, 1),
+    }
+
+
+def test_of_two_that_begin_at_once_the_longer_one_is_outside() -> None:
+    assert found(("inside", "", 1, 0, 5), ("outside", "f", 1, 0, 9)) == {
+        ("outside", "f"): (4, 1),
+        ("inside", "f"): (5, 1),
+    }
+
+
+def test_one_that_goes_on_beyond_its_outer_one_is_cut_and_nothing_counts_twice() -> None:
+    assert found(("outer", "f", 1, 0, 10), ("inner", "", 1, 6, 12), ("next", "g", 1, 10, 20)) == {
+        ("outer", "f"): (6, 1),
+        ("inner", "f"): (4, 1),
+        ("next", "g"): (10, 1),
+    }
+
+
+def test_of_no_span_there_is_nothing() -> None:
+    assert found() == {}
+
+
+def test_times_of_years_keep_their_nanoseconds() -> None:
+    long_ago = 1_795_612_449_647_500_003
+    spans = Spans.of([Span("a", "", "", 1, long_ago, long_ago + 7)], [])
+    assert (spans.end_ns - spans.start_ns).tolist() == [7]
