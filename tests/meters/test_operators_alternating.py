@@ -1,0 +1,97 @@
+"""Operators of a real program, in turn: each is given what it costs where it is repeated alone.
+
+By this machine's own meter where it has one, else by the estimate, whose counter moves in steps of ten milliseconds.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from framewatt.energy.accounts import energy_of
+from framewatt.meters.contract import Channel
+from framewatt.meters.trace import Trace
+from framewatt.profiling.intervals import WindowTime, intervals_of
+from framewatt.profiling.joules import BETWEEN, join
+from framewatt.profiling.timeline import Timeline
+from framewatt.sampling.client import Sampler
+
+INSTRUMENTS = {"estimate": {"idle_w_per_core": 1.0, "busy_w_per_core": 5.0}, "period_s": 0.001}
+ALONE_S, ALTERNATING_S = 3.0, 8.0
+SQUARE = np.random.default_rng(0).random((600, 600), np.float32)
+LARGE = np.ones(4_000_000, np.float32)
+OPERATORS: dict[str, Callable[[], object]] = {
+    "matmul": lambda: SQUARE @ SQUARE,
+    "copy": LARGE.copy,
+    "sleep": lambda: time.sleep(0.005),
+}
+
+
+class Sampled:
+    """What was sampled while a `with` statement ran."""
+
+    def __init__(self) -> None:
+        self.start_ns = self.end_ns = 0
+        self.trace: Trace | None = None
+
+    @property
+    def channel(self) -> tuple[Channel, np.ndarray, np.ndarray]:
+        assert self.trace is not None
+        return self.trace.channels[0], *self.trace.of(0)
+
+
+@contextmanager
+def sampled(path: Path) -> Iterator[Sampled]:
+    found, sampler = Sampled(), Sampler(["estimate"], INSTRUMENTS, path)
+    sampler.start()
+    time.sleep(0.1)
+    found.start_ns = time.monotonic_ns()
+    yield found
+    found.end_ns = time.monotonic_ns()
+    time.sleep(sampler.settle_s)
+    assert "error" not in sampler.stop()
+    found.trace = sampler.trace()
+
+
+def alone_w(name: str, path: Path) -> tuple[float, float]:
+    """Watts while one operator is repeated, and their standard uncertainty."""
+    with sampled(path) as run:
+        until = time.monotonic() + ALONE_S
+        while time.monotonic() < until:
+            OPERATORS[name]()
+    energy = energy_of(*run.channel, run.start_ns, run.end_ns)
+    assert energy.energy_j is not None
+    assert energy.uncertainty_j is not None
+    seconds = 1e-9 * (run.end_ns - run.start_ns)
+    return energy.energy_j / seconds, energy.uncertainty_j / seconds
+
+
+def test_each_has_its_own_cost(tmp_path: Path) -> None:
+    names = tuple(OPERATORS)
+    alone = {name: alone_w(name, tmp_path / name) for name in names}
+    rng, spans = np.random.default_rng(1), []
+    with sampled(tmp_path / "all") as run:
+        until = time.monotonic() + ALTERNATING_S
+        while time.monotonic() < until:
+            kind = int(rng.integers(len(names)))
+            lasts_s = rng.uniform(0.005, 0.04)
+            began = time.monotonic()
+            while time.monotonic() - began < lasts_s:
+                OPERATORS[names[kind]]()
+            spans.append((kind, began, time.monotonic()))
+    window = WindowTime([(run.start_ns, run.end_ns)])
+    kind, start, end = (np.array(column) for column in zip(*spans, strict=True))
+    line = Timeline(names, kind, *(window.of(edge - 1e-9 * run.start_ns) for edge in (start, end)))
+    found = join(line, intervals_of(*run.channel, window, 0.0))
+    told = dict(zip(found.names, zip(found.energy_j, found.uncertainty_j, found.seconds, strict=True), strict=True))
+    for name in names:
+        joules, unsure_j, seconds = told[name]
+        watts, unsure_w = alone[name]
+        assert abs(joules / seconds - watts) <= 3 * np.hypot(unsure_j / seconds, unsure_w) + 0.03 * watts, name
+        assert unsure_j < 0.15 * joules, name
+    assert alone["matmul"][0] > 1.5 * alone["sleep"][0], "there is something to tell apart"
+    assert found.energy_j.sum() == pytest.approx(found.total_j)
+    assert told[BETWEEN][2] < 0.05 * ALTERNATING_S
