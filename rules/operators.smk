@@ -52,6 +52,7 @@ rule operator_tables:
     input:
         joules=rules.operators.output.joules,
         about=rules.operators.output.about,
+        runs=rules.aggregate.output.runs,
         image=orchestrator_image,
     output:
         multiext("results/{study}/tables/{table}", ".csv", ".md", ".tex"),

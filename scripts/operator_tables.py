@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from framewatt.base.cli import run
 from framewatt.base.spreadsheet import read_csv
 from framewatt.tables.operators import operator_table
@@ -11,7 +13,8 @@ from framewatt.tables.table import write_table
 def main() -> None:
     """Write the table in each format."""
     joules, about = (read_csv(path) for path in (snakemake.input.joules, snakemake.input.about))
-    table = operator_table(snakemake.wildcards.table, joules, about)
+    runs = pd.read_parquet(snakemake.input.runs)
+    table = operator_table(snakemake.wildcards.table, joules, about, runs)
     for path in map(Path, snakemake.output):
         write_table(table, path)
 

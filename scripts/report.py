@@ -55,7 +55,7 @@ def main() -> None:
             snakemake.params.profiled.values(),
             records_of(snakemake.input.profiled),
         ),
-        operators=operator_tables(snakemake.input.operators[:2]),
+        operators=operator_tables(snakemake.input.operators[:2], pd.read_parquet(snakemake.input.runs)),
         replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
     )
     authors = Path(str(snakemake.input.authors)) if snakemake.input.authors else None

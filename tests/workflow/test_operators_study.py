@@ -72,7 +72,7 @@ def test_every_cell_is_told_by_operator_and_by_api(results: Path) -> None:
 
 
 def test_tables_figure_and_report_have_them(results: Path) -> None:
-    for name in ("operators", "apis", "timelines"):
+    for name in ("operators", "apis", "advice", "timelines"):
         assert (results / "tables" / f"{name}.md").is_file()
     assert (results / "figures" / "operators.svg").is_file()
     page = (results / "report" / "report.html").read_text()

@@ -16,7 +16,7 @@ from framewatt.study.profiled import profiled_cells
 UNNAMED, COST = "functions_unnamed", "profiler_cost"
 """Further tables of a study that profiles its own cells."""
 
-OPERATOR_TABLES = ("operators", "apis", "timelines")
+OPERATOR_TABLES = ("operators", "apis", "advice", "timelines")
 """Tables of a study that has timelines of its cells."""
 
 RECORD = "profile/profiles.csv"

@@ -21,6 +21,7 @@ _TEXTS = {"Model", "Framework", "Status", "Checker", "Reason", "Cell", "Cell A",
 _TEXTS |= {"Quantity", "Costs more", "Test", "Flags", "Counted in", "Input", "Layout", "Weights"}
 _TEXTS |= {"Along", "Of", "Cells", "Note", "Reference", "Metric", "Metric of reference", "Weights by"}
 _TEXTS |= {"Differs in", "First pass", "Operator", "API", "Domain"}
+_TEXTS |= {"What to try", "Evidence", "Tried", "It"}
 _TEXTS |= {"Strided convolutions", "Their padding", "Epsilon", "Activations"}
 _TEXTS |= {"Section", "Claim", "Published", "Verdict", "Why", "Runtime", "Exported from", "Provider", "Why empty"}
 """Headings of columns that are aligned to the left."""

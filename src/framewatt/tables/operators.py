@@ -5,35 +5,41 @@ from collections.abc import Sequence
 import pandas as pd
 
 from framewatt.base.spreadsheet import read_csv
+from framewatt.frames.factor_words import title
+from framewatt.profiling.advice import advice
 from framewatt.profiling.operators import API, OPERATOR
 from framewatt.profiling.planned import OPERATOR_TABLES
 from framewatt.tables.columns import ESTIMATED, Show, table_of, text_of
-from framewatt.tables.table import Table, significant
+from framewatt.tables.table import Table, significant, with_ends
 
 _OF = {"operators": (OPERATOR, "Operator"), "apis": (API, "API")}
 
 
-def operator_table(name: str, joules: pd.DataFrame, about: pd.DataFrame) -> Table:
+def operator_table(name: str, joules: pd.DataFrame, about: pd.DataFrame, runs: pd.DataFrame) -> Table:
     """A table of planned.OPERATOR_TABLES.
 
     Args:
         name: of the table.
         joules: a row an operator or API (operators.COLUMNS).
         about: a row a timeline (operators.ABOUT).
+        runs: the runs frame, by which advice says what it changed.
     """
-    return _timelines(about) if name not in _OF else _joules(name, joules)
+    if name in _OF:
+        return _joules(name, joules)
+    return _timelines(about) if name == "timelines" else _advice(advice(joules, runs))
 
 
-def operator_tables(paths: Sequence[str]) -> list[Table]:
+def operator_tables(paths: Sequence[str], runs: pd.DataFrame) -> list[Table]:
     """All of them, as a report shows them; none where a study has no timeline.
 
     Args:
         paths: of joules.csv and timelines.csv; empty where there are none.
+        runs: the runs frame.
     """
     if not paths:
         return []
     joules, about = map(read_csv, paths)
-    return [operator_table(name, joules, about) for name in OPERATOR_TABLES]
+    return [operator_table(name, joules, about, runs) for name in OPERATOR_TABLES]
 
 
 def _joules(name: str, joules: pd.DataFrame) -> Table:
@@ -51,6 +57,21 @@ def _joules(name: str, joules: pd.DataFrame) -> Table:
     }
     told = "what an operator is too short to tell is one row together; an uncertainty is one standard deviation"
     return table_of(name, f"Joules by {'operator' if by == OPERATOR else 'API'}: {told}", data, shown)
+
+
+def _advice(data: pd.DataFrame) -> Table:
+    shown: dict[str, Show] = {
+        "Cell": text_of("cell"),
+        "What to try": text_of("hint"),
+        "Evidence": text_of("evidence"),
+        "Share (%)": lambda r: significant(r["share_percent"], 3),
+        "Tried": lambda r: f"{title(r['factor'])}: {r['tried']}",
+        "Energy, ratio": lambda r: with_ends(r["ratio"], r["ratio_low"], r["ratio_high"]),
+        "Blocks": lambda r: str(r["blocks"]),
+        "It": text_of("told"),
+    }
+    told = "energy of what was tried over that of the cell, with an interval that holds for all rows together"
+    return table_of("advice", f"What to try, and what it changed in this study: {told}", data, shown)
 
 
 def _within(value: float, uncertainty: float) -> str:
