@@ -10,7 +10,7 @@ from framewatt.profiling.advice import advice
 from framewatt.profiling.operators import API, OPERATOR
 from framewatt.profiling.planned import OPERATOR_TABLES
 from framewatt.tables.columns import ESTIMATED, Show, table_of, text_of
-from framewatt.tables.table import Table, significant, with_ends
+from framewatt.tables.table import Table, significant, text, with_ends
 
 _OF = {"operators": (OPERATOR, "Operator"), "apis": (API, "API")}
 
@@ -78,6 +78,10 @@ def _within(value: float, uncertainty: float) -> str:
     return f"{significant(value, 4)} ± {significant(uncertainty, 2)}"
 
 
+def _count(name: str) -> Show:
+    return lambda row: text(None if pd.isna(row[name]) else int(row[name]))
+
+
 def _timelines(about: pd.DataFrame) -> Table:
     data = about.copy()
     for what in ("seconds", "joules"):
@@ -86,8 +90,8 @@ def _timelines(about: pd.DataFrame) -> Table:
     shown: dict[str, Show] = {
         "Cell": text_of("cell"),
         "Domain": text_of("domain"),
-        "Operators": lambda r: significant(r["operators"], 6),
-        "Told apart": lambda r: significant(r["resolved"], 6),
+        "Operators": _count("operators"),
+        "Told apart": _count("resolved"),
         "Shortest (s)": lambda r: significant(r["shortest_s"], 3),
         "Outside operators (%)": lambda r: significant(r["between_percent"], 3),
         "Clock within (us)": lambda r: significant(1e6 * r["clock_uncertainty_s"], 2),
