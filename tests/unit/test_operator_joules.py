@@ -1,12 +1,14 @@
 """Joules of operators as rows: what is told apart, what is one row together, and what a figure calls it."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from framewatt.profiling.clock import Clock
 from framewatt.profiling.families import FAMILIES, family_of
 from framewatt.profiling.joules import BETWEEN, OperatorJoules
-from framewatt.profiling.operators import CellJoules, resolved, rows_of
+from framewatt.profiling.operators import ABOUT, CellJoules, about, resolved, rows_of
 
 KINDS = (("conv", "f"), ("conv", "g"), ("add", "f"), ("copy", "g"))
 RECORD = {"engine": "torch", "phase": "infer", "passes": {"profiled": {"units": {"count": 10}}}}
@@ -60,6 +62,20 @@ def test_the_uncertainty_of_two_together_is_that_of_their_sum() -> None:
     opposed = OperatorJoules(**{**vars(found.joules), "covariance": covariance})
     each, _ = resolved(CellJoules(**{**vars(found), "joules": opposed}), lambda kind: kind[0])
     assert dict(zip(each.names, each.uncertainty_j, strict=True))["conv"] == pytest.approx(0)
+
+
+def test_a_disturbed_pass_and_a_window_that_is_short_for_its_meter_are_told() -> None:
+    def one_pass(flags: list[str], disturbed: list[str]) -> dict[str, Any]:
+        domain = {"energy_gross_j": 20.0, "valid": True, "flags": flags}
+        window = {"duration_s": 2.0, "domains": {"cpu:package-0": domain}, "witness": {"disturbed": disturbed}}
+        return {"window": window, "units": {"count": 10}}
+
+    passes = {"plain": one_pass([], ["other work took 30 %"]), "profiled": one_pass(["window of 0.1 s is short"], [])}
+    told = about({**RECORD, "passes": passes}, joules())
+    assert told["flags"] == "plain: disturbed: other work took 30 %; profiled: window of 0.1 s is short"
+    assert (told["operators"], told["resolved"]) == (3, 3)
+    assert told["joules_per_unit_plain"] == pytest.approx(2.0)
+    assert told.keys() | {"cell", "status", "reason"} == set(ABOUT)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from framewatt.profiling.timeline import Timeline
 from framewatt.runs.profiling import PLAIN, PROFILED
 from framewatt.runs.spans_file import read_spans
 from framewatt.runs.timelines import POWER, RECORD, SPANS
+from framewatt.witness.judgement import told_of_disturbance
 from framewatt.workloads.profilers import STEP
 
 RESOLVED = 0.5
@@ -45,7 +46,7 @@ KEYS = ("cell", "domain", "by", "name")
 
 ABOUT = (
     *("cell", "status", "reason", "domain", "estimated", "operators", "resolved", "between_percent", "intervals"),
-    *("shortest_s", "clock_uncertainty_s", "clock_drift"),
+    *("shortest_s", "clock_uncertainty_s", "clock_drift", "flags"),
     *(f"{what}_per_unit_{which}" for what in ("seconds", "joules") for which in (PLAIN, PROFILED)),
 )
 """A row a timeline and domain."""
@@ -222,6 +223,16 @@ def frame_of(folders: Sequence[Path]) -> tuple[pd.DataFrame, list[dict[str, Any]
     return pd.DataFrame(rows, columns=list(COLUMNS)), told
 
 
+def _flags(passes: Mapping[str, Any], domain: str) -> list[str]:
+    """What a reader should know of a timeline's two passes, each thing once."""
+    found: dict[str, None] = {}
+    for which, one in passes.items():
+        window = one["window"]
+        told = [*window["domains"].get(domain, {}).get("flags", ()), *told_of_disturbance(window["witness"])]
+        found |= dict.fromkeys(f"{which}: {flag}" for flag in told)
+    return list(found)
+
+
 def failed_timelines(paths: Iterable[str | Path], accepted: Container[str]) -> list[str]:
     """Cells without joules by operator, each with its reason, in a line.
 
@@ -256,6 +267,7 @@ def about(record: Mapping[str, Any], found: CellJoules) -> dict[str, Any]:
         "shortest_s": found.shortest_s,
         "clock_uncertainty_s": 1e-9 * found.clock.uncertainty_ns,
         "clock_drift": found.clock.drift,
+        "flags": "; ".join(_flags(passes, found.domain)),
         **{f"seconds_per_unit_{which}": value for which, value in seconds.items()},
         **{f"joules_per_unit_{which}": value for which, value in per_unit.items()},
     }

@@ -97,6 +97,7 @@ def _timelines(about: pd.DataFrame) -> Table:
         "Clock within (us)": lambda r: significant(1e6 * r["clock_uncertainty_s"], 2),
         "Time with profiler, ratio": lambda r: significant(r["seconds_ratio"], 3),
         "Energy with profiler, ratio": lambda r: significant(r["joules_ratio"], 3),
+        "Flags": text_of("flags"),
         "Reason": text_of("reason"),
     }
     return table_of("timelines", "How well timelines tell operators apart, and what the profiler cost", data, shown)
