@@ -1,6 +1,7 @@
 """What a framework's own profiler tells of a run: which operators ran, on which thread, from when to when."""
 
 import importlib
+import importlib.util
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -69,10 +70,10 @@ def make_profiler(engine: str, workload: Workload, scratch: Path) -> Profiler:
     Raises:
         FramewattError: the engine has none.
     """
-    try:
-        module = importlib.import_module(f"framewatt.workloads.{engine}._profiler")
-    except ModuleNotFoundError as error:
-        raise FramewattError(f"operators: found {engine}; allowed: an engine whose profiler is read") from error
+    name = f"framewatt.workloads.{engine}._profiler"
+    if importlib.util.find_spec(name) is None:
+        raise FramewattError(f"operators: found {engine}; allowed: an engine whose profiler is read")
+    module = importlib.import_module(name)
     profiler: Profiler = module.make_profiler(workload, scratch)
     return profiler
 
