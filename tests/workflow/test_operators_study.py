@@ -44,6 +44,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     for engine in (made.root / "src/framewatt/workloads").glob("*/engine.py"):
         slow = '        __import__("time").sleep(0.02)\n        (inputs,), labels = batch\n'
         engine.write_text(engine.read_text().replace("        (inputs,), labels = batch\n", slow))
+    worker = made.root / "src" / "framewatt" / "runs" / "timeline_worker.py"
+    worker.write_text(worker.read_text().replace("LONGEST_S = 10.0", "LONGEST_S = 0.4"))
     made.write_study("told", **{**small, "window": {"warm_up_batches": 1, "minimum_s": 0.6}})
     return made
 
@@ -69,6 +71,13 @@ def test_every_cell_is_told_by_operator_and_by_api(results: Path) -> None:
             part = [one for one in joules if (one["cell"], one["by"]) == (row["cell"], by)]
             assert part[-1]["name"] == "between operators"
             assert sum(float(one["share_percent"]) for one in part) == pytest.approx(100)
+
+
+def test_a_window_that_is_longer_than_what_is_recorded_is_cut_and_the_other_pass_is_not(results: Path) -> None:
+    passes = json.loads((results / "timelines" / CELLS[1] / "timeline.json").read_text())["passes"]
+    assert passes["profiled"]["window"]["duration_s"] == pytest.approx(0.4, abs=0.1)
+    assert passes["plain"]["window"]["duration_s"] >= 0.6
+    assert 0 < passes["profiled"]["units"]["count"] < passes["plain"]["units"]["count"]
 
 
 def test_tables_figure_and_report_have_them(results: Path) -> None:

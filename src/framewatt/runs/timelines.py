@@ -94,7 +94,12 @@ def _one_pass(
         trace = replace(sampler.trace(), channels=in_force(sampler.channels, idle))
         if reason := outcome.reason or summary.get("error"):
             return {}, reason
-        spans = spans_of(events_of(scratch, outcome))
+        parts = spans_of(events_of(scratch, outcome))["steady"]
         units = read_json(scratch / RESULT)["units"]
-    window = windows_of({"steady": spans["steady"]}, trace, idle)["steady"]
+    if which == PROFILED:
+        told = read_json(Path(job["spans"]).with_suffix(".json"))
+        units |= {"count": told["units"]}
+        if until_ns := told["until_ns"]:
+            parts = [(start, min(end, until_ns)) for start, end in parts if start < until_ns]
+    window = windows_of({"steady": parts}, trace, idle)["steady"]
     return {"window": window, "units": units, "sampler": summary, "trace": trace}, None
