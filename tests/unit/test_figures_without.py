@@ -22,6 +22,7 @@ from framewatt.figures import (
     energy_time,
     epochs,
     load,
+    operators,
     power_traces,
     stopping,
     time_runtime_batch,
@@ -31,6 +32,7 @@ from framewatt.figures import (
 from framewatt.figures.names import FIGURES, figures_of
 from framewatt.figures.power_traces import TracedRun
 from framewatt.figures.save import save
+from framewatt.profiling.operators import COLUMNS
 from framewatt.statistics.deploy import judge_choices
 from framewatt.stopping.record import frame_of
 
@@ -83,6 +85,7 @@ LACKING: dict[str, list[Callable[[], Figure]]] = {
         lambda: detections.draw([]),
         lambda: detections.draw([LOST]),
     ],
+    "operators": [lambda: operators.draw(pd.DataFrame(columns=list(COLUMNS)))],
     "beside_paper": [lambda: beside_paper.draw(NO_POINTS)],
     "training_series": [
         lambda: training_series.draw({}, ""),
