@@ -1,10 +1,13 @@
 """Operators of a real program, in turn: each is given what it costs where it is repeated alone.
 
-By the estimate, whose counter moves in steps of ten milliseconds, so that most operators are within a step or two.
+By the estimate, whose counter moves in steps of ten milliseconds, so that most operators are within a step or two. None
+is of a library whose threads go on after it: those of OpenBLAS spin for a while after a product of matrices, and what
+they draw then is rightly given to the operator that runs meanwhile.
 """
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,12 +24,12 @@ from framewatt.profiling.timeline import Timeline
 from framewatt.sampling.client import Sampler
 
 INSTRUMENTS = {"estimate_idle_w_per_core": 1.0, "estimate_busy_w_per_core": 5.0, "period_s": 0.001}
-ALONE_S, ALTERNATING_S = 3.0, 8.0
-SQUARE = np.random.default_rng(0).random((600, 600), np.float32)
-LARGE = np.ones(4_000_000, np.float32)
+ALONE_S, ALTERNATING_S = 2.0, 12.0
+LARGE = np.ones(1_000_000, np.float32)
+BOTH = ThreadPoolExecutor(2)
 OPERATORS: dict[str, Callable[[], object]] = {
-    "matmul": lambda: SQUARE @ SQUARE,
-    "copy": LARGE.copy,
+    "two sines": lambda: list(BOTH.map(np.sin, [LARGE, LARGE])),
+    "sine": lambda: np.sin(LARGE),
     "sleep": lambda: time.sleep(0.005),
 }
 
@@ -74,7 +77,7 @@ def test_each_has_its_own_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
     names = tuple(OPERATORS)
     alone = {name: alone_w(name, tmp_path / name) for name in names}
-    if alone["sleep"][0] > 0.6 * alone["matmul"][0]:
+    if alone["sleep"][0] > 0.6 * alone["two sines"][0]:
         pytest.skip("others work on this machine, so that all operators look alike")
     rng, spans = np.random.default_rng(1), []
     with sampled(tmp_path / "all") as run:
@@ -95,6 +98,6 @@ def test_each_has_its_own_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         joules, unsure_j, seconds = told[name]
         watts, unsure_w = alone[name]
         assert abs(joules / seconds - watts) <= 3 * np.hypot(unsure_j / seconds, unsure_w) + 0.03 * watts, name
-        assert unsure_j < 0.15 * joules, name
+        assert unsure_j < 0.25 * joules, name
     assert found.energy_j.sum() == pytest.approx(found.total_j)
     assert told[BETWEEN][2] < 0.05 * ALTERNATING_S
