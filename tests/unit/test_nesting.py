@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from framewatt.profiling.nesting import innermost
+from framewatt.profiling.nesting import innermost, steps_without
 from framewatt.workloads.profilers import STEP, Span, Spans
 
 
@@ -56,6 +56,13 @@ def test_one_that_goes_on_beyond_its_outer_one_is_cut_and_nothing_counts_twice()
         ("inner", "f"): (4, 1),
         ("next", "g"): (10, 1),
     }
+
+
+def test_steps_whose_operators_a_profiler_lost_are_counted() -> None:
+    """An operator may begin after its step, where an engine works behind the program."""
+    steps = [Span(STEP, "", "", 1, start, start + 10) for start in (0, 20, 40, 60)]
+    assert steps_without(Spans.of([*steps, Span("a", "", "", 2, 1, 9), Span("a", "", "", 2, 55, 58)], [])) == 2
+    assert steps_without(Spans.of([*steps, *(Span("a", "", "", 2, at, at + 1) for at in (1, 35, 41, 99))], [])) == 0
 
 
 def test_of_no_span_there_is_nothing() -> None:

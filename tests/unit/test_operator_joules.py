@@ -1,5 +1,6 @@
 """Joules of operators as rows: what is told apart, what is one row together, and what a figure calls it."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def joules(unsure_j: tuple[float, ...] = (1, 1, 1, 1), seconds: tuple[float, ...
         100.0,
         0.0,
     )
-    return CellJoules(KINDS, found, np.array([5, 6, 7, 8]), Clock(0, 0, 0, 0), 100, 0.5, "cpu:package-0", False)
+    return CellJoules(KINDS, found, np.array([5, 6, 7, 8]), Clock(0, 0, 0, 0), 100, 0.5, 0, "cpu:package-0", False)
 
 
 def rows(found: CellJoules, by: str) -> dict[str, tuple[float, int, int]]:
@@ -73,6 +74,10 @@ def test_a_disturbed_pass_and_a_window_that_is_short_for_its_meter_are_told() ->
     passes = {"plain": one_pass([], ["other work took 30 %"]), "profiled": one_pass(["window of 0.1 s is short"], [])}
     told = about({**RECORD, "passes": passes}, joules())
     assert told["flags"] == "plain: disturbed: other work took 30 %; profiled: window of 0.1 s is short"
+    lost = about({**RECORD, "passes": passes}, replace(joules(), empty_steps=3))["flags"]
+    assert lost.endswith(
+        "; the profiler shows no operator in 3 steps: it lost some, and their time is between operators"
+    )
     assert (told["operators"], told["resolved"]) == (3, 3)
     assert told["joules_per_unit_plain"] == pytest.approx(2.0)
     assert told.keys() | {"cell", "status", "reason"} == set(ABOUT)

@@ -40,7 +40,7 @@ class OperatorJoules:
         seconds: (kinds + 1,), that each ran, or that nothing ran.
         calls: (kinds + 1,), 0 for BETWEEN.
         total_j: energy of the window, which is the sum.
-        total_uncertainty_j: its standard uncertainty by the meter, which is in no row's.
+        total_uncertainty_j: its standard uncertainty by the meter, shared out among the rows in `uncertainty_j`.
     """
 
     names: tuple[str, ...]

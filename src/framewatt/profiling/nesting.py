@@ -29,6 +29,18 @@ class Innermost:
     calls: NDArray[np.int64]
 
 
+def steps_without(spans: Spans) -> int:
+    """Steps in which no operator began, up to the next step's beginning: a profiler that lost some shows them as idle.
+
+    Args:
+        spans: of a profiler.
+    """
+    steps = spans.words[spans.name] == STEP
+    begun = np.sort(spans.start_ns[~steps])
+    edges = np.append(np.sort(spans.start_ns[steps]), np.inf)
+    return int((np.diff(np.searchsorted(begun, edges)) == 0).sum())
+
+
 def innermost(spans: Spans) -> Innermost:
     """When each operator was the innermost of its thread; steps are no operators.
 

@@ -18,7 +18,7 @@ from framewatt.profiling.clock import Clock, clock_of
 from framewatt.profiling.families import UNTOLD, family_of
 from framewatt.profiling.intervals import WindowTime, intervals_of
 from framewatt.profiling.joules import BETWEEN, OperatorJoules, join
-from framewatt.profiling.nesting import Innermost, Kind, innermost
+from framewatt.profiling.nesting import Innermost, Kind, innermost, steps_without
 from framewatt.profiling.timeline import Timeline
 from framewatt.runs.profiling import PLAIN, PROFILED
 from framewatt.runs.spans_file import read_spans
@@ -63,6 +63,7 @@ class CellJoules:
         clock: of the profiler.
         intervals: number of the meter's intervals in the window.
         shortest_s: seconds that a row of its own ran at least.
+        empty_steps: steps in which the profiler shows no operator.
         domain: what was metered.
         estimated: whether it is an estimate.
     """
@@ -73,6 +74,7 @@ class CellJoules:
     clock: Clock
     intervals: int
     shortest_s: float
+    empty_steps: int
     domain: str
     estimated: bool
 
@@ -97,7 +99,8 @@ def joules_of(folder: Path) -> list[CellJoules]:
     found = []
     for domain, energy in window["domains"].items():
         if energy["valid"]:
-            found.append(_joined(line, inner, trace, time, clock, domain, energy))
+            joined = _joined(line, inner, trace, time, clock, domain, energy)
+            found.append(replace(joined, empty_steps=steps_without(spans)))
     if not found:
         reasons = "; ".join(reason for energy in window["domains"].values() for reason in energy["reasons"])
         raise FramewattError(f"operators: found no domain whose energy is valid ({reasons}); allowed: one")
@@ -129,7 +132,15 @@ def _joined(
     channel = trace.channels[index]
     shortest_s = SHORTEST_PERIODS * max(channel.period_s, channel.update_period_s)
     return CellJoules(
-        inner.kinds, joules, inner.calls, clock, len(intervals.energy_j), shortest_s, domain, bool(energy["estimated"])
+        inner.kinds,
+        joules,
+        inner.calls,
+        clock,
+        len(intervals.energy_j),
+        shortest_s,
+        0,
+        domain,
+        bool(energy["estimated"]),
     )
 
 
@@ -233,6 +244,14 @@ def _flags(passes: Mapping[str, Any], domain: str) -> list[str]:
     return list(found)
 
 
+def _lost(steps: int) -> list[str]:
+    return (
+        [f"the profiler shows no operator in {steps} steps: it lost some, and their time is between operators"]
+        if steps
+        else []
+    )
+
+
 def failed_timelines(paths: Iterable[str | Path], accepted: Container[str]) -> list[str]:
     """Cells without joules by operator, each with its reason, in a line.
 
@@ -267,7 +286,7 @@ def about(record: Mapping[str, Any], found: CellJoules) -> dict[str, Any]:
         "shortest_s": found.shortest_s,
         "clock_uncertainty_s": 1e-9 * found.clock.uncertainty_ns,
         "clock_drift": found.clock.drift,
-        "flags": "; ".join(_flags(passes, found.domain)),
+        "flags": "; ".join([*_flags(passes, found.domain), *_lost(found.empty_steps)]),
         **{f"seconds_per_unit_{which}": value for which, value in seconds.items()},
         **{f"joules_per_unit_{which}": value for which, value in per_unit.items()},
     }

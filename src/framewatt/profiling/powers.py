@@ -108,18 +108,14 @@ class Powers:
     """What the readings tell.
 
     Attributes:
-        floor_w: of the machine.
         kind_w: (kinds,), on top of it.
-        call_w: (l,), what each long call differs by.
         kind_sd_w: standard deviation between kinds.
         call_sd_w: (kinds,), standard deviation between calls of a kind.
         joules: of linear functions of floor and kinds (g, kinds + 1) and of long calls (g, l): their values, and the
             covariance of their errors.
     """
 
-    floor_w: float
     kind_w: Floats
-    call_w: Floats
     kind_sd_w: float
     call_sd_w: Floats
     joules: Callable[[Floats, csr_matrix], tuple[Floats, Floats]]
@@ -250,8 +246,7 @@ class _Model:
             both = of_fixed - own @ through[:, :-1]
             return value, both @ covariance @ both.T + own @ inner.solve(own.T.toarray())
 
-        call_w = of_calls * self.call_scale_w[design.long_kind]
-        found = Powers(float(watts[0]), watts[1:], call_w, spread * self.mean_w, differ * self.call_scale_w, joules)
+        found = Powers(watts[1:], spread * self.mean_w, differ * self.call_scale_w, joules)
         return found, -0.5 * (determinants + quadratic)
 
 

@@ -67,7 +67,7 @@ class Recording:
                 self._stop()
             return done
 
-        workload.run = stepped  # type: ignore[method-assign]
+        workload.run = stepped  # type: ignore[method-assign]  # of this one object, as long as the process lives
 
     def events(self, file: TextIO) -> Events:
         """Events that start and stop the profiler."""
