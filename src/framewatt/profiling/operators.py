@@ -32,6 +32,9 @@ RESOLVED = 0.5
 SHORTEST_PERIODS = SHORTEST_WINDOW_PERIODS
 """A row of its own ran for at least so many of the meter's periods, as a window has to last."""
 
+_ALIKE = 0.01
+"""Largest relative difference of a window's joules in the trace, which is cut at its edges, and in the record."""
+
 OPERATOR, API = "operator", "api"
 """What a row is of."""
 
@@ -128,6 +131,12 @@ def _joined(
     intervals = intervals_of(trace.channels[index], *trace.of(index), time, 1e-9 * clock.uncertainty_ns)
     # The window's energy is the record's, which knows of more than the readings at its edges.
     intervals = replace(intervals, uncertainty_j=energy["energy_uncertainty_j"])
+    found_j, told_j = float(intervals.energy_j.sum()), energy["energy_gross_j"]
+    if abs(found_j - told_j) > 3 * energy["energy_uncertainty_j"] + _ALIKE * told_j:
+        raise FramewattError(
+            f"operators: found {found_j:.4g} J of {domain} in the trace and {told_j:.4g} J in the record; "
+            "allowed: a trace that covers the window"
+        )
     joules = join(line, intervals)
     channel = trace.channels[index]
     shortest_s = SHORTEST_PERIODS * max(channel.period_s, channel.update_period_s)
