@@ -2,6 +2,8 @@
 
 import csv
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,10 @@ import stand_ins
 from checkout import Checkout
 from package_tools import packed, passes_its_own_tools
 
+from framewatt.meters.trace_file import read_trace, write_trace
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
+from framewatt.profiling.operators import frame_of
 from framewatt.runs.spans_file import read_spans, write_spans
 from framewatt.workloads.profilers import Spans
 
@@ -78,6 +82,20 @@ def test_a_window_that_is_longer_than_what_is_recorded_is_cut_and_the_other_pass
     assert passes["profiled"]["window"]["duration_s"] == pytest.approx(0.4, abs=0.1)
     assert passes["plain"]["window"]["duration_s"] >= 0.6
     assert 0 < passes["profiled"]["units"]["count"] < passes["plain"]["units"]["count"]
+
+
+def test_a_trace_that_does_not_cover_the_window_gives_no_joules(results: Path, tmp_path: Path) -> None:
+    folder = tmp_path / CELLS[1]
+    shutil.copytree(results / "timelines" / CELLS[1], folder)
+    trace = read_trace(folder / "power.parquet")
+    window = json.loads((folder / "timeline.json").read_text())["passes"]["profiled"]["window"]
+    early = trace.monotonic_ns < (window["start_monotonic_ns"] + window["end_monotonic_ns"]) / 2
+    columns = {name: getattr(trace, name)[early] for name in ("monotonic_ns", "channel", "value")}
+    write_trace(folder / "power.parquet", replace(trace, **columns))
+    frame, (about,) = frame_of([folder])
+    assert about["status"] == "failed"
+    assert "allowed: a trace that covers the window" in about["reason"]
+    assert frame.empty
 
 
 def test_tables_figure_and_report_have_them(results: Path) -> None:
