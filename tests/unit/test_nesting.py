@@ -3,7 +3,7 @@
 import numpy as np
 
 from framewatt.profiling.nesting import innermost, steps_without
-from framewatt.workloads.profilers import STEP, Span, Spans
+from framewatt.workloads.profilers import STEP, UNKNOWN, Span, Spans
 
 
 def found(*spans: tuple[str, str, int, float, float]) -> dict[tuple[str, str], tuple[float, int]]:
@@ -73,3 +73,38 @@ def test_times_of_years_keep_their_nanoseconds() -> None:
     long_ago = 1_795_612_449_647_500_003
     spans = Spans.of([Span("a", "", "", 1, long_ago, long_ago + 7)], [])
     assert (spans.end_ns - spans.start_ns).tolist() == [7]
+
+
+def on_both() -> Spans:
+    """An optimizer's step and a convolution on the host, and what both launched on a GPU, later."""
+    return Spans.of(
+        [
+            Span("conv2d", "torch.conv2d", "", 1, 0, 20),
+            Span("cudnn", "", "", 1, 5, 15),
+            Span("sgd_kernel<float>", "", "", -8, 100, 140, 4),
+            Span("implicit_gemm", "", "", -8, 40, 90, 1),
+            Span("add_", "torch.Tensor.add_", "", 1, 25, 30),
+            Span("memset", "", "", -8, 95, 100, UNKNOWN),
+        ],
+        [],
+    )
+
+
+def test_what_ran_on_a_gpu_is_named_by_what_launched_it() -> None:
+    inner = innermost(on_both(), on_gpu=True)
+    took = np.bincount(inner.kind, inner.end_ns - inner.start_ns, len(inner.kinds))
+    assert dict(zip(inner.kinds, took.tolist(), strict=True)) == {
+        ("cudnn", "torch.conv2d"): 50,
+        ("memset", "memset"): 5,
+        ("add_", "torch.Tensor.add_"): 40,
+    }
+
+
+def test_the_host_is_asked_for_apart_from_a_gpu() -> None:
+    inner = innermost(on_both())
+    assert set(inner.kinds) == {
+        ("conv2d", "torch.conv2d"),
+        ("cudnn", "torch.conv2d"),
+        ("add_", "torch.Tensor.add_"),
+    }
+    assert (inner.end_ns - inner.start_ns).sum() == 25

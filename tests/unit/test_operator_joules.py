@@ -26,7 +26,7 @@ def joules(unsure_j: tuple[float, ...] = (1, 1, 1, 1), seconds: tuple[float, ...
         100.0,
         0.0,
     )
-    return CellJoules(KINDS, found, np.array([5, 6, 7, 8]), Clock(0, 0, 0, 0), 100, 0.5, 0, "cpu:package-0", False)
+    return CellJoules(KINDS, found, np.array([5, 6, 7, 8]), Clock(0, 0, 0, 0), 100, 0.5, 0, (), "cpu:package-0", False)
 
 
 def rows(found: CellJoules, by: str) -> dict[str, tuple[float, int, int]]:

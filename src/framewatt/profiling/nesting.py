@@ -41,25 +41,24 @@ def steps_without(spans: Spans) -> int:
     return int((np.diff(np.searchsorted(begun, edges)) == 0).sum())
 
 
-def innermost(spans: Spans) -> Innermost:
-    """When each operator was the innermost of its thread; steps are no operators.
+def innermost(spans: Spans, *, on_gpu: bool = False) -> Innermost:
+    """When each operator was the innermost of its thread, or stream of a GPU; steps are no operators.
 
     An operator has the API of the outermost one that it lies in. A span that goes on beyond the one that it lies in, by
-    rounding, is cut.
+    rounding, is cut. What ran on a GPU is named by the operator that launched it, and has that one's API.
 
     Args:
         spans: of a profiler.
+        on_gpu: those that ran on a GPU, in place of those on the host.
     """
     words = spans.words.tolist()
     places: dict[Kind, int] = {}
     calls: list[int] = []
     pieces: list[tuple[int, float, float]] = []
-    operators = np.flatnonzero(spans.words[spans.name] != STEP) if len(words) else np.zeros(0, np.int64)
-    # By thread, then by start; of two that start at once, the longer one is outside.
-    order = operators[np.lexsort((-spans.end_ns[operators], spans.start_ns[operators], spans.thread[operators]))]
-    columns = (spans.thread, spans.name, spans.api, spans.start_ns, spans.end_ns)
+    order = _in_order(spans, on_gpu)
+    name, api = _named(spans, on_gpu)
+    columns = (spans.thread, name, api, spans.start_ns, spans.end_ns)
     stack: list[list[float]] = []
-    apis: list[str] = []
     last = -1
 
     def close(until: float) -> None:
@@ -70,10 +69,8 @@ def innermost(spans: Spans) -> Innermost:
                 pieces.append((int(kind), since, end))
             if stack:
                 stack[-1][2] = max(end, since)
-            else:
-                apis.clear()
 
-    for thread, name, api, start, until in zip(*(column[order].tolist() for column in columns), strict=True):
+    for thread, called, by, start, until in zip(*(column[order].tolist() for column in columns), strict=True):
         if thread != last:
             close(float("inf"))
             last = thread
@@ -84,9 +81,7 @@ def innermost(spans: Spans) -> Innermost:
             if start > since:
                 pieces.append((int(kind), since, start))
             end = min(until, outer)
-        else:
-            apis.append(words[api] or words[name])
-        key = (words[name], apis[0])
+        key = (words[called], words[by])
         place = places.setdefault(key, len(places))
         if place == len(calls):
             calls.append(0)
@@ -95,3 +90,29 @@ def innermost(spans: Spans) -> Innermost:
     close(float("inf"))
     array = np.array(pieces, np.float64).reshape(-1, 3)
     return Innermost(tuple(places), array[:, 0].astype(np.int64), array[:, 1], array[:, 2], np.array(calls, np.int64))
+
+
+def _in_order(spans: Spans, on_gpu: bool) -> NDArray[np.int64]:
+    """Places of operators by thread, then by start; of two that start at once, the longer one is outside."""
+    if not len(spans.name):
+        return np.zeros(0, np.int64)
+    of = np.flatnonzero((spans.words[spans.name] != STEP) & (spans.on_gpu == on_gpu))
+    return of[np.lexsort((-spans.end_ns[of], spans.start_ns[of], spans.thread[of]))]
+
+
+def _named(spans: Spans, on_gpu: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(n,) and (n,), places in `words` of each operator's name and of its API; only those asked for are right."""
+    api = np.where(spans.words[spans.api] == "", spans.name, spans.api)
+    last, outermost, end_ns = -1, -1, -np.inf
+    order = _in_order(spans, on_gpu=False)
+    outer = np.arange(len(api))
+    columns = (order, spans.thread[order], spans.start_ns[order], spans.end_ns[order])
+    for place, thread, start, until in zip(*(column.tolist() for column in columns), strict=True):
+        if thread != last or start >= end_ns:
+            last, outermost, end_ns = thread, place, until
+        outer[place] = outermost
+    if not on_gpu:
+        return spans.name, api[outer]
+    launched = spans.origin >= 0
+    by = np.where(launched, spans.origin, np.arange(len(api)))
+    return spans.name[by], api[outer[by]]

@@ -35,6 +35,9 @@ SHORTEST_PERIODS = SHORTEST_WINDOW_PERIODS
 _ALIKE = 0.01
 """Largest relative difference of a window's joules in the trace, which is cut at its edges, and in the record."""
 
+_GPU = "gpu:"
+"""What names of domains begin with that are GPUs."""
+
 OPERATOR, API = "operator", "api"
 """What a row is of."""
 
@@ -67,6 +70,7 @@ class CellJoules:
         intervals: number of the meter's intervals in the window.
         shortest_s: seconds that a row of its own ran at least.
         empty_steps: steps in which the profiler shows no operator.
+        unseen: GPUs of which the profiler shows nothing.
         domain: what was metered.
         estimated: whether it is an estimate.
     """
@@ -78,6 +82,7 @@ class CellJoules:
     intervals: int
     shortest_s: float
     empty_steps: int
+    unseen: tuple[str, ...]
     domain: str
     estimated: bool
 
@@ -97,16 +102,21 @@ def joules_of(folder: Path) -> list[CellJoules]:
     steps = spans.words[spans.name] == STEP
     clock = clock_of(np.column_stack((spans.start_ns[steps], spans.end_ns[steps])), spans.steps_ns)
     time = WindowTime([tuple(part) for part in window["spans_monotonic_ns"]])
-    inner = innermost(spans)
-    line = _within(inner, clock, time)
+    inners = {on_gpu: innermost(spans, on_gpu=on_gpu) for on_gpu in (False, True)}
+    lines = {on_gpu: _within(inner, clock, time) for on_gpu, inner in inners.items()}
+    valid = {domain: energy for domain, energy in window["domains"].items() if energy["valid"]}
+    # A GPU's joules are those of what ran on it, which not every profiler shows; what the host did meanwhile has others.
+    unseen = tuple(domain for domain in valid if domain.startswith(_GPU) and not spans.on_gpu.any())
     found = []
-    for domain, energy in window["domains"].items():
-        if energy["valid"]:
-            joined = _joined(line, inner, trace, time, clock, domain, energy)
-            found.append(replace(joined, empty_steps=steps_without(spans)))
+    for domain, energy in valid.items():
+        if domain not in unseen:
+            on_gpu = domain.startswith(_GPU)
+            joined = _joined(lines[on_gpu], inners[on_gpu], trace, time, clock, domain, energy)
+            found.append(replace(joined, empty_steps=steps_without(spans), unseen=unseen))
     if not found:
-        reasons = "; ".join(reason for energy in window["domains"].values() for reason in energy["reasons"])
-        raise FramewattError(f"operators: found no domain whose energy is valid ({reasons}); allowed: one")
+        reasons = [reason for energy in window["domains"].values() for reason in energy["reasons"]]
+        reasons += [f"the profiler shows nothing of {domain}" for domain in unseen]
+        raise FramewattError(f"operators: found no domain whose energy is valid ({'; '.join(reasons)}); allowed: one")
     return found
 
 
@@ -148,6 +158,7 @@ def _joined(
         len(intervals.energy_j),
         shortest_s,
         0,
+        (),
         domain,
         bool(energy["estimated"]),
     )
@@ -295,7 +306,13 @@ def about(record: Mapping[str, Any], found: CellJoules) -> dict[str, Any]:
         "shortest_s": found.shortest_s,
         "clock_uncertainty_s": 1e-9 * found.clock.uncertainty_ns,
         "clock_drift": found.clock.drift,
-        "flags": "; ".join([*_flags(passes, found.domain), *_lost(found.empty_steps)]),
+        "flags": "; ".join(
+            [
+                *_flags(passes, found.domain),
+                *_lost(found.empty_steps),
+                *(f"the profiler shows nothing of {gpu}: no joules by operator" for gpu in found.unseen),
+            ]
+        ),
         **{f"seconds_per_unit_{which}": value for which, value in seconds.items()},
         **{f"joules_per_unit_{which}": value for which, value in per_unit.items()},
     }

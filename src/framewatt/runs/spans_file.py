@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_atomically
 from framewatt.base.parquet_file import LABEL, UNREADABLE, read_columns
-from framewatt.workloads.profilers import STEP, Spans
+from framewatt.workloads.profilers import ON_HOST, STEP, Spans
 
 _WORDS = ("name", "api", "shapes")
 _TIMES = ("start_ns", "end_ns")
@@ -21,6 +21,8 @@ _SPANS = {
     **dict.fromkeys(_TIMES, pa.float64()),
     **dict.fromkeys(_AROUND, pa.int64()),
 }
+_WITH_GPU = {**_SPANS, "origin": pa.int32()}
+"""Columns of a timeline that has spans on a GPU; those of the host have no origin."""
 
 
 def write_spans(path: Path, spans: Spans) -> None:
@@ -48,7 +50,8 @@ def write_spans(path: Path, spans: Spans) -> None:
         values[steps] = spans.steps_ns[:, place]
         columns[name] = pa.array(values, pa.int64(), mask=~steps)
     columns |= {name: pa.array(getattr(spans, name)) for name in ("thread", *_TIMES)}
-    table = pa.table({name: columns[name] for name in _SPANS})
+    columns["origin"] = pa.array(spans.origin, pa.int32(), mask=~spans.on_gpu)
+    table = pa.table({name: columns[name] for name in (_WITH_GPU if spans.on_gpu.any() else _SPANS)})
     write_atomically(path, lambda partial: pq.write_table(table, partial, compression="zstd"))
 
 
@@ -59,7 +62,8 @@ def read_spans(path: Path) -> Spans:
         FramewattError: the file is no timeline, or is too large when decompressed.
     """
     try:
-        table = read_columns(path, _SPANS)
+        with_gpu = "origin" in pq.read_schema(path).names
+        table = read_columns(path, _WITH_GPU if with_gpu else _SPANS)
         if any(table[name].null_count for name in (*_WORDS, "thread", *_TIMES)):
             raise ValueError("spans without a name, a thread or a time")
         start_ns, end_ns = (table[name].to_numpy() for name in _TIMES)
@@ -72,12 +76,24 @@ def read_spans(path: Path) -> Spans:
         words: dict[str, int] = {}
         places = {name: _places(table[name], words) for name in _WORDS}
         steps_ns = np.column_stack([column.to_numpy() for column in around]).astype(np.int64)
-        thread = table["thread"].to_numpy()
+        origin = _origins(table) if with_gpu else np.full(len(table), ON_HOST, np.int32)
         return Spans(
-            np.array(list(words) or [""]), **places, thread=thread, start_ns=start_ns, end_ns=end_ns, steps_ns=steps_ns
+            np.array(list(words) or [""]),
+            **places,
+            **{"thread": table["thread"].to_numpy(), "start_ns": start_ns, "end_ns": end_ns, "steps_ns": steps_ns},
+            origin=origin,
         )
     except UNREADABLE as error:
         raise FramewattError(f"{path}: found no timeline: {error}") from error
+
+
+def _origins(table: pa.Table) -> np.ndarray:
+    """(n,), as in Span."""
+    origin = table["origin"].fill_null(ON_HOST).to_numpy()
+    launched = origin >= 0
+    if (origin < ON_HOST).any() or (origin >= len(origin)).any() or (origin[origin[launched]] != ON_HOST).any():
+        raise ValueError("spans of a GPU that no span of the host launched")
+    return origin
 
 
 def _places(column: pa.ChunkedArray, words: dict[str, int]) -> np.ndarray:

@@ -17,6 +17,9 @@ from framewatt.workloads.contract import Workload
 STEP = "framewatt.step"
 """Name of the span that every step of a recorded run lies in, by which the profiler's clock is found."""
 
+ON_HOST, UNKNOWN = -2, -1
+"""Origins of spans: of those on the host, and of those on a GPU of which the profiler does not tell what launched them."""
+
 
 VARIABLES = {"mxnet": {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"}}
 """By engine, variables under which its profiler shows single operators: MXNet would run, and show, them in bulk."""
@@ -36,6 +39,7 @@ class Span(NamedTuple):
         thread: any number that is the same for spans of one thread or stream.
         start_ns: on the profiler's clock.
         end_ns: as above.
+        origin: of what ran on a GPU, the place of the span on the host that launched it, or UNKNOWN; else ON_HOST.
     """
 
     name: str
@@ -44,6 +48,7 @@ class Span(NamedTuple):
     thread: int
     start_ns: float
     end_ns: float
+    origin: int = ON_HOST
 
 
 class Profiler(Protocol):
@@ -88,6 +93,7 @@ class Spans:
         thread: (n,), numbers from 0.
         start_ns, end_ns: (n,), on the profiler's clock, since the first span.
         steps_ns: (s, 2), CLOCK_MONOTONIC just before and just after each step.
+        origin: (n,), as in Span.
     """
 
     words: NDArray[np.str_]
@@ -98,6 +104,12 @@ class Spans:
     start_ns: NDArray[np.float64]
     end_ns: NDArray[np.float64]
     steps_ns: NDArray[np.int64]
+    origin: NDArray[np.int32]
+
+    @property
+    def on_gpu(self) -> NDArray[np.bool_]:
+        """(n,), whether each ran on a GPU."""
+        return self.origin != ON_HOST
 
     @classmethod
     def of(cls, spans: Iterable[Span], steps_ns: Iterable[tuple[int, int]]) -> "Spans":
@@ -119,7 +131,8 @@ class Spans:
         start_ns, end_ns = np.array(times, np.float64).reshape(-1, 2).T
         words = np.array(list(places), np.str_) if places else np.zeros(0, "U1")
         steps = np.array(list(steps_ns), np.int64).reshape(-1, 2)
-        return cls(words, name, api, shapes, thread, start_ns, end_ns, steps)
+        origin = np.array([one.origin for one in listed], np.int32)
+        return cls(words, name, api, shapes, thread, start_ns, end_ns, steps, origin)
 
     def save(self, path: Path) -> None:
         """Write them to a file of plain arrays."""
