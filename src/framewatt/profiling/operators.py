@@ -105,7 +105,7 @@ def joules_of(folder: Path) -> list[CellJoules]:
     inners = {on_gpu: innermost(spans, on_gpu=on_gpu) for on_gpu in (False, True)}
     lines = {on_gpu: _within(inner, clock, time) for on_gpu, inner in inners.items()}
     valid = {domain: energy for domain, energy in window["domains"].items() if energy["valid"]}
-    # A GPU's joules are those of what ran on it, which not every profiler shows; what the host did meanwhile has others.
+    # A GPU's joules are those of what ran on it, which not every profiler shows.
     unseen = tuple(domain for domain in valid if domain.startswith(_GPU) and not spans.on_gpu.any())
     found = []
     for domain, energy in valid.items():

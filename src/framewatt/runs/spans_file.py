@@ -89,7 +89,7 @@ def read_spans(path: Path) -> Spans:
 
 def _origins(table: pa.Table) -> np.ndarray:
     """(n,), as in Span."""
-    origin = table["origin"].fill_null(ON_HOST).to_numpy()
+    origin: np.ndarray = table["origin"].fill_null(ON_HOST).to_numpy()
     launched = origin >= 0
     if (origin < ON_HOST).any() or (origin >= len(origin)).any() or (origin[origin[launched]] != ON_HOST).any():
         raise ValueError("spans of a GPU that no span of the host launched")

@@ -18,7 +18,7 @@ STEP = "framewatt.step"
 """Name of the span that every step of a recorded run lies in, by which the profiler's clock is found."""
 
 ON_HOST, UNKNOWN = -2, -1
-"""Origins of spans: of those on the host, and of those on a GPU of which the profiler does not tell what launched them."""
+"""Origins of spans on the host, and of those on a GPU of which the profiler does not tell what launched them."""
 
 
 VARIABLES = {"mxnet": {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"}}
@@ -109,7 +109,8 @@ class Spans:
     @property
     def on_gpu(self) -> NDArray[np.bool_]:
         """(n,), whether each ran on a GPU."""
-        return self.origin != ON_HOST
+        found: NDArray[np.bool_] = self.origin != ON_HOST
+        return found
 
     @classmethod
     def of(cls, spans: Iterable[Span], steps_ns: Iterable[tuple[int, int]]) -> "Spans":
