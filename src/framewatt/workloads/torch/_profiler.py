@@ -9,7 +9,8 @@ import torch
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from framewatt.workloads.contract import Workload
-from framewatt.workloads.profilers import ON_HOST, STEP, UNKNOWN, Span
+from framewatt.workloads.profilers import STEP, Span
+from framewatt.workloads.torch._kineto import spans_of
 
 _BACKWARD = "autograd::engine::evaluate_function: "
 _OPTIMIZER = re.compile(r"Optimizer\.(\w+)#(\w+)\.\w+")
@@ -35,30 +36,7 @@ class TorchProfiler:
 
     def stop(self) -> list[Span]:
         self._profile.stop()
-        found: list[Span] = []
-        of_gpu: list[tuple[int, int]] = []
-        by_correlation: dict[int, int] = {}
-        for event in self._profile.profiler.kineto_results.events():
-            name = event.name()
-            on_gpu = event.device_type() != torch.autograd.DeviceType.CPU
-            # A GPU shows ranges of the host once more, and the host what it asks of the driver.
-            if event.activity_type() not in _OPERATORS or (on_gpu and event.is_user_annotation()):
-                continue
-            if on_gpu:
-                of_gpu.append((len(found), event.linked_correlation_id()))
-            else:
-                by_correlation[event.correlation_id()] = len(found)
-            shapes = str([shape for shape in event.shapes() if shape]) if name.startswith("aten::") else ""
-            thread = -1 - event.device_resource_id() if on_gpu else event.start_thread_id()
-            found.append(Span(name, api_of(name), shapes, thread, event.start_ns(), event.end_ns(), ON_HOST))
-        for place, correlation in of_gpu:
-            # 0 is what no operator launched.
-            origin = by_correlation.get(correlation, UNKNOWN) if correlation else UNKNOWN
-            found[place] = found[place]._replace(origin=origin)
-        return found
-
-
-_OPERATORS = ("cpu_op", "user_annotation", "kernel", "gpu_memcpy", "gpu_memset")
+        return spans_of(self._profile.profiler.kineto_results.events(), api_of)
 
 
 def api_of(name: str) -> str:
