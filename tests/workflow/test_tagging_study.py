@@ -13,6 +13,8 @@ from framewatt.package.rebuild import rebuild
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
 
+pytestmark = pytest.mark.thorough  # Trains real frameworks for minutes; its task has tests of its own.
+
 TOKENS = 360
 """Digits in the test set, each a token."""
 

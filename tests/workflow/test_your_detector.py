@@ -15,6 +15,10 @@ from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
 from framewatt.runs.records import read_run
 
+pytestmark = (
+    pytest.mark.thorough
+)  # Two real frameworks and their exports; what the tasks of detection do otherwise, tests/conformance asks.
+
 _, DOCUMENT = (ROOT / "docs" / "your-model.md").read_text().split("## A detector")
 (STUDY,) = re.findall(r"```yaml\n(study: my-detector.*?)```", DOCUMENT, re.DOTALL)
 FACTORY, PHOTOGRAPHS, ZOO = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
