@@ -19,6 +19,7 @@ class Innermost:
         kinds: operators with their API.
         kind: (m,), place in `kinds`.
         start_ns, end_ns: (m,), on the profiler's clock.
+        thread: (m,), as the spans have it.
         calls: (kinds,), spans of each kind.
     """
 
@@ -26,6 +27,7 @@ class Innermost:
     kind: NDArray[np.int64]
     start_ns: NDArray[np.float64]
     end_ns: NDArray[np.float64]
+    thread: NDArray[np.int64]
     calls: NDArray[np.int64]
 
 
@@ -53,7 +55,7 @@ def innermost(spans: Spans) -> Innermost:
     words = spans.words.tolist()
     places: dict[Kind, int] = {}
     calls: list[int] = []
-    pieces: list[tuple[int, float, float]] = []
+    pieces: list[tuple[int, float, float, int]] = []
     operators = np.flatnonzero(spans.words[spans.name] != STEP) if len(words) else np.zeros(0, np.int64)
     # By thread, then by start; of two that start at once, the longer one is outside.
     order = operators[np.lexsort((-spans.end_ns[operators], spans.start_ns[operators], spans.thread[operators]))]
@@ -67,7 +69,7 @@ def innermost(spans: Spans) -> Innermost:
         while stack and stack[-1][1] <= until:
             kind, end, since = stack.pop()
             if end > since:
-                pieces.append((int(kind), since, end))
+                pieces.append((int(kind), since, end, last))
             if stack:
                 stack[-1][2] = max(end, since)
             else:
@@ -82,7 +84,7 @@ def innermost(spans: Spans) -> Innermost:
         if stack:
             kind, outer, since = stack[-1]
             if start > since:
-                pieces.append((int(kind), since, start))
+                pieces.append((int(kind), since, start, last))
             end = min(until, outer)
         else:
             apis.append(words[api] or words[name])
@@ -93,5 +95,6 @@ def innermost(spans: Spans) -> Innermost:
         calls[place] += 1
         stack.append([place, end, start])
     close(float("inf"))
-    array = np.array(pieces, np.float64).reshape(-1, 3)
-    return Innermost(tuple(places), array[:, 0].astype(np.int64), array[:, 1], array[:, 2], np.array(calls, np.int64))
+    array = np.array(pieces, np.float64).reshape(-1, 4)
+    kind_of, thread_of = (array[:, column].astype(np.int64) for column in (0, 3))
+    return Innermost(tuple(places), kind_of, array[:, 1], array[:, 2], thread_of, np.array(calls, np.int64))

@@ -24,7 +24,7 @@ from framewatt.runs.profiling import PLAIN, PROFILED
 from framewatt.runs.spans_file import read_spans
 from framewatt.runs.timelines import POWER, RECORD, SPANS
 from framewatt.witness.judgement import told_of_disturbance
-from framewatt.workloads.profilers import STEP
+from framewatt.workloads.profilers import STEP, Spans
 
 RESOLVED = 0.5
 """Largest relative standard uncertainty of a row of its own; operators beyond it are one row together."""
@@ -82,23 +82,61 @@ class CellJoules:
     estimated: bool
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """A timeline as it was recorded.
+
+    Attributes:
+        record: of it.
+        spans: of the profiler.
+        inner: when each operator was the innermost.
+        clock: of the profiler.
+        time: of the window.
+    """
+
+    record: Mapping[str, Any]
+    spans: Spans
+    inner: Innermost
+    clock: Clock
+    time: WindowTime
+
+    @classmethod
+    def of(cls, folder: Path) -> "Recorded":
+        """Read a timeline, which is ok.
+
+        Raises:
+            FramewattError: the clocks cannot be brought together.
+        """
+        record = read_json(folder / RECORD)
+        spans = read_spans(folder / SPANS)
+        steps = spans.words[spans.name] == STEP
+        clock = clock_of(np.column_stack((spans.start_ns[steps], spans.end_ns[steps])), spans.steps_ns)
+        time = WindowTime([tuple(part) for part in record["passes"][PROFILED]["window"]["spans_monotonic_ns"]])
+        return cls(record, spans, innermost(spans), clock, time)
+
+    def of_window(self, profiler_ns: np.ndarray) -> np.ndarray:
+        """Seconds within the window of some times on the profiler's clock; of those outside, that of its edge."""
+        return self.time.of(self.clock.monotonic_s(profiler_ns) - 1e-9 * self.time.zero_ns)
+
+
 def joules_of(folder: Path) -> list[CellJoules]:
+    """Joules of a timeline, see `joules_in`."""
+    return joules_in(Recorded.of(folder), read_trace(folder / POWER))
+
+
+def joules_in(recorded: Recorded, trace: Trace) -> list[CellJoules]:
     """Joules of a timeline, in every domain whose energy is valid.
 
     Args:
-        folder: of the timeline, which is ok.
+        recorded: the timeline.
+        trace: what the meters gave meanwhile.
 
     Raises:
-        FramewattError: the clocks cannot be brought together, or no domain's energy is valid.
+        FramewattError: no domain's energy is valid, or the trace does not give it.
     """
-    record = read_json(folder / RECORD)
-    window = record["passes"][PROFILED]["window"]
-    spans, trace = read_spans(folder / SPANS), read_trace(folder / POWER)
-    steps = spans.words[spans.name] == STEP
-    clock = clock_of(np.column_stack((spans.start_ns[steps], spans.end_ns[steps])), spans.steps_ns)
-    time = WindowTime([tuple(part) for part in window["spans_monotonic_ns"]])
-    inner = innermost(spans)
-    line = _within(inner, clock, time)
+    window = recorded.record["passes"][PROFILED]["window"]
+    spans, inner, clock, time = recorded.spans, recorded.inner, recorded.clock, recorded.time
+    line = _within(recorded)
     found = []
     for domain, energy in window["domains"].items():
         if energy["valid"]:
@@ -110,11 +148,12 @@ def joules_of(folder: Path) -> list[CellJoules]:
     return found
 
 
-def _within(inner: Innermost, clock: Clock, time: WindowTime) -> Timeline:
+def _within(recorded: Recorded) -> Timeline:
     """The operators on the window's time."""
-    start, end = (time.of(clock.monotonic_s(edge) - 1e-9 * time.zero_ns) for edge in (inner.start_ns, inner.end_ns))
+    inner = recorded.inner
+    start, end = (recorded.of_window(edge) for edge in (inner.start_ns, inner.end_ns))
     names = tuple(f"{operator} in {api}" for operator, api in inner.kinds)
-    return Timeline(names, inner.kind, start, end).within(0.0, time.length_s)
+    return Timeline(names, inner.kind, start, end).within(0.0, recorded.time.length_s)
 
 
 def _joined(

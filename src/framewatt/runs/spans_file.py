@@ -15,11 +15,15 @@ from framewatt.workloads.profilers import STEP, Spans
 _WORDS = ("name", "api", "shapes")
 _TIMES = ("start_ns", "end_ns")
 _AROUND = ("before_ns", "after_ns")
+_BY = "by"
+"""The row of what launched a kernel; files from before do not have it, and none of theirs is known."""
+
 _SPANS = {
     **dict.fromkeys(_WORDS, LABEL),
     "thread": pa.int32(),
     **dict.fromkeys(_TIMES, pa.float64()),
     **dict.fromkeys(_AROUND, pa.int64()),
+    _BY: pa.int32(),
 }
 
 
@@ -47,7 +51,7 @@ def write_spans(path: Path, spans: Spans) -> None:
         values = np.zeros(len(steps), np.int64)
         values[steps] = spans.steps_ns[:, place]
         columns[name] = pa.array(values, pa.int64(), mask=~steps)
-    columns |= {name: pa.array(getattr(spans, name)) for name in ("thread", *_TIMES)}
+    columns |= {name: pa.array(getattr(spans, name)) for name in ("thread", *_TIMES, _BY)}
     table = pa.table({name: columns[name] for name in _SPANS})
     write_atomically(path, lambda partial: pq.write_table(table, partial, compression="zstd"))
 
@@ -59,8 +63,9 @@ def read_spans(path: Path) -> Spans:
         FramewattError: the file is no timeline, or is too large when decompressed.
     """
     try:
-        table = read_columns(path, _SPANS)
-        if any(table[name].null_count for name in (*_WORDS, "thread", *_TIMES)):
+        has_by = _BY in pq.read_metadata(path).schema.names
+        table = read_columns(path, {name: kind for name, kind in _SPANS.items() if name != _BY or has_by})
+        if any(table[name].null_count for name in table.column_names if name not in _AROUND):
             raise ValueError("spans without a name, a thread or a time")
         start_ns, end_ns = (table[name].to_numpy() for name in _TIMES)
         if not np.isfinite([start_ns, end_ns]).all() or (end_ns < start_ns).any():
@@ -73,9 +78,11 @@ def read_spans(path: Path) -> Spans:
         places = {name: _places(table[name], words) for name in _WORDS}
         steps_ns = np.column_stack([column.to_numpy() for column in around]).astype(np.int64)
         thread = table["thread"].to_numpy()
-        return Spans(
-            np.array(list(words) or [""]), **places, thread=thread, start_ns=start_ns, end_ns=end_ns, steps_ns=steps_ns
-        )
+        by = table[_BY].to_numpy() if has_by else np.full(len(table), -1, np.int32)
+        if len(by) and not (by.min() >= -1 and by.max() < len(by)):
+            raise ValueError("kernels that no operator of it launched")
+        times = {"start_ns": start_ns, "end_ns": end_ns, "steps_ns": steps_ns}
+        return Spans(np.array(list(words) or [""]), **places, thread=thread, **times, by=by)
     except UNREADABLE as error:
         raise FramewattError(f"{path}: found no timeline: {error}") from error
 

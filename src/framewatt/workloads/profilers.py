@@ -22,7 +22,7 @@ VARIABLES = {"mxnet": {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_E
 """By engine, variables under which its profiler shows single operators: MXNet would run, and show, them in bulk."""
 
 
-_LONGEST = 300
+LONGEST = 300
 """Characters of a name or of shapes that are kept."""
 
 
@@ -36,6 +36,7 @@ class Span(NamedTuple):
         thread: any number that is the same for spans of one thread or stream.
         start_ns: on the profiler's clock.
         end_ns: as above.
+        by: of a kernel on a device, the place among the profiler's spans of the operator that launched it; else -1.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Span(NamedTuple):
     thread: int
     start_ns: float
     end_ns: float
+    by: int = -1
 
 
 class Profiler(Protocol):
@@ -88,6 +90,7 @@ class Spans:
         thread: (n,), numbers from 0.
         start_ns, end_ns: (n,), on the profiler's clock, since the first span.
         steps_ns: (s, 2), CLOCK_MONOTONIC just before and just after each step.
+        by: (n,), of a kernel on a device, the place of the span that launched it; else -1.
     """
 
     words: NDArray[np.str_]
@@ -98,6 +101,7 @@ class Spans:
     start_ns: NDArray[np.float64]
     end_ns: NDArray[np.float64]
     steps_ns: NDArray[np.int64]
+    by: NDArray[np.int32]
 
     @classmethod
     def of(cls, spans: Iterable[Span], steps_ns: Iterable[tuple[int, int]]) -> "Spans":
@@ -107,7 +111,7 @@ class Spans:
         threads: dict[int, int] = {}
         rows = [
             (
-                *(places.setdefault(text[:_LONGEST], len(places)) for text in (one.name, one.api, one.shapes)),
+                *(places.setdefault(text[:LONGEST], len(places)) for text in (one.name, one.api, one.shapes)),
                 threads.setdefault(one.thread, len(threads)),
             )
             for one in listed
@@ -119,7 +123,8 @@ class Spans:
         start_ns, end_ns = np.array(times, np.float64).reshape(-1, 2).T
         words = np.array(list(places), np.str_) if places else np.zeros(0, "U1")
         steps = np.array(list(steps_ns), np.int64).reshape(-1, 2)
-        return cls(words, name, api, shapes, thread, start_ns, end_ns, steps)
+        by = np.array([one.by for one in listed], np.int32)
+        return cls(words, name, api, shapes, thread, start_ns, end_ns, steps, by)
 
     def save(self, path: Path) -> None:
         """Write them to a file of plain arrays."""

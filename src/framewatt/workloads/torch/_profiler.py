@@ -35,7 +35,9 @@ class TorchProfiler:
 
     def stop(self) -> list[Span]:
         self._profile.stop()
-        found = []
+        found: list[Span] = []
+        places: dict[int, int] = {}
+        launched: list[tuple[int, int]] = []
         for event in self._profile.profiler.kineto_results.events():
             name = event.name()
             on_gpu = event.device_type() != torch.autograd.DeviceType.CPU
@@ -44,7 +46,13 @@ class TorchProfiler:
                 continue
             shapes = str([shape for shape in event.shapes() if shape]) if name.startswith("aten::") else ""
             thread = -1 - event.device_resource_id() if on_gpu else event.start_thread_id()
+            if not on_gpu:
+                places[event.correlation_id()] = len(found)
+            elif event.linked_correlation_id():
+                launched.append((len(found), event.linked_correlation_id()))
             found.append(Span(name, api_of(name), shapes, thread, event.start_ns(), event.end_ns()))
+        for kernel, operator in launched:
+            found[kernel] = found[kernel]._replace(by=places.get(operator, -1))
         return found
 
 

@@ -1,0 +1,160 @@
+"""Operators of a cell alone: each repeated in loops of its own with the arguments of the program, and sampled.
+
+None of it is a measured run.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.ending import scratch_folder
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json, write_json
+from framewatt.characterisation.in_force import in_force
+from framewatt.energy.accounting import spans_of, windows_of
+from framewatt.energy.accounts import energy_channels
+from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
+from framewatt.host.lock import Held
+from framewatt.meters.contract import Channel
+from framewatt.meters.trace_file import write_trace
+from framewatt.prepare.stage import kept
+from framewatt.runs.repeat_worker import ROUNDS, window_of
+from framewatt.runs.work import EVENTS, RESULT, events_of, work
+from framewatt.sampling.client import Sampler
+from framewatt.witness.judgement import told_of_disturbance
+from framewatt.workloads.repeaters import Case
+
+RECORD, POWER = "repeated.json", "power.parquet"
+"""Names of the files of a cell's repeated operators."""
+
+LOOP_S = 1.0
+"""Seconds of a loop at least; a slower meter wants more."""
+
+_NOT_IN_LOOPS_S = 5.0
+"""Seconds that an operator may take beside its loops: its making, and the framework's first choice of a kernel."""
+
+Choose = Callable[[Sequence[Case]], list[int]]
+"""Which of a program's cases are repeated."""
+
+
+def record_repeated(
+    job: Mapping[str, Any],
+    choose: Choose,
+    idle: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    folder: Path,
+    log: Path,
+    lock: Held,
+) -> dict[str, Any]:
+    """See what the program calls, repeat what is chosen of it, and keep the trace and the record.
+
+    Args:
+        job: of the operators.
+        choose: by the cell's timeline.
+        idle: the calibration of this machine.
+        environment: the environment's record.
+        folder: where RECORD and POWER end up.
+        log: takes what the workers print.
+        lock: the machine's.
+
+    Returns:
+        the record; a failure is one too.
+
+    Raises:
+        FramewattError: a meter cannot be read.
+    """
+
+    def make(made: Path) -> str | None:
+        with scratch_folder() as captured:
+            with_folder = {**job, "captured": str(captured)}
+            found, reason = _captured(with_folder, environment, log, lock)
+            if reason:
+                return reason
+            cases = [Case.of(case) for case in found["cases"]]
+            try:
+                chosen = [] if found["cannot"] else choose(cases)
+            except FramewattError as error:
+                return str(error)
+            told, reason = _loops(with_folder, [cases[place] for place in chosen], idle, environment, log, lock, made)
+            if reason:
+                return reason
+        about = {name: job[name] for name in ("cell_id", "cell", "engine", "phase", "operators")}
+        names = sorted({case.name for case in cases})
+        write_json(made / RECORD, {**about, "cannot": found["cannot"], "called": names, **told})
+        return None
+
+    return kept(make, job, environment, folder, RECORD, repeat_failures=True)
+
+
+def loop_s(channels: Sequence[Channel]) -> float:
+    """Seconds of a loop, which are enough periods of the slowest meter whose energy counts."""
+    counted = [channels[index] for index in energy_channels(channels).values()]
+    periods = [max(one.period_s, one.update_period_s) for one in counted]
+    return max(LOOP_S, SHORTEST_WINDOW_PERIODS * max(periods, default=0.0))
+
+
+def _captured(
+    job: Mapping[str, Any], environment: Mapping[str, Any], log: Path, lock: Held
+) -> tuple[dict[str, Any], str | None]:
+    """What the program calls, or why that is not known."""
+    with scratch_folder() as scratch:
+        outcome = work(job, environment, scratch, log, lock, "framewatt.runs.capture_worker")
+        return ({}, outcome.reason) if outcome.reason else (read_json(scratch / RESULT), None)
+
+
+def _loops(
+    job: Mapping[str, Any],
+    cases: Sequence[Case],
+    idle: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    log: Path,
+    lock: Held,
+    made: Path,
+) -> tuple[dict[str, Any], str | None]:
+    """Each case with its loops, or why there are none; the trace is written."""
+    if not cases:
+        return {"cases": [], "sampler": None}, None
+    with scratch_folder() as scratch:
+        sampler = Sampler(idle["meters"], job["instruments"], scratch / "trace.bin", witnessed=scratch / EVENTS)
+        sampler.start()
+        lasts_s = loop_s(sampler.channels)
+        limit_s = job["timeout_s"] + len(cases) * ROUNDS * (lasts_s + _NOT_IN_LOOPS_S)
+        told = {"cases": [case.to_dict() for case in cases], "loop_s": lasts_s, "timeout_s": limit_s}
+        outcome = work({**job, **told}, environment, scratch, log, lock, "framewatt.runs.repeat_worker")
+        summary = sampler.stop()
+        trace = replace(sampler.trace(), channels=in_force(sampler.channels, idle))
+        if reason := outcome.reason or summary.get("error"):
+            return {}, reason
+        spans = spans_of(events_of(scratch, outcome))
+        done = read_json(scratch / RESULT)["cases"]
+    names = {
+        (place, turn): window_of(place, turn) for place, one in enumerate(done) for turn in range(len(one["calls"]))
+    }
+    windows = windows_of({name: spans[name] for name in names.values()}, trace, idle) if names else {}
+    found = []
+    for place, (case, one) in enumerate(zip(cases, done, strict=True)):
+        loops = [
+            {"calls": count, "waited_s": waited_s, **_told(windows[names[place, turn]])}
+            for turn, (count, waited_s) in enumerate(zip(one["calls"], one["waited_s"], strict=True))
+        ]
+        found.append({**case.to_dict(), "reason": one["reason"], "loops": loops})
+    write_trace(made / POWER, trace)
+    return {"cases": found, "sampler": summary}, None
+
+
+_KEPT = (
+    *("instrument", "source", "estimated", "energy_gross_j", "energy_idle_j", "energy_net_j"),
+    *("energy_uncertainty_j", "valid", "reasons", "flags"),
+)
+
+
+def _told(window: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of a loop's window."""
+    domains = {
+        domain: {name: energy[name] for name in _KEPT}
+        for domain, energy in window["domains"].items()
+        if not energy.get("unused")
+    }
+    edges = {name: window[name] for name in ("start_monotonic_ns", "end_monotonic_ns", "duration_s")}
+    return {**edges, "domains": domains, "disturbed": told_of_disturbance(window["witness"])}
