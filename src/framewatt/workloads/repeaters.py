@@ -86,6 +86,6 @@ def make_repeater(engine: str, spec: Spec, folder: Path) -> Repeater:
     """
     name = f"framewatt.workloads.{engine}._repeater"
     if importlib.util.find_spec(name) is None:
-        raise UnrepeatableError(f"{engine}'s operators are not called alone")
+        raise UnrepeatableError(f"framewatt has no way to call operators of {engine} alone")
     repeater: Repeater = importlib.import_module(name).make_repeater(spec, folder)
     return repeater

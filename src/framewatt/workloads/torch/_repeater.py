@@ -107,8 +107,7 @@ class _Integers:
         key = json.dumps(told, sort_keys=True)
         if key not in self._kept:
             self._kept[key] = f"integers-{len(self._kept)}.pt"
-            with torch.utils._python_dispatch._disable_current_modes():
-                torch.save(value.detach().cpu().contiguous(), self._folder / self._kept[key])
+            torch.save(value.detach().cpu().contiguous(), self._folder / self._kept[key])
         return {**told, "values": self._kept[key]}
 
 
