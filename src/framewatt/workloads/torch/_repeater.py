@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from framewatt.workloads.contract import Spec, Workload
 from framewatt.workloads.repeaters import Case, UnrepeatableError
@@ -156,8 +155,6 @@ class TorchRepeater:
         told = case.arguments
         positional = [self._again(one, name, draw) for one, name in zip(told["positional"], names, strict=False)]
         named = {name: self._again(one, name, draw) for name, one in told["named"].items()}
-        if not any(isinstance(one, torch.Tensor) for one in tree_leaves([positional, named])):
-            raise UnrepeatableError("it has no tensor among its arguments")
         if not self._quiet:
             # As the program has it below autograd; for the rest of the process, so that it is no part of a call.
             self._quiet.append(torch.no_grad() if self._trains else torch.inference_mode())
