@@ -15,12 +15,11 @@ from framewatt.profiling.callers import callers_of
 from framewatt.profiling.nesting import innermost
 from framewatt.profiling.repeated import key_of
 from framewatt.study.cell import environment_of
-from framewatt.workloads.profilers import Spans
+from framewatt.workloads.profilers import STEP, Spans
 from framewatt.workloads.repeaters import Case
 
 HEAVY = {
     ("torch", "train"): {"aten::convolution", "aten::convolution_backward", "aten::native_batch_norm_backward"},
-    ("torch", "infer"): {"aten::conv2d", "aten::batch_norm"},
     ("onnxruntime", "infer"): {"Conv", "Gemm"},
 }
 
@@ -62,9 +61,12 @@ def test_what_a_step_calls_is_seen_and_called_alone(engine: str, phase: str, fol
     cases = [Case.of(one) for one in found["cases"]]
     run_stage("framewatt.runs.timeline_worker", environment, job)
     spans = Spans.load(folder / "spans")
+    # ONNX Runtime's profile has a step of warming up before the first.
+    began_ns = spans.start_ns[spans.words[spans.name] == STEP].min()
     counted = Counter(
         (str(spans.words[spans.name[place]]), str(spans.words[spans.shapes[place]]))
         for place in callers_of(spans, innermost(spans), {case.name for case in cases}).outermost
+        if spans.start_ns[place] >= began_ns
     )
     # All steps of the pass were looked at: the first three, and the last, which is smaller.
     heavy = [case for case in cases if case.name in HEAVY[engine, phase]]

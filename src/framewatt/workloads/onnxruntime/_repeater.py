@@ -91,16 +91,9 @@ class NodeRepeater:
         if any(one.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS) for one in node.attribute):
             raise UnrepeatableError("it has a graph in it")
         names = [name for name in node.input if name]
-        if len(names) != len(case.arguments["inputs"]):
-            raise UnrepeatableError(
-                f"its profile has {len(case.arguments['inputs'])} inputs, and its node {len(names)}"
-            )
         weights = [self._weights[name] for name in dict.fromkeys(names) if name in self._weights]
-        given = {
-            name: self._values(name, told)
-            for name, told in zip(names, case.arguments["inputs"], strict=True)
-            if name not in self._weights
-        }
+        told = given_of(names, self._weights, case.arguments["inputs"])
+        given = {name: self._values(name, one) for name, one in told.items()}
         inputs = [
             onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(values.dtype), values.shape)
             for name, values in given.items()
@@ -149,6 +142,39 @@ class NodeRepeater:
     @cached_property
     def _weights(self) -> dict[str, Any]:
         return {one.name: one for one in self._model.graph.initializer}
+
+
+def given_of(
+    names: Sequence[str], weights: Mapping[str, Any], inputs: Sequence[Mapping[str, Sequence[int]]]
+) -> dict[str, Mapping[str, Sequence[int]]]:
+    """Type and shape of those inputs of a node that are no weights.
+
+    A profile leaves out weights that the session has packed in another form.
+
+    Args:
+        names: of the node's inputs, in their order.
+        weights: initialisers by name.
+        inputs: type and shape of inputs in their order, as the profile has them.
+
+    Raises:
+        UnrepeatableError: they do not fit each other.
+    """
+    found, left = {}, list(inputs)
+    for place, name in enumerate(names):
+        needed = sum(other not in weights for other in names[place:])
+        if name not in weights and left:
+            found[name] = left.pop(0)
+        elif name in weights and len(left) > needed and left[0] == _told(weights[name]):
+            left.pop(0)
+    if left or len(found) != len({name for name in names if name not in weights}):
+        raise UnrepeatableError(f"its profile has {len(inputs)} inputs, which are not the {len(names)} of its node")
+    return found
+
+
+def _told(weight: Any) -> dict[str, list[int]] | None:
+    """An initialiser as a profile has it."""
+    kind = next((name for name, number in _TYPES.items() if number == weight.data_type), None)
+    return {kind: list(weight.dims)} if kind else None
 
 
 def _key(name: str, shape: Sequence[int]) -> str:
