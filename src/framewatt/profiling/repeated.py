@@ -38,7 +38,19 @@ CALL = "call"
 """What a row is of, beside OPERATOR: calls of one operator with one kind of inputs."""
 
 COLUMNS = (
-    *("cell", "engine", "phase", "domain", "estimated", "by", "operator", "shapes", "calls", "covered_percent"),
+    *(
+        "cell",
+        "engine",
+        "phase",
+        "domain",
+        "estimated",
+        "by",
+        "operator",
+        "shapes",
+        "calls",
+        "covered_percent",
+        "covered_s_percent",
+    ),
     *("joined_s", "repeated_s", "joined_j", "joined_uncertainty_j", "repeated_j", "repeated_uncertainty_j"),
     *("ratio", "ratio_low", "ratio_high", "agree", "reason", "flags"),
 )
@@ -240,7 +252,7 @@ def _not_repeated(about: Mapping[str, Any], record: Mapping[str, Any], found: Ce
         if name in operators and calls and len(rows) < record["operators"]:
             each = {"joined_s": seconds, "joined_j": energy_j, "joined_uncertainty_j": unsure_j}
             per_call = {key: value / calls for key, value in each.items()}
-            rows.append({**told, "operator": name, "calls": calls, "covered_percent": 0.0, **per_call})
+            rows.append({**told, "operator": name, "calls": calls, **_whole(0.0), **per_call})
     return rows
 
 
@@ -308,7 +320,7 @@ class _Beside:
         rows = []
         for name in ordered:
             each = [self._of_key(key, cases, spread) for key, cases in _by_key(by_name[name]).items()]
-            rows.append({**told, **self._of_operator(name, places.get(name, []), each, spread)})
+            rows.append({**told, **self._of_operator(name, places.get(name, []), each, by_name[name])})
             rows += [{**told, **one.row(self.called, self.found)} for one in each]
         return rows
 
@@ -362,21 +374,23 @@ class _Beside:
     def _flags(self, case: Mapping[str, Any], place: int | None) -> Iterable[str]:
         for loop in case["loops"]:
             yield from loop["domains"].get(self.found.domain, {}).get("flags", ())
-            yield from loop["disturbed"]
         if len(set(case["calls"])) > 1:
             yield "steps call it another number of times"
         if place is not None and self.called.on_device[place] and _waits(case):
             yield "the device waited for calls, and its floor for that time is in them"
 
-    def _of_operator(self, name: str, places: Sequence[int], each: "Sequence[_Calls]", spread: float) -> dict[str, Any]:
+    def _of_operator(
+        self, name: str, places: Sequence[int], each: "Sequence[_Calls]", cases: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
         """The row of an operator: what was repeated of it, and what of the timeline that is."""
         total = int(self.called.calls[list(places)].sum())
         done = [one for one in each if one.alone]
         reasons = "; ".join(dict.fromkeys(one.reason for one in each if one.reason))
         row = {"by": OPERATOR, "operator": name, "calls": total, "reason": reasons or None}
-        flags = {"flags": "; ".join(dict.fromkeys(flag for one in each for flag in one.flags)) or None}
+        told = [*(flag for one in each for flag in one.flags), *_disturbed(cases)]
+        flags = {"flags": "; ".join(dict.fromkeys(told)) or None}
         if not done:
-            return row | flags | {"covered_percent": 0.0}
+            return row | flags | _whole(0.0)
         counts = np.array([self.called.calls[one.place] for one in done], float)
         shares = counts / counts.sum()
         alone = [one.alone for one in done if one.alone]
@@ -389,7 +403,19 @@ class _Beside:
         )
         covered = [one.place for one in done if one.place is not None]
         joined = _joined(self.called, self.found, covered)
-        return row | flags | {"covered_percent": 100 * counts.sum() / total} | joined | together.beside(joined)
+        lasted_s = self.called.seconds
+        share = {
+            "covered_percent": 100 * counts.sum() / total,
+            "covered_s_percent": 100 * lasted_s[covered].sum() / lasted_s[list(places)].sum(),
+        }
+        return row | flags | share | joined | together.beside(joined)
+
+
+def _disturbed(cases: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How many loops others disturbed."""
+    loops = [loop for case in cases for loop in case["loops"]]
+    count = sum(bool(loop["disturbed"]) for loop in loops)
+    return [f"others disturbed {count} of {len(loops)} loops"] if count else []
 
 
 def _waits(case: Mapping[str, Any]) -> bool:
@@ -453,8 +479,13 @@ class _Calls:
         told: dict[str, Any] = {"by": CALL, "operator": self.key[0], "shapes": self.key[1], "reason": self.reason}
         told["flags"] = "; ".join(self.flags) or None
         if self.place is None:
-            return told | {"covered_percent": 0.0}
+            return told | _whole(0.0)
         joined = _joined(called, found, [self.place])
         told |= {"calls": int(called.calls[self.place]), **joined}
         beside = self.alone.beside(joined) if self.alone else {}
-        return told | {"covered_percent": 100.0 if self.alone else 0.0} | beside
+        return told | _whole(100.0 if self.alone else 0.0) | beside
+
+
+def _whole(percent: float) -> dict[str, float]:
+    """The shares of a row of calls that are all repeated, or none."""
+    return {"covered_percent": percent, "covered_s_percent": percent}

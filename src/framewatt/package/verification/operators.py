@@ -70,7 +70,7 @@ def _repeated_problems(package: Opened, study: Study) -> Iterator[str]:
 
 
 _REPEATED = (
-    *("calls", "covered_percent", "joined_s", "joined_j", "joined_uncertainty_j"),
+    *("calls", "covered_percent", "covered_s_percent", "joined_s", "joined_j", "joined_uncertainty_j"),
     *("repeated_s", "repeated_j", "repeated_uncertainty_j", "ratio", "ratio_low", "ratio_high"),
 )
 
