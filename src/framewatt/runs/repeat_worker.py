@@ -12,7 +12,7 @@ from pathlib import Path
 from framewatt.base.files import read_json, write_json
 from framewatt.runs.events import Events
 from framewatt.workloads.contract import spec_of
-from framewatt.workloads.repeaters import CANNOT, Case, Repeater, UnrepeatableError, make_repeater
+from framewatt.workloads.repeaters import Case, Repeater, make_repeater
 
 ROUNDS = 3
 """Loops of each operator."""
@@ -32,31 +32,18 @@ def main(job_path: str) -> None:
     job = read_json(Path(job_path))
     repeater = make_repeater(job["engine"], spec_of(job), Path(job["captured"]))
     cases = [Case.of(case) for case in job["cases"]]
-    reasons: dict[int, str] = {}
     calls: list[list[int]] = [[] for _ in cases]
     waited: list[list[float]] = [[] for _ in cases]
     with Path(job["events"]).open("a", encoding="utf-8") as file:
         events = Events(file)
         for turn in range(ROUNDS):
             for place in _order(len(cases), turn):
-                if place in reasons:
-                    continue
-                try:
-                    made = repeater.made(cases[place])
-                    chunk = _warmed(made, repeater)
-                except UnrepeatableError as error:
-                    reasons[place] = f"{CANNOT}{error}"
-                    continue
-                # Whatever a framework raises is why this operator has no number; the others go on.
-                except Exception as error:
-                    reasons[place] = f"{CANNOT}{type(error).__name__}: {_line(error)}"
-                    continue
+                made = repeater.made(cases[place])
+                chunk = _warmed(made, repeater)
                 count, waited_s = _loop(made, repeater, chunk, job["loop_s"], events, window_of(place, turn))
                 calls[place].append(count)
                 waited[place].append(waited_s)
-    told = [
-        {"reason": reasons.get(place), "calls": calls[place], "waited_s": waited[place]} for place in range(len(cases))
-    ]
+    told = [{"calls": calls[place], "waited_s": waited[place]} for place in range(len(cases))]
     write_json(Path(job["result"]), {"cases": told})
 
 
@@ -95,11 +82,6 @@ def _loop(
     events.mark(window, "start", start_ns)
     events.mark(window, "end", end_ns)
     return count, 1e-9 * (end_ns - called_ns)
-
-
-def _line(error: BaseException) -> str:
-    """The first line of what an error says, which may be a whole traceback of C++."""
-    return (str(error).strip().splitlines() or ["without a word"])[0][:300]
 
 
 if __name__ == "__main__":

@@ -20,10 +20,11 @@ from framewatt.meters.contract import Channel
 from framewatt.meters.trace_file import write_trace
 from framewatt.prepare.stage import kept
 from framewatt.runs.repeat_worker import ROUNDS, window_of
+from framewatt.runs.trial_worker import BEGUN, reasons_of
 from framewatt.runs.work import EVENTS, RESULT, events_of, work
 from framewatt.sampling.client import Sampler
 from framewatt.witness.judgement import told_of_disturbance
-from framewatt.workloads.repeaters import Case
+from framewatt.workloads.repeaters import CANNOT, Case
 
 RECORD, POWER = "repeated.json", "power.parquet"
 """Names of the files of a cell's repeated operators."""
@@ -76,12 +77,22 @@ def record_repeated(
                 chosen = [] if found["cannot"] else choose(cases)
             except FramewattError as error:
                 return str(error)
-            told, reason = _loops(with_folder, [cases[place] for place in chosen], idle, environment, log, lock, made)
+            wanted = [cases[place] for place in chosen]
+            reasons = _tried(with_folder, wanted, environment, log, lock)
+            able = [place for place in range(len(wanted)) if reasons[place] is None]
+            loops, summary, reason = _loops(
+                with_folder, [wanted[place] for place in able], idle, environment, log, lock, made
+            )
             if reason:
                 return reason
+            of_case = dict(zip(able, loops, strict=True))
+            found["cases"] = [
+                {**case.to_dict(), "reason": reasons[place], "loops": of_case.get(place, [])}
+                for place, case in enumerate(wanted)
+            ]
         about = {name: job[name] for name in ("cell_id", "cell", "engine", "phase", "operators")}
         names = sorted({case.name for case in cases})
-        write_json(made / RECORD, {**about, "cannot": found["cannot"], "called": names, **told})
+        write_json(made / RECORD, {**about, **found, "called": names, "sampler": summary})
         return None
 
     return kept(make, job, environment, folder, RECORD, repeat_failures=True)
@@ -103,6 +114,31 @@ def _captured(
         return ({}, outcome.reason) if outcome.reason else (read_json(scratch / RESULT), None)
 
 
+def _tried(
+    job: Mapping[str, Any], cases: Sequence[Case], environment: Mapping[str, Any], log: Path, lock: Held
+) -> dict[int, str | None]:
+    """Why each case cannot be repeated, by its place; None of those that can.
+
+    One that ends the process, as by touching memory that is not its own, ends none of the others.
+    """
+    found: dict[int, str | None] = {}
+    with scratch_folder() as scratch:
+        path = scratch / "tried"
+        told = {"cases": [case.to_dict() for case in cases], "tried": str(path)}
+        while left := [place for place in range(len(cases)) if place not in found]:
+            with scratch_folder() as again:
+                outcome = work(
+                    {**job, **told, "left": left}, environment, again, log, lock, "framewatt.runs.trial_worker"
+                )
+            found = reasons_of(path)
+            ended = outcome.reason or "ended without a result"
+            found = {place: f"{CANNOT}{ended}" if one == BEGUN else one for place, one in found.items()}
+            if not found.keys() & set(left):
+                # It did not come to the first of them.
+                found |= dict.fromkeys(left, f"{CANNOT}{ended}")
+    return found
+
+
 def _loops(
     job: Mapping[str, Any],
     cases: Sequence[Case],
@@ -111,10 +147,10 @@ def _loops(
     log: Path,
     lock: Held,
     made: Path,
-) -> tuple[dict[str, Any], str | None]:
-    """Each case with its loops, or why there are none; the trace is written."""
+) -> tuple[list[list[dict[str, Any]]], dict[str, Any] | None, str | None]:
+    """The loops of each case, what the sampler says, or why there are none; the trace is written."""
     if not cases:
-        return {"cases": [], "sampler": None}, None
+        return [], None, None
     with scratch_folder() as scratch:
         sampler = Sampler(idle["meters"], job["instruments"], scratch / "trace.bin", witnessed=scratch / EVENTS)
         sampler.start()
@@ -125,22 +161,19 @@ def _loops(
         summary = sampler.stop()
         trace = replace(sampler.trace(), channels=in_force(sampler.channels, idle))
         if reason := outcome.reason or summary.get("error"):
-            return {}, reason
+            return [], None, reason
         spans = spans_of(events_of(scratch, outcome))
         done = read_json(scratch / RESULT)["cases"]
-    names = {
-        (place, turn): window_of(place, turn) for place, one in enumerate(done) for turn in range(len(one["calls"]))
-    }
-    windows = windows_of({name: spans[name] for name in names.values()}, trace, idle) if names else {}
-    found = []
-    for place, (case, one) in enumerate(zip(cases, done, strict=True)):
-        loops = [
-            {"calls": count, "waited_s": waited_s, **_told(windows[names[place, turn]])}
+    windows = windows_of({name: parts for name, parts in spans.items() if name != "process"}, trace, idle)
+    write_trace(made / POWER, trace)
+    found = [
+        [
+            {"calls": count, "waited_s": waited_s, **_told(windows[window_of(place, turn)])}
             for turn, (count, waited_s) in enumerate(zip(one["calls"], one["waited_s"], strict=True))
         ]
-        found.append({**case.to_dict(), "reason": one["reason"], "loops": loops})
-    write_trace(made / POWER, trace)
-    return {"cases": found, "sampler": summary}, None
+        for place, one in enumerate(done)
+    ]
+    return found, summary, None
 
 
 _KEPT = (
