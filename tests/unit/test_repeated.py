@@ -262,3 +262,17 @@ def test_a_loop_lasts_for_enough_periods_of_the_meter(period_s: float, lasts_s: 
     channel = Channel("x", "gpu:0", "energy_j", COUNTER, period_s)
     slow = Channel("x", "gpu:0", "power_w", "gauge", 1.0)
     assert loop_s([channel, slow]) == pytest.approx(lasts_s)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("calls", 0), ("calls", True), ("duration_s", 0), ("domains", []), ("domains", {"cpu": {"valid": True}})],
+)
+def test_a_record_of_another_form_is_a_row_with_the_key(program: Path, tmp_path: Path, key: str, value: object) -> None:
+    folder = repeated(tmp_path / "cell", {1: as_in_the_program(1)})
+    record = json.loads((folder / "repeated.json").read_text())
+    record["cases"][0]["loops"][0][key] = value
+    (folder / "repeated.json").write_text(json.dumps(record))
+    (row,) = beside(program, folder)
+    assert f"cases.0.loops.0.{key}" in row["reason"]
+    assert "allowed: what repeated.schema.json says" in row["reason"]

@@ -22,7 +22,7 @@ from framewatt.meters.trace_file import read_trace
 from framewatt.profiling.callers import NOBODY, callers_of
 from framewatt.profiling.operators import OPERATOR, RESOLVED, CellJoules, Recorded, joules_in, resolved
 from framewatt.profiling.timeline import Floats
-from framewatt.runs.repeated import POWER, RECORD, Choose
+from framewatt.runs.repeated import POWER, RECORD, Choose, read_repeated
 from framewatt.runs.timelines import POWER as TIMELINE_POWER
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 from framewatt.workloads.profilers import LONGEST
@@ -213,7 +213,10 @@ def frame_of(timelines: Sequence[Path], repeated: Sequence[Path]) -> pd.DataFram
 
 
 def _rows_of_cell(timeline: Path, folder: Path) -> list[dict[str, Any]]:
-    record = read_json(folder / RECORD)
+    try:
+        record = read_repeated(folder / RECORD)
+    except FramewattError as error:
+        return [{"cell": folder.name, "by": OPERATOR, "reason": f"{error}"}]
     if record["status"] != "ok":
         return [{"cell": folder.name, "by": OPERATOR, "reason": record["reason"]}]
     about = {"cell": folder.name, **{name: record[name] for name in ("engine", "phase")}}
@@ -224,7 +227,7 @@ def _rows_of_cell(timeline: Path, folder: Path) -> list[dict[str, Any]]:
         check_trace(record, folder / POWER)
         called = called_in(recorded, record["called"])
         return [row for found in domains for row in _Beside(record, called, found).rows(about)]
-    except (FramewattError, ValueError, KeyError) as error:
+    except (FramewattError, ValueError) as error:
         return [{**about, "by": OPERATOR, "reason": f"{error}"}]
 
 

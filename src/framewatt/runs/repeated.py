@@ -11,6 +11,7 @@ from typing import Any
 from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_json
+from framewatt.base.schema import Validator
 from framewatt.characterisation.in_force import in_force
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.energy.accounts import energy_channels
@@ -28,6 +29,8 @@ from framewatt.workloads.repeaters import CANNOT, Case
 
 RECORD, POWER = "repeated.json", "power.parquet"
 """Names of the files of a cell's repeated operators."""
+
+SCHEMA_PATH = Path(__file__).parents[3] / "config" / "schemas" / "repeated.schema.json"
 
 LOOP_S = 1.0
 """Seconds of a loop at least; a slower meter wants more."""
@@ -96,6 +99,22 @@ def record_repeated(
         return None
 
     return kept(make, job, environment, folder, RECORD, repeat_failures=True)
+
+
+def read_repeated(path: Path) -> dict[str, Any]:
+    """Read a record.
+
+    Raises:
+        FramewattError: the file is not JSON, or breaks its schema.
+    """
+    try:
+        record: dict[str, Any] = read_json(path)
+    except ValueError as error:
+        raise FramewattError(f"{path}: not JSON: {error}") from error
+    for wrong in Validator(read_json(SCHEMA_PATH)).iter_errors(record):
+        key = ".".join(str(part) for part in wrong.absolute_path) or "the record"
+        raise FramewattError(f"{path}: {key}: {wrong.message[:300]}; allowed: what {SCHEMA_PATH.name} says")
+    return record
 
 
 def loop_s(channels: Sequence[Channel]) -> float:
