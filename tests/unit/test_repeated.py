@@ -65,9 +65,9 @@ def energy_in(trace: Trace, start_s: float, end_s: float) -> dict[str, Any]:
     }
 
 
-def timeline(folder: Path) -> Path:
+def timeline(folder: Path, seed: int = 3) -> Path:
     """A program: steps of two convolutions, in which products lie, and of an addition, with pauses."""
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(seed)
     spans, pieces, at_s = [], [], 0.0
     steps_ns = []
     for _ in range(STEPS):
