@@ -3,7 +3,7 @@
 from framewatt.base.cli import arguments, run
 from framewatt.base.files import read_json
 from framewatt.host.lock import machine_lock, may_wait
-from framewatt.profiling.repeated import chooser
+from framewatt.profiling.choice import chooser
 from framewatt.runs.calibration import idle_here
 from framewatt.runs.repeated import record_repeated
 from framewatt.runs.starting_point import starting_point

@@ -11,9 +11,9 @@ from stages import run_stage, run_until
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
+from framewatt.profiling.called import key_of
 from framewatt.profiling.callers import callers_of
 from framewatt.profiling.nesting import innermost
-from framewatt.profiling.repeated import key_of
 from framewatt.study.cell import environment_of
 from framewatt.workloads.profilers import STEP, Spans
 from framewatt.workloads.repeaters import Case

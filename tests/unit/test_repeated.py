@@ -14,7 +14,8 @@ from framewatt.energy.accounts import energy_of
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.trace import Trace
 from framewatt.meters.trace_file import write_trace
-from framewatt.profiling.repeated import chooser, failed_repetitions, frame_of
+from framewatt.profiling.choice import chooser
+from framewatt.profiling.repeated import failed_repetitions, frame_of
 from framewatt.runs.repeated import loop_s
 from framewatt.runs.spans_file import write_spans
 from framewatt.tables.repeated import repeated_table

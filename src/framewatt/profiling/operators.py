@@ -14,17 +14,16 @@ from framewatt.base.spreadsheet import read_csv
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
 from framewatt.meters.trace import Trace
 from framewatt.meters.trace_file import read_trace
-from framewatt.profiling.clock import Clock, clock_of
+from framewatt.profiling.clock import Clock
 from framewatt.profiling.families import UNTOLD, family_of
 from framewatt.profiling.intervals import WindowTime, intervals_of
 from framewatt.profiling.joules import BETWEEN, OperatorJoules, join
-from framewatt.profiling.nesting import Innermost, Kind, innermost, steps_without
+from framewatt.profiling.nesting import Innermost, Kind, steps_without
+from framewatt.profiling.recorded import Recorded
 from framewatt.profiling.timeline import Timeline
 from framewatt.runs.profiling import PLAIN, PROFILED
-from framewatt.runs.spans_file import read_spans
-from framewatt.runs.timelines import POWER, RECORD, SPANS
+from framewatt.runs.timelines import POWER, RECORD
 from framewatt.witness.judgement import told_of_disturbance
-from framewatt.workloads.profilers import STEP, Spans
 
 RESOLVED = 0.5
 """Largest relative standard uncertainty of a row of its own; operators beyond it are one row together."""
@@ -82,46 +81,22 @@ class CellJoules:
     estimated: bool
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """A timeline as it was recorded.
-
-    Attributes:
-        record: of it.
-        spans: of the profiler.
-        inner: when each operator was the innermost.
-        clock: of the profiler.
-        time: of the window.
-    """
-
-    record: Mapping[str, Any]
-    spans: Spans
-    inner: Innermost
-    clock: Clock
-    time: WindowTime
-
-    @classmethod
-    def of(cls, folder: Path) -> "Recorded":
-        """Read a timeline, which is ok.
-
-        Raises:
-            FramewattError: the clocks cannot be brought together.
-        """
-        record = read_json(folder / RECORD)
-        spans = read_spans(folder / SPANS)
-        steps = spans.words[spans.name] == STEP
-        clock = clock_of(np.column_stack((spans.start_ns[steps], spans.end_ns[steps])), spans.steps_ns)
-        time = WindowTime([tuple(part) for part in record["passes"][PROFILED]["window"]["spans_monotonic_ns"]])
-        return cls(record, spans, innermost(spans), clock, time)
-
-    def of_window(self, profiler_ns: np.ndarray) -> np.ndarray:
-        """Seconds within the window of some times on the profiler's clock; of those outside, that of its edge."""
-        return self.time.of(self.clock.monotonic_s(profiler_ns) - 1e-9 * self.time.zero_ns)
-
-
 def joules_of(folder: Path) -> list[CellJoules]:
     """Joules of a timeline, see `joules_in`."""
     return joules_in(Recorded.of(folder), read_trace(folder / POWER))
+
+
+def opened(folder: Path) -> tuple[Recorded, list[CellJoules]]:
+    """A timeline and its joules.
+
+    Raises:
+        FramewattError: there is no timeline whose joules are known.
+    """
+    record = read_json(folder / RECORD)
+    if record["status"] != "ok":
+        raise FramewattError(f"operators: found no timeline ({record['reason']}); allowed: one, of the same cell")
+    recorded = Recorded.of(folder)
+    return recorded, joules_in(recorded, read_trace(folder / POWER))
 
 
 def joules_in(recorded: Recorded, trace: Trace) -> list[CellJoules]:

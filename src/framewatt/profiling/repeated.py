@@ -7,50 +7,24 @@ lasts.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from framewatt.base.errors import FramewattError
-from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
 from framewatt.energy.accounts import energies_of
 from framewatt.meters.trace_file import read_trace
-from framewatt.profiling.callers import NOBODY, callers_of
-from framewatt.profiling.operators import OPERATOR, RESOLVED, CellJoules, Recorded, joules_in, resolved
-from framewatt.profiling.timeline import Floats
-from framewatt.runs.repeated import POWER, RECORD, Choose, read_repeated
-from framewatt.runs.timelines import POWER as TIMELINE_POWER
-from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
-from framewatt.workloads.profilers import LONGEST
-from framewatt.workloads.repeaters import Case
-
-SHAPES = 12
-"""Most shapes of an operator that are repeated, those that take longest first."""
-
-_ENOUGH = 0.95
-"""Share of an operator's seconds from which further shapes are not repeated."""
-
-CALL = "call"
-"""What a row is of, beside OPERATOR: calls of one operator with one kind of inputs."""
+from framewatt.profiling.alone import whole
+from framewatt.profiling.beside import Beside
+from framewatt.profiling.called import called_in
+from framewatt.profiling.operators import OPERATOR, CellJoules, opened, resolved
+from framewatt.runs.repeated import POWER, RECORD, read_repeated
 
 COLUMNS = (
-    *(
-        "cell",
-        "engine",
-        "phase",
-        "domain",
-        "estimated",
-        "by",
-        "operator",
-        "shapes",
-        "calls",
-        "covered_percent",
-        "covered_s_percent",
-    ),
+    *("cell", "engine", "phase", "domain", "estimated", "by", "operator", "shapes"),
+    *("calls", "covered_percent", "covered_s_percent"),
     *("joined_s", "repeated_s", "joined_j", "joined_uncertainty_j", "repeated_j", "repeated_uncertainty_j"),
     *("ratio", "ratio_low", "ratio_high", "agree", "reason", "flags"),
 )
@@ -63,142 +37,8 @@ Seconds and joules are of a call, uncertainties standard ones; `ratio` is joined
 KEYS = ("cell", "domain", "by", "operator", "shapes")
 """Columns that tell rows apart."""
 
-_Z = 1.96
 _ALIKE = 1e-4
 """Largest relative difference of a loop's joules in the trace and in the record."""
-
-Key = tuple[str, str]
-"""An operator, and the shapes of its inputs."""
-
-
-@dataclass(frozen=True)
-class Called:
-    """Calls in a timeline's window.
-
-    Attributes:
-        keys: of the calls.
-        calls: (keys,), how many.
-        seconds: (keys,), that they took: on a device where they launched kernels, else on their thread.
-        on_device: (keys,), whether they launched kernels.
-        weights: (keys, kinds), the share of each innermost operator's seconds that lies in them.
-    """
-
-    keys: tuple[Key, ...]
-    calls: np.ndarray
-    seconds: Floats
-    on_device: np.ndarray
-    weights: Floats
-
-    def part(self, found: CellJoules, places: Sequence[int]) -> tuple[float, float]:
-        """Joules of some calls together, and their standard uncertainty.
-
-        Args:
-            found: joules of the innermost operators.
-            places: of keys.
-        """
-        joules, weights = found.joules, self.weights[list(places)].sum(axis=0)
-        energy_j = float(weights @ joules.energy_j[:-1])
-        of_fit = max(float(weights @ joules.covariance[:-1, :-1] @ weights), 0.0) ** 0.5
-        return energy_j, float(np.hypot(of_fit, joules.total_uncertainty_j * energy_j / joules.total_j))
-
-
-def called_in(recorded: Recorded, names: Iterable[str]) -> Called:
-    """Calls of some operators in a timeline's window; of those that call each other, the outermost.
-
-    Args:
-        recorded: the timeline.
-        names: of the operators.
-    """
-    spans, inner = recorded.spans, recorded.inner
-    callers = callers_of(spans, inner, set(names))
-    lasted_s = recorded.of_window(inner.end_ns) - recorded.of_window(inner.start_ns)
-    outer = callers.outermost
-    outer = outer[recorded.of_window(spans.end_ns[outer]) > recorded.of_window(spans.start_ns[outer])]
-    codes = spans.name.astype(np.int64) * len(spans.words) + spans.shapes
-    known, calls = np.unique(codes[outer], return_counts=True)
-    within = (callers.caller != NOBODY) & (lasted_s > 0)
-    within[within] &= np.isin(codes[callers.caller[within]], known)
-    key = np.searchsorted(known, codes[callers.caller[within]])
-    kind, took_s, device = inner.kind[within], lasted_s[within], callers.on_device[within]
-    seconds = np.zeros((len(known), len(inner.kinds)))
-    np.add.at(seconds, (key, kind), took_s)
-    total_s = np.bincount(inner.kind, lasted_s, len(inner.kinds))
-    of_device, of_host = (np.bincount(key[which], took_s[which], len(known)) for which in (device, ~device))
-    return Called(
-        tuple(
-            (str(spans.words[code // len(spans.words)]), str(spans.words[code % len(spans.words)])) for code in known
-        ),
-        calls,
-        np.where(of_device > 0, of_device, of_host),
-        of_device > 0,
-        np.divide(seconds, total_s, out=np.zeros_like(seconds), where=total_s > 0),
-    )
-
-
-def key_of(case: Case) -> Key:
-    """The key of a case's calls in a timeline, whose texts are cut."""
-    return case.name[:LONGEST], case.shapes[:LONGEST]
-
-
-def chooser(folder: Path, rows: int) -> Choose:
-    """What of a program is repeated: the operators that take most of the joules and are told apart, by their shapes.
-
-    Args:
-        folder: of the cell's timeline.
-        rows: how many operators.
-
-    Returns:
-        of the cases that a program calls, the places of those that are repeated; it raises FramewattError where there
-        is no timeline whose joules are known.
-    """
-
-    def choose(cases: Sequence[Case]) -> list[int]:
-        recorded, domains = _timeline(folder)
-        called = called_in(recorded, {case.name for case in cases})
-        chosen = {key for name in _largest(called, domains, rows) for key in _longest(called, name)}
-        ranked = sorted(range(len(cases)), key=lambda place: (cases[place].name, cases[place].shapes))
-        return [place for place in ranked if key_of(cases[place]) in chosen]
-
-    return choose
-
-
-def _timeline(folder: Path) -> tuple[Recorded, list[CellJoules]]:
-    """A timeline and its joules."""
-    record = read_json(folder / TIMELINE_RECORD)
-    if record["status"] != "ok":
-        raise FramewattError(f"operators: found no timeline ({record['reason']}); allowed: one, of the same cell")
-    recorded = Recorded.of(folder)
-    return recorded, joules_in(recorded, read_trace(folder / TIMELINE_POWER))
-
-
-def _places(called: Called) -> dict[str, list[int]]:
-    """Places of the keys of each operator."""
-    found: dict[str, list[int]] = {}
-    for place, (name, _) in enumerate(called.keys):
-        found.setdefault(name, []).append(place)
-    return found
-
-
-def _largest(called: Called, domains: Sequence[CellJoules], rows: int) -> list[str]:
-    """Names of the operators that take most, of those that a domain's joules tell apart."""
-    energy: dict[str, float] = {}
-    for found in domains:
-        for name, places in _places(called).items():
-            energy_j, unsure_j = called.part(found, places)
-            if called.seconds[places].sum() >= found.shortest_s and unsure_j <= RESOLVED * energy_j:
-                energy[name] = energy.get(name, 0.0) + energy_j
-    return sorted(energy, key=lambda name: -energy[name])[:rows]
-
-
-def _longest(called: Called, name: str) -> list[Key]:
-    """Keys of an operator that take longest, until they are enough."""
-    places = sorted(_places(called)[name], key=lambda place: -called.seconds[place])
-    before = np.concatenate(([0.0], np.cumsum(called.seconds[places])))
-    return [
-        called.keys[place]
-        for place, gone_s in zip(places[:SHAPES], before[:-1], strict=False)
-        if gone_s < _ENOUGH * before[-1]
-    ]
 
 
 def frame_of(timelines: Sequence[Path], repeated: Sequence[Path]) -> pd.DataFrame:
@@ -221,12 +61,12 @@ def _rows_of_cell(timeline: Path, folder: Path) -> list[dict[str, Any]]:
         return [{"cell": folder.name, "by": OPERATOR, "reason": record["reason"]}]
     about = {"cell": folder.name, **{name: record[name] for name in ("engine", "phase")}}
     try:
-        recorded, domains = _timeline(timeline)
+        recorded, domains = opened(timeline)
         if record["cannot"]:
             return [row for found in domains for row in _not_repeated(about, record, found)]
         check_trace(record, folder / POWER)
         called = called_in(recorded, record["called"])
-        return [row for found in domains for row in _Beside(record, called, found).rows(about)]
+        return [row for found in domains for row in Beside(record, called, found).rows(about)]
     except (FramewattError, ValueError) as error:
         return [{**about, "by": OPERATOR, "reason": f"{error}"}]
 
@@ -255,7 +95,7 @@ def _not_repeated(about: Mapping[str, Any], record: Mapping[str, Any], found: Ce
         if name in operators and calls and len(rows) < record["operators"]:
             each = {"joined_s": seconds, "joined_j": energy_j, "joined_uncertainty_j": unsure_j}
             per_call = {key: value / calls for key, value in each.items()}
-            rows.append({**told, "operator": name, "calls": calls, **_whole(0.0), **per_call})
+            rows.append({**told, "operator": name, "calls": calls, **whole(0.0), **per_call})
     return rows
 
 
@@ -295,200 +135,3 @@ def check_trace(record: Mapping[str, Any], path: Path) -> None:
 
 def _near(says: float, gives: float | None) -> bool:
     return gives is not None and abs(says - gives) <= _ALIKE * max(abs(says), abs(gives))
-
-
-@dataclass(frozen=True)
-class _Beside:
-    """Both ways of a cell in a domain.
-
-    Attributes:
-        record: of its repeated operators.
-        called: its calls in the timeline.
-        found: joules of the timeline.
-    """
-
-    record: Mapping[str, Any]
-    called: Called
-    found: CellJoules
-
-    def rows(self, about: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """A row an operator, the largest first, each followed by those of its calls."""
-        told = {**about, "domain": self.found.domain, "estimated": self.found.estimated}
-        by_name: dict[str, list[Mapping[str, Any]]] = {}
-        for case in self.record["cases"]:
-            by_name.setdefault(case["name"], []).append(case)
-        spread = self._spread()
-        places = _places(self.called)
-        ordered = sorted(by_name, key=lambda name: -self.called.part(self.found, places.get(name, []))[0])
-        rows = []
-        for name in ordered:
-            each = [self._of_key(key, cases, spread) for key, cases in _by_key(by_name[name]).items()]
-            rows.append({**told, **self._of_operator(name, places.get(name, []), each, by_name[name])})
-            rows += [{**told, **one.row(self.called, self.found)} for one in each]
-        return rows
-
-    def _spread(self) -> float:
-        """Relative standard deviation of loops of the same calls, of all cases together; 0 where there is one each."""
-        squares, degrees = 0.0, 0
-        for case in self.record["cases"]:
-            each = [loop["domains"][self.found.domain]["energy_gross_j"] / loop["calls"] for loop in self._valid(case)]
-            if len(each) > 1 and np.mean(each) > 0:
-                squares += float(np.sum((np.array(each) / np.mean(each) - 1) ** 2))
-                degrees += len(each) - 1
-        return (squares / degrees) ** 0.5 if degrees else 0.0
-
-    def _valid(self, case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        domain = self.found.domain
-        return [loop for loop in case["loops"] if loop["domains"].get(domain, {}).get("valid")]
-
-    def _of_key(self, key: Key, cases: Sequence[Mapping[str, Any]], spread: float) -> "_Calls":
-        """The loops of calls that a timeline does not tell apart, by how often the program makes each."""
-        place = self.called.keys.index(key) if key in self.called.keys else None
-        reasons = [case["reason"] for case in cases if case["reason"]]
-        reasons += [self._invalid(case) for case in cases if not case["reason"] and not self._valid(case)]
-        flags = dict.fromkeys(flag for case in cases for flag in self._flags(case, place))
-        if place is None:
-            reasons = ["the timeline has no such call"]
-        if reasons:
-            return _Calls(key, place, None, "; ".join(dict.fromkeys(reasons)), tuple(flags))
-        weights = np.array([sum(case["calls"]) for case in cases], float)
-        means = np.array([self._mean(case) for case in cases])
-        shares = weights / weights.sum()
-        seconds, energy_j = (float(shares @ means[:, column]) for column in (0, 1))
-        meter_j = float(np.linalg.norm(shares * means[:, 2]))
-        loops = min(len(self._valid(case)) for case in cases)
-        alone = _Alone(seconds, energy_j, meter_j, spread * energy_j / loops**0.5)
-        return _Calls(key, place, alone, None, tuple(flags))
-
-    def _invalid(self, case: Mapping[str, Any]) -> str:
-        told = [loop["domains"].get(self.found.domain) for loop in case["loops"]]
-        reasons = [reason for one in told if one for reason in one["reasons"]]
-        return "; ".join(dict.fromkeys(reasons)) or f"no loop has energy of {self.found.domain}"
-
-    def _mean(self, case: Mapping[str, Any]) -> tuple[float, float, float]:
-        """Seconds and joules of a call, and the standard uncertainty of the latter by the meter."""
-        loops = self._valid(case)
-        told = [loop["domains"][self.found.domain] for loop in loops]
-        calls = sum(loop["calls"] for loop in loops)
-        seconds = sum(loop["duration_s"] for loop in loops)
-        unsure_j = float(np.linalg.norm([one["energy_uncertainty_j"] for one in told]))
-        return seconds / calls, sum(one["energy_gross_j"] for one in told) / calls, unsure_j / calls
-
-    def _flags(self, case: Mapping[str, Any], place: int | None) -> Iterable[str]:
-        for loop in case["loops"]:
-            yield from loop["domains"].get(self.found.domain, {}).get("flags", ())
-        if len(set(case["calls"])) > 1:
-            yield "steps call it another number of times"
-        if place is not None and self.called.on_device[place] and _waits(case):
-            yield "the device waited for calls, and its floor for that time is in them"
-
-    def _of_operator(
-        self, name: str, places: Sequence[int], each: "Sequence[_Calls]", cases: Sequence[Mapping[str, Any]]
-    ) -> dict[str, Any]:
-        """The row of an operator: what was repeated of it, and what of the timeline that is."""
-        total = int(self.called.calls[list(places)].sum())
-        done = [one for one in each if one.alone]
-        reasons = "; ".join(dict.fromkeys(one.reason for one in each if one.reason))
-        row = {"by": OPERATOR, "operator": name, "calls": total, "reason": reasons or None}
-        told = [*(flag for one in each for flag in one.flags), *_disturbed(cases)]
-        flags = {"flags": "; ".join(dict.fromkeys(told)) or None}
-        if not done:
-            return row | flags | _whole(0.0)
-        counts = np.array([self.called.calls[one.place] for one in done], float)
-        shares = counts / counts.sum()
-        alone = [one.alone for one in done if one.alone]
-        together = _Alone(
-            float(shares @ [one.seconds for one in alone]),
-            float(shares @ [one.energy_j for one in alone]),
-            float(np.linalg.norm(shares * [one.meter_j for one in alone])),
-            # What drifts between loops is the same for all of them.
-            float(shares @ [one.loops_j for one in alone]),
-        )
-        covered = [one.place for one in done if one.place is not None]
-        joined = _joined(self.called, self.found, covered)
-        lasted_s = self.called.seconds
-        share = {
-            "covered_percent": 100 * counts.sum() / total,
-            "covered_s_percent": 100 * lasted_s[covered].sum() / lasted_s[list(places)].sum(),
-        }
-        return row | flags | share | joined | together.beside(joined)
-
-
-def _disturbed(cases: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How many loops others disturbed."""
-    loops = [loop for case in cases for loop in case["loops"]]
-    count = sum(bool(loop["disturbed"]) for loop in loops)
-    return [f"others disturbed {count} of {len(loops)} loops"] if count else []
-
-
-def _waits(case: Mapping[str, Any]) -> bool:
-    """Whether a device was done with all calls when the last one was made, in most loops."""
-    ended: list[bool] = [loop["waited_s"] < 2 * loop["duration_s"] / loop["calls"] for loop in case["loops"]]
-    return sum(ended) > len(ended) / 2
-
-
-def _by_key(cases: Sequence[Mapping[str, Any]]) -> dict[Key, list[Mapping[str, Any]]]:
-    found: dict[Key, list[Mapping[str, Any]]] = {}
-    for case in cases:
-        found.setdefault((case["name"][:LONGEST], case["shapes"][:LONGEST]), []).append(case)
-    return found
-
-
-def _joined(called: Called, found: CellJoules, places: Sequence[int]) -> dict[str, float]:
-    """The joined side, for a call."""
-    calls = float(called.calls[list(places)].sum())
-    energy_j, unsure_j = called.part(found, places)
-    each = {
-        "joined_s": float(called.seconds[list(places)].sum()),
-        "joined_j": energy_j,
-        "joined_uncertainty_j": unsure_j,
-    }
-    return {name: value / calls for name, value in each.items()}
-
-
-@dataclass(frozen=True)
-class _Alone:
-    """A call in loops: its seconds, its joules, and their standard uncertainties by the meter and between loops."""
-
-    seconds: float
-    energy_j: float
-    meter_j: float
-    loops_j: float
-
-    def beside(self, joined: Mapping[str, float]) -> dict[str, Any]:
-        """The repeated side, and what the joined one is of it."""
-        unsure_j = float(np.hypot(self.meter_j, self.loops_j))
-        told = {"repeated_s": self.seconds, "repeated_j": self.energy_j, "repeated_uncertainty_j": unsure_j}
-        if joined["joined_j"] <= 0 or self.energy_j <= 0:
-            return told
-        ratio = joined["joined_j"] / self.energy_j
-        relative = float(np.hypot(joined["joined_uncertainty_j"] / joined["joined_j"], unsure_j / self.energy_j))
-        low, high = (ratio * float(np.exp(sign * _Z * relative)) for sign in (-1, 1))
-        return told | {"ratio": ratio, "ratio_low": low, "ratio_high": high, "agree": low <= 1 <= high}
-
-
-@dataclass(frozen=True)
-class _Calls:
-    """Calls with one kind of inputs: their place in the timeline, and what was repeated, or why nothing was."""
-
-    key: Key
-    place: int | None
-    alone: _Alone | None
-    reason: str | None
-    flags: tuple[str, ...]
-
-    def row(self, called: Called, found: CellJoules) -> dict[str, Any]:
-        """Its row."""
-        told: dict[str, Any] = {"by": CALL, "operator": self.key[0], "shapes": self.key[1], "reason": self.reason}
-        told["flags"] = "; ".join(self.flags) or None
-        if self.place is None:
-            return told | _whole(0.0)
-        joined = _joined(called, found, [self.place])
-        told |= {"calls": int(called.calls[self.place]), **joined}
-        beside = self.alone.beside(joined) if self.alone else {}
-        return told | _whole(100.0 if self.alone else 0.0) | beside
-
-
-def _whole(percent: float) -> dict[str, float]:
-    """The shares of a row of calls that are all repeated, or none."""
-    return {"covered_percent": percent, "covered_s_percent": percent}
