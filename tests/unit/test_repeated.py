@@ -225,6 +225,12 @@ def test_a_program_whose_calls_cannot_be_seen_has_its_largest_rows_with_the_reas
     assert rows[0]["calls"] == 2 * STEPS
 
 
+def test_a_cell_of_which_nothing_is_told_apart_has_a_row_too(program: Path, tmp_path: Path) -> None:
+    (row,) = beside(program, repeated(tmp_path / "cell", {}))
+    assert (row["operator"], row["covered_percent"]) == ("all operators", 0)
+    assert row["reason"] == "cannot be repeated: the timeline tells no operator apart that the program calls"
+
+
 def test_a_failure_is_a_row_and_is_told_in_the_end(program: Path, tmp_path: Path) -> None:
     folder = tmp_path / "cell"
     folder.mkdir()

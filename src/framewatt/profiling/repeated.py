@@ -37,6 +37,11 @@ Seconds and joules are of a call, uncertainties standard ones; `ratio` is joined
 KEYS = ("cell", "domain", "by", "operator", "shapes")
 """Columns that tell rows apart."""
 
+_ALL = {"by": OPERATOR, "operator": "all operators", **whole(0.0)}
+"""Of a cell that has none of its own to name."""
+
+_NONE_TOLD = "cannot be repeated: the timeline tells no operator apart that the program calls"
+
 _ALIKE = 1e-4
 """Largest relative difference of a loop's joules in the trace and in the record."""
 
@@ -64,6 +69,8 @@ def _rows_of_cell(timeline: Path, folder: Path) -> list[dict[str, Any]]:
         recorded, domains = opened(timeline)
         if record["cannot"]:
             return [row for found in domains for row in _not_repeated(about, record, found)]
+        if not record["cases"]:
+            return [{**about, **_ALL, "domain": found.domain, "reason": _NONE_TOLD} for found in domains]
         check_trace(record, folder / POWER)
         called = called_in(recorded, record["called"])
         return [row for found in domains for row in Beside(record, called, found).rows(about)]
@@ -96,7 +103,7 @@ def _not_repeated(about: Mapping[str, Any], record: Mapping[str, Any], found: Ce
             each = {"joined_s": seconds, "joined_j": energy_j, "joined_uncertainty_j": unsure_j}
             per_call = {key: value / calls for key, value in each.items()}
             rows.append({**told, "operator": name, "calls": calls, **whole(0.0), **per_call})
-    return rows
+    return rows or [{**told, **_ALL}]
 
 
 def check_trace(record: Mapping[str, Any], path: Path) -> None:
