@@ -12,6 +12,7 @@ rule pack:
         replication=replicated_tables,
         profiled=profiled_runs,
         timelines=timelines,
+        repeated=repeated_operators,
         authors=authors_results,
         environments=environments,
         data=data_records,

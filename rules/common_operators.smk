@@ -9,6 +9,13 @@ TIMELINES = {
     if not study.imported and (found := jobs.timeline_cells_of(study))
 }
 
+# Names of the cells whose operators are repeated alone, by study.
+REPEATED = {
+    name: list(found)
+    for name, study in STUDIES.items()
+    if not study.imported and (found := jobs.repeated_cells_of(study))
+}
+
 
 def timelines(wildcards):
     """Folders of a study's timelines."""
@@ -17,6 +24,22 @@ def timelines(wildcards):
         study=wildcards.study,
         cell=TIMELINES.get(wildcards.study, []),
     )
+
+
+def repeated_operators(wildcards):
+    """Folders of a study's repeated operators, in the order of its timelines; nothing where it has none."""
+    return expand(
+        rules.repeat_operators.output.folder,
+        study=wildcards.study,
+        cell=REPEATED.get(wildcards.study, []),
+    )
+
+
+def compared_operators(wildcards):
+    """Operators that were repeated beside those in the program; nothing where a study has none."""
+    if wildcards.study not in REPEATED:
+        return []
+    return expand(rules.repeated.output.csv, study=wildcards.study)
 
 
 def told_of_operators(wildcards):
@@ -29,8 +52,14 @@ def joules_of_operators(wildcards):
     """Joules by operator of a study, and their tables; nothing where it has no timeline."""
     if wildcards.study not in TIMELINES:
         return []
+    repeated = wildcards.study in REPEATED
     return expand(
-        [*rules.operators.output, *rules.operator_tables.output],
+        [
+            *rules.operators.output,
+            *(rules.repeated.output if repeated else []),
+            *rules.operator_tables.output,
+            *(rules.repeated_table.output if repeated else []),
+        ],
         study=wildcards.study,
         table=OPERATOR_TABLES,
     )

@@ -7,7 +7,14 @@ from framewatt.flow.hub import check_hub
 from framewatt.flow.terminal import tidy_log
 from framewatt.host.lock import WAIT_VARIABLE, announce_study
 
-MEASURING = {"calibrate", "measure", "profile_run", "timeline", "recalibrate"}
+MEASURING = {
+    "calibrate",
+    "measure",
+    "profile_run",
+    "timeline",
+    "repeat_operators",
+    "recalibrate",
+}
 """Rules whose jobs take the machine's lock."""
 
 

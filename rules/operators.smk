@@ -29,6 +29,37 @@ rule timeline:
         " --folder {output.folder:q} --log {log:q} 2>> {log:q}"
 
 
+# Operators of each cell alone, in loops of their own: chosen by the timeline, and called by a program of its own.
+rule repeat_operators:
+    input:
+        unpack(recorded_from),
+        idle=rules.calibrate.output.record,
+        timeline=rules.timeline.output.folder,
+    output:
+        folder=directory("results/{study}/repeated/{cell}"),
+    log:
+        "logs/{study}/repeated/{cell}.log",
+    wildcard_constraints:
+        study=one_of(DUE_STUDY),
+        cell=one_of(DUE.repeated),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    container:
+        lambda wildcards: image(recorded_engine(wildcards))
+    resources:
+        node=1000,
+        mem_mb=8000,
+        disk_mb=1000,
+    params:
+        job=job("repeated", "cell"),
+    message:
+        "repeating operators of {wildcards.cell} alone"
+    shell:
+        "python -P scripts/repeat_operators.py --job {params.job:q} --data {input.data[0]:q} --environment"
+        " {input.environment:q} --model {input.model:q} --check {input.check:q} --idle {input.idle:q}"
+        " --timeline {input.timeline:q} --folder {output.folder:q} --log {log:q} 2>> {log:q}"
+
+
 rule operators:
     input:
         timelines=timelines,
@@ -67,3 +98,40 @@ rule operator_tables:
         "listing joules of operators: {wildcards.table}"
     script:
         "../scripts/operator_tables.py"
+
+
+rule repeated:
+    input:
+        timelines=timelines,
+        repeated=repeated_operators,
+        image=orchestrator_image,
+    output:
+        csv="results/{study}/operators/repeated.csv",
+    log:
+        "logs/{study}/repeated.log",
+    wildcard_constraints:
+        study=one_of(REPEATED),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    message:
+        "comparing operators alone with those in the program"
+    script:
+        "../scripts/repeated.py"
+
+
+rule repeated_table:
+    input:
+        repeated=rules.repeated.output.csv,
+        image=orchestrator_image,
+    output:
+        multiext("results/{study}/tables/repeated", ".csv", ".md", ".tex"),
+    log:
+        "logs/{study}/tables/repeated.log",
+    wildcard_constraints:
+        study=one_of(REPEATED),
+    conda:
+        "../envs/orchestrator/environment.yaml"
+    message:
+        "listing operators that were repeated alone"
+    script:
+        "../scripts/repeated_table.py"

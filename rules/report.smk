@@ -61,6 +61,7 @@ rule complete:
         stopping=of_stopping("record"),
         profiled=profiled_runs,
         about=told_of_operators,
+        repeated=compared_operators,
         environments=environments,
         image=orchestrator_image,
     output:

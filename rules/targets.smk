@@ -18,6 +18,7 @@ or_exit(
                     [
                         *(["functions_published"] if name == GEORGIOU2022 else []),
                         *(OPERATOR_TABLES if name in TIMELINES else []),
+                        *(["repeated"] if name in REPEATED else []),
                     ],
                 )
                 for name, study in STUDIES.items()

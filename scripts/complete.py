@@ -17,6 +17,7 @@ from framewatt.planning.plan import plan_of
 from framewatt.planning.staleness import MADE_OF_OTHER
 from framewatt.profiling.operators import failed_timelines
 from framewatt.profiling.own import failed_profiles
+from framewatt.profiling.repeated import failed_repetitions
 from framewatt.runs.records import read_run, record_paths
 
 
@@ -46,13 +47,18 @@ def main() -> None:
     )
     profiles = failed_profiles(snakemake.input.profiled, missing.accepted)
     timelines = failed_timelines(snakemake.input.about, missing.accepted)
-    for line in [*stale, *missing.lines, *profiles, *timelines]:
+    repeated = failed_repetitions(snakemake.input.repeated, missing.accepted)
+    for line in [*stale, *missing.lines, *profiles, *timelines, *repeated]:
         print(f"missing: {line}", file=sys.stderr)
     if stale:
         sys.exit(f"framewatt: {len(stale)} models are not of what lies there now; the next snakemake makes them again")
     if missing.error:
         sys.exit(f"framewatt: {missing.error}")
-    for failed, what, key in ((profiles, "a profile", "profile"), (timelines, "joules by operator", "operators")):
+    for failed, what, key in (
+        (profiles, "a profile", "profile"),
+        (timelines, "joules by operator", "operators"),
+        (repeated, "operators alone", "repeated_operators"),
+    ):
         if failed:
             sys.exit(
                 f"framewatt: cells without {what}: {len(failed)}; the report lists them, and the next snakemake "

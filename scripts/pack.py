@@ -62,7 +62,7 @@ def made_now(results: Path) -> list[Path]:
     records, exports = record_paths(snakemake.input.records), list(map(Path, snakemake.input.exports))
     folders = [path.parent for path in records]
     folders += map(Path, [*snakemake.input.models, *snakemake.input.parity, *snakemake.input.profiled, *exports])
-    folders += map(Path, snakemake.input.timelines)
+    folders += map(Path, [*snakemake.input.timelines, *snakemake.input.repeated])
     exported = [folder.with_name("onnx") for folder in exports]
     shown = map(Path, [*snakemake.input.figures, *snakemake.input.stopping, *snakemake.input.replication, *authors()])
     return [*folders, results / "measure" / CHAIN, *exported, *shown, *results.glob("figures/callgraph*")]

@@ -55,7 +55,10 @@ def main() -> None:
             snakemake.params.profiled.values(),
             records_of(snakemake.input.profiled),
         ),
-        operators=operator_tables(snakemake.input.operators[:2], pd.read_parquet(snakemake.input.runs)),
+        operators=operator_tables(
+            [path for path in snakemake.input.operators if Path(path).parent.name == "operators"],
+            pd.read_parquet(snakemake.input.runs),
+        ),
         replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
     )
     authors = Path(str(snakemake.input.authors)) if snakemake.input.authors else None

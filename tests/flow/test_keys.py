@@ -32,6 +32,8 @@ BASE = {
     "title": "A trial",
     "repetitions": 2,
     "threads": 2,
+    # Without it nothing is repeated.
+    "operators": True,
     "models": {"mine": MINE},
     "factors": [
         {**CROSS, "runtime": ["torch", "tensorflow"]},

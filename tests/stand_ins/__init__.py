@@ -22,7 +22,7 @@ def install(checkout: Checkout) -> None:
     """Put the stand-ins into a checkout, and random samples in the place of every data set but drawn shapes."""
     library = checkout.root / "src" / "framewatt"
     for engine in _ENGINES:
-        for name in ("engine.py", "_profiler.py"):
+        for name in ("engine.py", "_profiler.py", "_repeater.py"):
             shutil.copy2(_HERE / name, library / "workloads" / engine)
         shutil.copy2(_HERE / "export.py", library / "prepare" / "exporters" / f"{engine}.py")
     shutil.copy2(_HERE / "node.py", library / "workloads" / "onnxruntime")

@@ -14,6 +14,7 @@ from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.stage import attempt_of
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.profiling import RECORD as PROFILE_RECORD
+from framewatt.runs.repeated import RECORD as REPEATED_RECORD
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 from framewatt.study.cell import Cell
 from framewatt.study.study import Study
@@ -94,6 +95,14 @@ class StudyJobs:
             lambda attempt: jobs.timeline_job(self._study, self._measured.timelines[cell], attempt),
             Path("timelines", cell, TIMELINE_RECORD),
             self._hashes.timelines[cell],
+        )
+
+    def repeated(self, cell: str) -> str:
+        """Repeating a cell's operators alone."""
+        return self._due(
+            lambda attempt: jobs.repeated_job(self._study, self._measured.timelines[cell], attempt),
+            Path("repeated", cell, REPEATED_RECORD),
+            self._hashes.repeated[cell],
         )
 
     def _of_export(

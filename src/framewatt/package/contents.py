@@ -55,6 +55,7 @@ _REGROWN = (
     "parity",
     "profiled",
     "timelines",
+    "repeated",
     "figures",
     "replication",
     "authors",
@@ -71,8 +72,8 @@ def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, 
     Args:
         results: results/<study>.
         made: files and folders that the present study has. Below `measure`, `stopping`, `train`, `export`, `parity`,
-            `profiled`, `timelines`, `figures`, `replication` and `authors` only these are taken; a figure is named by
-            any of its files. None takes all.
+            `profiled`, `timelines`, `repeated`, `figures`, `replication` and `authors` only these are taken; a figure
+            is named by any of its files. None takes all.
     """
     now = None if made is None else {_stem(path.relative_to(results)) for path in made}
     chosen = {}

@@ -31,7 +31,7 @@ DERIVED = ("stopping", "aggregate", "statistics", "tables", "replication", "figu
 RULES = (
     *(*DERIVED[:-1], "write_report"),
     *("functions", "function_tables", "compare_profiles", "profiler_cost"),
-    "operator_tables",
+    *("operator_tables", "repeated_table"),
 )
 """The rules that make them."""
 

@@ -22,6 +22,7 @@ from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.profiling import RECORD as PROFILE_RECORD
+from framewatt.runs.repeated import RECORD as REPEATED_RECORD
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 from framewatt.study.cell import Cell, run_name
 from framewatt.study.runtimes import ONNX_RUNTIME
@@ -42,6 +43,7 @@ RULES = (
     "look",
     "profile_run",
     "timeline",
+    "repeat_operators",
 )
 """The rules whose jobs are in Snakemake's graph only if they are due; such a job always runs."""
 
@@ -63,7 +65,7 @@ class Due:
         weights: by model.
         exports, checks: by model or `<model>/<precision>`.
         parity: by model that is compared with the same one in another framework.
-        profiles, timelines: by cell.
+        profiles, timelines, repeated: by cell.
         runs: by `<cell>/<repetition>`; while the number of blocks is open, of all blocks that there may be.
         blocks: how many there are, or after which of them the stopping rule still looks.
     """
@@ -78,6 +80,7 @@ class Due:
     parity: Mapping[str, str] = field(default_factory=dict)
     profiles: Mapping[str, str] = field(default_factory=dict)
     timelines: Mapping[str, str] = field(default_factory=dict)
+    repeated: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, str] = field(default_factory=dict)
     blocks: Blocks = field(default_factory=Blocks)
 
@@ -190,10 +193,14 @@ def _stages(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> dict
             made, (rule, rule), folder, record, lambda name: known.start_of(cells[name], *_started_from(cells[name]))
         )
 
+    timelines = of_cells(hashes.timelines, "timeline", "timelines/{}", TIMELINE_RECORD)
+    repeated = of_cells(hashes.repeated, "repeat_operators", "repeated/{}", REPEATED_RECORD)
+    # Which operators are repeated is chosen by the timeline.
+    chosen_anew = {name: "after another timeline" for name in timelines if name in hashes.repeated}
     return {
         **{"weights": weights, "exports": exports, "checks": checks, "parity": parity},
         "profiles": of_cells(hashes.profiles, "profile_run", "profiled/{}", PROFILE_RECORD),
-        "timelines": of_cells(hashes.timelines, "timeline", "timelines/{}", TIMELINE_RECORD),
+        **{"timelines": timelines, "repeated": {**chosen_anew, **repeated}},
     }
 
 

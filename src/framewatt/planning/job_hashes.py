@@ -158,6 +158,14 @@ class JobHashes:
             for name, cell in jobs.timeline_cells_of(self.study).items()
         }
 
+    @cached_property
+    def repeated(self) -> dict[str, str]:
+        """Of operators that are repeated alone, by cell."""
+        return {
+            name: self._of_run(jobs.repeated_job(self.study, cell, 1), cell, idle=self.idle)
+            for name, cell in jobs.repeated_cells_of(self.study).items()
+        }
+
     def _run(self, cell: Cell, repetition: int) -> str:
         return self._of_run(jobs.measure_job(self.study, cell, repetition, 1), cell, idle=self.idle)
 

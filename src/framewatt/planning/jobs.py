@@ -11,8 +11,8 @@ from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
-from framewatt.study.profiled import profiled_cells, timeline_cells
-from framewatt.study.purpose import MEASURE, PROFILE, TIMELINE
+from framewatt.study.profiled import profiled_cells, repeated_cells, timeline_cells
+from framewatt.study.purpose import MEASURE, PROFILE, REPEAT, TIMELINE
 from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.training import training_of
@@ -249,6 +249,20 @@ def timeline_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     measured = measure_job(study, cell, 1, attempt)
     kept = {name: value for name, value in measured.items() if name not in _UNMEASURED}
     return {**kept, "purpose": TIMELINE, "instruments": measured["instruments"]}
+
+
+def repeated_cells_of(study: AnyStudy) -> dict[str, Cell]:
+    """The cells whose operators are repeated alone, by name."""
+    return repeated_cells(study.settings, study.measured_cells)
+
+
+def repeated_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+    """Repeating a cell's operators: the program of its timeline, and `operators`, how many of them."""
+    return {
+        **timeline_job(study, cell, attempt),
+        "purpose": REPEAT,
+        "operators": study.settings["repeated_operators"],
+    }
 
 
 def environments_of(study: AnyStudy) -> Iterable[str]:

@@ -19,6 +19,7 @@ class Innermost:
         kinds: operators with their API.
         kind: (m,), place in `kinds`.
         start_ns, end_ns: (m,), on the profiler's clock.
+        thread: (m,), as the spans have it.
         calls: (kinds,), spans of each kind.
     """
 
@@ -26,6 +27,7 @@ class Innermost:
     kind: NDArray[np.int64]
     start_ns: NDArray[np.float64]
     end_ns: NDArray[np.float64]
+    thread: NDArray[np.int64]
     calls: NDArray[np.int64]
 
 
@@ -54,7 +56,7 @@ def innermost(spans: Spans, *, on_gpu: bool = False) -> Innermost:
     words = spans.words.tolist()
     places: dict[Kind, int] = {}
     calls: list[int] = []
-    pieces: list[tuple[int, float, float]] = []
+    pieces: list[tuple[int, float, float, int]] = []
     order = _in_order(spans, on_gpu)
     name, api = _named(spans, on_gpu)
     columns = (spans.thread, name, api, spans.start_ns, spans.end_ns)
@@ -66,7 +68,7 @@ def innermost(spans: Spans, *, on_gpu: bool = False) -> Innermost:
         while stack and stack[-1][1] <= until:
             kind, end, since = stack.pop()
             if end > since:
-                pieces.append((int(kind), since, end))
+                pieces.append((int(kind), since, end, last))
             if stack:
                 stack[-1][2] = max(end, since)
 
@@ -79,7 +81,7 @@ def innermost(spans: Spans, *, on_gpu: bool = False) -> Innermost:
         if stack:
             kind, outer, since = stack[-1]
             if start > since:
-                pieces.append((int(kind), since, start))
+                pieces.append((int(kind), since, start, last))
             end = min(until, outer)
         key = (words[called], words[by])
         place = places.setdefault(key, len(places))
@@ -88,8 +90,9 @@ def innermost(spans: Spans, *, on_gpu: bool = False) -> Innermost:
         calls[place] += 1
         stack.append([place, end, start])
     close(float("inf"))
-    array = np.array(pieces, np.float64).reshape(-1, 3)
-    return Innermost(tuple(places), array[:, 0].astype(np.int64), array[:, 1], array[:, 2], np.array(calls, np.int64))
+    array = np.array(pieces, np.float64).reshape(-1, 4)
+    kind_of, thread_of = (array[:, column].astype(np.int64) for column in (0, 3))
+    return Innermost(tuple(places), kind_of, array[:, 1], array[:, 2], thread_of, np.array(calls, np.int64))
 
 
 def _in_order(spans: Spans, on_gpu: bool) -> NDArray[np.int64]:

@@ -14,17 +14,16 @@ from framewatt.base.spreadsheet import read_csv
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
 from framewatt.meters.trace import Trace
 from framewatt.meters.trace_file import read_trace
-from framewatt.profiling.clock import Clock, clock_of
+from framewatt.profiling.clock import Clock
 from framewatt.profiling.families import UNTOLD, family_of
-from framewatt.profiling.intervals import WindowTime, intervals_of
+from framewatt.profiling.intervals import intervals_of
 from framewatt.profiling.joules import BETWEEN, OperatorJoules, join
-from framewatt.profiling.nesting import Innermost, Kind, innermost, steps_without
+from framewatt.profiling.nesting import Innermost, Kind, steps_without
+from framewatt.profiling.recorded import Recorded, is_gpu
 from framewatt.profiling.timeline import Timeline
 from framewatt.runs.profiling import PLAIN, PROFILED
-from framewatt.runs.spans_file import read_spans
-from framewatt.runs.timelines import POWER, RECORD, SPANS
+from framewatt.runs.timelines import POWER, RECORD
 from framewatt.witness.judgement import told_of_disturbance
-from framewatt.workloads.profilers import STEP
 
 RESOLVED = 0.5
 """Largest relative standard uncertainty of a row of its own; operators beyond it are one row together."""
@@ -34,9 +33,6 @@ SHORTEST_PERIODS = SHORTEST_WINDOW_PERIODS
 
 _ALIKE = 0.01
 """Largest relative difference of a window's joules in the trace, which is cut at its edges, and in the record."""
-
-_GPU = "gpu:"
-"""What names of domains begin with that are GPUs."""
 
 OPERATOR, API = "operator", "api"
 """What a row is of."""
@@ -88,31 +84,42 @@ class CellJoules:
 
 
 def joules_of(folder: Path) -> list[CellJoules]:
+    """Joules of a timeline, see `joules_in`."""
+    return joules_in(Recorded.of(folder), read_trace(folder / POWER))
+
+
+def opened(folder: Path) -> tuple[Recorded, list[CellJoules]]:
+    """A timeline and its joules.
+
+    Raises:
+        FramewattError: there is no timeline whose joules are known.
+    """
+    record = read_json(folder / RECORD)
+    if record["status"] != "ok":
+        raise FramewattError(f"operators: found no timeline ({record['reason']}); allowed: one, of the same cell")
+    recorded = Recorded.of(folder)
+    return recorded, joules_in(recorded, read_trace(folder / POWER))
+
+
+def joules_in(recorded: Recorded, trace: Trace) -> list[CellJoules]:
     """Joules of a timeline, in every domain whose energy is valid.
 
     Args:
-        folder: of the timeline, which is ok.
+        recorded: the timeline.
+        trace: what the meters gave meanwhile.
 
     Raises:
-        FramewattError: the clocks cannot be brought together, or no domain's energy is valid.
+        FramewattError: no domain's energy is valid, or the trace does not give it.
     """
-    record = read_json(folder / RECORD)
-    window = record["passes"][PROFILED]["window"]
-    spans, trace = read_spans(folder / SPANS), read_trace(folder / POWER)
-    steps = spans.words[spans.name] == STEP
-    clock = clock_of(np.column_stack((spans.start_ns[steps], spans.end_ns[steps])), spans.steps_ns)
-    time = WindowTime([tuple(part) for part in window["spans_monotonic_ns"]])
-    inners = {on_gpu: innermost(spans, on_gpu=on_gpu) for on_gpu in (False, True)}
-    lines = {on_gpu: _within(inner, clock, time) for on_gpu, inner in inners.items()}
+    window = recorded.record["passes"][PROFILED]["window"]
     valid = {domain: energy for domain, energy in window["domains"].items() if energy["valid"]}
     # A GPU's joules are those of what ran on it, which not every profiler shows.
-    unseen = tuple(domain for domain in valid if domain.startswith(_GPU) and not spans.on_gpu.any())
+    unseen = tuple(domain for domain in valid if is_gpu(domain) and not recorded.spans.on_gpu.any())
     found = []
     for domain, energy in valid.items():
         if domain not in unseen:
-            on_gpu = domain.startswith(_GPU)
-            joined = _joined(lines[on_gpu], inners[on_gpu], trace, time, clock, domain, energy)
-            found.append(replace(joined, empty_steps=steps_without(spans), unseen=unseen))
+            joined = _joined(recorded, trace, domain, energy)
+            found.append(replace(joined, empty_steps=steps_without(recorded.spans), unseen=unseen))
     if not found:
         reasons = [reason for energy in window["domains"].values() for reason in energy["reasons"]]
         reasons += [f"the profiler shows nothing of {domain}" for domain in unseen]
@@ -120,25 +127,18 @@ def joules_of(folder: Path) -> list[CellJoules]:
     return found
 
 
-def _within(inner: Innermost, clock: Clock, time: WindowTime) -> Timeline:
+def _within(recorded: Recorded, inner: Innermost) -> Timeline:
     """The operators on the window's time."""
-    start, end = (time.of(clock.monotonic_s(edge) - 1e-9 * time.zero_ns) for edge in (inner.start_ns, inner.end_ns))
+    start, end = (recorded.of_window(edge) for edge in (inner.start_ns, inner.end_ns))
     names = tuple(f"{operator} in {api}" for operator, api in inner.kinds)
-    return Timeline(names, inner.kind, start, end).within(0.0, time.length_s)
+    return Timeline(names, inner.kind, start, end).within(0.0, recorded.time.length_s)
 
 
-def _joined(
-    line: Timeline,
-    inner: Innermost,
-    trace: Trace,
-    time: WindowTime,
-    clock: Clock,
-    domain: str,
-    energy: Mapping[str, Any],
-) -> CellJoules:
+def _joined(recorded: Recorded, trace: Trace, domain: str, energy: Mapping[str, Any]) -> CellJoules:
+    inner, clock = recorded.inner_of(domain), recorded.clock
     wanted = (domain, energy["instrument"], energy["source"])
     index = next(i for i, one in enumerate(trace.channels) if (one.domain, one.instrument, one.quantity) == wanted)
-    intervals = intervals_of(trace.channels[index], *trace.of(index), time, 1e-9 * clock.uncertainty_ns)
+    intervals = intervals_of(trace.channels[index], *trace.of(index), recorded.time, 1e-9 * clock.uncertainty_ns)
     # The window's energy is the record's, which knows of more than the readings at its edges.
     intervals = replace(intervals, uncertainty_j=energy["energy_uncertainty_j"])
     found_j, told_j = float(intervals.energy_j.sum()), energy["energy_gross_j"]
@@ -147,7 +147,7 @@ def _joined(
             f"operators: found {found_j:.4g} J of {domain} in the trace and {told_j:.4g} J in the record; "
             "allowed: a trace that covers the window"
         )
-    joules = join(line, intervals)
+    joules = join(_within(recorded, inner), intervals)
     channel = trace.channels[index]
     shortest_s = SHORTEST_PERIODS * max(channel.period_s, channel.update_period_s)
     return CellJoules(

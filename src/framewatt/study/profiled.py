@@ -33,6 +33,16 @@ def timeline_cells(settings: Mapping[str, Any], cells: Iterable[Cell]) -> dict[s
     return {name: cell for name, cell in _programs(cells).items() if rate_of(cell.to_dict().get("load")) is None}
 
 
+def repeated_cells(settings: Mapping[str, Any], cells: Iterable[Cell]) -> dict[str, Cell]:
+    """The cells whose operators are repeated alone, by name: those that have a timeline, where the study asks for it.
+
+    Args:
+        settings: of the study.
+        cells: its cells.
+    """
+    return timeline_cells(settings, cells) if settings.get("repeated_operators") else {}
+
+
 def _programs(cells: Iterable[Cell]) -> dict[str, Cell]:
     """Cells that are programs in Python, by name; of those that differ in the state of caches alone, the first."""
     found: dict[tuple[Any, ...], Cell] = {}

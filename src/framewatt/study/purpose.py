@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-MEASURE, PROFILE, TIMELINE = "measure", "profile", "timeline"
+MEASURE, PROFILE, TIMELINE, REPEAT = "measure", "profile", "timeline", "repeat"
 
 WINDOWS, PROGRAM = "windows", "program"
 """What a profile is of: the primary windows alone, or everything from the first import on, as georgiou2022 has it."""

@@ -134,6 +134,11 @@ def load_study(
             f"{path}: instruments.meters: found auto with fallback {instruments['fallback']}; "
             "allowed: auto only with fallback: estimate, else a list of meters"
         )
+    if settings["repeated_operators"] and not settings["operators"]:
+        raise FramewattError(
+            f"{path}: repeated_operators: found {settings['repeated_operators']} with operators: false; "
+            "allowed: 0, or operators: true, by whose joules they are chosen"
+        )
     usual = _usual_levels(settings, processors)
     _check_compared(settings["statistics"]["compare"], usual, str(path))
     own = own_models(path, settings)

@@ -10,6 +10,7 @@ from framewatt.profiling.advice import advice
 from framewatt.profiling.operators import API, OPERATOR
 from framewatt.profiling.planned import OPERATOR_TABLES
 from framewatt.tables.columns import ESTIMATED, Show, table_of, text_of
+from framewatt.tables.repeated import repeated_table
 from framewatt.tables.table import Table, significant, text, with_ends
 
 _OF = {"operators": (OPERATOR, "Operator"), "apis": (API, "API")}
@@ -33,13 +34,15 @@ def operator_tables(paths: Sequence[str], runs: pd.DataFrame) -> list[Table]:
     """All of them, as a report shows them; none where a study has no timeline.
 
     Args:
-        paths: of joules.csv and timelines.csv; empty where there are none.
+        paths: of joules.csv and timelines.csv, and of repeated.csv where operators were repeated alone; empty where
+            there are none.
         runs: the runs frame.
     """
     if not paths:
         return []
-    joules, about = map(read_csv, paths)
-    return [operator_table(name, joules, about, runs) for name in OPERATOR_TABLES]
+    joules, about, *repeated = map(read_csv, paths)
+    told = [operator_table(name, joules, about, runs) for name in OPERATOR_TABLES]
+    return [*told, *map(repeated_table, repeated)]
 
 
 def _joules(name: str, joules: pd.DataFrame) -> Table:

@@ -25,7 +25,7 @@ VARIABLES = {"mxnet": {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_E
 """By engine, variables under which its profiler shows single operators: MXNet would run, and show, them in bulk."""
 
 
-_LONGEST = 300
+LONGEST = 300
 """Characters of a name or of shapes that are kept."""
 
 
@@ -120,7 +120,7 @@ class Spans:
         threads: dict[int, int] = {}
         rows = [
             (
-                *(places.setdefault(text[:_LONGEST], len(places)) for text in (one.name, one.api, one.shapes)),
+                *(places.setdefault(text[:LONGEST], len(places)) for text in (one.name, one.api, one.shapes)),
                 threads.setdefault(one.thread, len(threads)),
             )
             for one in listed

@@ -13,6 +13,7 @@ from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.prepare.examples_file import NAME as EXAMPLES
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
+from framewatt.runs.repeated import RECORD as REPEATED_RECORD
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 
 _ONCE = (METADATA, "CITATION.cff", ".zenodo.json", "identity.json", "changes.diff")
@@ -20,7 +21,7 @@ _ONCE = (METADATA, "CITATION.cff", ".zenodo.json", "identity.json", "changes.dif
 _RESULTS = re.compile(
     r"plan/(plan|repetitions)\.json|stopping/stopping\.(json|csv)|calibrate/(idle|idle_after|idle_[0-9a-f]+|instruments)\.json|measure/.+"
     r"|aggregate/(runs|epochs|functions)\.(csv|parquet)|profile/(profiles\.csv|(functions|calls)\.parquet)"
-    r"|operators/(joules|timelines)\.csv"
+    r"|operators/(joules|timelines|repeated)\.csv"
     r"|(statistics|tables|figures|replication|authors)/([^/]+/)?[^/]+\.(csv|md|tex|svg|pdf|png)"
     r"|report/(report\.html|complete\.txt)"
 )
@@ -28,7 +29,7 @@ _RESULTS = re.compile(
 
 _STAGES = re.compile(
     r"train/[^/]+/(train|examples)\.json|export/.+/(onnx/export|check/check)\.json|parity/[^/]+/sheet/parity\.json|profiled/[^/]+/profile\.json"
-    r"|timelines/[^/]+/(timeline\.json|spans\.parquet|power\.parquet)"
+    r"|timelines/[^/]+/(timeline\.json|spans\.parquet|power\.parquet)|repeated/[^/]+/(repeated\.json|power\.parquet)"
 )
 
 
@@ -69,7 +70,8 @@ def _of_results(package: Opened, name: str) -> bool:
     if _STAGES.fullmatch(inside) and isinstance(package.planned, JobHashes):
         # Packages from before took in what an earlier form of their study had left.
         record = inside.replace(f"/{EXAMPLES}", f"/{TRAIN_RECORD}")
-        if record.startswith("timelines/"):
-            record = f"{record.rpartition('/')[0]}/{TIMELINE_RECORD}"
+        for folder, kept in (("timelines", TIMELINE_RECORD), ("repeated", REPEATED_RECORD)):
+            if record.startswith(f"{folder}/"):
+                record = f"{record.rpartition('/')[0]}/{kept}"
         return "sources" not in package.told_plan or record in records_of_stages(package.planned)
     return bool(_RESULTS.fullmatch(inside))

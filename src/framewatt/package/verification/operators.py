@@ -4,13 +4,17 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pandas as pd
+
 from framewatt.base.spreadsheet import read_csv
 from framewatt.package.verification.opened import Opened
 from framewatt.planning import jobs
 from framewatt.profiling.operators import KEYS, frame_of
+from framewatt.profiling.repeated import KEYS as REPEATED_KEYS
+from framewatt.profiling.repeated import frame_of as repeated_frame
 from framewatt.study.study import Study
 
-JOULES, ABOUT = "operators/joules.csv", "operators/timelines.csv"
+JOULES, ABOUT, REPEATED = (f"operators/{name}.csv" for name in ("joules", "timelines", "repeated"))
 
 _ALIKE = 0.01
 """Largest relative difference of a number counted on another machine: a search for the likeliest spreads ends where it
@@ -28,6 +32,7 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
         yield f"{JOULES}: not there, of a study that tells joules by operator"
         return
     frame, about = frame_of([package.results / "timelines" / cell for cell in cells])
+    yield from _repeated_problems(package, study)
     told = {(row["cell"], row["status"]) for row in read_csv(package.results / ABOUT).to_dict("records")}
     if told != (found := {(row["cell"], row["status"]) for row in about}):
         yield f"{ABOUT}: it says {sorted(told)}, timelines give {sorted(found)}"
@@ -42,6 +47,44 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
         for name in ("seconds", "energy_j", "uncertainty_j", "calls"):
             if not _alike(row, gives[key], name):
                 yield f"{JOULES}: {', '.join(map(str, key))}: {name} is {row[name]}, timelines give {gives[key][name]}"
+
+
+def _repeated_problems(package: Opened, study: Study) -> Iterator[str]:
+    """Comparisons with operators that were repeated alone which do not follow from traces, or are missing."""
+    cells = jobs.repeated_cells_of(study)
+    if not cells:
+        return
+    if not (package.results / REPEATED).is_file():
+        yield f"{REPEATED}: not there, of a study that repeats operators alone"
+        return
+    folders = ([package.results / name / cell for cell in cells] for name in ("timelines", "repeated"))
+    says, gives = (_by_key(one) for one in (read_csv(package.results / REPEATED), repeated_frame(*folders)))
+    if says.keys() != gives.keys():
+        yield f"{REPEATED}: it has {len(says)} rows, records and traces give {len(gives)}, or others"
+        return
+    for key, row in says.items():
+        for name in _REPEATED:
+            if not _both(row[name], gives[key][name]):
+                where = ", ".join(str(one) for one in key if one)
+                yield f"{REPEATED}: {where}: {name} is {row[name]}, records and traces give {gives[key][name]}"
+
+
+_REPEATED = (
+    *("calls", "covered_percent", "covered_s_percent", "joined_s", "joined_j", "joined_uncertainty_j"),
+    *("repeated_s", "repeated_j", "repeated_uncertainty_j", "ratio", "ratio_low", "ratio_high"),
+)
+
+
+def _by_key(frame: pd.DataFrame) -> dict[tuple[str, ...], dict[str, Any]]:
+    rows = frame.to_dict("records")
+    return {tuple("" if pd.isna(row[key]) else str(row[key]) for key in REPEATED_KEYS): row for row in rows}
+
+
+def _both(says: Any, gives: Any) -> bool:
+    if pd.isna(says) or pd.isna(gives):
+        return bool(pd.isna(says) and pd.isna(gives))
+    # Uncertainties, and so the ends of intervals, come from the same search as joules.
+    return math.isclose(says, gives, rel_tol=_ALIKE)
 
 
 def _alike(says: Mapping[str, Any], gives: Mapping[str, Any], name: str) -> bool:

@@ -10,6 +10,7 @@ from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.profiling import RECORD as PROFILE_RECORD
+from framewatt.runs.repeated import RECORD as REPEATED_RECORD
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 
 
@@ -39,4 +40,5 @@ def records_of_stages(hashes: JobHashes) -> dict[str, str]:
     found |= {f"parity/{name}/sheet/{PARITY_RECORD}": sha256 for name, sha256 in hashes.parity.items()}
     found |= {f"profiled/{name}/{PROFILE_RECORD}": sha256 for name, sha256 in hashes.profiles.items()}
     found |= {f"timelines/{name}/{TIMELINE_RECORD}": sha256 for name, sha256 in hashes.timelines.items()}
+    found |= {f"repeated/{name}/{REPEATED_RECORD}": sha256 for name, sha256 in hashes.repeated.items()}
     return found | {f"export/{name}/onnx/export.json": sha256 for name, sha256 in hashes.exports.items()}

@@ -9,10 +9,10 @@ from framewatt.workloads.contract import Workload
 from framewatt.workloads.onnxruntime.providers import open_session
 from framewatt.workloads.profilers import STEP, Span
 
-_RUN = "model_run"
+RUN = "model_run"
 """What the profile calls a run of the session, which is a step."""
 
-_NODE = "_kernel_time"
+NODE = "_kernel_time"
 API = "onnxruntime.InferenceSession.run"
 
 
@@ -42,11 +42,11 @@ class SessionProfiler:
         found, runs = [], 0
         for event in events:
             name, told = event["name"], event.get("args") or {}
-            if name == _RUN:
+            if name == RUN:
                 runs += 1
                 if runs > self._warm:
                     found.append(_span(STEP, "", "", event))
-            elif name.endswith(_NODE):
+            elif name.endswith(NODE):
                 shapes = json.dumps(told.get("input_type_shape", []))
                 found.append(_span(told.get("op_name", name), API, shapes, event))
         return found

@@ -34,13 +34,16 @@ _NEEDS = {
 """Likely missing requirement if a provider is in the build but does not start; its log says more."""
 
 
-def open_session(spec: Spec, path: Path, profile: Path | None = None) -> tuple[ort.InferenceSession, bool]:
+def open_session(
+    spec: Spec, path: Path, profile: Path | None = None, optimized: Path | None = None
+) -> tuple[ort.InferenceSession, bool]:
     """A session on the wanted provider, and whether that runs every node of the model.
 
     Args:
         spec: the provider, the threads it may use, and how far it may rewrite the graph.
         path: the exported model.
         profile: where the session's profile begins its name; None for a session without one.
+        optimized: where the graph that runs is written; None for nowhere.
 
     Raises:
         RuntimeError: the provider is not available, or ONNX Runtime replaced it by another.
@@ -53,7 +56,7 @@ def open_session(spec: Spec, path: Path, profile: Path | None = None) -> tuple[o
         )
     if spec.provider in _NEEDS and hasattr(ort, "preload_dlls"):
         ort.preload_dlls()
-    session, whole = _strict_if_possible(spec, path, profile)
+    session, whole = _strict_if_possible(spec, path, _options(spec, profile, optimized))
     used = session.get_providers()[0]
     if used != provider:
         needs = f"; allowed: {_NEEDS[spec.provider]}" if spec.provider in _NEEDS else ""
@@ -84,26 +87,40 @@ def nodes_by_provider(spec: Spec, path: Path, feed: Mapping[str, Any]) -> dict[s
     return {provider: dict(sorted(kinds.items())) for provider, kinds in sorted(found.items())}
 
 
-def _strict_if_possible(spec: Spec, path: Path, profile: Path | None) -> tuple[ort.InferenceSession, bool]:
+def open_node(spec: Spec, model: bytes) -> ort.InferenceSession:
+    """A session on a graph as it is, of a node that another session's graph has.
+
+    Args:
+        spec: as of that session.
+        model: the graph, in ONNX's form.
+    """
+    options = _options(spec)
+    options.graph_optimization_level = GRAPH_OPTIMIZATION["disabled"]
+    return ort.InferenceSession(model, options, providers=[PROVIDERS[spec.provider], PROVIDERS["cpu"]])
+
+
+def _strict_if_possible(spec: Spec, path: Path, options: ort.SessionOptions) -> tuple[ort.InferenceSession, bool]:
     """A session with all nodes on the provider; if impossible, one with others, which the record then lists.
 
     ONNX Runtime has no specific exception for an impossible strict session; other errors of the model or the provider
     are raised again by the second try.
     """
     if spec.provider != "cpu":
-        options = _options(spec, profile)
-        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+        options.add_session_config_entry(_STRICT, "1")
         try:
             return ort.InferenceSession(path, options, providers=_wanted(spec, path, strict=True)), True
-        except Exception:  # noqa: S110  # the docstring says why nothing is lost
-            pass
-    return ort.InferenceSession(
-        path, _options(spec, profile), providers=_wanted(spec, path, strict=False)
-    ), spec.provider == "cpu"
+        except Exception:  # the docstring says why nothing is lost
+            options.add_session_config_entry(_STRICT, "0")
+    return ort.InferenceSession(path, options, providers=_wanted(spec, path, strict=False)), spec.provider == "cpu"
 
 
-def _options(spec: Spec, profile: Path | None) -> ort.SessionOptions:
+_STRICT = "session.disable_cpu_ep_fallback"
+
+
+def _options(spec: Spec, profile: Path | None = None, optimized: Path | None = None) -> ort.SessionOptions:
     options = ort.SessionOptions()
+    if optimized:
+        options.optimized_model_filepath = str(optimized)
     if profile:
         options.enable_profiling = True
         options.profile_file_prefix = str(profile)

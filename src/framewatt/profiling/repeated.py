@@ -1,0 +1,144 @@
+"""Operators repeated alone beside their joules in the program, as the timeline has them: two ways that should agree.
+
+What is repeated is a call as the program makes it, with all that the operator calls and launches. So the joined side is
+not a row of innermost operators, but what of all of them lies in such calls: of each kind's joules the share of its
+seconds that do, as the model of the join has it. Both sides have the machine's floor in them, for as long as a call
+lasts.
+"""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.spreadsheet import read_csv
+from framewatt.energy.accounts import energies_of
+from framewatt.meters.trace_file import read_trace
+from framewatt.profiling.alone import whole
+from framewatt.profiling.beside import Beside
+from framewatt.profiling.called import called_in
+from framewatt.profiling.operators import OPERATOR, CellJoules, opened, resolved
+from framewatt.runs.repeated import POWER, RECORD, read_repeated
+
+COLUMNS = (
+    *("cell", "engine", "phase", "domain", "estimated", "by", "operator", "shapes"),
+    *("calls", "covered_percent", "covered_s_percent"),
+    *("joined_s", "repeated_s", "joined_j", "joined_uncertainty_j", "repeated_j", "repeated_uncertainty_j"),
+    *("ratio", "ratio_low", "ratio_high", "agree", "reason", "flags"),
+)
+"""A row an operator of a cell, and one of each kind of its calls.
+
+Seconds and joules are of a call, uncertainties standard ones; `ratio` is joined over repeated, with an interval of
+95 %, `agree` whether it holds 1.
+"""
+
+KEYS = ("cell", "domain", "by", "operator", "shapes")
+"""Columns that tell rows apart."""
+
+_ALL = {"by": OPERATOR, "operator": "all operators", **whole(0.0)}
+"""Of a cell that has none of its own to name."""
+
+_NONE_TOLD = "cannot be repeated: the timeline tells no operator apart that the program calls"
+
+_ALIKE = 1e-4
+"""Largest relative difference of a loop's joules in the trace and in the record."""
+
+
+def frame_of(timelines: Sequence[Path], repeated: Sequence[Path]) -> pd.DataFrame:
+    """Both ways side by side (COLUMNS), of all cells of a study.
+
+    Args:
+        timelines: folders, named by their cells.
+        repeated: folders, in the same order.
+    """
+    rows = [row for pair in zip(timelines, repeated, strict=True) for row in _rows_of_cell(*pair)]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _rows_of_cell(timeline: Path, folder: Path) -> list[dict[str, Any]]:
+    try:
+        record = read_repeated(folder / RECORD)
+    except FramewattError as error:
+        return [{"cell": folder.name, "by": OPERATOR, "reason": f"{error}"}]
+    if record["status"] != "ok":
+        return [{"cell": folder.name, "by": OPERATOR, "reason": record["reason"]}]
+    about = {"cell": folder.name, **{name: record[name] for name in ("engine", "phase")}}
+    try:
+        recorded, domains = opened(timeline)
+        if record["cannot"]:
+            return [row for found in domains for row in _not_repeated(about, record, found)]
+        if not record["cases"]:
+            return [{**about, **_ALL, "domain": found.domain, "reason": _NONE_TOLD} for found in domains]
+        check_trace(record, folder / POWER)
+        both = [(called_in(recorded, record["called"], found.domain), found) for found in domains]
+        return [row for called, found in both for row in Beside(record, called, found).rows(about)]
+    except (FramewattError, ValueError) as error:
+        return [{**about, "by": OPERATOR, "reason": f"{error}"}]
+
+
+def failed_repetitions(paths: Iterable[str | Path], accepted: Container[str]) -> list[str]:
+    """Cells of which no operator was compared, since all of it failed; each with its reason, in a line.
+
+    Args:
+        paths: the file of both ways (COLUMNS); none where a study repeats nothing.
+        accepted: names of cells that the study may end without.
+    """
+    rows = [row for path in paths for row in read_csv(path).to_dict("records")]
+    failed = [row for row in rows if pd.isna(row["operator"]) and row["cell"] not in accepted]
+    return [f"operators of {row['cell']} alone: {row['reason']}" for row in failed]
+
+
+def _not_repeated(about: Mapping[str, Any], record: Mapping[str, Any], found: CellJoules) -> list[dict[str, Any]]:
+    """The cell's largest rows, with the reason why none of them was repeated."""
+    joules, members = resolved(found, lambda kind: kind[0])
+    told = {**about, "domain": found.domain, "estimated": found.estimated, "by": OPERATOR, "reason": record["cannot"]}
+    operators = {kind[0] for kind in found.kinds}
+    rows: list[dict[str, Any]] = []
+    columns = (joules.names, members, joules.seconds, joules.energy_j, joules.uncertainty_j)
+    for name, places, seconds, energy_j, unsure_j in zip(*columns, strict=True):
+        calls = sum(int(found.calls[place]) for place in places if place < len(found.kinds))
+        if name in operators and calls and len(rows) < record["operators"]:
+            each = {"joined_s": seconds, "joined_j": energy_j, "joined_uncertainty_j": unsure_j}
+            per_call = {key: value / calls for key, value in each.items()}
+            rows.append({**told, "operator": name, "calls": calls, **whole(0.0), **per_call})
+    return rows or [{**told, **_ALL}]
+
+
+def check_trace(record: Mapping[str, Any], path: Path) -> None:
+    """Check that the trace gives the joules of every loop.
+
+    Args:
+        record: of repeated operators.
+        path: of their trace.
+
+    Raises:
+        FramewattError: it does not.
+    """
+    loops = [loop for case in record["cases"] for loop in case["loops"]]
+    if not loops:
+        return
+    trace = read_trace(path)
+    spans = [(loop["start_monotonic_ns"], loop["end_monotonic_ns"]) for loop in loops]
+    for index, channel in enumerate(trace.channels):
+        name = (channel.domain, channel.instrument, channel.quantity)
+        told = [
+            loop["domains"][channel.domain]
+            if (one := loop["domains"].get(channel.domain))
+            and (channel.domain, one["instrument"], one["source"]) == name
+            else None
+            for loop in loops
+        ]
+        if not any(told):
+            continue
+        for says, gives in zip(told, energies_of(channel, *trace.of(index), spans), strict=True):
+            if says and says["valid"] and not _near(says["energy_gross_j"], gives.energy_j):
+                raise FramewattError(
+                    f"operators: found {says['energy_gross_j']} J of {channel.domain} in the record of a loop and "
+                    f"{gives.energy_j} J in the trace; allowed: the same"
+                )
+
+
+def _near(says: float, gives: float | None) -> bool:
+    return gives is not None and abs(says - gives) <= _ALIKE * max(abs(says), abs(gives))

@@ -1,0 +1,70 @@
+"""Arguments of PyTorch's operators, written down in one process and made again in another."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checkout import ROOT, python_of
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        [python_of("torch"), Path(__file__).with_name("arguments_of_torch.py"), tmp_path_factory.mktemp("captured")],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def one(calls: list[dict[str, Any]], name: str, shapes: str | None = None) -> dict[str, Any]:
+    (found,) = (call for call in calls if call["name"] == f"aten::{name}" and shapes in (None, call["shapes"]))
+    return found
+
+
+def test_shapes_strides_and_types_are_those_of_the_program(calls: list[dict[str, Any]]) -> None:
+    found = one(calls, "convolution")
+    assert found["shapes"] == "[[2, 8, 6, 6], [4, 4, 3, 3]]"
+    image, weight, bias, *rest = found["arguments"]
+    assert (image["shape"], image["strides"]) == ([2, 8, 6, 6], [288, 1, 48, 8])
+    assert (weight["shape"], weight["dtype"]) == ([4, 4, 3, 3], "torch.float32")
+    assert bias is None
+    assert rest == [[2, 2], [1, 1], [1, 1], False, [0, 0], 2]
+    expanded, wide = one(calls, "add")["arguments"]
+    assert expanded["strides"] == [1, 0]
+    assert wide["dtype"] == "torch.float64"
+
+
+def test_the_backward_pass_is_seen_too_with_lists_and_flags(calls: list[dict[str, Any]]) -> None:
+    backward = one(calls, "convolution_backward")
+    assert backward["reason"] is None
+    assert backward["arguments"][0]["strides"] == [0, 0, 0, 0]
+    assert backward["arguments"][-1] == [True, True, False]
+
+
+def test_steps_are_counted_apart(calls: list[dict[str, Any]]) -> None:
+    assert {tuple(call["calls"]) for call in calls} == {(1, 1)}
+
+
+def test_numbers_are_drawn_and_integers_are_those_of_the_program(calls: list[dict[str, Any]]) -> None:
+    table, places = one(calls, "embedding")["arguments"]
+    assert places["values"] == [[4, 0], [1, 1]]
+    assert 0.5 < table["spread"] < 1.5
+    both = one(calls, "cat")["arguments"][0]
+    assert [part["shape"] for part in both] == [[5, 3], [2, 3]]
+    mean, variance = one(calls, "native_batch_norm")["arguments"][3:5]
+    assert mean["least"] < 0 < variance["least"]
+    assert one(calls, "clamp")["arguments"][1:] == ["-inf", "1.0"]
+
+
+def test_what_would_be_other_work_each_time_is_refused_with_its_reason(calls: list[dict[str, Any]]) -> None:
+    assert one(calls, "mul_")["reason"] == "it changes its argument self, so that its numbers would grow or vanish"
+    assert one(calls, "copy_", "[[3], [3]]")["reason"] is None
+    assert "is a tensor that is not strided (torch.sparse_coo)" in one(calls, "_sparse_addmm")["reason"]
