@@ -129,7 +129,7 @@ class Model:
         more_w = more[0] * self.mean_w if more else 0.0
         if design.overlaps is not None:
             noise = noise + design.overlaps.brief_s2 * more_w**2
-        precision, before = self._prior(spread * self.mean_w, more_w, numbers)
+        precision, before, sets_determinant = self._prior(spread * self.mean_w, more_w, numbers)
         left = self.energy_j - self._columns @ before
         by_call = diags(1 / noise) @ scaled
         inner = (
@@ -154,8 +154,7 @@ class Model:
         of_calls = through[:, -1] - through[:, :-1] @ step
         determinants = 2 * float(np.log(np.diag(factor[0])).sum() - np.log(scale).sum()) + float(np.log(noise).sum())
         determinants += _log_determinant(kinds, self.mean_w, spread * self.mean_w)
-        if more:
-            determinants += 2 * (len(before) - 1 - kinds) * float(np.log(more_w))
+        determinants += sets_determinant
         if inner:
             determinants += float(np.log(np.abs(inner.U.diagonal())).sum()) + 2 * calls * float(np.log(differ))
         quadratic = float(left @ (left / noise) - step @ right - of_calls @ right_calls)
@@ -177,24 +176,28 @@ class Model:
         )
         return found, -0.5 * (determinants + quadratic)
 
-    def _prior(self, spread_w: float, more_w: float, numbers: Floats) -> tuple[Floats, Floats]:
-        """Inverse of the prior covariance of floor, kinds and columns, and their means."""
+    def _prior(self, spread_w: float, more_w: float, numbers: Floats) -> tuple[Floats, Floats, float]:
+        """Of floor, kinds and columns: inverse of the prior covariance, means, and the columns' log-determinant."""
         kinds, width = self.design.kinds, self._columns.shape[1]
-        precision, before = np.zeros((width, width)), np.zeros(width)
+        precision, before, determinant = np.zeros((width, width)), np.zeros(width), 0.0
         # Half of the power is the floor's, and half is on top of it, before anything was read.
         before[: 1 + kinds] = self.mean_w / 2
         precision[: 1 + kinds, : 1 + kinds] = _precision(kinds, self.mean_w, spread_w)
         if self.design.overlaps is not None:
             of_kind = self.design.overlaps.column_kind
-            precise = np.where(self.design.overlaps.column_level, 1 / _LEVELS_DIFFER**2, 1.0) / more_w**2
+            share = float(np.clip(numbers[4], -1, 1))
+            # If a share of what is unlike the mean is gone, so may be of the mean: one part of it for all of a level.
+            level_w = float(np.hypot(_LEVELS_DIFFER * more_w, share * self.mean_w))
+            sd_w = np.where(self.design.overlaps.column_level, level_w, more_w)
+            precise, determinant = 1 / sd_w**2, 2 * float(np.log(sd_w).sum())
             # A column is drawn around what is gone of its kind's power, as far as that is unlike the mean.
             gone = np.where(of_kind[:, None] >= 0, (of_kind[:, None] == np.arange(kinds)) - 1 / kinds, 0.0)
-            gone = float(np.clip(numbers[4], -1, 1)) * gone
+            gone = share * gone
             precision[1 + kinds :, 1 + kinds :] = np.diag(precise)
             precision[1 + kinds :, 1 : 1 + kinds] = precise[:, None] * gone
             precision[1 : 1 + kinds, 1 + kinds :] = (precise[:, None] * gone).T
             precision[1 : 1 + kinds, 1 : 1 + kinds] += gone.T @ (precise[:, None] * gone)
-        return precision, before
+        return precision, before, determinant
 
 
 def _positive(before: Floats, step: Floats, covariance: Floats, count: int) -> tuple[Floats, Floats]:
