@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from simulated.joules import FLOOR_W, METERS, Meter, Truth, program, read
+from simulated.joules import FLOOR_W, METERS, Machine, Meter, Truth, program, read
 
 from framewatt.profiling.joules import BETWEEN, Intervals, join
 from framewatt.profiling.timeline import Timeline
@@ -80,7 +80,7 @@ def test_true_joules_are_within_the_intervals(meter: str, streams: int) -> None:
     inside = []
     for seed in range(4):
         rng = np.random.default_rng([7, seed])
-        truth = program(rng, kinds=8, streams=streams, length_s=10.0)
+        truth = program(rng, 8, Machine("", streams), length_s=10.0)
         found = join(truth.timeline, read(rng, truth, METERS[meter]))
         inside += (np.abs(found.energy_j - truth.joules()) <= 1.96 * found.uncertainty_j).tolist()
         assert found.energy_j.sum() == pytest.approx(found.total_j, rel=1e-9)

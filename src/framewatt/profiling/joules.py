@@ -4,8 +4,9 @@ A meter is slower than most operators, so an interval between two of its updates
 with other mixtures tell the powers, see framewatt.profiling.powers.
 
 A kind's joules are those of its power, and its share of the floor's while it ran, equally shared by what ran at once;
-the floor's while nothing ran is "between operators". All are then conditioned on their sum, which is the energy that
-the meter gave for the window: nothing is counted twice, and nothing is lost.
+the floor's while nothing ran is "between operators". What the machine draws above its floor while several run is shared
+in proportion to what each draws alone. All are then conditioned on their sum, which is the energy that the meter gave
+for the window: nothing is counted twice, and nothing is lost.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from framewatt.profiling.powers import Design, Spreads, fitted, spreads_of
+from framewatt.profiling.design import Design
+from framewatt.profiling.overlaps import Overlaps
+from framewatt.profiling.powers import Model, Powers, Spreads
+from framewatt.profiling.spreads import spreads_of
 from framewatt.profiling.timeline import Timeline
 
 Floats = NDArray[np.float64]
@@ -112,11 +116,11 @@ def join(timeline: Timeline, intervals: Intervals) -> OperatorJoules:
         raise ValueError(f"found {len(intervals.energy_j)} intervals of a meter; allowed: at least 3")
     pooled = _Pooled.of(timeline, intervals)
     spreads = spreads_of(pooled.design(0.0), intervals.energy_j, intervals.digit_j)
-    energy_j, covariance = pooled.joules(spreads, 0.0)
+    energy_j, covariance = _mixed(spreads, pooled.joules([one for _, one in spreads], 0.0))
     cut = timeline.within(intervals.edges_s[0], intervals.edges_s[-1])
     if intervals.lag_uncertainty_s:
         shift = _STEPS_OF_EDGE * intervals.lag_uncertainty_s
-        late, early = (pooled.joules(spreads, sign * shift)[0] for sign in (1, -1))
+        late, early = (pooled.joules([spreads[0][1]], sign * shift)[0][0] for sign in (1, -1))
         by_lag = (late - early) / (2 * _STEPS_OF_EDGE)
         covariance = covariance + np.outer(by_lag, by_lag)
     window_s = float(intervals.edges_s[-1] - intervals.edges_s[0])
@@ -166,22 +170,67 @@ class _Pooled:
         names = tuple(name for name, brief in zip(cut.kinds, self.brief, strict=True) if not brief)
         return Timeline((*names, "brief") if self.brief.any() else names, self.place[cut.kind], cut.start_s, cut.end_s)
 
-    def joules(self, spreads: Spreads, shift_s: float) -> tuple[Floats, Floats]:
-        """(kinds + 1,), by kind and between, and their covariance, with the meter's times shifted."""
+    def joules(self, spreads: Sequence[Spreads], shift_s: float) -> list[tuple[Floats, Floats]]:
+        """(kinds + 1,), by kind and between, and their covariance, for each of some spreads, the times shifted."""
         intervals, cut, design = self.intervals, self._cut(shift_s), self.design(shift_s)
-        powers = fitted(design, intervals.energy_j, intervals.digit_j, spreads)
+        model = Model(design, intervals.energy_j, intervals.digit_j)
+        total_j = float(intervals.energy_j.sum())
+        return [_conditioned(*self._joules(cut, design, model.solved(one)[0]), total_j) for one in spreads]
+
+    def _joules(self, cut: Timeline, design: Design, powers: Powers) -> tuple[Floats, Floats]:
         kinds, calls = len(cut.kinds), len(design.long_kind)
-        of = np.zeros((kinds + 1, design.kinds + 1))
+        of = np.zeros((kinds + 1, 1 + design.kinds + len(powers.more_w)))
         of[:kinds, 0], of[kinds, 0] = cut.shares_s, design.length_s.sum() - cut.shares_s.sum()
         of[range(kinds), 1 + self.place] = cut.seconds
         long_s = np.asarray(design.long_s.sum(axis=0)).ravel()
         of_calls = csr_matrix((long_s, (cut.kind[design.long_at], range(calls))), (kinds + 1, calls))
-        energy_j, covariance = powers.joules(of, of_calls)
+        if design.overlaps is None:
+            energy_j, covariance = powers.joules(of, of_calls)
+        else:
+            energy_j, covariance = self._shared(cut, design.overlaps, powers, of, of_calls)
         # What short calls differ by, and by how much a brief kind is unlike the others, is in no power.
         short_j2 = (design.short_s2.sum(axis=0) * powers.call_sd_w**2)[self.place]
         own_j2 = np.where(self.brief, (powers.kind_sd_w * cut.seconds) ** 2, short_j2)
         covariance[range(kinds), range(kinds)] += own_j2
-        return _conditioned(energy_j, covariance, float(intervals.energy_j.sum()))
+        return energy_j, covariance
+
+    def _shared(
+        self, cut: Timeline, overlaps: Overlaps, powers: Powers, of: Floats, of_calls: csr_matrix
+    ) -> tuple[Floats, Floats]:
+        """Joules and their covariance where what ran at once shares what was drawn.
+
+        Args:
+            cut: the operators.
+            overlaps: what ran at once.
+            powers: of kinds and sets.
+            of: (kinds + 1, ...), seconds of floor and kinds, as if powers added.
+            of_calls: (kinds + 1, l), of long calls.
+        """
+        kinds, fitted = len(cut.kinds), len(powers.kind_w)
+        # Brief kinds share what is theirs together by their seconds.
+        together_s = np.bincount(self.place, cut.seconds, fitted)[self.place]
+        theirs = np.zeros((kinds, fitted))
+        theirs[range(kinds), self.place] = cut.seconds / np.where(together_s > 0, together_s, 1.0)
+        shared = overlaps.shared(powers.kind_w, powers.more_w, powers.more_sd_w)
+        beside = np.zeros_like(of)
+        beside[:kinds, 1 : 1 + fitted] = theirs * overlaps.seconds_of_kinds
+        alone_j = powers.joules(of - beside, of_calls)[0]
+        beside[:kinds, 1:] = theirs @ np.hstack((shared.by_kind, shared.by_column)) - beside[:kinds, 1:]
+        energy_j, covariance = alone_j, powers.joules(of + beside, of_calls)[1]
+        energy_j[:kinds] += theirs @ shared.energy_j
+        covariance[:kinds, :kinds] += theirs @ shared.covariance @ theirs.T
+        return energy_j, covariance
+
+
+def _mixed(spreads: Sequence[tuple[float, Spreads]], joules: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Joules and their covariance over spreads that are all likely."""
+    if len(joules) == 1:
+        return joules[0]
+    likely = np.array([share for share, _ in spreads])
+    each = np.array([energy_j for energy_j, _ in joules])
+    mean = likely @ each
+    covariance = np.tensordot(likely, np.array([one for _, one in joules]), 1)
+    return mean, covariance + (each - mean).T @ ((each - mean) * likely[:, None])
 
 
 def _conditioned(energy_j: Floats, covariance: Floats, total_j: float) -> tuple[Floats, Floats]:

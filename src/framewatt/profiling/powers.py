@@ -1,9 +1,10 @@
 """Powers of operators from a meter's intervals: a linear mixed model.
 
-The machine is taken to draw a floor, and each kind of operator a power of its own on top of it while it runs, also
-beside others; calls of a kind differ from each other:
+The machine is taken to draw a floor, and each kind of operator a power of its own on top of it while it runs; calls of
+a kind differ from each other, and what runs at once may draw more or less than its sum:
 
-    energy of interval k = floor * length of k + sum over calls of (power of its kind + its own) * seconds in k + error
+    energy of interval k = floor * length of k + sum over calls of (power of its kind + its own) * seconds in k
+                           + sum over sets of what runs at once of (what it draws more) * seconds in k + error
 
 Kinds are drawn from one distribution, calls of a kind from another, whose spreads the readings give as well, as they
 give the size of the error (predictions and their covariance as in Henderson, Biometrics 1975). A kind that is too short
@@ -12,113 +13,45 @@ as wide as the mean power of the window, and both spreads have one that keeps th
 2013): readings that are all alike tell none of them, and then the uncertainty is of that size, and not 0.
 
 What a call differs by is seen where the call is longer than an interval; of shorter ones it is part of the error.
+
+What a set draws more is the sum of a part for how many run at once, one for each kind beside so many, and one of its
+own (framewatt.profiling.overlaps), drawn from distributions of one spread. Of what a kind draws unlike the mean some
+share may be gone beside others, since a machine at its limit draws the same for any two: the part of a kind is drawn
+around that. Spread and share are near 0 where powers add. Where operators overlap, no power is below 0.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize
 from scipy.sparse import csc_matrix, csr_matrix, diags, identity
 from scipy.sparse.linalg import splu
+from scipy.special import log_ndtr
 
-from framewatt.profiling.timeline import Timeline
+from framewatt.profiling.design import Design
+from framewatt.profiling.gram import Gram
+from framewatt.profiling.timeline import Floats
 
-Floats = NDArray[np.float64]
-
-_LEAST_POWER = 0.1
-"""Calls of a kind without power of its own differ as if it had this share of the mean power."""
-
-_STARTS = (0.5, 0.05, 0.05)
-"""Where the search begins: spread of kinds, size of fluctuations in a second, spread of calls; in mean powers."""
-
-_LEAST_LOGS = (-7.0, -15.0, -7.0)
+LEAST_LOG = -7.0
 """A spread of less than a thousandth is none, and its inverse would drown the prior of the mean in rounding."""
+
+_LEAST_LOGS = (LEAST_LOG, -15.0, LEAST_LOG, LEAST_LOG)
 
 _CALLS_DIFFER = 0.1
 """Mean of the prior of the spread of calls, in powers of their kind."""
 
+_SETS_DIFFER = 0.4
+"""Mean of the prior of the spread of what sets draw more, in mean powers."""
 
-@dataclass(frozen=True)
-class Design:
-    """What ran in the intervals of a meter.
+_LEVELS_DIFFER = 5.0
+"""Spread of what so many at once draw more, in spreads of what sets do."""
 
-    Attributes:
-        length_s: (k,), of each interval.
-        ran_s: (k, kinds), seconds of each kind in it.
-        long_s: (k, l), seconds of each call that is longer than an interval.
-        long_at: (l,), its place among the calls.
-        long_kind: (l,), its kind.
-        short_s2: (k, kinds), sum of squared seconds of shorter calls.
-    """
+_GONE = 0.5
+"""Standard deviation of the prior of the share of what a kind draws unlike the mean that is gone beside others."""
 
-    length_s: Floats
-    ran_s: Floats
-    long_s: csr_matrix
-    long_at: NDArray[np.int64]
-    long_kind: NDArray[np.int64]
-    short_s2: Floats
-
-    @property
-    def kinds(self) -> int:
-        """How many kinds have a power."""
-        return int(self.ran_s.shape[1])
-
-    @classmethod
-    def of(cls, line: Timeline, edges_s: Floats) -> "Design":
-        """The design of operators that are cut to the intervals' window.
-
-        Args:
-            line: the operators.
-            edges_s: (k + 1,), ascending.
-        """
-        length_s = np.diff(edges_s)
-        long = line.end_s - line.start_s > np.median(length_s)
-        seconds = _overlaps(line.start_s[long], line.end_s[long], edges_s)
-        short = _overlaps(line.start_s[~long], line.end_s[~long], edges_s)
-        of_kind = csr_matrix(
-            (np.ones(short.shape[1]), (np.arange(short.shape[1]), line.kind[~long])),
-            (short.shape[1], len(line.kinds)),
-        )
-        return cls(
-            length_s,
-            line.active(edges_s),
-            seconds,
-            np.flatnonzero(long),
-            line.kind[long],
-            (short.power(2) @ of_kind).toarray(),
-        )
-
-
-def _overlaps(start_s: Floats, end_s: Floats, edges_s: Floats) -> csr_matrix:
-    """(k, calls), seconds of each call in each interval."""
-    first = np.searchsorted(edges_s, start_s, side="right") - 1
-    last = np.searchsorted(edges_s, end_s, side="left") - 1
-    count = last - first + 1
-    call = np.repeat(np.arange(len(start_s)), count)
-    interval = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
-    seconds = np.minimum(end_s[call], edges_s[interval + 1]) - np.maximum(start_s[call], edges_s[interval])
-    return csr_matrix((seconds, (interval, call)), (len(edges_s) - 1, len(start_s)))
-
-
-@dataclass(frozen=True)
-class Powers:
-    """What the readings tell.
-
-    Attributes:
-        kind_w: (kinds,), on top of it.
-        kind_sd_w: standard deviation between kinds.
-        call_sd_w: (kinds,), standard deviation between calls of a kind.
-        joules: of linear functions of floor and kinds (g, kinds + 1) and of long calls (g, l): their values, and the
-            covariance of their errors.
-    """
-
-    kind_w: Floats
-    kind_sd_w: float
-    call_sd_w: Floats
-    joules: Callable[[Floats, csr_matrix], tuple[Floats, Floats]]
+_SURELY = 4.0
+"""A power that is so many standard uncertainties above 0 is not below it."""
 
 
 @dataclass(frozen=True)
@@ -126,93 +59,82 @@ class Spreads:
     """What powers are drawn from, and how readings fluctuate.
 
     Attributes:
-        logs: logarithms of the spread of kinds and of fluctuations in a second, in mean powers, and of the spread of
-            calls, in powers of their kind.
+        numbers: logarithms of the spread of kinds and of fluctuations in a second, in mean powers, and of the spread of
+            calls, in powers of their kind. Where operators overlap, also the logarithm of the spread of what sets draw
+            more, in mean powers, and the share of what a kind draws unlike the mean that is gone beside others.
         call_scale_w: (kinds,), powers in which the spread of calls is given.
     """
 
-    logs: Floats
+    numbers: Floats
     call_scale_w: Floats
 
 
-def spreads_of(design: Design, energy_j: Floats, digit_j: float) -> Spreads:
-    """The most likely spreads.
+@dataclass(frozen=True)
+class Powers:
+    """What the readings tell.
+
+    Attributes:
+        kind_w: (kinds,), on top of the floor.
+        more_w: (c,), that is drawn in the columns of sets.
+        kind_sd_w: standard deviation between kinds.
+        call_sd_w: (kinds,), standard deviation between calls of a kind.
+        more_sd_w: standard deviation between sets.
+        joules: of linear functions of floor, kinds and columns (g, 1 + kinds + c) and of long calls (g, l): their
+            values, and the covariance of their errors.
+    """
+
+    kind_w: Floats
+    more_w: Floats
+    kind_sd_w: float
+    call_sd_w: Floats
+    more_sd_w: float
+    joules: Callable[[Floats, csr_matrix], tuple[Floats, Floats]]
+
+
+class Model:
+    """The readings of one meter.
 
     Args:
         design: what ran.
         energy_j: (k,), joules of each interval.
         digit_j: smallest step of the meter.
     """
-    mean_w = _mean_w(design, energy_j)
-    # How much calls differ is in proportion to their power, which is not known before it is fitted.
-    call_scale_w, at = np.full(design.kinds, mean_w), np.log(_STARTS)
-    for most in (150, 75):
-        model = _Model(design, energy_j, digit_j, call_scale_w)
-        options = {"xatol": 3e-2, "fatol": 1e-2, "maxiter": most}
-        at = minimize(model.unlikelihood, at, method="Nelder-Mead", options=options).x
-        call_scale_w = np.maximum(model.solved(at)[0].kind_w, _LEAST_POWER * mean_w)
-    return Spreads(at, call_scale_w)
 
-
-def fitted(design: Design, energy_j: Floats, digit_j: float, spreads: Spreads) -> Powers:
-    """The powers for given spreads.
-
-    Args:
-        design: what ran.
-        energy_j: (k,), joules of each interval.
-        digit_j: smallest step of the meter.
-        spreads: see spreads_of.
-    """
-    return _Model(design, energy_j, digit_j, spreads.call_scale_w).solved(spreads.logs)[0]
-
-
-def _mean_w(design: Design, energy_j: Floats) -> float:
-    return max(float(energy_j.sum() / design.length_s.sum()), 1e-9)
-
-
-class _Model:
-    """The readings of one meter, for given spreads.
-
-    Args:
-        design: see fitted.
-        energy_j: see fitted.
-        digit_j: see fitted.
-        call_scale_w: (kinds,), powers in which the spread of calls is given.
-    """
-
-    def __init__(self, design: Design, energy_j: Floats, digit_j: float, call_scale_w: Floats) -> None:
-        self.design, self.energy_j, self.call_scale_w = design, energy_j, call_scale_w
-        self.mean_w = _mean_w(design, energy_j)
+    def __init__(self, design: Design, energy_j: Floats, digit_j: float) -> None:
+        self.design, self.energy_j = design, energy_j
+        self.mean_w = max(float(energy_j.sum() / design.length_s.sum()), 1e-9)
         # The difference of two rounded numbers.
-        self.rounded = digit_j**2 / 6
-        self.both = np.column_stack((design.length_s, design.ran_s))
-        self.scaled = csc_matrix(design.long_s @ diags(call_scale_w[design.long_kind]))
+        self._rounded = digit_j**2 / 6
+        self._columns = design.columns
+        self._gram = Gram(self._columns)
 
-    def unlikelihood(self, logs: Floats) -> float:
-        """Of the readings and the priors; the argument as `solved` has it."""
+    def unlikelihood(self, spreads: Spreads) -> float:
+        """Of the readings and the priors."""
+        kinds, _, calls, *sets = spreads.numbers
         # Gamma priors of shape 2.
-        prior = logs[0] - 2 * np.exp(logs[0]) + logs[2] - 2 / _CALLS_DIFFER * np.exp(logs[2])
-        return -self.solved(logs)[1] - float(prior)
+        prior = kinds - 2 * np.exp(kinds) + calls - 2 / _CALLS_DIFFER * np.exp(calls)
+        if sets:
+            prior += sets[0] - 2 / _SETS_DIFFER * np.exp(sets[0]) - (sets[1] / _GONE) ** 2 / 2
+        return -self.solved(spreads)[1] - float(prior)
 
-    def solved(self, logs: Floats) -> tuple[Powers, float]:
-        """The powers, and how likely the readings are.
-
-        Args:
-            logs: logarithms of the spread of kinds and of fluctuations in a second, in mean powers, and of the spread
-                of calls, in powers of their kind.
-        """
-        spread, noise_w, differ = np.exp(np.clip(logs, _LEAST_LOGS, 5))
-        design, kinds, calls = self.design, self.both.shape[1] - 1, self.scaled.shape[1]
-        noise = (self.mean_w * noise_w) ** 2 * design.length_s + self.rounded
-        noise = noise + design.short_s2 @ (differ * self.call_scale_w) ** 2
-        # Half of the power is the floor's, and half is on top of it, before anything was read.
-        before = np.full(kinds + 1, self.mean_w / 2)
-        left = self.energy_j - self.both @ before
-        weighted = self.both / noise[:, None]
-        by_call = diags(1 / noise) @ self.scaled
+    def solved(self, spreads: Spreads) -> tuple[Powers, float]:
+        """The powers, and how likely the readings are."""
+        numbers, call_scale_w = spreads.numbers, spreads.call_scale_w
+        spread, noise_w, differ, *more = np.exp(np.clip(numbers[:4], _LEAST_LOGS[: len(numbers[:4])], 5))
+        design, kinds = self.design, self.design.kinds
+        scaled = csc_matrix(design.long_s @ diags(call_scale_w[design.long_kind]))
+        calls = scaled.shape[1]
+        noise = (self.mean_w * noise_w) ** 2 * design.length_s + self._rounded
+        noise = noise + design.short_s2 @ (differ * call_scale_w) ** 2
+        more_w = more[0] * self.mean_w if more else 0.0
+        if design.overlaps is not None:
+            noise = noise + design.overlaps.brief_s2 * more_w**2
+        precision, before, sets_determinant = self._prior(spread * self.mean_w, more_w, numbers)
+        left = self.energy_j - self._columns @ before
+        by_call = diags(1 / noise) @ scaled
         inner = (
             splu(
-                csc_matrix(self.scaled.T @ by_call + identity(calls) / differ**2),
+                csc_matrix(scaled.T @ by_call + identity(calls) / differ**2),
                 permc_spec="MMD_AT_PLUS_A",
                 diag_pivot_thresh=0.0,
                 options={"SymmetricMode": True},
@@ -220,34 +142,84 @@ class _Model:
             if calls
             else None
         )
-        crossed = by_call.T @ self.both
-        right, right_calls = weighted.T @ left, by_call.T @ left
-        through = inner.solve(np.column_stack((crossed, right_calls))) if inner else np.zeros((0, kinds + 2))
-        normal = weighted.T @ self.both + _precision(kinds, self.mean_w, spread * self.mean_w)
-        normal = normal - crossed.T @ through[:, :-1]
+        crossed = (by_call.T @ self._columns).toarray()
+        right, right_calls = self._columns.T @ (left / noise), by_call.T @ left
+        through = inner.solve(np.column_stack((crossed, right_calls))) if inner else np.zeros((0, len(before) + 1))
+        normal = self._gram.weighted(1 / noise) + precision - crossed.T @ through[:, :-1]
         # Columns differ in size by orders of magnitude.
         scale = 1 / np.sqrt(np.diag(normal))
         factor = cho_factor(normal * np.outer(scale, scale), lower=True)
-        covariance = cho_solve(factor, np.eye(kinds + 1)) * np.outer(scale, scale)
+        covariance = cho_solve(factor, np.eye(len(before))) * np.outer(scale, scale)
         step = covariance @ (right - through[:, :-1].T @ right_calls)
         of_calls = through[:, -1] - through[:, :-1] @ step
         determinants = 2 * float(np.log(np.diag(factor[0])).sum() - np.log(scale).sum()) + float(np.log(noise).sum())
         determinants += _log_determinant(kinds, self.mean_w, spread * self.mean_w)
+        determinants += sets_determinant
         if inner:
             determinants += float(np.log(np.abs(inner.U.diagonal())).sum()) + 2 * calls * float(np.log(differ))
         quadratic = float(left @ (left / noise) - step @ right - of_calls @ right_calls)
+        if design.overlaps is not None:
+            step, covariance = _positive(before, step, covariance, 1 + kinds)
+            of_calls = through[:, -1] - through[:, :-1] @ step
         watts = before + step
 
         def joules(of_fixed: Floats, of_long: csr_matrix) -> tuple[Floats, Floats]:
-            own = csr_matrix(of_long @ diags(self.call_scale_w[design.long_kind]))
+            own = csr_matrix(of_long @ diags(call_scale_w[design.long_kind]))
             value = of_fixed @ watts + own @ of_calls
             if inner is None:
                 return value, of_fixed @ covariance @ of_fixed.T
             both = of_fixed - own @ through[:, :-1]
             return value, both @ covariance @ both.T + own @ inner.solve(own.T.toarray())
 
-        found = Powers(watts[1:], spread * self.mean_w, differ * self.call_scale_w, joules)
+        found = Powers(
+            watts[1 : 1 + kinds], watts[1 + kinds :], spread * self.mean_w, differ * call_scale_w, more_w, joules
+        )
         return found, -0.5 * (determinants + quadratic)
+
+    def _prior(self, spread_w: float, more_w: float, numbers: Floats) -> tuple[Floats, Floats, float]:
+        """Of floor, kinds and columns: inverse of the prior covariance, means, and the columns' log-determinant."""
+        kinds, width = self.design.kinds, self._columns.shape[1]
+        precision, before, determinant = np.zeros((width, width)), np.zeros(width), 0.0
+        # Half of the power is the floor's, and half is on top of it, before anything was read.
+        before[: 1 + kinds] = self.mean_w / 2
+        precision[: 1 + kinds, : 1 + kinds] = _precision(kinds, self.mean_w, spread_w)
+        if self.design.overlaps is not None:
+            of_kind = self.design.overlaps.column_kind
+            share = float(np.clip(numbers[4], -1, 1))
+            # If a share of what is unlike the mean is gone, so may be of the mean: one part of it for all of a level.
+            level_w = float(np.hypot(_LEVELS_DIFFER * more_w, share * self.mean_w))
+            sd_w = np.where(self.design.overlaps.column_level, level_w, more_w)
+            precise, determinant = 1 / sd_w**2, 2 * float(np.log(sd_w).sum())
+            # A column is drawn around what is gone of its kind's power, as far as that is unlike the mean.
+            gone = np.where(of_kind[:, None] >= 0, (of_kind[:, None] == np.arange(kinds)) - 1 / kinds, 0.0)
+            gone = share * gone
+            precision[1 + kinds :, 1 + kinds :] = np.diag(precise)
+            precision[1 + kinds :, 1 : 1 + kinds] = precise[:, None] * gone
+            precision[1 : 1 + kinds, 1 + kinds :] = (precise[:, None] * gone).T
+            precision[1 : 1 + kinds, 1 : 1 + kinds] += gone.T @ (precise[:, None] * gone)
+        return precision, before, determinant
+
+
+def _positive(before: Floats, step: Floats, covariance: Floats, count: int) -> tuple[Floats, Floats]:
+    """What is known of powers, of which the first `count` are not below 0.
+
+    Each is cut off there in turn, the furthest below first, and replaced by the normal distribution of the same mean
+    and variance (assumed density filtering; Minka, UAI 2001).
+    """
+    step, covariance = step.copy(), covariance.copy()
+    left = list(range(count))
+    while left:
+        sd = np.sqrt(np.diag(covariance)[left])
+        above = (before[left] + step[left]) / sd
+        place = int(np.argmin(above))
+        which, far = left.pop(place), float(above[place])
+        if far > _SURELY:
+            break
+        tilt = float(np.exp(-(far**2) / 2 - log_ndtr(far)) / np.sqrt(2 * np.pi))
+        gain = covariance[:, which] / sd[place]
+        step += gain * tilt
+        covariance -= np.outer(gain, gain) * tilt * (tilt + far)
+    return step, covariance
 
 
 def _precision(kinds: int, mean_w: float, spread_w: float) -> Floats:

@@ -18,7 +18,7 @@ JOULES, ABOUT, REPEATED = (f"operators/{name}.csv" for name in ("joules", "timel
 
 _ALIKE = 0.01
 """Largest relative difference of a number counted on another machine: a search for the likeliest spreads ends where it
-is near enough, see framewatt.profiling.powers."""
+is near enough, see framewatt.profiling.spreads."""
 
 _SMALL_J = 1e-6
 
