@@ -1,4 +1,4 @@
-"""Arguments of PyTorch's operators, written down in one process and made again in another."""
+"""Arguments of operators, written down in a program and made again without it: PyTorch's, and nodes of ONNX Runtime."""
 
 import json
 import os
@@ -10,10 +10,10 @@ import pytest
 from checkout import ROOT, python_of
 
 
-@pytest.fixture(scope="module")
-def calls(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+def found_by(script: str, environment: str, *words: Any) -> list[dict[str, Any]]:
+    """What a script beside this file prints in an environment."""
     done = subprocess.run(
-        [python_of("torch"), Path(__file__).with_name("arguments_of_torch.py"), tmp_path_factory.mktemp("captured")],
+        [python_of(environment), Path(__file__).with_name(script), *words],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -22,6 +22,11 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    return found_by("arguments_of_torch.py", "torch", tmp_path_factory.mktemp("captured"))
 
 
 def one(calls: list[dict[str, Any]], name: str, shapes: str | None = None) -> dict[str, Any]:
@@ -68,3 +73,23 @@ def test_what_would_be_other_work_each_time_is_refused_with_its_reason(calls: li
     assert one(calls, "mul_")["reason"] == "it changes its argument self, so that its numbers would grow or vanish"
     assert one(calls, "copy_", "[[3], [3]]")["reason"] is None
     assert "is a tensor that is not strided (torch.sparse_coo)" in one(calls, "_sparse_addmm")["reason"]
+
+
+@pytest.mark.parametrize("optimization", ["all", "disabled"])
+def test_a_node_of_the_graph_that_ran_runs_alone_with_its_weights(optimization: str, tmp_path: Path) -> None:
+    nodes = found_by("nodes_of_onnx.py", "onnxruntime/cpu", tmp_path, optimization)
+    # The last of three steps was smaller.
+    whole = [node for node in nodes if node["calls"][0]]
+    assert all(node["calls"][1] == node["calls"][0] and not node["calls"][2] for node in whole)
+    assert 2 * len(whole) == len(nodes)
+    convolutions = [node for node in whole if node["name"] == "Conv"]
+    assert sum(node["calls"][0] for node in convolutions) == 4
+    # Alike in shapes, and not in stride; fused ones differ by what they are fused with.
+    assert convolutions[-1]["outputs"][0][2:] == [4, 4]
+    assert {tuple(node["outputs"][0][2:]) for node in convolutions[:-1]} == {(8, 8)}
+    assert ("Relu" in {node["name"] for node in whole}) is (optimization == "disabled")
+    (product,) = (node for node in whole if node["name"] == "Gemm")
+    assert product["outputs"] == [[4, 5]]
+    failed = {node["name"]: node["reason"] for node in nodes if node["reason"]}
+    assert failed == {"Gather": "input best is int64 that another node computes"}
+    assert all(node["finite"] for node in nodes if not node["reason"])

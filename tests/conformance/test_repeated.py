@@ -1,13 +1,12 @@
-"""Operators of real frameworks, called alone: as the profiler counts them in the program, and with their arguments."""
+"""Operators of PyTorch, called alone: those that its profiler counts in the program, each as often."""
 
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from stages import run_stage, run_until
+from stages import run_stage
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
@@ -15,13 +14,10 @@ from framewatt.profiling.called import key_of
 from framewatt.profiling.callers import callers_of
 from framewatt.profiling.nesting import innermost
 from framewatt.study.cell import environment_of
-from framewatt.workloads.profilers import STEP, Spans
+from framewatt.workloads.profilers import Spans
 from framewatt.workloads.repeaters import Case
 
-HEAVY = {
-    ("torch", "train"): {"aten::convolution", "aten::convolution_backward", "aten::native_batch_norm_backward"},
-    ("onnxruntime", "infer"): {"Conv", "Gemm"},
-}
+HEAVY = {"aten::convolution", "aten::convolution_backward", "aten::native_batch_norm_backward"}
 
 
 @pytest.fixture
@@ -32,56 +28,39 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def whole_job(folder: Path, engine: str, phase: str) -> dict[str, Any]:
+def test_what_a_step_calls_is_seen_and_called_alone(folder: Path) -> None:
     job = {
-        **{"engine": engine, "phase": phase, "device": "cpu", "threads": 1, "seed": 0, "model": "mobilenetv2"},
-        **{"batch_size": 8, "repetition": 1, "provider": "cpu" if engine == "onnxruntime" else "native"},
-        **{"data": str(folder / "data.npz"), "weights": "trained", "training": {}, "window": {}},
+        **{"engine": "torch", "phase": "train", "device": "cpu", "threads": 1, "seed": 0, "model": "mobilenetv2"},
+        **{"batch_size": 8, "repetition": 1, "provider": "native", "window": {}, "weights": "trained"},
+        **{"data": str(folder / "data.npz"), "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9}},
         **{name: str(folder / name) for name in ("events", "result", "spans", "captured")},
         "folder": str(folder),
     }
-    if phase == "train":
-        return {**job, "training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9}}
-    last = "export" if engine == "onnxruntime" else "train"
-    run_until(last, "torch", {"model": "mobilenetv2", "weights": "seeded"}, folder)
-    return {
-        **job,
-        "artefact": str(folder / last),
-        "window": {"warm_up_batches": 1, "minimum_s": 0.001, "passes": 1},
-    }
-
-
-@pytest.mark.parametrize(("engine", "phase"), HEAVY)
-def test_what_a_step_calls_is_seen_and_called_alone(engine: str, phase: str, folder: Path) -> None:
-    job = whole_job(folder, engine, phase)
-    environment = environment_of(engine, "cpu", "cpu")
+    environment = environment_of("torch", "cpu")
     run_stage("framewatt.runs.capture_worker", environment, job)
     found = json.loads((folder / "result").read_text())
     assert found["cannot"] is None
     cases = [Case.of(one) for one in found["cases"]]
     run_stage("framewatt.runs.timeline_worker", environment, job)
     spans = Spans.load(folder / "spans")
-    # ONNX Runtime's profile has a step of warming up before the first.
-    began_ns = spans.start_ns[spans.words[spans.name] == STEP].min()
     counted = Counter(
         (str(spans.words[spans.name[place]]), str(spans.words[spans.shapes[place]]))
         for place in callers_of(spans, innermost(spans), {case.name for case in cases}).outermost
-        if spans.start_ns[place] >= began_ns
     )
     # All steps of the pass were looked at: the first three, and the last, which is smaller.
-    heavy = [case for case in cases if case.name in HEAVY[engine, phase]]
-    assert {case.name for case in heavy} == HEAVY[engine, phase]
+    heavy = [case for case in cases if case.name in HEAVY]
+    assert {case.name for case in heavy} == HEAVY
     seen: Counter[tuple[str, str]] = Counter()
     for case in heavy:
         seen[key_of(case)] += sum(case.calls)
-    assert seen == {key: count for key, count in counted.items() if key[0] in HEAVY[engine, phase]}
+    assert seen == {key: count for key, count in counted.items() if key[0] in HEAVY}
 
-    first = [next(case for case in heavy if case.name == name) for name in sorted(HEAVY[engine, phase])]
+    first = [next(case for case in heavy if case.name == name) for name in sorted(HEAVY)]
     run_stage(
         "framewatt.runs.repeat_worker", environment, {**job, "cases": [one.to_dict() for one in first], "loop_s": 0.05}
     )
     told = json.loads((folder / "result").read_text())["cases"]
-    assert [one["reason"] for one in told] == [None] * len(first)
+    assert len(told) == len(first)
     assert all(len(one["calls"]) == 3 and min(one["calls"]) > 0 for one in told)
     events = [json.loads(line) for line in (folder / "events").read_text().splitlines()]
     edges = {(one["window"], one["edge"]): one["monotonic_ns"] for one in events if one["window"].startswith("repeat-")}

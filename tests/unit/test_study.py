@@ -186,6 +186,11 @@ def test_every_key_of_the_schema_is_described_and_every_optional_one_has_a_defau
         ({"study": "My study"}, "study: found 'My study'; allowed: text matching"),
         ({"instruments": {"meters": ["wattmeter"]}}, "instruments.meters: found ['wattmeter']; allowed: a list "),
         ({"instruments": {"meters": "auto"}}, "instruments.meters: found auto with fallback none"),
+        (
+            {"repeated_operators": 3},
+            "repeated_operators: found 3 with operators: false; allowed: 0, or operators: true",
+        ),
+        ({"repeated_operators": True}, "repeated_operators: found True; allowed: a whole number"),
         ({"exclude": [{"runtime": "torch"}]}, "factors: found no cell that can run (1 excluded, 0 unsupported)"),
     ],
 )

@@ -18,6 +18,9 @@ from framewatt.workloads.repeaters import CANNOT, UnrepeatableError, make_repeat
 STEPS = 3
 """Steps that are looked at: so many from a pass's beginning, and its last one, which may be smaller."""
 
+FAR = 200
+"""Steps of a pass whose last one is not looked at, since all batches before it would have to be made."""
+
 _WARM = 1
 
 
@@ -50,7 +53,8 @@ def _warm(job: dict[str, Any]) -> Workload:
 def _batches(workload: Workload, epoch: int) -> Iterator[Any]:
     """The first batches of a pass and its last."""
     last = len(workload.steps(epoch)) - 1
-    for place, batch in enumerate(workload.batches(epoch)):
+    batches = workload.batches(epoch)
+    for place, batch in enumerate(batches if last < FAR else itertools.islice(batches, STEPS)):
         if place < STEPS or place == last:
             yield batch
 

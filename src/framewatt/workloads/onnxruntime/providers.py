@@ -96,7 +96,7 @@ def open_node(spec: Spec, model: bytes) -> ort.InferenceSession:
     """
     options = _options(spec)
     options.graph_optimization_level = GRAPH_OPTIMIZATION["disabled"]
-    return ort.InferenceSession(model, options, providers=[PROVIDERS[spec.provider], PROVIDERS["cpu"]])
+    return ort.InferenceSession(model, options, providers=[PROVIDERS[spec.provider]])
 
 
 def _strict_if_possible(spec: Spec, path: Path, options: ort.SessionOptions) -> tuple[ort.InferenceSession, bool]:
