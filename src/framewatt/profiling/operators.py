@@ -18,13 +18,13 @@ from framewatt.profiling.clock import Clock, clock_of
 from framewatt.profiling.families import UNTOLD, family_of
 from framewatt.profiling.intervals import WindowTime, intervals_of
 from framewatt.profiling.joules import BETWEEN, OperatorJoules, join
-from framewatt.profiling.nesting import Innermost, Kind, innermost, steps_without
+from framewatt.profiling.nesting import Innermost, Kind, calls_per_step, innermost, steps_without
 from framewatt.profiling.timeline import Timeline
 from framewatt.runs.profiling import PLAIN, PROFILED
 from framewatt.runs.spans_file import read_spans
 from framewatt.runs.timelines import POWER, RECORD, SPANS
 from framewatt.witness.judgement import told_of_disturbance
-from framewatt.workloads.profilers import STEP
+from framewatt.workloads.profilers import HOST_READS, STEP
 
 RESOLVED = 0.5
 """Largest relative standard uncertainty of a row of its own; operators beyond it are one row together."""
@@ -50,6 +50,7 @@ KEYS = ("cell", "domain", "by", "name")
 ABOUT = (
     *("cell", "status", "reason", "domain", "estimated", "operators", "resolved", "between_percent", "intervals"),
     *("shortest_s", "clock_uncertainty_s", "clock_drift", "flags"),
+    "host_reads_per_step",
     *(f"{what}_per_unit_{which}" for what in ("seconds", "joules") for which in (PLAIN, PROFILED)),
 )
 """A row a timeline and domain."""
@@ -69,6 +70,7 @@ class CellJoules:
         empty_steps: steps in which the profiler shows no operator.
         domain: what was metered.
         estimated: whether it is an estimate.
+        host_reads_per_step: calls of HOST_READS; None where the engine's profiler has no such operators.
     """
 
     kinds: tuple[Kind, ...]
@@ -80,6 +82,7 @@ class CellJoules:
     empty_steps: int
     domain: str
     estimated: bool
+    host_reads_per_step: float | None = None
 
 
 def joules_of(folder: Path) -> list[CellJoules]:
@@ -99,11 +102,14 @@ def joules_of(folder: Path) -> list[CellJoules]:
     time = WindowTime([tuple(part) for part in window["spans_monotonic_ns"]])
     inner = innermost(spans)
     line = _within(inner, clock, time)
+    reads = None
+    if record["engine"] == "torch":
+        reads = calls_per_step(spans, HOST_READS, 1e9 * clock.monotonic_s(spans.start_ns), window["spans_monotonic_ns"])
     found = []
     for domain, energy in window["domains"].items():
         if energy["valid"]:
             joined = _joined(line, inner, trace, time, clock, domain, energy)
-            found.append(replace(joined, empty_steps=steps_without(spans)))
+            found.append(replace(joined, empty_steps=steps_without(spans), host_reads_per_step=reads))
     if not found:
         reasons = "; ".join(reason for energy in window["domains"].values() for reason in energy["reasons"])
         raise FramewattError(f"operators: found no domain whose energy is valid ({reasons}); allowed: one")
@@ -295,6 +301,7 @@ def about(record: Mapping[str, Any], found: CellJoules) -> dict[str, Any]:
         "shortest_s": found.shortest_s,
         "clock_uncertainty_s": 1e-9 * found.clock.uncertainty_ns,
         "clock_drift": found.clock.drift,
+        "host_reads_per_step": found.host_reads_per_step,
         "flags": "; ".join([*_flags(passes, found.domain), *_lost(found.empty_steps)]),
         **{f"seconds_per_unit_{which}": value for which, value in seconds.items()},
         **{f"joules_per_unit_{which}": value for which, value in per_unit.items()},

@@ -1,8 +1,10 @@
 """Joules by operator: counted again from the timelines and traces that the package holds."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import pandas as pd
 
 from framewatt.base.spreadsheet import read_csv
 from framewatt.package.verification.opened import Opened
@@ -18,6 +20,9 @@ is near enough, see framewatt.profiling.powers."""
 
 _SMALL_J = 1e-6
 
+_READS = "host_reads_per_step"
+_UNTOLD = object()
+
 
 def problems(package: Opened, study: Study) -> Iterator[str]:
     """Joules that do not follow from the timelines, or are missing."""
@@ -28,9 +33,11 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
         yield f"{JOULES}: not there, of a study that tells joules by operator"
         return
     frame, about = frame_of([package.results / "timelines" / cell for cell in cells])
-    told = {(row["cell"], row["status"]) for row in read_csv(package.results / ABOUT).to_dict("records")}
+    told_about = read_csv(package.results / ABOUT).to_dict("records")
+    told = {(row["cell"], row["status"]) for row in told_about}
     if told != (found := {(row["cell"], row["status"]) for row in about}):
         yield f"{ABOUT}: it says {sorted(told)}, timelines give {sorted(found)}"
+    yield from _reads(told_about, about)
     says, gives = (
         {tuple(row[key] for key in KEYS): row for row in one.to_dict("records")}
         for one in (read_csv(package.results / JOULES), frame)
@@ -42,6 +49,22 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
         for name in ("seconds", "energy_j", "uncertainty_j", "calls"):
             if not _alike(row, gives[key], name):
                 yield f"{JOULES}: {', '.join(map(str, key))}: {name} is {row[name]}, timelines give {gives[key][name]}"
+
+
+def _reads(told: Iterable[Mapping[str, Any]], found: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Calls in which the host waits, which advice goes by, other than in the timelines; older packages tell none."""
+    gives = {(row["cell"], row.get("domain")): row.get(_READS) for row in found}
+    for row in told:
+        says, given = row.get(_READS, _UNTOLD), gives.get((row["cell"], row.get("domain")))
+        if says is not _UNTOLD and not _same(says, given):
+            yield f"{ABOUT}: {row['cell']}: {_READS} is {says}, timelines give {given}"
+
+
+def _same(says: Any, gives: float | None) -> bool:
+    """Whether a number of a CSV file, NaN where the field is empty, is another one."""
+    if gives is None or not isinstance(says, int | float):
+        return gives is None and bool(pd.isna(says))
+    return math.isclose(says, gives, rel_tol=_ALIKE)
 
 
 def _alike(says: Mapping[str, Any], gives: Mapping[str, Any], name: str) -> bool:
