@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from framewatt.profiling.nesting import innermost, steps_without
+from framewatt.profiling.nesting import calls_per_step, innermost, steps_without
 from framewatt.workloads.profilers import STEP, Span, Spans
 
 
@@ -73,3 +73,13 @@ def test_times_of_years_keep_their_nanoseconds() -> None:
     long_ago = 1_795_612_449_647_500_003
     spans = Spans.of([Span("a", "", "", 1, long_ago, long_ago + 7)], [])
     assert (spans.end_ns - spans.start_ns).tolist() == [7]
+
+
+def test_calls_are_those_of_a_window_and_not_of_what_lies_around_it() -> None:
+    """Set-up until 100, two steps until 200, evaluation until 300, a step until 400; a read of each loss between."""
+    times = [("item", 50), (STEP, 110), ("item", 140), (STEP, 150), ("item", 190), *[("item", 250)] * 9, (STEP, 310)]
+    spans = Spans.of([Span(name, "", "", 1, at, at + 1) for name, at in times], [])
+    begun = spans.start_ns + 50
+    assert calls_per_step(spans, ["item"], begun, [(100, 200), (300, 400)]) == 2 / 3
+    assert calls_per_step(spans, ["other"], begun, [(100, 200)]) == 0
+    assert calls_per_step(spans, ["item"], begun, [(200, 300)]) is None, "no step"
