@@ -150,7 +150,7 @@ def test_adam_takes_other_steps_from_the_same_weights(look, engine: str) -> None
     assert differences(found, "scores") > 1e-3
 
 
-@pytest.mark.parametrize("update", ["foreach", "one_by_one"])
+@pytest.mark.parametrize("update", [pytest.param("foreach", marks=pytest.mark.thorough), "one_by_one"])
 @pytest.mark.parametrize("optimizer", ["sgd", pytest.param("adam", marks=pytest.mark.thorough)])
 def test_weights_are_updated_otherwise_and_to_the_same(look, optimizer: str, update: str) -> None:
     chosen = {} if optimizer == "sgd" else {"optimizer": optimizer}
