@@ -1,6 +1,8 @@
 """What to try: found by evidence, listed where the study measured it, and called a gain only where it surely is one."""
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,10 +10,13 @@ import pandas as pd
 import pytest
 from frames_factory import cell, runs_frame
 
+from framewatt.base.spreadsheet import read_csv
 from framewatt.profiling.advice import COLUMNS, HINTS, LESS, MORE, UNKNOWN, advice
+from framewatt.profiling.evidence import weights_in_exports
 from framewatt.profiling.families import UNTOLD
 from framewatt.profiling.joules import BETWEEN
 from framewatt.study.cell import Cell, Chosen
+from framewatt.tables.operators import operator_table
 
 TORCH, EXPORT, BAD_EXPORT = cell("torch"), cell("torch2onnx"), cell("mx2onnx")
 LARGER = cell("torch", batch_size=64)
@@ -199,6 +204,33 @@ def test_weights_among_inputs_suggest_to_take_them_off() -> None:
     assert found["evidence"].tolist() == ["weights among inputs: 267"]
     for exports in ({"resnet50-digits-mxnet": 0}, {"resnet50-digits-mxnet": None}, {"resnet50-digits-torch": 9}, {}):
         assert rows_of(advice(joules({}), timelines(), runs, exports)) == []
+
+
+def test_weights_are_those_of_the_check_of_each_export_and_unknown_where_it_failed(tmp_path: Path) -> None:
+    told = {
+        "resnet50-digits-mxnet/check": {"status": "ok", "weights_among_inputs": 267},
+        "resnet50-digits-mxnet/int8_static/check": {"status": "ok", "weights_among_inputs": 0},
+        "resnet50-digits-torch/check": {"status": "failed", "reason": "no environment"},
+    }
+    for name, record in told.items():
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "check.json").write_text(json.dumps(record))
+    assert weights_in_exports([tmp_path / name for name in told]) == {
+        "resnet50-digits-mxnet": 267,
+        "resnet50-digits-mxnet/int8_static": 0,
+        "resnet50-digits-torch": None,
+    }
+
+
+def test_tables_say_what_the_evidence_is_and_no_share_where_it_is_none(tmp_path: Path) -> None:
+    runs = settings(np.random.default_rng(0), WEIGHTS)
+    joules({}).to_csv(tmp_path / "joules.csv", index=False)
+    timelines({TORCH: None}).to_csv(tmp_path / "timelines.csv", index=False)
+    about, shares = (read_csv(tmp_path / name) for name in ("timelines.csv", "joules.csv"))
+    table = operator_table("advice", shares, about, runs, {"resnet50-digits-mxnet": 267})
+    assert table.shown[["Evidence", "Share (%)", "Tried", "It"]].to_numpy().tolist() == [
+        ["weights among inputs: 267", "n/a", "Weight inputs: removed", LESS]
+    ]
 
 
 def test_a_level_that_an_older_study_does_not_name_is_not_tried() -> None:
