@@ -13,7 +13,7 @@ from framewatt.package.verification.samples import data_of
 from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead, made
 from framewatt.runs.verdict import OK
 from framewatt.study.cell import Cell
-from framewatt.study.options import COLD, REMOVED
+from framewatt.study.options import COLD, REMOVED, Level
 from framewatt.study.study import Study
 
 _ROUNDED_S = 1e-6
@@ -81,7 +81,7 @@ def in_force(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
     if record["status"] != OK:
         return
     told = (record.get("workload") or {}).get("in_force") or {}
-    wanted = {name: cell.changed[name] for name in ("heap", "update", "loss_read") if name in cell.changed}
+    wanted: dict[str, Level] = {name: cell.changed[name] for name in ("heap", "update", "loss_read") if name in cell.changed}
     if cell.changed.get("weight_inputs") == REMOVED:
         wanted["weights_among_inputs"] = 0
     for name, level in wanted.items():
