@@ -81,7 +81,9 @@ def in_force(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
     if record["status"] != OK:
         return
     told = (record.get("workload") or {}).get("in_force") or {}
-    wanted: dict[str, Level] = {name: cell.changed[name] for name in ("heap", "update", "loss_read") if name in cell.changed}
+    wanted: dict[str, Level] = {
+        name: level for name, level in cell.changed.items() if name in ("heap", "update", "loss_read")
+    }
     if cell.changed.get("weight_inputs") == REMOVED:
         wanted["weights_among_inputs"] = 0
     for name, level in wanted.items():
