@@ -84,6 +84,7 @@ rule operator_tables:
         joules=rules.operators.output.joules,
         about=rules.operators.output.about,
         runs=rules.aggregate.output.runs,
+        exports=checked_exports,
         image=orchestrator_image,
     output:
         multiext("results/{study}/tables/{table}", ".csv", ".md", ".tex"),

@@ -10,6 +10,7 @@ from framewatt.base.spreadsheet import read_csv
 from framewatt.planning.blocks import plan_until
 from framewatt.planning.planned import planned_runs
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
+from framewatt.profiling.evidence import weights_in_exports
 from framewatt.profiling.own import records_of
 from framewatt.replication import makers
 from framewatt.replication.contract import read_measured
@@ -58,6 +59,7 @@ def main() -> None:
         operators=operator_tables(
             [path for path in snakemake.input.operators if Path(path).parent.name == "operators"],
             pd.read_parquet(snakemake.input.runs),
+            weights_in_exports(snakemake.input.exports),
         ),
         replication=[make(read_measured(snakemake.input)) for make in makers(snakemake.params.paper).values()],
     )

@@ -240,6 +240,8 @@ def test_a_record_tells_what_is_in_force(carried: Path, framework: str) -> None:
     assert (told["sgd"]["weight_decay"], told["lamb_decay"]["weight_decay"]) == (0, 0.01)
     assert (told["lamb"]["optimizer"], told["lamb_decay"]["optimizer"]) == ("Lamb", "Lamb")
     assert (told["adam_halvings"]["optimizer"], told["adam_halvings"]["clip_norm"]) == ("Adam", TINY)
+    ways = ("fused", "foreach") if framework == "torch" else (None, None)
+    assert (told["sgd"].get("update"), told["lamb"].get("update")) == ways
     assert told["lamb_cosine"]["learning_rate"] == pytest.approx(0.01)
     schedules = {name: told[name]["schedule"] for name in ("lamb_cosine", "adam_halvings")}
     assert schedules == {

@@ -27,15 +27,39 @@ def small():
 """A network of one's own, since a compiler in C++ takes a minute over one of a zoo."""
 
 
+LISTED = """
+import sys
+from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto, checker, helper, numpy_helper, save
+
+rng = np.random.default_rng(0)
+weights = {"w": rng.normal(size=(10, 3, 32, 32)), "b": rng.normal(size=10)}
+stored = [numpy_helper.from_array(values.astype(np.float32), name) for name, values in weights.items()]
+inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 3, 32, 32])]
+inputs += [helper.make_tensor_value_info(name, TensorProto.FLOAT, values.shape) for name, values in weights.items()]
+nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"]), helper.make_node("Flatten", ["c"], ["y"])]
+outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 10])]
+graph = helper.make_graph(nodes, "listed", inputs, outputs, stored)
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+checker.check_model(model)
+save(model, Path(sys.argv[1]) / "model.onnx")
+"""
+"""Writes a graph that lists its weights among its inputs, as MXNet's exporter does."""
+
+
 @pytest.fixture
 def look(tmp_path: Path):
     """What a workload does with options and without, see inspect_options.py; a failure is the text of its error."""
 
-    def run(engine: str, phase: str = "infer", model: str = "mobilenetv2", **options: Any) -> Any:
+    def run(
+        engine: str, phase: str = "infer", model: str = "mobilenetv2", provider: str = "native", **options: Any
+    ) -> Any:
         save_arrays(tmp_path / "data.npz", make_arrays(TEXTS if model.startswith("bert") else IMAGES))
-        (tmp_path / "weights").mkdir()
+        (tmp_path / "weights").mkdir(exist_ok=True)
         job = {
-            **{"engine": engine, "phase": phase, "model": model, "device": "cpu", "provider": "native", "threads": 2},
+            **{"engine": engine, "phase": phase, "model": model, "device": "cpu", "provider": provider, "threads": 2},
             **{"seed": 0, "batch_size": 4, "data": str(tmp_path / "data.npz"), "artefact": str(tmp_path / "weights")},
             **{"training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9}, "options": options},
         }
@@ -45,7 +69,7 @@ def look(tmp_path: Path):
         (tmp_path / "job.json").write_text(json.dumps(job))
         done = subprocess.run(
             [
-                python_of(environment_of(engine, "cpu")),
+                python_of(environment_of(engine, "cpu", provider)),
                 ROOT / "tests/conformance/inspect_options.py",
                 tmp_path / "job.json",
             ],
@@ -124,6 +148,25 @@ def test_adam_takes_other_steps_from_the_same_weights(look, engine: str) -> None
     assert in_force(found, "learning_rate") == pytest.approx((0.001, 0.001))
     assert found["chosen"]["losses"][0] == pytest.approx(found["plain"]["losses"][0], rel=1e-3)
     assert differences(found, "scores") > 1e-3
+
+
+@pytest.mark.parametrize("update", [pytest.param("foreach", marks=pytest.mark.thorough), "one_by_one"])
+@pytest.mark.parametrize("optimizer", ["sgd", pytest.param("adam", marks=pytest.mark.thorough)])
+def test_weights_are_updated_otherwise_and_to_the_same(look, optimizer: str, update: str) -> None:
+    chosen = {} if optimizer == "sgd" else {"optimizer": optimizer}
+    found = look("torch", "train", "small", update=update, **chosen)
+    assert in_force(found, "update") == ("fused", update)
+    if optimizer == "sgd":
+        assert found["chosen"]["losses"] == pytest.approx(found["plain"]["losses"], rel=1e-5)
+
+
+def test_weights_are_taken_off_the_inputs_of_a_graph_and_scores_stay(look, tmp_path: Path) -> None:
+    (tmp_path / "weights").mkdir()
+    (tmp_path / "write.py").write_text(LISTED)
+    subprocess.run([python_of("onnxruntime/cpu"), tmp_path / "write.py", tmp_path / "weights"], check=True)
+    found = look("onnxruntime", provider="cpu", weight_inputs="removed")
+    assert in_force(found, "weights_among_inputs") == (2, 0)
+    assert differences(found, "scores") < 1e-6
 
 
 @pytest.mark.thorough

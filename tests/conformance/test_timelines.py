@@ -12,9 +12,9 @@ from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
 from framewatt.energy.accounting import spans_of
 from framewatt.profiling.clock import Clock, clock_of
-from framewatt.profiling.nesting import innermost
+from framewatt.profiling.nesting import calls_per_step, innermost
 from framewatt.study.cell import environment_of
-from framewatt.workloads.profilers import STEP, Spans
+from framewatt.workloads.profilers import HOST_READS, STEP, Spans
 
 CONVOLUTIONS = {
     "torch": "aten::mkldnn_convolution",
@@ -82,6 +82,20 @@ def test_a_training(framework: str, folder: Path) -> None:
     # TensorFlow traces its graph in the first epoch, in which little is an operator.
     seconds = lies_in_the_window(spans, parts[1:], 60)
     assert any(CONVOLUTIONS[framework] in name for name in seconds), seconds
+
+
+@pytest.mark.parametrize(("level", "calls"), [pytest.param("epoch", 0, marks=pytest.mark.thorough), ("step", 1)])
+def test_losses_that_are_read_in_each_step_are_seen_and_those_after_an_epoch_are_none(
+    folder: Path, level: str, calls: int
+) -> None:
+    training = {"epochs": 2, "learning_rate": 0.001, "momentum": 0.9}
+    options = {} if level == "epoch" else {"options": {"loss_read": level}}
+    job = {"engine": "torch", "phase": "train", "window": {}, "training": training, "batch_size": 40}
+    spans, parts = recorded(folder, environment_of("torch", "cpu"), **job, **options)
+    # Those of the last epoch are read when the profiler has ended.
+    assert (spans.words[spans.name] == HOST_READS[0]).sum() == 4 * (1 + calls)
+    assert calls_per_step(spans, HOST_READS, 1e9 * clock(spans).monotonic_s(spans.start_ns), parts) == calls
+    assert json.loads((folder / "result").read_text())["workload"]["in_force"]["loss_read"] == level
 
 
 @pytest.mark.parametrize("framework", ["torch", "tensorflow", "mxnet", "onnxruntime"])

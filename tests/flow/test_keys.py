@@ -83,6 +83,10 @@ OTHER = {
     "factors[].learning_rate": [0.001, 0.01],
     "factors[].client": ["python", "node"],
     "factors[].caches": ["as_found", "warm"],
+    "factors[].heap": ["default", "kept"],
+    "factors[].update": ["fused", "foreach"],
+    "factors[].loss_read": ["epoch", "step"],
+    "factors[].weight_inputs": ["as_exported", "removed"],
     "factors[].decoding": ["default", "greedy"],
     "factors[].load": ["closed", "20/s"],
     "exclude[].phase": "train",
@@ -102,7 +106,7 @@ OTHER = {
     "models.*.weights": "given",
 }
 """A changed value of keys for which none can be made from the schema alone."""
-OF_INFERENCE = ("provider", "graph_optimization", "client", "decoding", "load")
+OF_INFERENCE = ("provider", "graph_optimization", "client", "weight_inputs", "decoding", "load")
 OF_MODELS = "training.models.*."
 CROSS_OF = {f"factors[].{name}": 1 for name in OF_INFERENCE}
 """The entry of `factors` in which a key is changed, where it is not the first."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from framewatt.profiling.nesting import innermost, steps_without
+from framewatt.profiling.nesting import calls_per_step, innermost, steps_without
 from framewatt.workloads.profilers import STEP, UNKNOWN, Span, Spans
 
 
@@ -108,3 +108,13 @@ def test_the_host_is_asked_for_apart_from_a_gpu() -> None:
         ("add_", "torch.Tensor.add_"),
     }
     assert (inner.end_ns - inner.start_ns).sum() == 25
+
+
+def test_calls_are_those_of_a_window_and_not_of_what_lies_around_it() -> None:
+    """Set-up until 100, two steps until 200, evaluation until 300, a step until 400; a read of each loss between."""
+    times = [("item", 50), (STEP, 110), ("item", 140), (STEP, 150), ("item", 190), *[("item", 250)] * 9, (STEP, 310)]
+    spans = Spans.of([Span(name, "", "", 1, at, at + 1) for name, at in times], [])
+    begun = spans.start_ns + 50
+    assert calls_per_step(spans, ["item"], begun, [(100, 200), (300, 400)]) == 2 / 3
+    assert calls_per_step(spans, ["other"], begun, [(100, 200)]) == 0
+    assert calls_per_step(spans, ["item"], begun, [(200, 300)]) is None, "no step"

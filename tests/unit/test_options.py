@@ -81,6 +81,9 @@ def test_jobs_hold_what_is_out_of_the_ordinary(load) -> None:
         ("torch", "learning_rate", 0.5, "weights as the study's `training` made them"),
         ("tensorflow", "client", "node", "tensorflow has no client for Node.js"),
         ("torch2onnx", "decoding", "greedy", "an exported model answers at once"),
+        ("torch", "weight_inputs", "removed", "weights among inputs are those of an ONNX file"),
+        ("torch", "update", "foreach", "weights as the study's `training` made them"),
+        ("torch", "loss_read", "step", "weights as the study's `training` made them"),
     ],
 )
 def test_what_a_framework_lacks_is_planned_as_unsupported_with_its_reason(
@@ -89,6 +92,28 @@ def test_what_a_framework_lacks_is_planned_as_unsupported_with_its_reason(
     study = load(runtime=[runtime], **{option: [level]}, beside=True)
     (entry,) = plan_of(hashes_of(study))["unsupported"]
     assert reason in entry["reason"]
+
+
+@pytest.mark.parametrize(
+    ("levels", "reason"),
+    [
+        ({"phase": ["train"], "runtime": ["mxnet"], "update": ["foreach"]}, "mxnet has one way to update weights"),
+        ({"phase": ["train"], "optimizer": ["lamb"], "update": ["one_by_one"]}, "lamb updates all weights together"),
+        ({"client": ["node"], "heap": ["kept"]}, "Node.js is started without variables"),
+        ({"client": ["node"], "weight_inputs": ["removed"]}, "Node.js reads the file as it was exported"),
+    ],
+)
+def test_what_cannot_be_changed_there_is_planned_as_unsupported(load, levels: dict, reason: str) -> None:
+    runtime = {"runtime": ["torch2onnx"], "provider": ["cpu"]} if "client" in levels else {}
+    study = load(beside=True, **{**runtime, **levels})
+    assert reason in [entry["reason"] for entry in plan_of(hashes_of(study))["unsupported"]].pop()
+
+
+def test_levels_have_names_that_say_what_they_are_of() -> None:
+    names = {"heap": "kept", "update": "one_by_one", "loss_read": "step", "weight_inputs": "removed"}
+    assert [OPTIONS[name].suffix(level) for name, level in names.items()] == [
+        *("heap-kept", "update-one_by_one", "loss-read-by-step", "weight-inputs-removed"),
+    ]
 
 
 def test_a_rate_of_requests_is_a_level_with_a_name_and_a_number() -> None:

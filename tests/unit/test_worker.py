@@ -6,6 +6,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,7 @@ class ScriptedTraining(Scripted, Training):
             yield TEN.x_train[step.indices], TEN.y_train[step.indices]
 
     def loss_of(self, step: Any) -> float:
+        self._note("loss")
         return 0.5
 
     def evaluate(self) -> Any:
@@ -206,6 +208,20 @@ def test_epochs_are_timed_and_scoring_between_them_is_not(clock: Clock, tmp_path
     assert [row["loss_mean"] for row in result["epochs"]] == [0.5, 0.5]
 
 
+@pytest.mark.parametrize(("level", "read_in_window"), [("epoch", 0), ("step", 3)])
+def test_losses_are_read_after_the_epoch_or_in_each_step_and_are_the_same(
+    clock: Clock, tmp_path: Path, level: str, read_in_window: int
+) -> None:
+    workload = ScriptedTraining(clock)
+    workload.spec = replace(workload.spec, options={} if level == "epoch" else {"loss_read": level})
+    with (tmp_path / "events").open("a") as file:
+        result = worker.train(workload, epochs=2, events=worker.Events(file))
+    for epoch in (1, 2):
+        assert len(inside(workload, windows(tmp_path / "events")[f"epoch-{epoch}"], "loss")) == read_in_window
+    assert sum(name == "loss" for name, *_ in workload.calls) == 6, "each once"
+    assert [row["loss_mean"] for row in result["epochs"]] == [0.5, 0.5]
+
+
 def test_what_is_not_made_ahead_is_made_within_the_window_and_told(clock: Clock, tmp_path: Path) -> None:
     ahead = infer(Scripted(clock), tmp_path / "ahead", minimum_s=1e-9)
     workload = Scripted(clock)
@@ -309,4 +325,5 @@ def test_a_result_tells_of_variables_that_change_how_libraries_compute(
     worker.main(str(tmp_path / "job.json"))
     told = json.loads((tmp_path / "result.json").read_text())["workload"]
     assert told["variables"] == {"TF_ENABLE_ONEDNN_OPTS": "0"}
+    assert told["in_force"] == {"heap": "returned"}
     assert 20e6 < told["peak_memory_b"] < 100e9

@@ -128,6 +128,30 @@ def test_forged_joules_are_noticed(package: Path, tmp_path: Path) -> None:
     assert any("operators/joules.csv" in line for line in problems_of(folder))
 
 
+@pytest.mark.parametrize("forged", ["7.0", "", "many"])
+def test_forged_calls_in_which_the_host_waits_are_noticed(package: Path, tmp_path: Path, forged: str) -> None:
+    folder = unpack(package, tmp_path)
+    path = folder / "data" / "results" / "told" / "operators" / "timelines.csv"
+    rows = rows_of(path)
+    assert [row["host_reads_per_step"] for row in rows] == ["0.0", "0.0", ""], "its profile has none"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([{**rows[0], "host_reads_per_step": forged}, *rows[1:]])
+    assert any(f"{CELLS[0]}: host_reads_per_step is" in line for line in problems_of(folder))
+
+
+def test_a_package_from_before_they_were_counted_has_no_such_problem(package: Path, tmp_path: Path) -> None:
+    folder = unpack(package, tmp_path)
+    path = folder / "data" / "results" / "told" / "operators" / "timelines.csv"
+    rows = [{name: value for name, value in row.items() if name != "host_reads_per_step"} for row in rows_of(path)]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    assert not any("host_reads_per_step" in line for line in problems_of(folder))
+
+
 def test_nothing_is_done_again(checkout: Checkout, results: Path) -> None:
     assert "Nothing to be done" in checkout.snakemake("-n", "all", config=CONFIG).text
 

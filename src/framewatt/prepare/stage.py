@@ -12,6 +12,7 @@ from typing import Any
 
 from framewatt.base.files import in_work, partial_suffix, read_json, write_json
 from framewatt.base.privacy import Secrets
+from framewatt.host.heap import heap_settings
 from framewatt.host.supervision import supervise, thread_settings
 
 
@@ -90,7 +91,7 @@ def run_stage(
             [environment["python"], "-m", module, job_path],
             log=log,
             timeout_s=job["timeout_s"],
-            environment=thread_settings(job["threads"]),
+            environment={**thread_settings(job["threads"]), **heap_settings(job)},
         ).reason
 
     return kept(supervised, job, environment, folder, record_name, repeat_failures=repeat_failures)

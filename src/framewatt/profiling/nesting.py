@@ -1,5 +1,6 @@
 """Operators that call each other, as times in which one of them is the innermost."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,29 @@ def steps_without(spans: Spans) -> int:
     begun = np.sort(spans.start_ns[~steps])
     edges = np.append(np.sort(spans.start_ns[steps]), np.inf)
     return int((np.diff(np.searchsorted(begun, edges)) == 0).sum())
+
+
+def calls_per_step(
+    spans: Spans, names: Collection[str], start_monotonic_ns: NDArray[np.float64], parts: Sequence[tuple[int, int]]
+) -> float | None:
+    """Calls of some operators in a step, of those that began within a window: not while it was set up or evaluated.
+
+    Args:
+        spans: of a profiler.
+        names: of the operators.
+        start_monotonic_ns: (n,), when each span began.
+        parts: of the window, start and end in nanoseconds of CLOCK_MONOTONIC.
+
+    Returns:
+        their mean number; None where the window has no step.
+    """
+    inside = np.zeros(len(spans.name), np.bool_)
+    for start, end in parts:
+        inside |= (start_monotonic_ns >= start) & (start_monotonic_ns < end)
+    # Words are compared once each, since a profile may hold millions of spans.
+    counted = np.isin(spans.words, list(names)), spans.words == STEP
+    calls, steps = (int(which[spans.name[inside]].sum()) for which in counted)
+    return calls / steps if steps else None
 
 
 def innermost(spans: Spans, *, on_gpu: bool = False) -> Innermost:

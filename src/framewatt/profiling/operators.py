@@ -18,12 +18,13 @@ from framewatt.profiling.clock import Clock
 from framewatt.profiling.families import UNTOLD, family_of
 from framewatt.profiling.intervals import intervals_of
 from framewatt.profiling.joules import BETWEEN, OperatorJoules, join
-from framewatt.profiling.nesting import Innermost, Kind, steps_without
+from framewatt.profiling.nesting import Innermost, Kind, calls_per_step, steps_without
 from framewatt.profiling.recorded import Recorded, is_gpu
 from framewatt.profiling.timeline import Timeline
 from framewatt.runs.profiling import PLAIN, PROFILED
 from framewatt.runs.timelines import POWER, RECORD
 from framewatt.witness.judgement import told_of_disturbance
+from framewatt.workloads.profilers import HOST_READS
 
 RESOLVED = 0.5
 """Largest relative standard uncertainty of a row of its own; operators beyond it are one row together."""
@@ -49,6 +50,7 @@ KEYS = ("cell", "domain", "by", "name")
 ABOUT = (
     *("cell", "status", "reason", "domain", "estimated", "operators", "resolved", "between_percent", "intervals"),
     *("shortest_s", "clock_uncertainty_s", "clock_drift", "flags"),
+    "host_reads_per_step",
     *(f"{what}_per_unit_{which}" for what in ("seconds", "joules") for which in (PLAIN, PROFILED)),
 )
 """A row a timeline and domain."""
@@ -69,6 +71,7 @@ class CellJoules:
         unseen: GPUs of which the profiler shows nothing.
         domain: what was metered.
         estimated: whether it is an estimate.
+        host_reads_per_step: calls of HOST_READS; None where the engine's profiler has no such operators.
     """
 
     kinds: tuple[Kind, ...]
@@ -81,6 +84,7 @@ class CellJoules:
     unseen: tuple[str, ...]
     domain: str
     estimated: bool
+    host_reads_per_step: float | None = None
 
 
 def joules_of(folder: Path) -> list[CellJoules]:
@@ -115,16 +119,27 @@ def joules_in(recorded: Recorded, trace: Trace) -> list[CellJoules]:
     valid = {domain: energy for domain, energy in window["domains"].items() if energy["valid"]}
     # A GPU's joules are those of what ran on it, which not every profiler shows.
     unseen = tuple(domain for domain in valid if is_gpu(domain) and not recorded.spans.on_gpu.any())
+    reads = _host_reads(recorded)
     found = []
     for domain, energy in valid.items():
         if domain not in unseen:
             joined = _joined(recorded, trace, domain, energy)
-            found.append(replace(joined, empty_steps=steps_without(recorded.spans), unseen=unseen))
+            empty_steps = steps_without(recorded.spans)
+            found.append(replace(joined, empty_steps=empty_steps, unseen=unseen, host_reads_per_step=reads))
     if not found:
         reasons = [reason for energy in window["domains"].values() for reason in energy["reasons"]]
         reasons += [f"the profiler shows nothing of {domain}" for domain in unseen]
         raise FramewattError(f"operators: found no domain whose energy is valid ({'; '.join(reasons)}); allowed: one")
     return found
+
+
+def _host_reads(recorded: Recorded) -> float | None:
+    """Calls of HOST_READS in a step of the window; None where the engine's profiler has no such operators."""
+    if recorded.record["engine"] != "torch":
+        return None
+    starts_ns = 1e9 * recorded.clock.monotonic_s(recorded.spans.start_ns)
+    window = recorded.record["passes"][PROFILED]["window"]
+    return calls_per_step(recorded.spans, HOST_READS, starts_ns, window["spans_monotonic_ns"])
 
 
 def _within(recorded: Recorded, inner: Innermost) -> Timeline:
@@ -306,6 +321,7 @@ def about(record: Mapping[str, Any], found: CellJoules) -> dict[str, Any]:
         "shortest_s": found.shortest_s,
         "clock_uncertainty_s": 1e-9 * found.clock.uncertainty_ns,
         "clock_drift": found.clock.drift,
+        "host_reads_per_step": found.host_reads_per_step,
         "flags": "; ".join(
             [
                 *_flags(passes, found.domain),

@@ -1,6 +1,6 @@
 """Variables of the environment by which a user changes how libraries compute: a run tells of those that were set."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 COMPUTING = (
     "ATEN_CPU_CAPABILITY",
@@ -14,6 +14,10 @@ COMPUTING = (
     "LD_PRELOAD",
     "MALLOC_ARENA_MAX",
     "MALLOC_CONF",
+    "MALLOC_MMAP_MAX_",
+    "MALLOC_MMAP_THRESHOLD_",
+    "MALLOC_TOP_PAD_",
+    "MALLOC_TRIM_THRESHOLD_",
     "MKL_CBWR",
     "MKL_DYNAMIC",
     "MKL_ENABLE_INSTRUCTIONS",
@@ -41,19 +45,20 @@ COMPUTING = (
 )
 """Names from the manuals of glibc, GCC's and LLVM's OpenMP, oneDNN, MKL, OpenBLAS, CUDA, PyTorch, TensorFlow and MXNet.
 
-Numbers of threads are not among them, since framewatt sets those itself.
+Numbers of threads are not among them, since framewatt sets those itself; nor does a run tell of what its cell sets.
 """
 
 _PATH = "/"
 
 
-def set_in(environment: Mapping[str, str]) -> dict[str, str]:
+def set_in(environment: Mapping[str, str], by_cell: Collection[str] = ()) -> dict[str, str]:
     """Those of COMPUTING that are set, with their values; a value that holds a path is told as `set`.
 
     Args:
         environment: of the measured process.
+        by_cell: names of those that framewatt set, as the cell says.
     """
-    found = {name: environment[name] for name in COMPUTING if environment.get(name)}
+    found = {name: environment[name] for name in COMPUTING if environment.get(name) and name not in by_cell}
     return {name: "set" if _PATH in value else value for name, value in found.items()}
 
 

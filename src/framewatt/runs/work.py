@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from framewatt.host.heap import heap_settings
 from framewatt.host.lock import Held
 from framewatt.host.supervision import Outcome, supervise, thread_settings
 from framewatt.meters.visible import GPU_ORDER
@@ -45,7 +46,12 @@ def work(
         log=log,
         timeout_s=job["timeout_s"],
         # The worker's temporary files are deleted with the scratch folder, also where the worker is killed.
-        environment={**thread_settings(job["threads"]), **GPU_ORDER, "TMPDIR": str(scratch)},
+        environment={
+            **thread_settings(job["threads"]),
+            **heap_settings(job),
+            **GPU_ORDER,
+            "TMPDIR": str(scratch),
+        },
         keep=lock.files,
     )
     if outcome.reason is None and not (scratch / RESULT).exists():

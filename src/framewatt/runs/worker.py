@@ -16,8 +16,10 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_json
 from framewatt.datasets.storing import load_arrays
+from framewatt.host.heap import heap_in_force, heap_settings
 from framewatt.runs.batches import AHEAD_GB, PASSES, Supply
 from framewatt.runs.events import Events
 from framewatt.runs.open_loop import infer_open
@@ -25,6 +27,7 @@ from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, told_of
 from framewatt.runs.variables import set_in
 from framewatt.study.load import rate_of
+from framewatt.study.options import KEPT, STEP
 from framewatt.study.weights import SEEDED
 from framewatt.tasks.quality import HINT, quality_of
 from framewatt.workloads import make_inference, make_training
@@ -99,7 +102,11 @@ def _inferred(
 
 
 def train(workload: Training, epochs: int, events: Events, ahead_gb: float = AHEAD_GB) -> dict[str, Any]:
-    """Time each epoch; the test set is evaluated between epochs, outside the timed windows."""
+    """Time each epoch; the test set is evaluated between epochs, outside the timed windows.
+
+    Losses are read there, too, or after each step where the option `loss_read` says so.
+    """
+    reads = workload.spec.level("loss_read") == STEP
     supply = Supply(workload, ahead_gb)
     with events.window("setup"):
         workload.setup()
@@ -112,20 +119,21 @@ def train(workload: Training, epochs: int, events: Events, ahead_gb: float = AHE
         start_ns = time.monotonic_ns()
         events.mark(f"epoch-{epoch}", "start", start_ns)
         for batch in batches:
-            losses.append(workload.run(batch))
+            loss = workload.run(batch)
+            losses.append(workload.loss_of(loss) if reads else loss)
         workload.synchronize()
         events.mark(f"epoch-{epoch}", "end", time.monotonic_ns())
         # Gone before the test set is evaluated and the next epoch's are made.
-        del batches, batch
+        del batches, batch, loss
         with events.window(f"evaluate-{epoch}"):
-            means = [workload.loss_of(loss) for loss in losses]
+            means = losses if reads else [workload.loss_of(loss) for loss in losses]
             judged = workload.task.judge(workload.evaluate(), workload.data)
-        loss = float(np.mean(means))
+        loss_mean = float(np.mean(means))
         rows.append(
             {
                 "epoch": epoch,
                 "units": sum(step.units for step in workload.steps(epoch)),
-                "loss_mean": loss if np.isfinite(loss) else None,
+                "loss_mean": loss_mean if np.isfinite(loss_mean) else None,
                 "quality": quality_of(judged),
             }
         )
@@ -161,7 +169,7 @@ def main(
             training = make_training(job["engine"], spec_of(job), data)
             made(training)
             result = train(training, job["training"]["epochs"], events, job["window"].get("ahead_gb", AHEAD_GB))
-            result["workload"] = training.facts()
+            result["workload"] = _with_in_force(training.facts(), loss_read=training.spec.level("loss_read"))
             training.close()
         else:
             inference = make_inference(job["engine"], spec_of(job), data)
@@ -176,7 +184,10 @@ def main(
                     result = infer_open(inference, job["window"], events, rate_per_s, job["repetition"])
                 result["workload"] = inference.facts()
                 inference.close()
-    result["workload"] = {**result["workload"], "variables": set_in(os.environ), "peak_memory_b": peak_memory_b()}
+    variables = set_in(os.environ, heap_settings(job))
+    result["workload"] = {**result["workload"], "variables": variables, "peak_memory_b": peak_memory_b()}
+    if job.get("options", {}).get("client") != "node":
+        result["workload"] = _with_in_force(result["workload"], heap=checked_heap(job))
     if job["weights"] == SEEDED:
         result = without_quality(result, "weights are random")
     path = Path(job["result"])
@@ -204,6 +215,26 @@ def without_quality(result: Mapping[str, Any], why: str) -> dict[str, Any]:
         for name, told in result["quality"].items()
     }
     return {**result, "quality": quality, "right": None}
+
+
+def _with_in_force(facts: Mapping[str, Any], **told: str) -> dict[str, Any]:
+    """Facts with levels that are in force by what the worker does, and not by the framework."""
+    return {**facts, "in_force": {**facts.get("in_force", {}), **told}}
+
+
+def checked_heap(job: Mapping[str, Any]) -> str:
+    """What becomes of freed memory here, see host.heap.
+
+    Raises:
+        FramewattError: the cell says that it is kept, and it is not.
+    """
+    found = heap_in_force()
+    if heap_settings(job) and found != KEPT:
+        raise FramewattError(
+            f"heap: found that freed memory is {found} to the kernel; allowed: {KEPT}, as by glibc's own allocator: "
+            "run without another one (LD_PRELOAD), on a system with glibc"
+        )
+    return found
 
 
 def peak_memory_b() -> int | None:

@@ -26,6 +26,18 @@ GREEDY = "greedy"
 COLD, WARM = "cold", "warm"
 """Levels of the option `caches`, beside that of caches as the run before left them."""
 
+FUSED, FOREACH, ONE_BY_ONE = "fused", "foreach", "one_by_one"
+"""Levels of the option `update`."""
+
+STEP = "step"
+"""Level of the option `loss_read`, beside that of epochs."""
+
+KEPT = "kept"
+"""Level of the option `heap`, beside the allocator's default."""
+
+REMOVED = "removed"
+"""Level of the option `weight_inputs`, beside that of exports as they are."""
+
 TUNED = ("torch", "tensorflow")
 """Frameworks that have LAMB, clipping of gradients and schedules, and take the same steps by them."""
 
@@ -77,12 +89,12 @@ class Option:
     @property
     def of_training(self) -> bool:
         """Whether inference has none of its levels, its default neither."""
-        return self.refusal in (_of_training, _optimizer)
+        return self.refusal in (_of_training, _optimizer, _update)
 
     def is_of(self, phase: str | None) -> bool:
         """Whether a phase has any of its levels; of an unknown phase, None, nothing is ruled out."""
         if phase == "train":
-            return self.refusal not in (_decoding, _load)
+            return self.refusal not in (_decoding, _load, _weight_inputs)
         return phase is None or not self.of_training
 
     def text(self, level: Level) -> str:
@@ -152,6 +164,16 @@ def _optimizer(cell: Configuration, level: Level, device: str) -> str | None:
     return _of_training(cell, level, device)
 
 
+def _update(cell: Configuration, level: Level, device: str) -> str | None:
+    if reason := _of_training(cell, level, device):
+        return reason
+    if cell.engine != "torch":
+        return f"{cell.engine} has one way to update weights"
+    if cell.changed.get("optimizer") == LAMB:
+        return f"{LAMB} updates all weights together, operation by operation"
+    return None
+
+
 def _client(cell: Configuration, level: Level, device: str) -> str | None:
     if cell.engine != ONNX_RUNTIME:
         return f"{cell.engine} has no client for Node.js here"
@@ -171,6 +193,16 @@ def _load(cell: Configuration, level: Level, device: str) -> str | None:
 
 def _caches(cell: Configuration, level: Level, device: str) -> str | None:
     return None
+
+
+def _heap(cell: Configuration, level: Level, device: str) -> str | None:
+    return "Node.js is started without variables" if cell.changed.get("client") == "node" else None
+
+
+def _weight_inputs(cell: Configuration, level: Level, device: str) -> str | None:
+    if cell.engine != ONNX_RUNTIME:
+        return "weights among inputs are those of an ONNX file"
+    return "Node.js reads the file as it was exported" if cell.changed.get("client") == "node" else None
 
 
 def _decoding(cell: Configuration, level: Level, device: str) -> str | None:
@@ -241,11 +273,47 @@ OPTIONS: Mapping[str, Option] = {
             _optimizer,
         ),
         Option(
+            "update",
+            "How PyTorch's optimizer updates weights: all in one kernel (`fused`), all together, operation by "
+            "operation (`foreach`), or one after another (`one_by_one`).",
+            _words(FUSED, FOREACH, ONE_BY_ONE),
+            FUSED,
+            _update,
+            word="update",
+        ),
+        Option(
+            "loss_read",
+            "When measured training reads its losses: after an epoch, or after each step, as many loops do, for which "
+            "it waits for the device.",
+            _words("epoch", STEP),
+            "epoch",
+            _of_training,
+            word="loss read by",
+        ),
+        Option(
             "client",
             "The language from which ONNX Runtime is called.",
             _words("python", "node"),
             "python",
             _client,
+        ),
+        Option(
+            "weight_inputs",
+            "Whether weights that an exporter lists among a graph's inputs, where ONNX Runtime takes them for no "
+            "constants, stay there (`as_exported`) or are taken off that list when the model is loaded (`removed`).",
+            _words("as_exported", REMOVED),
+            "as_exported",
+            _weight_inputs,
+            word="weight inputs",
+        ),
+        Option(
+            "heap",
+            "Whether memory that a run lets go of returns to the kernel as glibc finds fit (`default`), or stays with "
+            "the process (`kept`), which spares it page faults.",
+            _words("default", KEPT),
+            "default",
+            _heap,
+            word="heap",
         ),
         Option(
             "decoding",

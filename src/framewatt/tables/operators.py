@@ -1,6 +1,6 @@
 """Joules by operator and by API, and how well timelines resolve them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -16,7 +16,9 @@ from framewatt.tables.table import Table, significant, text, with_ends
 _OF = {"operators": (OPERATOR, "Operator"), "apis": (API, "API")}
 
 
-def operator_table(name: str, joules: pd.DataFrame, about: pd.DataFrame, runs: pd.DataFrame) -> Table:
+def operator_table(
+    name: str, joules: pd.DataFrame, about: pd.DataFrame, runs: pd.DataFrame, exports: Mapping[str, int | None]
+) -> Table:
     """A table of planned.OPERATOR_TABLES.
 
     Args:
@@ -24,24 +26,26 @@ def operator_table(name: str, joules: pd.DataFrame, about: pd.DataFrame, runs: p
         joules: a row an operator or API (operators.COLUMNS).
         about: a row a timeline (operators.ABOUT).
         runs: the runs frame, by which advice says what it changed.
+        exports: weights among the inputs of each export, see evidence.weights_in_exports.
     """
     if name in _OF:
         return _joules(name, joules)
-    return _timelines(about) if name == "timelines" else _advice(advice(joules, runs))
+    return _timelines(about) if name == "timelines" else _advice(advice(joules, about, runs, exports))
 
 
-def operator_tables(paths: Sequence[str], runs: pd.DataFrame) -> list[Table]:
+def operator_tables(paths: Sequence[str], runs: pd.DataFrame, exports: Mapping[str, int | None]) -> list[Table]:
     """All of them, as a report shows them; none where a study has no timeline.
 
     Args:
         paths: of joules.csv and timelines.csv, and of repeated.csv where operators were repeated alone; empty where
             there are none.
         runs: the runs frame.
+        exports: see operator_table.
     """
     if not paths:
         return []
     joules, about, *repeated = map(read_csv, paths)
-    told = [operator_table(name, joules, about, runs) for name in OPERATOR_TABLES]
+    told = [operator_table(name, joules, about, runs, exports) for name in OPERATOR_TABLES]
     return [*told, *map(repeated_table, repeated)]
 
 

@@ -1,6 +1,7 @@
 """What a workload is: a model with its data in one framework, with the timed part separate from the rest.
 
-Only `run` and `synchronize` are called inside a timed window.
+Only `run` and `synchronize` are called inside a timed window, and `loss_of` where the option `loss_read` has losses
+read after each step.
 """
 
 import itertools

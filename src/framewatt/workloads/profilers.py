@@ -25,6 +25,10 @@ VARIABLES = {"mxnet": {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_E
 """By engine, variables under which its profiler shows single operators: MXNet would run, and show, them in bulk."""
 
 
+HOST_READS = ("aten::_local_scalar_dense", "aten::nonzero")
+"""Operators of PyTorch in which the host waits for a number of the device: `item()`, `float()` and an `if` call the
+first, masks as indices the second, whose answer's size is not known before."""
+
 LONGEST = 300
 """Characters of a name or of shapes that are kept."""
 

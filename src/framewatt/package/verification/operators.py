@@ -1,7 +1,7 @@
 """Joules by operator: counted again from the timelines and traces that the package holds."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -22,6 +22,9 @@ is near enough, see framewatt.profiling.spreads."""
 
 _SMALL_J = 1e-6
 
+_READS = "host_reads_per_step"
+_UNTOLD = object()
+
 
 def problems(package: Opened, study: Study) -> Iterator[str]:
     """Joules that do not follow from the timelines, or are missing."""
@@ -33,9 +36,11 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
         return
     frame, about = frame_of([package.results / "timelines" / cell for cell in cells])
     yield from _repeated_problems(package, study)
-    told = {(row["cell"], row["status"]) for row in read_csv(package.results / ABOUT).to_dict("records")}
+    told_about = read_csv(package.results / ABOUT).to_dict("records")
+    told = {(row["cell"], row["status"]) for row in told_about}
     if told != (found := {(row["cell"], row["status"]) for row in about}):
         yield f"{ABOUT}: it says {sorted(told)}, timelines give {sorted(found)}"
+    yield from _reads(told_about, about)
     says, gives = (
         {tuple(row[key] for key in KEYS): row for row in one.to_dict("records")}
         for one in (read_csv(package.results / JOULES), frame)
@@ -84,6 +89,22 @@ def _both(says: Any, gives: Any) -> bool:
     if pd.isna(says) or pd.isna(gives):
         return bool(pd.isna(says) and pd.isna(gives))
     # Uncertainties, and so the ends of intervals, come from the same search as joules.
+    return math.isclose(says, gives, rel_tol=_ALIKE)
+
+
+def _reads(told: Iterable[Mapping[str, Any]], found: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Calls in which the host waits, which advice goes by, other than in the timelines; older packages tell none."""
+    gives = {(row["cell"], row.get("domain")): row.get(_READS) for row in found}
+    for row in told:
+        says, given = row.get(_READS, _UNTOLD), gives.get((row["cell"], row.get("domain")))
+        if says is not _UNTOLD and not _same(says, given):
+            yield f"{ABOUT}: {row['cell']}: {_READS} is {says}, timelines give {given}"
+
+
+def _same(says: Any, gives: float | None) -> bool:
+    """Whether a number of a CSV file, NaN where the field is empty, is another one."""
+    if gives is None or not isinstance(says, int | float):
+        return gives is None and bool(pd.isna(says))
     return math.isclose(says, gives, rel_tol=_ALIKE)
 
 

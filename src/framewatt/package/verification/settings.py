@@ -13,7 +13,7 @@ from framewatt.package.verification.samples import data_of
 from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead, made
 from framewatt.runs.verdict import OK
 from framewatt.study.cell import Cell
-from framewatt.study.options import COLD
+from framewatt.study.options import COLD, REMOVED, Level
 from framewatt.study.study import Study
 
 _ROUNDED_S = 1e-6
@@ -38,6 +38,7 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
             *_rested(record, settings["cool_down"]),
             *_made(cell, record, settings["window"]),
             *_cached(cell, record),
+            *in_force(cell, record),
         ]
         # Requests that arrive at a rate: see open_loops.
         if cell.phase == "infer" and record["status"] == OK and record["latency"] and not is_open(record):
@@ -68,6 +69,26 @@ def _cached(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
         yield f"caches: the record says {told['state']}, the cell {wanted}"
     elif wanted == COLD and not told["left_b"] <= told["files_b"] >= told["found_b"]:
         yield f"caches: the record says {told['found_b']} and {told['left_b']} bytes of {told['files_b']}"
+
+
+def in_force(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
+    """Levels that a run says were in force other than those of its cell, of options that all engines tell alike.
+
+    Args:
+        cell: of the run.
+        record: of the run.
+    """
+    if record["status"] != OK:
+        return
+    told = (record.get("workload") or {}).get("in_force") or {}
+    wanted: dict[str, Level] = {
+        name: level for name, level in cell.changed.items() if name in ("heap", "update", "loss_read")
+    }
+    if cell.changed.get("weight_inputs") == REMOVED:
+        wanted["weights_among_inputs"] = 0
+    for name, level in wanted.items():
+        if told.get(name) != level:
+            yield f"workload.in_force.{name}: the record says {told.get(name)}, the cell {level}"
 
 
 def _timed(record: Mapping[str, Any], minimum_s: float, whole: int) -> Iterator[str]:

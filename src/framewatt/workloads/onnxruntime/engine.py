@@ -188,6 +188,8 @@ class OnnxRuntimeInference(Inference):
         return {
             "threads": options.intra_op_num_threads,
             "graph_optimization": options.graph_optimization_level.name,
+            # What may be overridden at each run is no constant.
+            "weights_among_inputs": len(self.session.get_overridable_initializers()),
         }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import onnxruntime as ort
 
+from framewatt.study.options import REMOVED
 from framewatt.workloads.contract import Spec
 
 PROVIDERS = {
@@ -76,7 +77,7 @@ def nodes_by_provider(spec: Spec, path: Path, feed: Mapping[str, Any]) -> dict[s
     """
     with tempfile.TemporaryDirectory() as folder:
         options = _options(spec, Path(folder, "profile"))
-        session = ort.InferenceSession(path, options, providers=_wanted(spec, path, strict=False))
+        session = ort.InferenceSession(_model(spec, path), options, providers=_wanted(spec, path, strict=False))
         session.run(None, feed)
         events = json.loads(Path(session.end_profiling()).read_text(encoding="utf-8"))
     found: dict[str, Counter[str]] = {}
@@ -108,13 +109,30 @@ def _strict_if_possible(spec: Spec, path: Path, options: ort.SessionOptions) -> 
     if spec.provider != "cpu":
         options.add_session_config_entry(_STRICT, "1")
         try:
-            return ort.InferenceSession(path, options, providers=_wanted(spec, path, strict=True)), True
+            return ort.InferenceSession(_model(spec, path), options, providers=_wanted(spec, path, strict=True)), True
         except Exception:  # the docstring says why nothing is lost
             options.add_session_config_entry(_STRICT, "0")
-    return ort.InferenceSession(path, options, providers=_wanted(spec, path, strict=False)), spec.provider == "cpu"
+    made = ort.InferenceSession(_model(spec, path), options, providers=_wanted(spec, path, strict=False))
+    return made, spec.provider == "cpu"
 
 
 _STRICT = "session.disable_cpu_ep_fallback"
+
+
+def _model(spec: Spec, path: Path) -> Path | bytes:
+    """The exported model, as the file or, where weights are to be taken off its inputs, as the bytes of another one."""
+    if spec.level("weight_inputs") != REMOVED:
+        return path
+    import onnx
+
+    model = onnx.load(path)
+    weights = {tensor.name for tensor in model.graph.initializer}
+    given = [entry for entry in model.graph.input if entry.name not in weights]
+    del model.graph.input[:]
+    model.graph.input.extend(given)
+    # Before this version of the format every weight had to be among the inputs.
+    model.ir_version = max(model.ir_version, 4)
+    return bytes(model.SerializeToString())
 
 
 def _options(spec: Spec, profile: Path | None = None, optimized: Path | None = None) -> ort.SessionOptions:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from framewatt.study.options import LAMB
+from framewatt.study.options import FOREACH, FUSED, LAMB, ONE_BY_ONE
 from framewatt.workloads.contract import Spec, adam_of
 from framewatt.workloads.schedule import told_of
 from framewatt.workloads.torch._lamb import Lamb
@@ -16,18 +16,19 @@ from framewatt.workloads.torch._lamb import Lamb
 def optimizer_of(spec: Spec, parameters: Iterable[torch.nn.Parameter | dict[str, Any]]) -> torch.optim.Optimizer:
     """The study's optimizer at its learning rate.
 
-    All weights are updated in one fused kernel; on a CPU, torch's default updates them one by one. There the fused
-    kernel reduced a training step of ResNet-50 at batch 16 to 0.91 of its time, and 24 steps gave bit-identical losses.
-    LAMB updates them together, operation by operation.
+    By default all weights are updated in one fused kernel; on a CPU, torch's default updates them one by one. There the
+    fused kernel reduced a training step of ResNet-50 at batch 16 to 0.91 of its time, and 24 steps gave bit-identical
+    losses. LAMB updates them together, operation by operation.
     """
     rate, level = spec.training["learning_rate"], spec.level("optimizer")
+    way = {name: spec.level("update") == name for name in (FUSED, FOREACH)}
     if level == "sgd":
-        return torch.optim.SGD(parameters, lr=rate, momentum=spec.training["momentum"], fused=True)
+        return torch.optim.SGD(parameters, lr=rate, momentum=spec.training["momentum"], **way)
     constants = adam_of(spec.training)
     betas, epsilon = (constants["beta_1"], constants["beta_2"]), constants["epsilon"]
     if level == LAMB:
         return Lamb(parameters, rate, betas, epsilon, spec.training.get("weight_decay") or 0.0)
-    return torch.optim.Adam(parameters, lr=rate, betas=betas, eps=epsilon, fused=True)
+    return torch.optim.Adam(parameters, lr=rate, betas=betas, eps=epsilon, **way)
 
 
 class Optimizer:
@@ -74,8 +75,17 @@ class Optimizer:
         group = self._optimizer.param_groups[0]
         return {
             "optimizer": type(self._optimizer).__name__,
+            "update": _update_of(self._optimizer),
             "learning_rate": max(self._rates, default=group["lr"]),
             "weight_decay": group["weight_decay"],
             "clip_norm": self._clip_norm,
             "schedule": told_of(self._kind, self._rates),
         }
+
+
+def _update_of(optimizer: torch.optim.Optimizer) -> str:
+    """How an optimizer updates weights, a level of the option `update`."""
+    if isinstance(optimizer, Lamb):
+        return FOREACH
+    group = optimizer.param_groups[0]
+    return next((name for name in (FUSED, FOREACH) if group[name]), ONE_BY_ONE)
