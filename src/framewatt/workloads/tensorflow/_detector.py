@@ -15,7 +15,8 @@ class SumOfParts:
 
     def objective(self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None) -> tf.Tensor:
         """The loss of a batch, see workloads.detector."""
-        return tf.add_n(list(self.parts_of_loss(images, boxes, classes, masks).values()))
+        parts: dict[str, tf.Tensor] = self.parts_of_loss(images, boxes, classes, masks)  # type: ignore[attr-defined]  # of those that inherit it
+        return tf.add_n(list(parts.values()))
 
 
 class Detector(SumOfParts, keras.Model):
