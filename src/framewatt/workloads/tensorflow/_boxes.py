@@ -1,12 +1,18 @@
 """Boxes in TensorFlow as torchvision treats them: overlaps, shifts to other boxes, and the search for the best ones.
 
-Boxes are left, top, right, bottom in pixels, float32.
+Boxes are left, top, right, bottom in pixels, in the number format of `full`.
 """
 
+import keras
 import tensorflow as tf
 
 from framewatt.tasks.detection import NONE
 from framewatt.workloads.detector import LARGEST_GROWTH
+
+
+def full() -> str:
+    """Number format of boxes and losses: Keras' own, fp32 if nobody sets another. Half formats have too few digits."""
+    return str(keras.config.floatx())
 
 
 def overlaps(boxes: tf.Tensor, others: tf.Tensor) -> tf.Tensor:
@@ -37,13 +43,13 @@ def shifts(boxes: tf.Tensor, anchors: tf.Tensor, weights: tuple[float, float, fl
     sizes, wanted = anchors[..., 2:] - anchors[..., :2], boxes[..., 2:] - boxes[..., :2]
     middles, wanted_middles = anchors[..., :2] + 0.5 * sizes, boxes[..., :2] + 0.5 * wanted
     moved = (wanted_middles - middles) / sizes
-    return tf.concat([moved, tf.math.log(wanted / sizes)], axis=-1) * tf.constant(weights)
+    return tf.concat([moved, tf.math.log(wanted / sizes)], axis=-1) * tf.constant(weights, moved.dtype)
 
 
 def shifted(found: tf.Tensor, anchors: tf.Tensor, weights: tuple[float, float, float, float]) -> tf.Tensor:
     """Boxes, shape (..., 4), from what leads to them; the inverse of `shifts` up to LARGEST_GROWTH."""
     sizes = anchors[..., 2:] - anchors[..., :2]
-    found = found / tf.constant(weights)
+    found = found / tf.constant(weights, found.dtype)
     middles = found[..., :2] * sizes + anchors[..., :2] + 0.5 * sizes
     half = 0.5 * tf.exp(tf.minimum(found[..., 2:], LARGEST_GROWTH)) * sizes
     return tf.concat([middles - half, middles + half], axis=-1)
@@ -51,7 +57,7 @@ def shifted(found: tf.Tensor, anchors: tf.Tensor, weights: tuple[float, float, f
 
 def clipped(boxes: tf.Tensor, height: float, width: float) -> tf.Tensor:
     """Boxes within an image."""
-    return tf.clip_by_value(boxes, 0.0, tf.constant([width, height, width, height], tf.float32))
+    return tf.clip_by_value(boxes, 0.0, tf.constant([width, height, width, height], boxes.dtype))
 
 
 def gathered(values: tf.Tensor, numbers: tf.Tensor) -> tf.Tensor:
@@ -67,7 +73,7 @@ def best_boxes(boxes: tf.Tensor, scores: tf.Tensor, *, least: float, best: int, 
 
     Args:
         boxes: shape (n, boxes, 4), the same for all classes.
-        scores: shape (n, boxes, classes), float32, from 0 to 1.
+        scores: shape (n, boxes, classes), from 0 to 1.
         least: scores have to be above it.
         best: boxes of a class.
         overlap: from 0 to 1.
@@ -90,4 +96,4 @@ def best_boxes(boxes: tf.Tensor, scores: tf.Tensor, *, least: float, best: int, 
     )
     rows = tf.concat([found[0], found[1][..., None], found[2][..., None]], axis=-1)
     there = tf.range(most)[None] < found[3][:, None]
-    return tf.where(there[..., None], rows, tf.constant(float(NONE)))
+    return tf.where(there[..., None], rows, tf.constant(float(NONE), rows.dtype))

@@ -28,7 +28,8 @@ from framewatt.workloads.mask_rcnn import (
     Dimensions,
 )
 from framewatt.workloads.plan import ranks
-from framewatt.workloads.tensorflow._boxes import clipped, gathered, overlaps, shifted, shifts
+from framewatt.workloads.tensorflow._boxes import clipped, full, gathered, overlaps, shifted, shifts
+from framewatt.workloads.tensorflow._detector import SumOfParts
 from framewatt.workloads.tensorflow._mask_rcnn_layers import box_head_of, maps_of, mask_head_of
 from framewatt.workloads.tensorflow._roi_align import masks_within, roi_align
 
@@ -46,7 +47,7 @@ _NEVER = 2**32
 """Above every rank."""
 
 
-class MaskRCNN(keras.Model):
+class MaskRCNN(SumOfParts, keras.Model):
     """A Mask R-CNN with random weights.
 
     Attributes:
@@ -78,9 +79,9 @@ class MaskRCNN(keras.Model):
         which = tf.where(there)
         rows, of_image = tf.gather_nd(proposals, which), tf.cast(which[:, 0], tf.int32)
         logits, moves = self.box_head(roi_align(maps, rows, of_image, STRIDES, CELLS), training=training)
-        shares = tf.nn.softmax(tf.cast(logits, tf.float32))[:, 1:]
+        shares = tf.nn.softmax(tf.cast(logits, full()))[:, 1:]
         boxes = clipped(
-            shifted(tf.cast(moves, tf.float32)[:, 1:], rows[:, None], CODED), float(self.height), float(self.width)
+            shifted(tf.cast(moves, full())[:, 1:], rows[:, None], CODED), float(self.height), float(self.width)
         )
         large = tf.reduce_all(boxes[..., 2:] - boxes[..., :2] >= _SMALLEST_FOUND, axis=-1)
         count = tf.cast(tf.shape(proposals)[:2], tf.int64)
@@ -99,11 +100,13 @@ class MaskRCNN(keras.Model):
         rows = tf.gather_nd(rows, seen)
         masks = self._masks(maps, rows[:, :4], tf.cast(seen[:, 0], tf.int32), tf.cast(rows[:, 5], tf.int32))
         rows = tf.concat([rows, tf.reshape(tf.sigmoid(masks), [-1, MASK * MASK])], axis=1)
-        none = tf.fill([tf.shape(images)[0], MOST, 6 + MASK * MASK], float(NONE))
+        none = tf.fill([tf.shape(images)[0], MOST, 6 + MASK * MASK], tf.constant(float(NONE), rows.dtype))
         return tf.tensor_scatter_nd_update(none, seen, rows)
 
-    def objective(self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: tf.Tensor) -> tf.Tensor:
-        """The loss of a batch, see workloads.detector: of proposals, classes, boxes and masks."""
+    def parts_of_loss(
+        self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        """The loss of a batch, see workloads.detector, by torchvision's parts: of proposals, classes, boxes, masks."""
         maps, scores, found = self._maps_of(images, training=True)
         of_proposals = self._loss_of_proposals(scores, found, boxes, classes)
         proposals, there = self._proposals(scores, found, training=True)
@@ -122,15 +125,15 @@ class MaskRCNN(keras.Model):
         labels = tf.gather_nd(tf.where(positive, gathered(classes, numbers) + 1, 0), which)
         wanted = tf.gather_nd(gathered(boxes, numbers), which)
         logits, moves = self.box_head(roi_align(maps, rows, of_image, STRIDES, CELLS), training=True)
-        entropy = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, tf.cast(logits, tf.float32))
-        moves = tf.gather(tf.cast(moves, tf.float32), labels, batch_dims=1)
+        entropy = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, tf.cast(logits, full()))
+        moves = tf.gather(tf.cast(moves, full()), labels, batch_dims=1)
         object_there = labels > 0
         # Without an object, a box of any area is asked to stay: what is not there has no logarithm.
-        any_box = tf.constant([0.0, 0.0, 1.0, 1.0])
+        any_box = tf.constant([0.0, 0.0, 1.0, 1.0], rows.dtype)
         base = tf.where(object_there[:, None], rows, any_box)
         aim = tf.where(object_there[:, None], wanted, any_box)
         off = tf.where(object_there, _smooth(moves - shifts(aim, base, CODED)), 0.0)
-        of_boxes = tf.reduce_sum(off) / tf.cast(tf.size(labels), tf.float32)
+        of_boxes = tf.reduce_sum(off) / tf.cast(tf.size(labels), full())
         chosen = tf.where(positive)
         there_are_some = tf.shape(chosen)[0] > 0
         # Where no image has an object, one box is looked at and does not count: oneDNN has no gradient of a convolution
@@ -140,16 +143,21 @@ class MaskRCNN(keras.Model):
         rows = tf.gather_nd(proposals, chosen)
         kinds = tf.cast(tf.maximum(tf.gather_nd(classes, asked), 0), tf.int32)
         ours = self._masks(maps, rows, asked[:, 0], kinds, training=True)
-        theirs = masks_within(tf.cast(tf.gather_nd(masks, asked), tf.float32), rows, MASK)
+        theirs = masks_within(tf.cast(tf.gather_nd(masks, asked), full()), rows, MASK)
         of_masks = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(theirs, ours))
         of_masks = tf.where(there_are_some, of_masks, 0.0)
         self._draws.assign_add(1)
-        return of_proposals + tf.reduce_mean(entropy) + of_boxes + of_masks
+        return {
+            **of_proposals,
+            "loss_classifier": tf.reduce_mean(entropy),
+            "loss_box_reg": of_boxes,
+            "loss_mask": of_masks,
+        }
 
     def _maps_of(self, images: tf.Tensor, *, training: bool) -> tuple[list[Any], tf.Tensor, tf.Tensor]:
-        """The maps that heads look at; scores and shifts of all anchors, in fp32."""
+        """The maps that heads look at; scores and shifts of all anchors, in the format of boxes."""
         *maps, scores, found = self.maps(images, training=training)
-        return maps, tf.cast(scores, tf.float32), tf.cast(found, tf.float32)
+        return maps, tf.cast(scores, full()), tf.cast(found, full())
 
     def _anchors(self) -> list[Any]:
         return self.dimensions.anchors(self.height, self.width)
@@ -166,13 +174,15 @@ class MaskRCNN(keras.Model):
             zip(anchors, tf.split(scores, counts, axis=1), tf.split(found, counts, axis=1), strict=True)
         ):
             tops, places = tf.math.top_k(share, min(before, len(part)))
-            moved = shifted(tf.gather(moves, places, batch_dims=1), tf.gather(tf.constant(part), places), _AS_THEY_ARE)
+            moved = shifted(
+                tf.gather(moves, places, batch_dims=1), tf.gather(tf.constant(part, full()), places), _AS_THEY_ARE
+            )
             moved = clipped(moved, float(self.height), float(self.width))
             large = tf.reduce_all(moved[..., 2:] - moved[..., :2] >= _SMALLEST, axis=-1)
             boxes.append(moved)
             chance = tf.where(large, tf.sigmoid(tops), 0.0)
             # Maps are what classes are elsewhere: boxes of another one hide none.
-            shares.append(chance[..., None] * tf.one_hot(level, len(anchors)))
+            shares.append(chance[..., None] * tf.one_hot(level, len(anchors), dtype=full()))
         kept = tf.image.combined_non_max_suppression(
             tf.concat(boxes, axis=1)[:, :, None],
             tf.concat(shares, axis=1),
@@ -186,9 +196,9 @@ class MaskRCNN(keras.Model):
 
     def _loss_of_proposals(
         self, scores: tf.Tensor, found: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor
-    ) -> tf.Tensor:
+    ) -> dict[str, tf.Tensor]:
         """Of scores and shifts of the anchors that are drawn."""
-        anchors = tf.concat([tf.constant(part) for part in self._anchors()], axis=0)
+        anchors = tf.concat([tf.constant(part, full()) for part in self._anchors()], axis=0)
         real = tf.not_equal(classes, IGNORED)[..., None]
         common = tf.where(real, overlaps(boxes, anchors), -1.0)
         most, numbers = tf.reduce_max(common, axis=1), tf.argmax(common, axis=1, output_type=tf.int32)
@@ -199,11 +209,12 @@ class MaskRCNN(keras.Model):
             order, with_one, ~with_one & (most < NOT_PROPOSED), ANCHORS_DRAWN, ANCHORS_WITH
         )
         drawn = positive | negative
-        count = tf.cast(tf.math.count_nonzero(drawn), tf.float32)
+        count = tf.cast(tf.math.count_nonzero(drawn), full())
         wanted = tf.where(positive[..., None], gathered(boxes, numbers), anchors)
         off = tf.where(positive, _smooth(found - shifts(wanted, anchors, _AS_THEY_ARE)), 0.0)
-        entropy = tf.nn.sigmoid_cross_entropy_with_logits(tf.cast(positive, tf.float32), scores)
-        return (tf.reduce_sum(off) + tf.reduce_sum(tf.where(drawn, entropy, 0.0))) / count
+        entropy = tf.nn.sigmoid_cross_entropy_with_logits(tf.cast(positive, full()), scores)
+        of_scores = tf.reduce_sum(tf.where(drawn, entropy, 0.0))
+        return {"loss_objectness": of_scores / count, "loss_rpn_box_reg": tf.reduce_sum(off) / count}
 
     def _drawn(
         self, order: tf.Tensor, having: tf.Tensor, lacking: tf.Tensor, count: int, share: float
@@ -228,7 +239,7 @@ class MaskRCNN(keras.Model):
     ) -> tf.Tensor:
         """Masks of the classes of boxes, shape (k, MASK, MASK), logits."""
         found = self.mask_head(roi_align(maps, boxes, images, STRIDES, MASK_CELLS), training=training)
-        by_class = tf.transpose(tf.cast(found, tf.float32), [0, 3, 1, 2])
+        by_class = tf.transpose(tf.cast(found, full()), [0, 3, 1, 2])
         return tf.gather(by_class, kinds + 1, batch_dims=1)
 
 

@@ -22,7 +22,7 @@ from framewatt.workloads.retinanet import (
     PRIOR,
     Dimensions,
 )
-from framewatt.workloads.tensorflow._boxes import best_boxes, clipped, gathered, overlaps, shifted, shifts
+from framewatt.workloads.tensorflow._boxes import best_boxes, clipped, full, gathered, overlaps, shifted, shifts
 from framewatt.workloads.tensorflow._detector import Detector, near_zero, normal
 from framewatt.workloads.tensorflow._resnet import lecun, pyramid_of, stages_of
 
@@ -57,9 +57,9 @@ class RetinaNet(Detector):
             flat = tf.reshape(share, [-1, len(part) * self.classes])
             tops, places = tf.math.top_k(flat, min(BEST, len(part) * self.classes))
             which = places // self.classes
-            moved = shifted(tf.gather(moves, which, batch_dims=1), tf.gather(tf.constant(part), which), CODED)
+            moved = shifted(tf.gather(moves, which, batch_dims=1), tf.gather(tf.constant(part, full()), which), CODED)
             boxes.append(clipped(moved, float(self.height), float(self.width)))
-            shares.append(tops[..., None] * tf.one_hot(places % self.classes, self.classes))
+            shares.append(tops[..., None] * tf.one_hot(places % self.classes, self.classes, dtype=full()))
         return self.searched(tf.concat(boxes, axis=1), tf.concat(shares, axis=1))
 
     def searched(self, boxes: tf.Tensor, shares: tf.Tensor, overlap: float = OVERLAP) -> tf.Tensor:
@@ -67,21 +67,26 @@ class RetinaNet(Detector):
         every = boxes.shape[1]
         return best_boxes(boxes, shares, least=LEAST_SCORE, best=every, overlap=overlap, most=MOST)
 
-    def objective(self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None) -> tf.Tensor:
-        """The loss of a batch, see workloads.detector; the mean over images, of each by its objects' anchors."""
+    def parts_of_loss(
+        self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None
+    ) -> dict[str, tf.Tensor]:
+        """The loss of a batch by torchvision's parts; the mean over images, of each by its objects' anchors."""
         scores, found = self.looked_at(images, training=True)
-        anchors = tf.concat([tf.constant(part) for part in self._anchors()], axis=0)
+        anchors = tf.concat([tf.constant(part, full()) for part in self._anchors()], axis=0)
         numbers = matched(boxes, classes, anchors)
         there = numbers >= 0
-        count = tf.cast(tf.maximum(1, tf.math.count_nonzero(there, axis=1, dtype=tf.int32)), tf.float32)
+        count = tf.cast(tf.maximum(1, tf.math.count_nonzero(there, axis=1, dtype=tf.int32)), full())
         labels = tf.where(there, gathered(classes, numbers), -1)
-        focal = focal_loss(scores, tf.one_hot(labels, self.classes))
+        focal = focal_loss(scores, tf.one_hot(labels, self.classes, dtype=full()))
         of_classes = tf.reduce_sum(tf.where(numbers != _NOTHING, tf.reduce_sum(focal, axis=2), 0.0), axis=1)
         # Without an object, a box is asked to stay: what is not there has no logarithm.
         wanted = tf.where(there[..., None], gathered(boxes, numbers), anchors)
         off = tf.reduce_sum(tf.abs(found - shifts(wanted, anchors, CODED)), axis=2)
         of_boxes = tf.reduce_sum(tf.where(there, off, 0.0), axis=1)
-        return tf.reduce_mean((of_classes + of_boxes) / count)
+        return {
+            "classification": tf.reduce_mean(of_classes / count),
+            "bbox_regression": tf.reduce_mean(of_boxes / count),
+        }
 
     def _anchors(self) -> list[Any]:
         """Of every map, shape (places * anchors, 4)."""

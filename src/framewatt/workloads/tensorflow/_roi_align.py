@@ -70,7 +70,7 @@ def masks_within(masks: tf.Tensor, boxes: tf.Tensor, side: int) -> tf.Tensor:
     """What masks have within boxes, one of each, shape (k, side, side): as many points a cell as it has pixels.
 
     Args:
-        masks: shape (k, height, width), float32.
+        masks: shape (k, height, width), in the format of boxes.
         boxes: shape (k, 4), in pixels; none is larger than the masks.
         side: cells of a side.
     """
@@ -84,12 +84,12 @@ def _shares(begin: tf.Tensor, end: tf.Tensor, side: int, size: int) -> tf.Tensor
     """By how much each cell has of each place of a row, shape (k, side, size)."""
     cell = tf.maximum(end - begin, 1.0) / side
     count = tf.math.ceil(cell)
-    shares = tf.zeros([tf.shape(begin)[0], side, size])
+    shares = tf.zeros([tf.shape(begin)[0], side, size], begin.dtype)
     for step in range(math.ceil(size / side)):
         points = begin[:, None] + (tf.range(side, dtype=begin.dtype) + (step + 0.5) / count[:, None]) * cell[:, None]
         used = tf.cast(step < count, begin.dtype) / count
         for place, weight in _between(points, tf.fill([tf.shape(begin)[0], 1], size)):
-            shares += tf.one_hot(place, size) * (weight * used[:, None])[..., None]
+            shares += tf.one_hot(place, size, dtype=begin.dtype) * (weight * used[:, None])[..., None]
     return shares
 
 

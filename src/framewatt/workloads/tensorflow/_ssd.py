@@ -1,5 +1,6 @@
 """SSD in TensorFlow: no library has it, so this is own code, the same model as torchvision's."""
 
+import math
 from typing import Any
 
 import keras
@@ -18,7 +19,7 @@ from framewatt.workloads.ssd import (
     SCALE,
     Dimensions,
 )
-from framewatt.workloads.tensorflow._boxes import best_boxes, clipped, gathered, overlaps, shifted, shifts
+from framewatt.workloads.tensorflow._boxes import best_boxes, clipped, full, gathered, overlaps, shifted, shifts
 from framewatt.workloads.tensorflow._detector import Detector, normal
 
 
@@ -42,8 +43,10 @@ class SSD(Detector):
         shares = tf.nn.softmax(scores)[..., 1:]
         return best_boxes(boxes, shares, least=LEAST_SCORE, best=BEST, overlap=OVERLAP, most=MOST)
 
-    def objective(self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None) -> tf.Tensor:
-        """The loss of a batch, see workloads.detector; masks are not looked at."""
+    def parts_of_loss(
+        self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None
+    ) -> dict[str, tf.Tensor]:
+        """The loss of a batch by torchvision's parts, see workloads.detector; masks are not looked at."""
         scores, found = self.looked_at(images, training=True)
         anchors = self._default_boxes()
         numbers = matched(boxes, classes, anchors)
@@ -56,12 +59,11 @@ class SSD(Detector):
         of_boxes = tf.reduce_sum(tf.where(there, smooth, 0.0))
         entropy = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, scores)
         of_classes = tf.reduce_sum(tf.where(there | _hardest(entropy, there), entropy, 0.0))
-        return (of_boxes + of_classes) / tf.cast(
-            tf.maximum(1, tf.math.count_nonzero(there, dtype=tf.int32)), tf.float32
-        )
+        count = tf.cast(tf.maximum(1, tf.math.count_nonzero(there, dtype=tf.int32)), full())
+        return {"bbox_regression": of_boxes / count, "classification": of_classes / count}
 
     def _default_boxes(self) -> tf.Tensor:
-        return tf.constant(self.dimensions.default_boxes())
+        return tf.constant(self.dimensions.default_boxes(), full())
 
 
 def matched(boxes: tf.Tensor, classes: tf.Tensor, anchors: tf.Tensor) -> tf.Tensor:
@@ -88,7 +90,8 @@ def matched(boxes: tf.Tensor, classes: tf.Tensor, anchors: tf.Tensor) -> tf.Tens
 def _hardest(entropy: tf.Tensor, there: tf.Tensor) -> tf.Tensor:
     """Which of the boxes without an object err most, NEGATIVES for each one with an object of an image."""
     count = NEGATIVES * tf.math.count_nonzero(there, axis=1, keepdims=True, dtype=tf.int32)
-    order = tf.argsort(tf.where(there, float("-inf"), entropy), direction="DESCENDING")
+    least = tf.constant(-math.inf, entropy.dtype)
+    order = tf.argsort(tf.where(there, least, entropy), direction="DESCENDING")
     return tf.argsort(order) < count
 
 

@@ -13,10 +13,26 @@ Found = Sequence[Mapping[str, torch.Tensor]]
 """By image: `boxes`, `scores`, `labels` and, where there are any, `masks`."""
 
 
+class SumOfParts:
+    """What learns by the sum of the parts of its loss, `parts_of_loss`, which have torchvision's names."""
+
+    def objective(
+        self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """The loss of a batch, see workloads.detector."""
+        parts: dict[str, torch.Tensor] = self.parts_of_loss(images, boxes, classes, masks)  # type: ignore[attr-defined]  # of those that inherit it
+        return sum(parts.values())
+
+
 def normal(images: torch.Tensor, mean: Sequence[float], deviation: Sequence[float]) -> torch.Tensor:
     """Images (n, 3, height, width) without the mean of each channel, divided by its deviation."""
     channels = (1, -1, 1, 1)
     return (images - images.new_tensor(mean).view(channels)) / images.new_tensor(deviation).view(channels)
+
+
+def full(values: torch.Tensor) -> torch.Tensor:
+    """Values in fp32 at least: boxes need more digits than half formats have."""
+    return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
 def listed(images: torch.Tensor) -> ImageList:

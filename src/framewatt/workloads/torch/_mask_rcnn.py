@@ -25,7 +25,7 @@ from framewatt.workloads.mask_rcnn import (
     Dimensions,
 )
 from framewatt.workloads.plan import ranks
-from framewatt.workloads.torch._detector import listed, normal, targets_of
+from framewatt.workloads.torch._detector import SumOfParts, full, listed, normal, targets_of
 from framewatt.workloads.torch._mask_rcnn_search import masked_at_once
 from framewatt.workloads.torch._resnet import narrow_pyramid
 
@@ -69,7 +69,7 @@ class PlannedSampler:
         return numbers[ranks(numbers, image, self.steps).topk(count, largest=False, sorted=False).indices]
 
 
-class PreparedMaskRCNN(MaskRCNN):
+class PreparedMaskRCNN(SumOfParts, MaskRCNN):
     """torchvision's Mask R-CNN with all its parts but the resizing, and but where its masks are laid on the image.
 
     Args:
@@ -115,12 +115,12 @@ class PreparedMaskRCNN(MaskRCNN):
         found, _ = self._gone_through(images, None)
         return torch.stack([_rows(one) for one in found])
 
-    def objective(
+    def parts_of_loss(
         self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor
-    ) -> torch.Tensor:
-        """The loss of a batch, see workloads.detector."""
+    ) -> dict[str, torch.Tensor]:
+        """The loss of a batch by its parts, see workloads.detector."""
         _, losses = self._gone_through(images, targets_of(boxes, classes, masks, _FIRST))
-        return sum(losses.values())
+        return losses
 
     def at_once(self, images: torch.Tensor) -> torch.Tensor:
         """The same detections, found for all images at once: what an exporter takes."""
@@ -140,7 +140,7 @@ class PreparedMaskRCNN(MaskRCNN):
 def _rows(found: dict[str, torch.Tensor]) -> torch.Tensor:
     """Detections of an image, shape (MOST, 6 + MASK * MASK), as tasks.detection has them."""
     parts = [found["boxes"], found["scores"][:, None], (found["labels"] - _FIRST)[:, None]]
-    rows = torch.cat([*(part.float() for part in parts), found["masks"].float().flatten(1)], dim=1)
+    rows = torch.cat([*(full(part) for part in parts), full(found["masks"]).flatten(1)], dim=1)
     return torch.nn.functional.pad(rows, (0, 0, 0, MOST - len(rows)), value=NONE)
 
 

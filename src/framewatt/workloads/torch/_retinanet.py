@@ -20,12 +20,12 @@ from framewatt.workloads.retinanet import (
     OVERLAP,
     Dimensions,
 )
-from framewatt.workloads.torch._detector import detections, listed, normal, shifted, targets_of
+from framewatt.workloads.torch._detector import SumOfParts, detections, full, listed, normal, shifted, targets_of
 from framewatt.workloads.torch._resnet import narrow_pyramid
 from framewatt.workloads.torch._search import best_boxes
 
 
-class PreparedRetinaNet(RetinaNet):
+class PreparedRetinaNet(SumOfParts, RetinaNet):
     """torchvision's RetinaNet with its backbone, heads, matching, losses and search, without its resizing.
 
     Args:
@@ -61,19 +61,19 @@ class PreparedRetinaNet(RetinaNet):
         of_map = [list(one.split(counts)) for one in anchors]
         return detections(self.postprocess_detections(by_map, of_map, listed(images).image_sizes), MOST, 0)
 
-    def objective(
+    def parts_of_loss(
         self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """The loss of a batch, see workloads.detector; masks are not looked at."""
+    ) -> dict[str, torch.Tensor]:
+        """The loss of a batch by its parts, see workloads.detector; masks are not looked at."""
         heads, anchors = self._looked_at(images)
         losses: dict[str, torch.Tensor] = self.compute_loss(targets_of(boxes, classes, None, 0), heads, anchors)
-        return sum(losses.values())
+        return losses
 
     def _looked_at(self, images: torch.Tensor) -> tuple[dict[str, torch.Tensor], list[torch.Tensor]]:
         """What the heads say, and the anchors of each image; in fp32, since boxes need more than half formats."""
         features = list(self.backbone(normal(images, MEAN, DEVIATION)).values())
-        heads = {name: values.float() for name, values in self.head(features).items()}
-        return heads, self.anchor_generator(listed(images), [values.float() for values in features])
+        heads = {name: full(values) for name, values in self.head(features).items()}
+        return heads, self.anchor_generator(listed(images), [full(values) for values in features])
 
     def at_once(self, images: torch.Tensor) -> torch.Tensor:
         """The same detections, found for all images at once: what an exporter takes."""

@@ -12,14 +12,14 @@ from torchvision.ops import box_iou
 
 from framewatt.workloads.contract import Facts
 from framewatt.workloads.ssd import BEST, CODED, FULL, LEAST_SCORE, MATCHED, MOST, OVERLAP, SCALE, Dimensions, Grid
-from framewatt.workloads.torch._detector import detections, listed, normal, shifted, targets_of
+from framewatt.workloads.torch._detector import SumOfParts, detections, full, listed, normal, shifted, targets_of
 from framewatt.workloads.torch._search import best_boxes
 
 _FIRST = 1
 """Label of the first class, behind the background."""
 
 
-class PreparedSSD(SSD):
+class PreparedSSD(SumOfParts, SSD):
     """torchvision's SSD with its backbone, heads, matching, losses and search, without its resizing.
 
     Args:
@@ -53,21 +53,21 @@ class PreparedSSD(SSD):
         found = self.postprocess_detections(heads, anchors, listed(images).image_sizes)
         return detections(found, MOST, _FIRST)
 
-    def objective(
+    def parts_of_loss(
         self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """The loss of a batch, see workloads.detector; masks are not looked at."""
+    ) -> dict[str, torch.Tensor]:
+        """The loss of a batch by its parts, see workloads.detector; masks are not looked at."""
         heads, anchors = self._looked_at(images)
         targets = targets_of(boxes, classes, None, _FIRST)
         losses: dict[str, torch.Tensor] = self.compute_loss(targets, heads, anchors, self._matched(targets, anchors))
-        return sum(losses.values())
+        return losses
 
     def _looked_at(self, images: torch.Tensor) -> tuple[dict[str, torch.Tensor], list[torch.Tensor]]:
         """What the heads say, and the default boxes of each image; in fp32, since boxes need more than half formats."""
         images = normal(images, self.dimensions.mean, self.dimensions.deviation)
         features = list(self.backbone(images).values())
-        heads = {name: values.float() for name, values in self.head(features).items()}
-        return heads, self.anchor_generator(listed(images), [values.float() for values in features])
+        heads = {name: full(values) for name, values in self.head(features).items()}
+        return heads, self.anchor_generator(listed(images), [full(values) for values in features])
 
     def at_once(self, images: torch.Tensor) -> torch.Tensor:
         """The same detections, found for all images at once: what an exporter takes."""
