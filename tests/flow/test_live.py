@@ -38,7 +38,7 @@ class Scene:
 
     def ends(self, name: str, joules: float | None = None, **change: Any) -> None:
         """Leave the record of a run."""
-        cell = next(cell for cell in self.plan["cells"] if cell["id"] == name.split("/")[0])
+        cell = next(cell for cell in self.plan["cells"] if cell["id"] == name.split("/", maxsplit=1)[0])
         entry = self.plan["order"][self.names.index(name)]
         gross_j = DEARER[cell["runtime"]] * (1 + 0.01 * entry["repetition"]) if joules is None else joules
         levels = {key: value for key, value in cell.items() if key != "id"}

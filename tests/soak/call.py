@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from checkout import command, heed_interrupts
+from stand_ins import CONFIG
 
 from framewatt.host.lock import VARIABLE as LOCK
 from soak.bench import Bench
-from stand_ins import CONFIG
 
 STUDY = "soak"
 _LOOK_S = 0.01

@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import itertools
 import json
 import os
 from collections import Counter
@@ -96,7 +97,8 @@ def differences(found: Results, right: Results) -> Iterator[str]:
     yield from (f"{name}: missing" for name in sorted(right.files - found.files))
     yield from (f"{name}: nothing that an undisturbed run leaves" for name in sorted(found.files - right.files))
     if found.rows != right.rows:
-        yield f"aggregate/runs.csv: its rows are not those of an undisturbed run: {Counter(found.rows) - Counter(right.rows)}"
+        other = Counter(found.rows) - Counter(right.rows)
+        yield f"aggregate/runs.csv: its rows are not those of an undisturbed run: {other}"
 
 
 def wrong_within(folder: Path, watts: float) -> Iterator[str]:
@@ -132,7 +134,7 @@ def wrong_within(folder: Path, watts: float) -> Iterator[str]:
         window = record["windows"]["process"]
         spans.append((window["start_monotonic_ns"], window["end_monotonic_ns"], name))
     spans.sort()
-    for one, other in zip(spans, spans[1:], strict=False):
+    for one, other in itertools.pairwise(spans):
         if other[0] < one[1]:
             yield f"run {other[2]}: measured beside {one[2]}"
 

@@ -19,6 +19,10 @@ from soak.compared import Results, differences, results_of, wrong_within
 from soak.kinds import KINDS, SLURMD, STEP, slurmd_missing
 from soak.trial import FRESH, PREPARED, RUNS, WHOLE, Outcome, Right, keep, lay, play
 
+_COLUMNS = (
+    *("fault", "struck", "exit 0", "exit not 0", "killed", "whole at once", "by the next call", "later"),
+    *("measured again", "must not be"),
+)
 FACTORS = [
     {
         **{"phase": ["infer"], "workload": ["resnet50"], "dataset": ["digits"], "batch_size": [4]},
@@ -133,10 +137,8 @@ def _tell(outcome: Outcome) -> None:
 def _tally(outcomes: Iterable[Outcome]) -> None:
     """By kind: how many, how the struck call ended, how many calls mended it, runs measured again, what must not be."""
     outcomes = list(outcomes)
-    print(
-        "\n| fault | struck | ended by itself, exit 0 | ended, exit not 0 | killed | whole at once | by the next call | later | runs measured again | must not be |"
-    )
-    print("|---|" + "---|" * 9)
+    print(f"\n| {' | '.join(_COLUMNS)} |")
+    print("|---" * len(_COLUMNS) + "|")
     for kind in KINDS:
         mine = [one for one in outcomes if one.fault == kind.name and one.did]
         ended = [one.ended for one in mine]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from soak.bench import Bench, mount, unmount
+from soak.bench import mount, unmount
 
 if TYPE_CHECKING:
     from soak.call import Call

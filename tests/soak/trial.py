@@ -62,7 +62,7 @@ class Outcome:
 
 def play(bench: Bench, right: Right, seed: int) -> Outcome:
     """Play the fault of a seed."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 # to be drawn again
     fault = KINDS[seed % len(KINDS)]
     target = WHOLE if chance.random() < 0.25 else RUNS
     begin = FRESH if chance.random() < 0.2 else PREPARED
@@ -130,14 +130,15 @@ def _struck(
             deadline = time.monotonic() + heals_in_s
             while call.process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.02)
-            heal, healed = None, heal()
+            heal()
+            heal = None
             outcome.did += f", for {heals_in_s:.1f} s"
     if not call.ended():
         outcome.problems.append("the struck call hung")
     if heal:
         heal()
     outcome.said.append(call.said)
-    outcome.ended = f"killed" if call.code < 0 else f"exit code {call.code}"
+    outcome.ended = "killed" if call.code < 0 else f"exit code {call.code}"
     _exit_code(bench, target, call.code, outcome)
     if call.code != 0 and not (fault.ends_the_call and outcome.did):
         _told(call.said, call.code, outcome)
@@ -198,7 +199,7 @@ def _told(said: str, code: int, outcome: Outcome) -> None:
 
 def _unlock(bench: Bench, said: str) -> None:
     """Do as a line says that names a lock."""
-    command = said.split(_UNLOCK)[1].split(", and then start again as before")[0]
+    command = said.split(_UNLOCK)[1].split(", and then start again as before", maxsplit=1)[0]
     subprocess.run(command, shell=True, cwd=bench.root, env=environment(bench), check=True, capture_output=True)  # noqa: S602 # as a user does
 
 

@@ -1,4 +1,4 @@
-"""Tells how far a study has come while it runs: a line in the terminal, and a page. Both between jobs, never beside one.
+"""How far a study has come, told while it runs by a line and a page: between jobs, never beside one.
 
 Snakemake says what it is about to start before it starts it, in the thread that starts it. What is done here is over
 before the job begins, so that nothing of it runs beside a measurement on this machine.
@@ -132,7 +132,7 @@ class Live:
         """Seconds until the present run has surely ended."""
         assert self._progress is not None
         settings = self._plan["settings"]
-        waits_s = settings["cool_down"]["rest_s"] + settings["cool_down"]["timeout_s"]
+        waits_s = float(settings["cool_down"]["rest_s"] + settings["cool_down"]["timeout_s"])
         # A disturbed run is measured once more, once it is quiet for as long as it took.
         longest_s = 3 * (float(settings["timeout_s"]) + waits_s)
         known_s = self._progress.longest_s

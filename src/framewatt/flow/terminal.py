@@ -41,7 +41,7 @@ class Tidy(logging.Filter):
     def __init__(self, begin: Callable[[Mapping[str, int]], str]) -> None:
         super().__init__()
         self.stopped = False
-        self.live: "Live | None" = None
+        self.live: Live | None = None
         self._begun: set[int] = set()
         self._begin: Callable[[Mapping[str, int]], str] | None = begin
 
