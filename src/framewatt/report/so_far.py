@@ -44,7 +44,7 @@ def worth(settings: Mapping[str, Any], blocks: int, planned: int) -> str:
     if rule is None:
         return (
             f"This is no answer yet. The study was planned for {plural(planned, 'block')}, and its answer is what all "
-            f"of them say; the intervals here, after {blocks}, would hold if nobody had looked before. Who stops a study, "
+            f"of them say; the intervals here, after {blocks}, would hold if nobody had looked before. Who stops it, "
             "lengthens it or changes it because of what is seen here finds a best where there is none far more often "
             "than the study says. To look and stop as soon as the answer is known, give the next study a stopping rule "
             "(docs/stopping.md)."
