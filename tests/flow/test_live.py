@@ -128,7 +128,7 @@ def test_where_nothing_differs_no_best_is_named(scene: Scene) -> None:
 def test_a_finished_study_says_so_and_no_longer_loads_itself(scene: Scene) -> None:
     live = scene.live()
     play(scene, live, 5)
-    assert scene.page().find("meta", {"http-equiv": "refresh"})
+    assert scene.page().noscript.find("meta", {"http-equiv": "refresh"})
     scene.ends(scene.names[5])
     live.ends(well=True)
     page = scene.page()

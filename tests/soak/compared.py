@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from framewatt.base.errors import FramewattError
+from framewatt.frames.frames import runs_frame
 from framewatt.runs.chain import FIRST, hashes_of
 from framewatt.runs.records import read_run
 from framewatt.runs.verdict import counts
@@ -24,7 +25,7 @@ _SAME = (
     *("device", "threads", "meters", "quality", "predictions", "primary_window", "purpose", "schema_version"),
 )
 _IDENTITY = ("code", "data_sha256", "artefact_sha256", "environment")
-_COLUMNS = ["cell_id", "repetition", "block", "position", "status", "valid", "counted"]
+_COLUMNS = ["cell", "repetition", "block", "position", "status", "valid", "domain", "window"]
 _POWER_OFF = 0.15
 """Share by which the power of a window may be off: the scripted load is steady, and who plays it may be held up."""
 _LONG_S = 0.25
@@ -57,8 +58,10 @@ def results_of(folder: Path) -> Results:
         FramewattError, OSError, ValueError: something in them cannot be read.
     """
     records = [read_run(path) for path in sorted(folder.glob("measure/*/*/run.json"))]
-    frame = pd.read_csv(folder / "aggregate/runs.csv")
-    kept = [name for name in _COLUMNS if name in frame.columns]
+    frame = runs_frame(records)
+    # What was not asked for is not there.
+    if (path := folder / "aggregate/runs.csv").is_file():
+        frame = pd.read_csv(path)
     windows = [window for record in records for window in record["windows"].values()]
     joules = sum(domain["energy_gross_j"] for window in windows for domain in window["domains"].values())
     return Results(
@@ -70,7 +73,7 @@ def results_of(folder: Path) -> Results:
             for path in [*folder.glob("train/*/train.json"), *folder.glob("export/*/*/*.json")]
         },
         files=frozenset(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()),
-        rows=sorted(frame[kept].drop_duplicates().astype(str).itertuples(index=False, name=None)),
+        rows=sorted(frame[_COLUMNS].astype(str).itertuples(index=False, name=None)),
         watts=joules / sum(window["duration_s"] for window in windows),
     )
 
