@@ -1,5 +1,7 @@
 """What happens before the first job: one Snakemake on a study, one measured study where nobody waits, a hub that answers."""
 
+import atexit
+
 from snakemake.settings.enums import Quietness
 
 from framewatt.flow.folder import Presence, sweep, unlock_command
@@ -44,6 +46,23 @@ def live(planned):
     return Live(results, DUE.runs, why, silent=silent)
 
 
+def tell_end(well=False):
+    """Say once how the call ended: also where Snakemake itself fails, as on a full disk, and calls no handler."""
+    if TERMINAL.told_end:
+        return
+    TERMINAL.told_end = True
+    if TERMINAL.live:
+        TERMINAL.live.ends(well=well)
+    if well:
+        return
+    kept = len(list(Path("results", STUDY.name, "measure").glob("*/*/run.json")))
+    how = "stopped" if TERMINAL.stopped else "not all was made, as is said above"
+    runs = (
+        f"the {kept} runs of study {STUDY.name} that had ended stay; " if kept else ""
+    )
+    print(f"framewatt: {how}; {runs}the same command goes on", file=sys.stderr)
+
+
 TERMINAL = tidy_log(forecast_of)
 if workflow.is_main_process:
     PRESENCE = Presence(
@@ -71,19 +90,14 @@ onstart:
         or_exit(lambda: check_node(limit, claims, MEASURING))
         or_exit(lambda: announce_study(STUDY.name, wait=config["wait"]))
     TERMINAL.live = live(planned)
+    atexit.register(tell_end)
 
 
 onsuccess:
-    if TERMINAL.live:
-        TERMINAL.live.ends(well=True)
+    tell_end(well=True)
     for path, reason in failed_environments(ASKED.targets).items():
         sys.exit(f"framewatt: {path}: found an environment that failed: {reason}")
 
 
 onerror:
-    if TERMINAL.live:
-        TERMINAL.live.ends(well=False)
-    kept = len(list(Path("results", STUDY.name, "measure").glob("*/*/run.json")))
-    how = "stopped" if TERMINAL.stopped else "not all was made, as is said above"
-    runs = f"the {kept} runs of study {STUDY.name} that had ended stay; " if kept else ""
-    print(f"framewatt: {how}; {runs}the same command goes on", file=sys.stderr)
+    tell_end()

@@ -32,7 +32,7 @@ def go_inside(module: str, words: list[str]) -> None:
     """Begin this module again in namespaces of its own and end with its exit code; return at once inside of them."""
     if os.environ.get(_INSIDE):
         return
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"}
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}:{os.environ.get('PYTHONPATH', '')}"}
     with tempfile.TemporaryDirectory(prefix="framewatt-soak-") as folder:
         done = subprocess.run(
             [*_UNSHARE, sys.executable, "-m", module, *words],

@@ -65,7 +65,7 @@ def play(bench: Bench, right: Right, seed: int) -> Outcome:
     """Play the fault of a seed."""
     chance = random.Random(seed)  # noqa: S311 # to be drawn again
     fault = KINDS[seed % len(KINDS)]
-    target = WHOLE if chance.random() < 0.25 else RUNS
+    target = WHOLE if chance.random() < 0.12 else RUNS
     begin = FRESH if chance.random() < 0.2 else PREPARED
     lay(bench, right.begins[begin])
     outcome = Outcome(seed, fault.name)

@@ -33,6 +33,7 @@ class Tidy(logging.Filter):
     Attributes:
         stopped: whether the user has stopped this call (Ctrl-C).
         live: told of every job before it starts; None where nobody wants to know.
+        told_end: whether the user has been told how the call ended.
 
     Args:
         begin: what to say before Snakemake's table of jobs, of the number of jobs by rule; empty for nothing.
@@ -42,6 +43,7 @@ class Tidy(logging.Filter):
         super().__init__()
         self.stopped = False
         self.live: Live | None = None
+        self.told_end = False
         self._begun: set[int] = set()
         self._begin: Callable[[Mapping[str, int]], str] | None = begin
 
