@@ -76,19 +76,19 @@ def main() -> None:
 
 def undisturbed(machine: Bench) -> Right:
     """Make the study without a fault, twice; where it can begin, and what it comes to."""
-    mount("--bind", machine.results, _laid(machine) / "results")
+    mount("--bind", machine.results, laid(machine) / "results")
     begins = {FRESH: keep(machine, machine.folder / FRESH)}
     results: dict[tuple[str, ...], Results] = {}
     # What is prepared is what there is once idle power was measured, without that.
-    _whole(machine, (f"results/{STUDY}/calibrate/idle.json",))
+    whole(machine, (f"results/{STUDY}/calibrate/idle.json",))
     for path in (machine.results / STUDY / "calibrate").iterdir():
         path.unlink()
     begins[PREPARED] = keep(machine, machine.folder / PREPARED)
     for target in (RUNS, WHOLE):
-        _whole(machine, target)
+        whole(machine, target)
         results[target] = results_of(machine.results / STUDY)
     lay(machine, begins[FRESH])
-    _whole(machine, RUNS)
+    whole(machine, RUNS)
     again = results_of(machine.results / STUDY)
     watts = results[RUNS].watts
     problems = [*differences(again, results[RUNS]), *wrong_within(machine.results / STUDY, watts)]
@@ -97,7 +97,7 @@ def undisturbed(machine: Bench) -> Right:
     return Right(results, begins)
 
 
-def _laid(machine: Bench) -> Path:
+def laid(machine: Bench, repetitions: int = 2) -> Path:
     """The checkout with the study and the stand-ins."""
     checkout = Checkout(machine.root)
     stand_ins.install(checkout)
@@ -110,12 +110,12 @@ def _laid(machine: Bench) -> Path:
     names.write_text(text.replace(every, f"{every}[:1]"))
     (machine.root / "results").mkdir()
     (machine.root / "scratch").mkdir()
-    small = stand_ins.small({"factors": []}, 2)
+    small = stand_ins.small({"factors": []}, repetitions)
     checkout.write_study(STUDY, **{**small, "factors": FACTORS, "window": {"warm_up_batches": 1, "minimum_s": 0.3}})
     return machine.root
 
 
-def _whole(machine: Bench, target: tuple[str, ...]) -> None:
+def whole(machine: Bench, target: tuple[str, ...]) -> None:
     call = Call.start(machine, target)
     call.ended()
     if call.code:

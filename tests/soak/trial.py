@@ -12,7 +12,7 @@ from pathlib import Path
 from soak.bench import Bench
 from soak.call import STUDY, Call, environment
 from soak.compared import Results, differences, left_over, not_counting, results_of, wrong_within
-from soak.kinds import KINDS, Fault
+from soak.kinds import KINDS, Fault, Moment
 
 RUNS = (f"results/{STUDY}/calibrate/idle_after.json",)
 """What is made once all is measured: half of what all takes."""
@@ -69,22 +69,27 @@ def play(bench: Bench, right: Right, seed: int) -> Outcome:
     begin = FRESH if chance.random() < 0.2 else PREPARED
     lay(bench, right.begins[begin])
     outcome = Outcome(seed, fault.name)
-    before = _struck(bench, fault, target, chance, outcome)
+    before = struck(bench, _drawn(fault, target, chance), chance, outcome)
     if outcome.did is None or not fault.ends_the_call or chance.random() < 0.5:
         _nothing_runs(bench, outcome)
-    _go_on(bench, target, outcome)
+    go_on(bench, target, outcome)
+    held(bench, right.results[target], outcome)
+    after = counted(bench.results / STUDY)
+    outcome.repeated = sum(after.get(name) != sha256 for name, sha256 in before.items())
+    return outcome
+
+
+def held(bench: Bench, right: Results, outcome: Outcome) -> None:
+    """Hold what lies there against an undisturbed study."""
     _nothing_runs(bench, outcome)
     bench.reap()
     folder = bench.results / STUDY
     try:
-        outcome.problems += wrong_within(folder, right.results[target].watts)
-        outcome.problems += differences(results_of(folder), right.results[target])
+        outcome.problems += wrong_within(folder, right.watts)
+        outcome.problems += differences(results_of(folder), right)
     except Exception as error:  # whatever cannot be read is wrong
         outcome.problems.append(f"results that cannot be read: {type(error).__name__}: {error}")
     outcome.problems += left_over(bench.root, bench.results, bench.lock)
-    after = counted(folder)
-    outcome.repeated = sum(after.get(name) != sha256 for name, sha256 in before.items())
-    return outcome
 
 
 def lay(bench: Bench, begin: Path) -> None:
@@ -113,13 +118,33 @@ def counted(folder: Path) -> dict[str, str]:
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in found.items() if name not in bad}
 
 
-def _struck(
-    bench: Bench, fault: Fault, target: tuple[str, ...], chance: random.Random, outcome: Outcome
-) -> dict[str, str]:
-    """Begin, strike, and wait for the end; the runs that counted when it struck."""
+@dataclass(frozen=True)
+class Blow:
+    """A fault as it is dealt.
+
+    Attributes:
+        fault: its kind.
+        moment: when.
+        heals_in_s: after so many seconds it is over; None where only once the call has ended.
+        target: what the call makes.
+    """
+
+    fault: Fault
+    moment: Moment
+    heals_in_s: float | None = None
+    target: tuple[str, ...] = RUNS
+
+
+def _drawn(fault: Fault, target: tuple[str, ...], chance: random.Random) -> Blow:
     moment = fault.moment(chance)
     heals_during = fault.heals == "either" and chance.random() < 0.5
     heals_in_s = chance.uniform(0.3, 5.0)
+    return Blow(fault, moment, heals_in_s if heals_during else None, target)
+
+
+def struck(bench: Bench, blow: Blow, chance: random.Random, outcome: Outcome) -> dict[str, str]:
+    """Begin, strike, and wait for the end; the runs that counted when it struck."""
+    fault, moment, target = blow.fault, blow.moment, blow.target
     call = Call.start(bench, target)
     before: dict[str, str] = {}
     heal: Callable[[], None] | None = None
@@ -127,13 +152,13 @@ def _struck(
         before = counted(bench.results / STUDY)
         what, heal = fault.strike(call, chance)
         outcome.did = f"{what} {moment}"
-        if heal and heals_during:
-            deadline = time.monotonic() + heals_in_s
+        if heal and blow.heals_in_s is not None:
+            deadline = time.monotonic() + blow.heals_in_s
             while call.process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.02)
             heal()
             heal = None
-            outcome.did += f", for {heals_in_s:.1f} s"
+            outcome.did += f", for {blow.heals_in_s:.1f} s"
     if not call.ended():
         outcome.problems.append("the struck call hung")
     if heal:
@@ -150,7 +175,7 @@ def _struck(
     return before
 
 
-def _go_on(bench: Bench, target: tuple[str, ...], outcome: Outcome) -> None:
+def go_on(bench: Bench, target: tuple[str, ...], outcome: Outcome) -> None:
     """Call again until all is there, and do as is said on the way."""
     if outcome.ended == "exit code 0" and not not_counting(bench.results / STUDY):
         outcome.calls = 0
@@ -196,6 +221,18 @@ def _told(said: str, code: int, outcome: Outcome) -> None:
     """A call that failed and does not say how to go on."""
     if not any(line.startswith("framewatt: ") for line in said.splitlines()):
         outcome.problems.append(f"exit code {code} without a word of framewatt's how to go on")
+
+
+def unlock_as_told(bench: Bench, target: tuple[str, ...], outcome: Outcome) -> None:
+    """After a kill, once nothing runs any more: a call that must be refused and say how to go on, and that."""
+    _nothing_runs(bench, outcome)
+    call = Call.start(bench, target)
+    call.ended()
+    outcome.said.append(call.said)
+    if _UNLOCK in call.said:
+        _unlock(bench, call.said)
+    else:
+        outcome.problems.append(f"the lock of a killed snakemake is not told: {call.said[-300:]}")
 
 
 def _unlock(bench: Bench, said: str) -> None:
