@@ -62,7 +62,7 @@ _REGROWN = (
 """Folders of a results tree in which obsolete files stay behind when a study changes."""
 
 _PASSING = ("complete.txt", "live.html")
-"""Files that say how the last call of the workflow ended, or how far it has come: they say nothing about the results."""
+"""Files that say how the last call of the workflow ended, or how far it is: nothing about the results."""
 
 
 def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, Path]:
