@@ -169,5 +169,5 @@ SLURMD = "slurmd killed"
 
 
 def slurmd_missing() -> str | None:
-    """Why a slurmd cannot be killed here; None where it can. See tests/soak/README for what it would take."""
+    """Why a slurmd cannot be killed here; None where it can, with a kind for it among KINDS."""
     return "no Slurm in these namespaces"
