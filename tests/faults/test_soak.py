@@ -1,4 +1,4 @@
-"""The short form of `make soak FAULTS=…`: one life of a study, struck by a fault in each of four calls."""
+"""The short form of `make soak FAULTS=…`: one life of a study, struck by a fault in each of three calls."""
 
 import json
 import os
@@ -25,4 +25,4 @@ def test_a_study_struck_by_fault_after_fault_comes_out_as_an_undisturbed_one() -
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["problems"] == [], done.stdout
     # Each struck where it was to: else nothing was tried.
-    assert told["struck"] == ["snakemake killed", "workload killed", "folder away", "disk full"]
+    assert told["struck"] == ["snakemake killed", "folder away", "disk full"]

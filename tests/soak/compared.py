@@ -63,7 +63,13 @@ def results_of(folder: Path) -> Results:
     if (path := folder / "aggregate/runs.csv").is_file():
         frame = pd.read_csv(path)
     windows = [window for record in records for window in record["windows"].values()]
-    joules = sum(domain["energy_gross_j"] for window in windows for domain in window["domains"].values())
+    # A window in which a busy machine kept the sampler from its readings has no joules, and says so.
+    known = [
+        (domain["energy_gross_j"], window["duration_s"])
+        for window in windows
+        for domain in window["domains"].values()
+        if domain["energy_gross_j"] is not None
+    ]
     return Results(
         runs={f"{record['cell_id']}/{record['repetition']}": _of_run(record) for record in records},
         made={
@@ -74,7 +80,7 @@ def results_of(folder: Path) -> Results:
         },
         files=frozenset(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()),
         rows=sorted(frame[_COLUMNS].astype(str).itertuples(index=False, name=None)),
-        watts=joules / sum(window["duration_s"] for window in windows),
+        watts=sum(joules for joules, _ in known) / sum(duration_s for _, duration_s in known),
     )
 
 

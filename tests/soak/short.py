@@ -18,7 +18,6 @@ from soak.trial import RUNS, Blow, Outcome, go_on, held, struck, unlock_as_told
 MEASURE = "python -P scripts/measure.py"
 BLOWS = (
     ("snakemake killed", Moment(WORKER, 1, 0.1)),
-    ("workload killed", Moment(WORKER, 1, 0.1)),
     ("folder away", Moment(MEASURE, 1, 0.3)),
     ("disk full", Moment(WORKER, 1, 0.0)),
 )
