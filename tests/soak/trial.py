@@ -1,5 +1,6 @@
 """One fault: a study is begun, struck, called again until it is whole, and held against an undisturbed one."""
 
+import contextlib
 import hashlib
 import random
 import shutil
@@ -115,7 +116,11 @@ def counted(folder: Path) -> dict[str, str]:
     """Hash of the record of every run that counts, by path."""
     bad = {line.split(": ")[0] for line in not_counting(folder)}
     found = {f"{path.parent.parent.name}/{path.parent.name}": path for path in folder.glob("measure/*/*/run.json")}
-    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in found.items() if name not in bad}
+    hashes = {}
+    for name, path in found.items():
+        with contextlib.suppress(FileNotFoundError):  # a call that goes on may make it again just now
+            hashes[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return {name: sha256 for name, sha256 in hashes.items() if name not in bad}
 
 
 @dataclass(frozen=True)
