@@ -56,11 +56,16 @@ def tell_end(well=False):
     if well:
         return
     kept = len(list(Path("results", STUDY.name, "measure").glob("*/*/run.json")))
-    how = "stopped" if TERMINAL.stopped else "not all was made, as is said above"
+    # What failed has its line, which begins with framewatt; this is how to go on.
+    how = (
+        "framewatt: stopped"
+        if TERMINAL.stopped
+        else "not all was made, as is said above"
+    )
     runs = (
         f"the {kept} runs of study {STUDY.name} that had ended stay; " if kept else ""
     )
-    print(f"framewatt: {how}; {runs}the same command goes on", file=sys.stderr)
+    print(f"{how}; {runs}the same command goes on", file=sys.stderr)
 
 
 TERMINAL = tidy_log(forecast_of)

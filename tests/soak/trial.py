@@ -21,6 +21,7 @@ WHOLE = ("all",)
 PREPARED, FRESH = "prepared", "fresh"
 _MOST_CALLS = 4
 _ORPHANS_END_WITHIN_S = 90.0
+_GOES_ON = "the same command goes on"
 _UNLOCK = " in this folder: "
 
 
@@ -224,7 +225,7 @@ def _exit_code(bench: Bench, target: tuple[str, ...], code: int, outcome: Outcom
 
 def _told(said: str, code: int, outcome: Outcome) -> None:
     """A call that failed and does not say how to go on."""
-    if not any(line.startswith("framewatt: ") for line in said.splitlines()):
+    if not any(line.startswith("framewatt: ") or _GOES_ON in line for line in said.splitlines()):
         outcome.problems.append(f"exit code {code} without a word of framewatt's how to go on")
 
 
