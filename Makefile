@@ -100,8 +100,13 @@ simulate: $(VENV)/ready-development ## how often answers, verdicts and joules of
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.claims
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.joules
 
-soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); nothing may fail or grow
-	PYTHONPATH=src:tests $(BIN)/python -m soak --minutes="$${MINUTES:-60}"
+soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); or strike it with faults (FAULTS=200 SEED=1)
+	@if [ -n "$$FAULTS" ]; then \
+		PYTHONPATH=src:tests exec $(BIN)/python -m soak.faults --faults="$$FAULTS" --seed="$${SEED:-1}" \
+			$${MINUTES:+--minutes="$$MINUTES"}; \
+	else \
+		PYTHONPATH=src:tests exec $(BIN)/python -m soak --minutes="$${MINUTES:-60}"; \
+	fi
 
 images: $(VENV)/ready ## build the container images of a study ahead (STUDY=demo, BASE=… as container_base)
 	$(BIN)/snakemake --cores 1 images --sdm apptainer \

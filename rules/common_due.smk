@@ -51,5 +51,5 @@ if SETTINGS:
     )
 if workflow.is_main_process and HASHES:
     told = DUE.sentence(len(MEASURED[STUDY.name].runs))
-    if told:
-        print(f"due: {told}", file=sys.stderr, flush=True)
+    for line in [f"due: {told}"] * bool(told) + DUE.repeats():
+        print(line, file=sys.stderr, flush=True)

@@ -1,9 +1,14 @@
 """What happens before the first job: one Snakemake on a study, one measured study where nobody waits, a hub that answers."""
 
+import atexit
+
+from snakemake.settings.enums import Quietness
+
 from framewatt.flow.folder import Presence, sweep, unlock_command
 from framewatt.flow.exclusive import check_node
 from framewatt.flow.forecast import Places, forecast
 from framewatt.flow.hub import check_hub
+from framewatt.flow.running import says_that_it_runs
 from framewatt.flow.terminal import tidy_log
 from framewatt.host.lock import WAIT_VARIABLE, announce_study
 
@@ -36,6 +41,40 @@ def forecast_of(jobs):
     return forecast(STUDY, DATASETS, places, {**jobs, **built})
 
 
+def live(planned):
+    """What tells how far the study has come: in a call that measures, or the first after one that was killed."""
+    results = Path("results", STUDY.name)
+    if not HASHES or not ("measure" in planned or says_that_it_runs(results)):
+        return None
+    from framewatt.flow.live import Live  # a second, which other calls need not spend
+
+    why = DUE.sentence(len(MEASURED[STUDY.name].runs))
+    silent = Quietness.ALL in (workflow.output_settings.quiet or ())
+    return Live(results, DUE.runs, why, silent=silent)
+
+
+def tell_end(well=False):
+    """Say once how the call ended: also where Snakemake itself fails, as on a full disk, and calls no handler."""
+    if TERMINAL.told_end:
+        return
+    TERMINAL.told_end = True
+    if TERMINAL.live:
+        TERMINAL.live.ends(well=well)
+    if well:
+        return
+    kept = len(list(Path("results", STUDY.name, "measure").glob("*/*/run.json")))
+    # What failed has its line, which begins with framewatt; this is how to go on.
+    how = (
+        "framewatt: stopped"
+        if TERMINAL.stopped
+        else "not all was made, as is said above"
+    )
+    runs = (
+        f"the {kept} runs of study {STUDY.name} that had ended stay; " if kept else ""
+    )
+    print(f"{how}; {runs}the same command goes on", file=sys.stderr)
+
+
 TERMINAL = tidy_log(forecast_of)
 if workflow.is_main_process:
     PRESENCE = Presence(
@@ -62,19 +101,15 @@ onstart:
         limit = workflow.global_resources.get("node")
         or_exit(lambda: check_node(limit, claims, MEASURING))
         or_exit(lambda: announce_study(STUDY.name, wait=config["wait"]))
+    TERMINAL.live = live(planned)
+    atexit.register(tell_end)
 
 
 onsuccess:
+    tell_end(well=True)
     for path, reason in failed_environments(ASKED.targets).items():
         sys.exit(f"framewatt: {path}: found an environment that failed: {reason}")
 
 
 onerror:
-    if TERMINAL.stopped:
-        kept = len(
-            list(Path("results", STUDY.name, "measure").glob("*/*/run.json"))
-        )
-        print(
-            f"framewatt: stopped; the {kept} runs of study {STUDY.name} that had ended stay; the same command goes on",
-            file=sys.stderr,
-        )
+    tell_end()

@@ -3,13 +3,12 @@
 from framewatt.base.cli import arguments, run
 from framewatt.base.files import read_json
 from framewatt.base.identity import code_identity
-from framewatt.base.terminal import lasting, passing
+from framewatt.base.terminal import lasting
 from framewatt.host.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
 from framewatt.planning.job_hash import idle_domains_sha256
 from framewatt.runs.calibration import idle_here
 from framewatt.runs.job import run_job
-from framewatt.runs.progress import progress_line, rest_line
 from framewatt.runs.repeating import measured_once_more
 from framewatt.runs.runner import RunFiles, measure
 from framewatt.runs.starting_point import starting_point
@@ -17,7 +16,7 @@ from framewatt.witness.window import others_at_rest
 
 
 def main() -> None:
-    """Measure, and say how far the study has come."""
+    """Measure, and say so where the run failed."""
     args = arguments(
         __doc__,
         *("job", "data", "data-record", "environment", "model", "check", "plan", "idle"),
@@ -27,7 +26,6 @@ def main() -> None:
     start = starting_point(args.model, args.check)
     cell_id, repetition = args.job["cell_id"], args.job["repetition"]
     position = next(e["position"] for e in plan["order"] if (e["cell"], e["repetition"]) == (cell_id, repetition))
-    passing(progress_line(plan, args.record.parents[2], cell_id, repetition) + rest_line(args.job["cool_down"]))
     files = RunFiles(args.record, args.power, args.events, args.log)
     identity = {
         "code": code_identity(),

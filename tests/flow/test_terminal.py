@@ -1,5 +1,6 @@
 """Snakemake's log without the lines that tell nothing; all others stay."""
 
+import io
 import logging
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from framewatt.base.terminal import CLEAR
 from framewatt.flow.terminal import Tidy
 
 
@@ -62,3 +64,73 @@ def test_a_stop_that_nobody_catches_is_one_sentence(of_the_user: bool, error: st
     ended = subprocess.run(command, env={"PYTHONPATH": str(SOURCES)}, capture_output=True, text=True, check=False)
     assert ended.returncode != 0
     assert [line for line in ended.stderr.splitlines() if not line.startswith(" ")] == told
+
+
+ON_A_DISK = """
+import errno
+from framewatt.base.cli import run
+
+def main():
+    raise OSError({}, "as the kernel says", "x")
+
+run(main)
+"""
+
+
+@pytest.mark.parametrize(("error", "lines"), [("errno.ENOSPC", 1), ("errno.EROFS", 1), ("errno.EINVAL", 5)])
+def test_a_disk_that_takes_nothing_is_one_line_and_no_other_error_is(error: str, lines: int) -> None:
+    command = [sys.executable, "-c", ON_A_DISK.format(error)]
+    ended = subprocess.run(command, env={"PYTHONPATH": str(SOURCES)}, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    said = ended.stderr.splitlines()
+    assert len(said) == 1 if lines == 1 else len(said) >= lines
+    assert said[0].startswith("framewatt: found a disk on which nothing can be written (x): ") == (lines == 1)
+    assert said[0].startswith("Traceback") == (lines > 1)
+
+
+class Listener:
+    """Takes the place of what tells how far a study is."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str | None]] = []
+
+    def begins(self, rule: str, run: str | None) -> None:
+        self.told.append((rule, run))
+
+
+def test_a_job_is_told_once_before_it_begins_and_nothing_else_is() -> None:
+    tidy, listener = Tidy(lambda jobs: ""), Listener()
+    tidy.live = listener  # type: ignore[assignment]  # as the other
+
+    def passes(**told: object) -> None:
+        record = logging.LogRecord("snakemake", logging.INFO, "", 0, "", (), None)
+        record.__dict__.update(told)
+        tidy.filter(record)
+
+    begins = {"event": "job_info", "jobid": 7, "rule_name": "measure", "wildcards": {"study": "a", "run": "b/1"}}
+    passes(**begins)
+    passes(**begins)
+    passes(**{**begins, "jobid": 8, "rule_name": "aggregate", "wildcards": {"study": "a"}})
+    passes(event="job_finished", job_id=7)
+    assert listener.told == [("measure", "b/1"), ("aggregate", None)]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("quiet", "cleared"), [(True, False), (False, True)])
+def test_the_line_gives_way_only_to_what_is_printed(
+    monkeypatch: pytest.MonkeyPatch, quiet: bool, cleared: bool
+) -> None:
+    """What the profile keeps quiet must not wipe out the line, and what is printed must not stand behind it."""
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    handler = logging.StreamHandler(shown)
+    handler.addFilter(lambda record: not quiet)
+    logger = logging.getLogger("snakemake.logging")
+    monkeypatch.setattr(logger, "handlers", [handler])
+    monkeypatch.setattr("snakemake.logging.logger", logger)
+    Tidy(lambda jobs: "").filter(logging.LogRecord("snakemake", logging.INFO, "", 0, "Finished jobid: 3", (), None))
+    assert (CLEAR in shown.getvalue()) == cleared

@@ -52,6 +52,7 @@ def test_whether_all_was_asked_for_before_changes_nothing(tmp_path: Path) -> Non
     results = results_tree(tmp_path)
     before = study_files(results)
     (results / "report/complete.txt").write_text("1 runs, none failed or invalid\n")
+    (results / "report/live.html").write_text("<p>so far</p>")
     assert study_files(results) == before
 
 

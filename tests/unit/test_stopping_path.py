@@ -213,6 +213,18 @@ def test_what_is_due_is_told_up_to_the_next_look() -> None:
     assert Blocks(2).within(runs, ()) == {"c/1": "not measured", "c/2": "not measured"}
 
 
+def test_what_is_there_and_made_again_is_named_and_what_is_not_there_is_not() -> None:
+    runs = {f"cell/{number}": "failed or invalid" for number in range(1, 8)} | {"other/1": "not measured"}
+    due = Due(weights={"m": "made of other data"}, exports={"m": "not made"}, runs=runs, blocks=Blocks(7))
+    assert due.repeats() == [
+        "again, made of other data: weights of m",
+        "again, failed or invalid: "
+        + "; ".join(f"cell, repetition {number}" for number in range(1, 6))
+        + "; and 2 more",
+    ]
+    assert Due(runs={"other/1": "not measured"}, blocks=Blocks(7)).repeats() == []
+
+
 def test_the_plan_says_what_it_expects_and_ends_where_the_study_stopped(tree: Path) -> None:
     plan = plan_of(hashes_of(tree.parents[1] / "study.yaml"))
     assert plan["stopping"]["looks"] == [2, 3]

@@ -1,7 +1,9 @@
 """Arguments of the scripts that the workflow runs from a shell line (they may run in a container)."""
 
 import argparse
+import errno
 import json
+import os
 import signal
 import sys
 import traceback
@@ -16,6 +18,9 @@ from framewatt.base.privacy import Secrets
 _TYPES: dict[str, Callable[[str], Any]] = {
     "job": json.loads,
 }
+_OF_A_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""Of a full disk, a used-up quota, and a disk that is mounted read-only."""
+
 _OPTIONAL = ("model", "check", "body", "after", "reference")
 
 
@@ -49,6 +54,13 @@ def run(main: Callable[[], None]) -> None:
             number = ended.number if isinstance(ended, Ended) else int(signal.SIGINT)
             print(f"framewatt: ended by {signal.Signals(number).name}", file=sys.stderr)
             sys.exit(128 + number)
+        except OSError as error:
+            if error.errno not in _OF_A_DISK:
+                sys.exit(Secrets.of_this_machine().redact(traceback.format_exc()))
+            where = f" ({error.filename})" if error.filename else ""
+            told = f"found a disk on which nothing can be written{where}: {os.strerror(error.errno)}"
+            told += "; allowed: room, and the right to write; mend that: the same command goes on"
+            sys.exit(f"framewatt: {Secrets.of_this_machine().redact(told)}")
         except Exception:
             sys.exit(Secrets.of_this_machine().redact(traceback.format_exc()))
 

@@ -5,8 +5,12 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from framewatt.base.terminal import CLEAR
+
+if TYPE_CHECKING:
+    from framewatt.flow.live import Live
 
 _NOTHING_TOLD = (
     *("Select jobs to execute", "Execute "),
@@ -28,6 +32,8 @@ class Tidy(logging.Filter):
 
     Attributes:
         stopped: whether the user has stopped this call (Ctrl-C).
+        live: told of every job before it starts; None where nobody wants to know.
+        told_end: whether the user has been told how the call ended.
 
     Args:
         begin: what to say before Snakemake's table of jobs, of the number of jobs by rule; empty for nothing.
@@ -36,6 +42,9 @@ class Tidy(logging.Filter):
     def __init__(self, begin: Callable[[Mapping[str, int]], str]) -> None:
         super().__init__()
         self.stopped = False
+        self.live: Live | None = None
+        self.told_end = False
+        self._begun: set[int] = set()
         self._begin: Callable[[Mapping[str, int]], str] | None = begin
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -46,14 +55,30 @@ class Tidy(logging.Filter):
         self.stopped |= text.startswith(_STOPPING)
         if self.stopped and record.levelno >= logging.ERROR and _OF_STOPPED.match(text):
             return False
-        if record.levelno >= logging.INFO and sys.stderr.isatty():
+        if record.levelno >= logging.INFO and sys.stderr.isatty() and _is_printed(record):
             sys.stderr.write(CLEAR)
         # Snakemake's table of jobs, which a dry run has, too.
         if isinstance(stats := getattr(record, "stats", None), Mapping) and self._begin:
             # A record passes more than once.
             line, self._begin = self._begin(stats), None
             sys.stderr.write(f"{line}\n" if line else "")
+        if self.live and getattr(record, "event", None) == "job_info":
+            self._tell_of_job(record.__dict__)
         return True
+
+    def _tell_of_job(self, told: Mapping[str, Any]) -> None:
+        # Snakemake logs this in the thread that starts the job, right before it does; a filter is the last place
+        # that is called there and then: plugins of its logger are called in a thread of their own.
+        if self.live and told["jobid"] not in self._begun:
+            self._begun.add(told["jobid"])
+            self.live.begins(told["rule_name"], told["wildcards"].get("run"))
+
+
+def _is_printed(record: logging.LogRecord) -> bool:
+    """Whether a record reaches the terminal, by what the user and the profile want to hear."""
+    from snakemake.logging import logger
+
+    return any(handler.filter(record) for handler in logger.handlers)
 
 
 def tidy_log(begin: Callable[[Mapping[str, int]], str]) -> Tidy:

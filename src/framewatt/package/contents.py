@@ -62,8 +62,8 @@ _REGROWN = (
 )
 """Folders of a results tree in which obsolete files stay behind when a study changes."""
 
-_LAST = "complete.txt"
-"""File that says how the last call of the workflow ended; its presence says nothing about the results."""
+_PASSING = ("complete.txt", "live.html")
+"""Files that say how the last call of the workflow ended, or how far it is: nothing about the results."""
 
 
 def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, Path]:
@@ -79,7 +79,7 @@ def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, 
     chosen = {}
     for path in sorted(results.rglob("*")):
         inside = path.relative_to(results)
-        left_out = inside.parts[0] == "archive" or path.name in (*_LEFT_OUT, _LAST)
+        left_out = inside.parts[0] == "archive" or path.name in (*_LEFT_OUT, *_PASSING)
         if any(part.startswith(".") for part in inside.parts) or left_out or not path.is_file():
             continue
         left_behind = now is not None and inside.parts[0] in _REGROWN and now.isdisjoint(_at_or_above(inside))

@@ -16,7 +16,7 @@ from framewatt.planning import jobs
 from framewatt.planning.blocks import Blocks, blocks_of
 from framewatt.planning.job_hash import job_sha256
 from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.staleness import OTHER, Runs, content_of, of_idle, of_stage
+from framewatt.planning.staleness import NOT_MADE, NOT_MEASURED, OTHER, Runs, content_of, of_idle, of_stage
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
@@ -48,6 +48,9 @@ RULES = (
 """The rules whose jobs are in Snakemake's graph only if they are due; such a job always runs."""
 
 _ASKED = "asked for"
+
+_NAMED = 5
+"""Of more that is made again for one reason, the others are counted."""
 
 _Start = Mapping[str, str | None]
 
@@ -102,6 +105,23 @@ class Due:
             f"{len(self.runs) - len(first)} more at most"
         )
 
+    def repeats(self) -> list[str]:
+        """What is there and is made again, a line a reason."""
+        first = self.blocks.within(self.runs, self.blocks.looks[:1])
+        kinds = (
+            ("weights of ", self.weights),
+            ("export of ", self.exports),
+            ("check of ", self.checks),
+            ("comparison of ", self.parity),
+            ("", {name.replace("/", ", repetition "): reason for name, reason in first.items()}),
+        )
+        by_reason: dict[str, list[str]] = {}
+        for kind, found in kinds:
+            for name, reason in found.items():
+                if reason not in (NOT_MADE, NOT_MEASURED):
+                    by_reason.setdefault(reason, []).append(f"{kind}{name}")
+        return [f"again, {reason}: {_some(names)}" for reason, names in by_reason.items()]
+
 
 def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources: Path, asked: Asked) -> Due:
     """Find what is due in a study that measures.
@@ -143,6 +163,11 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
         runs=runs,
         blocks=blocks,
     )
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return "; ".join(names[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _stages(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> dict[str, dict[str, str]]:

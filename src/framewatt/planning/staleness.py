@@ -17,6 +17,7 @@ from framewatt.runs.verdict import UNAVAILABLE
 from framewatt.study.cell import Cell
 from framewatt.study.runtimes import ONNX_RUNTIME
 
+NOT_MADE, NOT_MEASURED = "not made", "not measured"
 OTHER = "made under other settings"
 MADE_OF_OTHER = "made of other"
 
@@ -31,7 +32,7 @@ def of_stage(record: Path, sha256: str, start: Mapping[str, str | None]) -> str 
     """
     found = content_of(record)
     if found is None:
-        return "not made"
+        return NOT_MADE
     if found.get("job_sha256") != sha256:
         return OTHER
     if found.get("status") is None or worth_repeating(found):
@@ -44,7 +45,7 @@ def of_idle(record: Path, sha256: str) -> str | None:
     """Why a measurement of idle power is due, by its record and the hash of its job."""
     found = content_of(record)
     if found is None:
-        return "not measured"
+        return NOT_MEASURED
     return None if found.get("job_sha256") == sha256 else OTHER
 
 
@@ -95,7 +96,7 @@ class Runs:
         """
         record = content_of(folder / "run.json")
         if record is None or not all((folder / name).is_file() for name in ("power.parquet", "events.parquet")):
-            return "not measured"
+            return NOT_MEASURED
         try:
             if "predictions" in record and not (folder / PREDICTIONS).is_file():
                 return "without its predictions"

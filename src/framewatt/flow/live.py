@@ -1,0 +1,170 @@
+"""How far a study has come, told while it runs by a line and a page: between jobs, never beside one.
+
+Snakemake says what it is about to start before it starts it, in the thread that starts it. What is done here is over
+before the job begins, so that nothing of it runs beside a measurement on this machine.
+"""
+
+import sys
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.files import read_json, write_text
+from framewatt.base.terminal import passing
+from framewatt.flow.progress import INVALID, Progress, rest_line
+from framewatt.flow.running import PAGE, says_that_it_runs
+from framewatt.report.live import FINISHED, RUNNING, STOPPED, SoFar, Standing, live_page
+from framewatt.runs.verdict import FAILED, UNAVAILABLE
+
+MEASURE = "measure"
+
+_SLACK_S = 60.0
+_TIMES = 3.0
+"""A run that takes so many times as long as the longest so far, and a minute, is late."""
+
+_MOST_BAD = 20
+
+
+class Live:
+    """The line and the page of a call that measures.
+
+    Args:
+        results: results/<study>.
+        due: names of the runs that the call measures.
+        why: why they are due, as a sentence; None where that is not known.
+        silent: whether the user wants no line.
+    """
+
+    def __init__(self, results: Path, due: Collection[str], why: str | None, *, silent: bool = False) -> None:
+        self._results, self._due, self._why, self._silent = results, due, why or "", silent
+        self._plan: dict[str, Any] = {}
+        self._progress: Progress | None = None
+        self._running: dict[str, int | None] = {}
+        self._measured = False
+        self._blocks = 0
+        self._frame: Any = None
+        self._so_far = SoFar()
+        self._told: set[str] = set()
+
+    def begins(self, rule: str, run: str | None) -> None:
+        """Tell of a job that is about to start.
+
+        Args:
+            rule: its rule.
+            run: `<cell>/<repetition>`, of one that measures a run.
+        """
+        measures = rule == MEASURE and run in self._due
+        if measures or self._running:
+            self._measured = True
+            self._safely(lambda: self._between(rule, run if measures else None))
+
+    def ends(self, *, well: bool) -> None:
+        """Tell that the call has ended: of one that measured, or after one that was killed while it did.
+
+        Args:
+            well: whether all that was asked for is there.
+        """
+        if self._measured or says_that_it_runs(self._results):
+            self._safely(lambda: self._over(well))
+
+    @property
+    def _page(self) -> Path:
+        return self._results / PAGE
+
+    def _between(self, rule: str, run: str | None) -> None:
+        """After a job and before the next, which measures a run where one is named."""
+        progress = self._take()
+        if run is None:
+            self._write(RUNNING, f"No run is measured now; at work: {rule.replace('_', ' ')}.")
+            return
+        self._running[run] = progress.stamp(run)
+        if not self._silent:
+            passing(progress.line(run) + rest_line(self._plan["settings"]["cool_down"]))
+        self._write(RUNNING, f"Measuring {run.replace('/', ', repetition ')}.")
+
+    def _over(self, well: bool) -> None:
+        progress = self._take()
+        # How many runs a stopping rule leaves out is known to who asked for the whole study.
+        left = 0 if self._measured and progress.at_most and well else len(progress.left)
+        if well and not left:
+            self._write(FINISHED, "All that was asked for is there.")
+        elif well:
+            self._write(STOPPED, f"Nothing runs; runs that are not there yet: {progress.at_most}{left}.")
+        else:
+            self._write(STOPPED, "It ended before all was there: the same command goes on.")
+
+    def _take(self) -> Progress:
+        """Take note of the runs that have ended since."""
+        if self._progress is None:
+            self._plan = read_json(self._results / "plan/plan.json")
+            self._progress = Progress(self._plan, self._results / MEASURE, self._due)
+        for name, before in list(self._running.items()):
+            if self._progress.stamp(name) not in (None, before):
+                self._progress.take(name)
+                del self._running[name]
+        return self._progress
+
+    def _write(self, state: str, now: str) -> None:
+        assert self._progress is not None
+        progress = self._progress
+        self._look()
+        bad = [name for name, one in progress.ended.items() if one.reasons and name not in progress.left]
+        facts = {
+            "runs": f"{progress.done}, of {progress.at_most}{progress.planned}",
+            "failed": str(len(progress.of(FAILED))),
+            "invalid": str(len(progress.of(INVALID))),
+            "with nothing to run": str(len(progress.of(UNAVAILABLE))),
+            "time left": progress.time_left if state == RUNNING else "none: nothing runs",
+            "energy of the runs": progress.energy,
+        }
+        standing = Standing(
+            state,
+            now,
+            facts,
+            why=f"Due when this call began: {self._why}." if self._why else "",
+            bad=[(name, progress.ended[name].reasons) for name in bad[:_MOST_BAD]],
+            more_bad=max(len(bad) - _MOST_BAD, 0),
+            expected_s=self._expected_s() if state == RUNNING and self._running else None,
+        )
+        write_text(self._page, live_page(self._plan, standing, self._so_far))
+
+    def _expected_s(self) -> float:
+        """Seconds until the present run has surely ended."""
+        assert self._progress is not None
+        settings = self._plan["settings"]
+        waits_s = float(settings["cool_down"]["rest_s"] + settings["cool_down"]["timeout_s"])
+        # A disturbed run is measured once more, once it is quiet for as long as it took.
+        longest_s = 3 * (float(settings["timeout_s"]) + waits_s)
+        known_s = self._progress.longest_s
+        return longest_s if known_s is None else min(_TIMES * known_s + waits_s + _SLACK_S, longest_s)
+
+    def _look(self) -> None:
+        """Find the answers anew where another block is whole."""
+        assert self._progress is not None
+        blocks = self._progress.whole_blocks()
+        if blocks <= self._blocks:
+            return
+        import pandas as pd
+
+        from framewatt.frames.frames import runs_frame
+        from framewatt.report.so_far import answers_so_far, worth
+        from framewatt.runs.records import read_run
+
+        settings = self._plan["settings"]
+        records = [read_run(path) for path in self._progress.records_of(range(self._blocks + 1, blocks + 1))]
+        rows = runs_frame(records, unused_gpus=settings["statistics"]["unused_gpus"])
+        self._frame = rows if self._frame is None else pd.concat([self._frame, rows], ignore_index=True)
+        self._blocks = blocks
+        planned = max(entry["repetition"] for entry in self._plan["order"])
+        self._so_far = SoFar(blocks, answers_so_far(self._plan, self._frame), worth(settings, blocks, planned))
+
+    def _safely(self, tell: Callable[[], None]) -> None:
+        """What only tells must not end a study, as on a full disk; that it does not tell is told, once a cause."""
+        try:
+            tell()
+        except Exception as error:  # whatever it is: the exception would end Snakemake in the middle
+            what = error.strerror if isinstance(error, OSError) else None
+            told = what or f"{type(error).__name__}: {error}"
+            if told not in self._told:
+                self._told.add(told)
+                print(f"framewatt: {self._page}: not written: {told}", file=sys.stderr, flush=True)
