@@ -4,6 +4,7 @@ The runs are those of played_runs: their records are the runner's, valid against
 jobs, in a chain. So Snakemake finds them measured and goes on behind them.
 """
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -123,7 +124,7 @@ def _quickly() -> Iterator[None]:
 def grow(root: Path, name: str, runs: int, readings: int = READINGS) -> Path:
     """Write a study and all that would be there once it was measured, below a checkout.
 
-    The data set is that of the checkout, which is to be there.
+    The data set is that of the checkout, which is to be there. Where it was stopped, the same call goes on.
 
     Args:
         root: the checkout.
@@ -150,6 +151,10 @@ def grow(root: Path, name: str, runs: int, readings: int = READINGS) -> Path:
     code = code_identity(root)
     with _quickly():
         for run in hashes.study.runs():
+            folder = results / "measure" / run.cell.id / str(run.repetition)
+            if (folder / "run.json").is_file():
+                continue
+            shutil.rmtree(folder, ignore_errors=True)
             played_runs.play(
                 hashes, run, results, idle, code, lambda began, one: readings_of(readings, began, one), data["sha256"]
             )

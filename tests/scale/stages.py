@@ -38,9 +38,10 @@ def cost_of(words: list[str], folder: Path) -> Cost:
         RuntimeError: it failed; the message is the end of what it said.
     """
     log = folder / "scale.log"
+    paths = {"PYTHONPATH": str(folder / "src")}
     began = time.monotonic()
     with log.open("w") as said:
-        process = subprocess.Popen(words, cwd=folder, env=environment(), stdout=said, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(words, cwd=folder, env={**environment(), **paths}, stdout=said, stderr=subprocess.STDOUT)
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
