@@ -41,7 +41,9 @@ def cost_of(words: list[str], folder: Path) -> Cost:
     paths = {"PYTHONPATH": str(folder / "src")}
     began = time.monotonic()
     with log.open("w") as said:
-        process = subprocess.Popen(words, cwd=folder, env={**environment(), **paths}, stdout=said, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            words, cwd=folder, env={**environment(), **paths}, stdout=said, stderr=subprocess.STDOUT
+        )
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

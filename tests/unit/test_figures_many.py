@@ -1,4 +1,4 @@
-"""Figures of large studies: what they leave out they say, and names of points are placed as if all places were tried."""
+"""Figures of large studies say what they leave out; names of points lie as if all places had been tried."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,9 @@ BATCHES = range(1, 32)
 @pytest.fixture(scope="module")
 def runs():
     """Two runtimes at 31 batch sizes, 33 runs each: 62 points in a panel, 2,046 runs."""
-    return runs_frame({cell(name, batch_size=size): [1.0 + size / 60] * 33 for name in ("torch", "mxnet") for size in BATCHES})
+    return runs_frame(
+        {cell(name, batch_size=size): [1.0 + size / 60] * 33 for name in ("torch", "mxnet") for size in BATCHES}
+    )
 
 
 def texts(figure) -> str:

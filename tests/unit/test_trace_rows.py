@@ -27,7 +27,11 @@ def one_behind_the_other() -> Trace:
     """Ten seconds of three channels; one read failed."""
     rng, count = np.random.default_rng(1), 1000
     time_ns = np.arange(count, dtype=np.int64) * S // 100 + rng.integers(0, 10**6, count)
-    joules = [np.cumsum(rng.uniform(0.2, 0.6, count)), rng.uniform(90, 110, count), np.cumsum(rng.uniform(0, 0.1, count))]
+    joules = [
+        np.cumsum(rng.uniform(0.2, 0.6, count)),
+        rng.uniform(90, 110, count),
+        np.cumsum(rng.uniform(0, 0.1, count)),
+    ]
     joules[1][500] = np.nan
     return Trace(CHANNELS, np.tile(time_ns, 3), np.repeat(np.arange(3, dtype=np.int32), count), np.concatenate(joules))
 
@@ -70,7 +74,11 @@ def test_a_reading_without_a_time_or_a_name_is_refused(tmp_path: Path, column: s
     values = table[column].to_pylist()
     values[1234] = None
     kind = table.schema.field(column).type
-    changed = pa.array(values, kind.value_type).dictionary_encode() if pa.types.is_dictionary(kind) else pa.array(values, kind)
+    changed = (
+        pa.array(values, kind.value_type).dictionary_encode()
+        if pa.types.is_dictionary(kind)
+        else pa.array(values, kind)
+    )
     pq.write_table(table.set_column(table.column_names.index(column), column, changed), path)
     with pytest.raises(FramewattError, match="readings without a time, or of a channel that it does not describe"):
         read_trace(path)

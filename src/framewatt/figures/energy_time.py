@@ -104,7 +104,7 @@ Panel = tuple[dict[str, Any], pd.DataFrame] | None
 
 
 def _grid(rows: pd.DataFrame, group: list[str]) -> tuple[list[list[Panel]], str]:
-    """Panels line by line: one column per phase where there is more than one, else as many as fit; and what is left out."""
+    """Panels line by line, a column per phase where there are several, else as many as fit; and what is left out."""
     phases = panels(rows, ["phase"]) if "phase" in factors_of(rows) else []
     every = panels(rows, group)
     groups = many.evenly(every, many.MOST_PANELS)

@@ -117,7 +117,7 @@ def _best(
         cost += _ON_A_MARK * _covered(boxes[some], marks) + _ON_A_NAME * _covered(boxes[some], names)
         return np.round(cost, 2), contested
 
-    # What others do to a box only makes it dearer: those that are dearer by themselves than a good one are not looked at.
+    # Others only make a box dearer: one that by itself is dearer than a good one is not looked at.
     least = away + aside + off_level
     near = np.argsort(least, kind="stable")[:_LOOKED_AT_FIRST]
     some = np.flatnonzero(least <= costs(near)[0].min() + _ROUNDED)

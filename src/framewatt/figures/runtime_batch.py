@@ -82,7 +82,12 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     how = f"The {quantity.best} {' and '.join(compared[:1])} is on top".replace("_", " ")
     estimate = notes.estimate_words(rows["estimated"]) if quantity.column == head.energy else ""
-    said = [how, many.panels_words(len(parts), len(every)), notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
+    said = [
+        how,
+        many.panels_words(len(parts), len(every)),
+        notes.disturbed_words(rows, "drawn as rings"),
+        notes.left_out(runs),
+    ]
     return notes.finish(figure, title, estimate, said)
 
 
