@@ -1,4 +1,4 @@
-"""`PYTHONPATH=src:tests python -m scale`: what the stages take for studies of 100, 1,000 and 10,000 synthetic runs.
+"""`make scale`: what the stages take for studies of 100, 1,000 and 10,000 synthetic runs.
 
 Writes results/bench/scale.csv (a row a study and stage) and scale.svg. 10,000 runs of 10,000 readings take 2 GB of
 disk, and an hour.
