@@ -25,7 +25,7 @@ override TIMED := tests/meters tests/characterisation/test_told.py \
 override PARALLEL := --numprocesses 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo deploy test test-containers test-images test-thorough parity lint format docs preflight characterise bench coverage simulate soak images verify sign rebuild deposit fetch lock clean
+.PHONY: help setup demo deploy test test-containers test-images test-thorough parity lint format docs preflight characterise bench coverage simulate soak scale images verify sign rebuild deposit fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -107,6 +107,9 @@ soak: $(VENV)/ready-development ## run a small study over and over beside one sa
 	else \
 		PYTHONPATH=src:tests exec $(BIN)/python -m soak --minutes="$${MINUTES:-60}"; \
 	fi
+
+scale: $(VENV)/ready-development ## what every stage takes for synthetic studies of many runs (RUNS="100 1000 10000" FOLDER=where they stay)
+	PYTHONPATH=src:tests $(BIN)/python -m scale --runs $${RUNS:-100 1000 10000} $${FOLDER:+--folder="$$FOLDER"}
 
 images: $(VENV)/ready ## build the container images of a study ahead (STUDY=demo, BASE=… as container_base)
 	$(BIN)/snakemake --cores 1 images --sdm apptainer \

@@ -6,6 +6,8 @@ rule aggregate:
         idle=idle_records,
         image=orchestrator_image,
     output:
+        # Hidden, as no package needs it.
+        listed="results/{study}/aggregate/.records.txt",
         runs="results/{study}/aggregate/runs.parquet",
         runs_csv="results/{study}/aggregate/runs.csv",
         epochs="results/{study}/aggregate/epochs.parquet",

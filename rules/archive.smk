@@ -3,7 +3,7 @@ rule pack:
         study=lambda wc: str(STUDIES[wc.study].path),
         report=rules.write_report.output.page,
         plan=rules.plan.output.record,
-        records=run_records,
+        records=listed_records,
         stopping=of_stopping("record", "csv"),
         models=trained_models,
         exports=checked_exports,

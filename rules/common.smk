@@ -104,9 +104,9 @@ def made_from(wildcards):
 
 
 def drawn_records(wildcards):
-    """Records of all runs of a study, for figures that are made from some of them."""
+    """What names the records of a study, for figures that are made from some of them."""
     read = "records" in FIGURES[wildcards.figure].reads
-    return run_records(wildcards) if read else []
+    return listed_records(wildcards) if read else []
 
 
 def drawn_weights(wildcards):
@@ -133,7 +133,8 @@ def source_files(wildcards):
 def final_outputs(wildcards):
     """What `snakemake` makes when no target is named.
 
-    Everything is named, since what is deleted halfway would not be missed by what lies behind it.
+    Everything is named, since what is deleted halfway would not be missed by what lies behind it; but for records of
+    measured runs, of which those that are missing are due.
     """
     study = SimpleNamespace(study=STUDY.name)
     made_by = (
@@ -146,7 +147,7 @@ def final_outputs(wildcards):
     )
     return [
         *expand([path for rule in made_by for path in rule.output], study=STUDY.name),
-        *([run_records(study)] if STUDY.imported else run_records(study)),
+        *([run_records(study)] if STUDY.imported else []),
         *idle_records(study),
         *replicated_tables(study),
         *of_stopping("record", "csv")(study),

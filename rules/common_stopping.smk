@@ -47,6 +47,17 @@ def run_records(wildcards):
     return runs_until(wildcards.study, last)
 
 
+def listed_records(wildcards):
+    """What names the records of all runs of a study: a list that rule aggregate writes, or the folder of imported ones.
+
+    Whatever lies behind the frames asks for this: every path of 10,000 runs as an input of every rule took half of a dry
+    run.
+    """
+    if STUDIES[wildcards.study].imported:
+        return rules.import_runs.output.records.format(study=wildcards.study)
+    return rules.aggregate.output.listed.format(study=wildcards.study)
+
+
 def of_stopping(*names):
     """What says when a study stopped and why, by name in the rule stopping; none where its blocks are a fixed number."""
 

@@ -22,7 +22,7 @@ rule replication:
         epochs=rules.aggregate.output.epochs,
         comparisons=rules.statistics.output.comparisons,
         plan=rules.plan.output.record,
-        records=run_records,
+        records=listed_records,
         published=paper_files("resources/published", "csv"),
         authors=authors_results,
         image=orchestrator_image,

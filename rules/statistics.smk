@@ -3,7 +3,7 @@ rule statistics:
         plan=rules.plan.output.record,
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
-        records=run_records,
+        records=listed_records,
         image=orchestrator_image,
     output:
         cells="results/{study}/statistics/cells.csv",

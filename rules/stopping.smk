@@ -23,7 +23,7 @@ checkpoint look:
 rule stopping:
     input:
         plan=rules.plan.output.record,
-        records=run_records,
+        records=listed_records,
         image=orchestrator_image,
     output:
         record="results/{study}/stopping/stopping.json",

@@ -3,7 +3,7 @@ rule tables:
         **dict(rules.aggregate.output.items()),
         **dict(rules.statistics.output.items()),
         plan=rules.plan.output.record,
-        records=run_records,
+        records=listed_records,
         models=trained_models,
         exports=checked_exports,
         parity=parity_sheets,

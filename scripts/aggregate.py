@@ -8,14 +8,17 @@ from framewatt.base.spreadsheet import to_csv
 from framewatt.energy.idle_power import drift_w
 from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.planning.planned import planned_runs
+from framewatt.runs.records import list_text
 
 
 def main() -> None:
     """Refuse what the plan did not ask for, then write both frames."""
-    records = list(planned_runs(snakemake.input.plan, snakemake.input.records).values())
+    found = planned_runs(snakemake.input.plan, snakemake.input.records)
+    records = list(found.values())
     drift = drift_w(*(read_json(Path(path)) for path in snakemake.input.idle)) if snakemake.input.idle else {}
     unused = read_json(Path(snakemake.input.plan))["settings"]["statistics"]["unused_gpus"]
     made = {"runs": runs_frame(records, drift, unused), "epochs": epochs_frame(records, drift, unused)}
+    write_text(Path(snakemake.output.listed), list_text(found))
     for name, frame in made.items():
         write_atomically(Path(snakemake.output[name]), lambda path, frame=frame: frame.to_parquet(path, index=False))
         write_text(Path(snakemake.output[f"{name}_csv"]), to_csv(frame))

@@ -4,6 +4,7 @@ What becomes of them is not: the records are the runner's.
 """
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -121,15 +122,37 @@ def _sampled(trace: Any) -> dict[str, Any]:
     return {"reads": len(time_ns) - 1, "missed_reads": 0, "duration_s": duration_s}
 
 
-def play(hashes: JobHashes, run: Run, results: Path, idle: dict[str, Any], code: dict[str, Any]) -> dict[str, Any]:
-    """One run, as if the worker had said so: 12 s, from 100 s times its place in the order."""
+def play(
+    hashes: JobHashes,
+    run: Run,
+    results: Path,
+    idle: dict[str, Any],
+    code: dict[str, Any],
+    read: Callable[[int, Run], Trace] | None = None,
+    data_sha256: str = DATA["sha256"],
+) -> dict[str, Any]:
+    """One run, as if the worker had said so: 12 s, from 100 s times its place in the order.
+
+    Args:
+        hashes: of the study's jobs.
+        run: which one.
+        results: results/<study>.
+        idle: the calibration.
+        code: identity of the code that measured it.
+        read: the readings of a run that began at a time in nanoseconds; None is two counters at 10 ms.
+        data_sha256: of the data set.
+    """
     began = 100 * S * run.position
     job = jobs.measure_job(hashes.study, run.cell, run.repetition, 1)
     job["job_sha256"] = hashes.run(run.cell, run.repetition)
     start = None if run.cell.phase == "train" else _WEIGHTS
-    identity = {"code": code, "data_sha256": DATA["sha256"], "artefact_sha256": start}
+    identity = {"code": code, "data_sha256": data_sha256, "artefact_sha256": start}
     job |= {"position": run.position, "missing": None, "repeat": True, "identity": identity, "meters": idle["meters"]}
-    trace = _trace(began + np.arange(0, 14 * S, S // 100), idle["meters"], 9.0 + run.position, run.position)
+    trace = (
+        read(began, run)
+        if read
+        else _trace(began + np.arange(0, 14 * S, S // 100), idle["meters"], 9.0 + run.position, run.position)
+    )
     outcome = Outcome(None, began + S, began + 13 * S)
     result, events = (_train if run.cell.phase == "train" else _infer)(began, run)
     folder = results / "measure" / run.cell.id / str(run.repetition)

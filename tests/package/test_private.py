@@ -98,6 +98,10 @@ PLACES = {
     "text": (f"one\n{TEXT}".encode(), ", line 2"),
     "parquet, column": (parquet(long("text")), ", column reason, rows from 1"),
     "parquet, dictionary": (parquet(long("dictionary")), ", column reason, rows from 1"),
+    "parquet, a dictionary's text that no row has": (
+        parquet(pa.table({"n": pa.DictionaryArray.from_arrays(pa.array([0, 0], pa.int32()), pa.array(["a", TEXT]))})),
+        ", column n, rows from 1",
+    ),
     "parquet, lists": (parquet(long("list")), ", column reasons, rows from 1"),
     "parquet, metadata": (parquet(pa.table({"n": [1]}).replace_schema_metadata({"about": TEXT})), ", metadata about"),
     "parquet, metadata of a column": (

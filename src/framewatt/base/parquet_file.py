@@ -1,6 +1,7 @@
 """Reads untrusted parquet files: known columns only, and no more memory than plausible for the file's size."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,34 @@ _BYTES_A_ROW = 32
 _ALWAYS_ALLOWED_B = 2**26
 _LARGEST_GROWTH = 200
 _LONGEST_LABEL_B = 1000
+_ROWS_AT_ONCE = 1 << 18
 
 LABEL = pa.dictionary(pa.int32(), pa.string())
 """Texts of which only a few differ, each stored once."""
 
 
 def read_columns(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
-    """Read a file that has exactly these columns.
+    """Read a file that has exactly these columns, see `rows_of`."""
+    return pa.Table.from_batches(rows_of(path, columns).batches, pa.schema(columns.items()))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a file.
+
+    Attributes:
+        count: how many.
+        metadata: of the file, by key.
+        batches: some at a time, so that memory stays flat; read once.
+    """
+
+    count: int
+    metadata: Mapping[bytes, bytes]
+    batches: Iterator[pa.RecordBatch]
+
+
+def rows_of(path: Path, columns: Mapping[str, pa.DataType]) -> Rows:
+    """Open a file that has exactly these columns.
 
     Text columns are read as dictionaries of distinct texts, since 28 kB of parquet can repeat a text of a megabyte in
     five thousand rows.
@@ -39,18 +61,21 @@ def read_columns(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
         told = ", ".join(metadata.schema.names[:10])
         raise FramewattError(f"{path}: found the columns {told[:300] or 'none'}; allowed: {wanted}")
     labels = [name for name, kind in columns.items() if kind == LABEL]
-    file: Any = pq.ParquetFile(path, read_dictionary=labels)
+    file: Any = pq.ParquetFile(path, metadata=metadata, read_dictionary=labels)
     found = {field.name: field.type for field in file.schema_arrow}
     if found != dict(columns):
         told = ", ".join(f"{name} {kind}" for name, kind in found.items())
         raise FramewattError(f"{path}: found the columns {told[:300]}; allowed: {wanted}")
-    table = file.read(use_threads=False)
-    for name in labels:
-        for chunk in table[name].chunks:
-            longest = pc.max(pc.binary_length(chunk.dictionary)).as_py() or 0
+    return Rows(metadata.num_rows, file.schema_arrow.metadata or {}, _read(path, file, labels))
+
+
+def _read(path: Path, file: Any, labels: list[str]) -> Iterator[pa.RecordBatch]:
+    for batch in file.iter_batches(_ROWS_AT_ONCE, use_threads=False):
+        for name in labels:
+            longest = pc.max(pc.binary_length(batch[name].dictionary)).as_py() or 0
             if longest > _LONGEST_LABEL_B:
                 raise FramewattError(f"{path}: {name}: found a text of {longest} bytes; allowed: {_LONGEST_LABEL_B}")
-    return table
+        yield batch
 
 
 def _check_growth(path: Path, metadata: Any) -> None:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from framewatt.figures import marks, notes, style
+from framewatt.figures import many, marks, notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.figures.energy_time import name_of, quality_colours
 from framewatt.figures.labels import Named, name_points, point_of, room
@@ -41,7 +41,8 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
         reason = "No inference run gave an energy that counts and a latency."
         return notes.empty(title, reason, [notes.left_out(_inference(runs))])
     rows = labelled(notes.usable(with_quality(runs)[runs["cell"].isin(known["cell"])], [_ENERGY, _LATENCY]), compared)
-    tasks = panels(rows, given_in(factors_of(rows)))
+    every = panels(rows, given_in(factors_of(rows)))
+    tasks = many.evenly(every, many.MOST_PANELS)
     across = min(_MOST_ACROSS, len(tasks))
     down = -(-len(tasks) // across)
     names = {cell: name_of(label, size) for cell, label, size in _cells(rows)}
@@ -57,6 +58,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     for axes, (levels, part) in zip(axes_of.flat, tasks, strict=False):
         notes.panel_title(axes, heading(levels), 3.6 * larger - _BESIDE_IN)
         here = known[known["cell"].isin(part["cell"])].sort_values([_LATENCY, "cell"])
+        marks.dots(axes, part, _LATENCY, _ENERGY, quietly=len(rows) > many.MOST_DOTS, s=5, color="#777777")
         _panel(axes, part, here, markers, colours)
         what = "batch" if rate_of(levels.get("load")) is None else "request"
         axes.set_xlabel(f"latency of a {what}, 95th percentile")
@@ -69,8 +71,11 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
         figure.colorbar(colours, ax=axes_of, label=words_of(rows[METRIC]), shrink=0.8, aspect=30, ticks=MaxNLocator(4))
     handles = [*_legend(markers), *marks.handles(notes.disturbed(rows))]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
-    how = "Large: mean of a choice's runs, with its batch size; small: every run; lower left is better"
-    said = [how, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(_inference(runs))]
+    how = f"Large: mean of a choice's runs, with its batch size{marks.small_words(rows)}; lower left is better"
+    groups = many.panels_words(len(tasks), len(every))
+    fullest = max(part["cell"].nunique() for _, part in tasks)
+    left_out = "; ".join(filter(None, [groups, many.dots_words(len(rows)), many.names_words(fullest)]))
+    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(_inference(runs))]
     notes.finish(figure, title, notes.estimate_words(rows["estimated"]), said)
     name_points(figure, named)
     return figure
@@ -88,7 +93,6 @@ def _cells(rows: pd.DataFrame) -> Iterator[tuple[str, str, Any]]:
 
 def _panel(axes: Axes, rows: pd.DataFrame, choices: pd.DataFrame, markers: dict[str, str], colours: Any) -> None:
     axes.set(ylabel=f"energy per {unit_of(rows[METRIC])}")
-    marks.dots(axes, rows, _LATENCY, _ENERGY, s=5, color="#777777")
     labels = rows.drop_duplicates("cell").set_index("cell")[LABEL]
     for choice in choices.to_dict("records"):
         none = colours is None or pd.isna(choice["quality"])

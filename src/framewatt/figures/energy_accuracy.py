@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from framewatt.figures import marks, notes, style
+from framewatt.figures import many, marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, labelled, panels, with_intervals
 from framewatt.figures.labels import Named, name_points, room
 from framewatt.frames.factor_columns import factors_of
@@ -44,7 +44,8 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     rows = labelled(notes.usable(runs, [head.energy, QUALITY]), compared)
     if rows.empty:
         return notes.empty(title, _why_none(runs), [notes.left_out(runs)])
-    parts = panels(rows, shared(factors_of(rows), compared))
+    every = panels(rows, shared(factors_of(rows), compared))
+    parts = many.evenly(every, many.MOST_PANELS)
     across = min(_MOST_ACROSS, len(parts))
     lines = -(-len(parts) // across)
     larger = max(room(part.drop_duplicates("cell")[LABEL]) for _, part in parts)
@@ -68,7 +69,10 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     sides = {"right" if is_higher_better(metric) else "left" for metric in rows[METRIC]}
     better = f"Down and to the {sides.pop()} is better" if len(sides) == 1 else "Down is better"
     how = f"Large: mean of a cell's runs, with the interval of the mean; small: every run. {better}"
-    said = [how, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
+    fullest = max(part["cell"].nunique() for _, part in parts)
+    groups = many.panels_words(len(parts), len(every))
+    left_out = "; ".join(filter(None, [groups, many.names_words(fullest)]))
+    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
     notes.finish(figure, title, notes.estimate_words(rows["estimated"]), said)
     name_points(figure, named)
     return figure

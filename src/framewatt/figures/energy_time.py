@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from framewatt.figures import marks, notes, style
+from framewatt.figures import many, marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
 from framewatt.figures.labels import Named, name_points, point_of, room
 from framewatt.frames.factor_columns import factors_of
@@ -42,7 +42,8 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     rows = labelled(headline_rows(with_quality(runs), head), compared)
     if rows.empty:
         return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
-    grid = _grid(rows, [name for name in shared(factors_of(rows), compared) if name not in ("phase", "batch_size")])
+    group = [name for name in shared(factors_of(rows), compared) if name not in ("phase", "batch_size")]
+    grid, groups = _grid(rows, group)
     across = len(grid[0])
     drawn = [panel for line in grid for panel in line if panel is not None]
     larger = max(room(_names(part)) for _, part in drawn)
@@ -54,6 +55,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
         _sizes(rows),
         {k: look.marker for k, look in looks.items()},
         {name: style.is_wide(part[name] for _, part in drawn) for name in (head.time, head.energy)},
+        len(rows) <= many.MOST_DOTS,
     )
     named: list[Named] = []
     for axes, panel in zip(axes_of.flat, (panel for line in grid for panel in line), strict=True):
@@ -70,8 +72,10 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
         figure.colorbar(scales.colours, ax=axes_of, label=what, shrink=0.8, aspect=30, ticks=MaxNLocator(4))
     handles = [*_legend(scales), *marks.handles(notes.disturbed(rows))]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
-    how = "Large: mean of a cell's runs, with the interval of the mean; small: every run"
-    said = [how, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
+    fullest = max(part["cell"].nunique() for _, part in drawn)
+    how = "Large: mean of a cell's runs, with the interval of the mean" + marks.small_words(rows)
+    left_out = "; ".join(filter(None, [groups, many.dots_words(len(rows)), many.names_words(fullest)]))
+    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
     notes.finish(figure, title, notes.estimate_words(rows["estimated"]), said)
     name_points(figure, named)
     return figure
@@ -86,30 +90,34 @@ class Scales:
         sizes: area in square points by batch size; None is that of a study without the factor.
         markers: by label.
         logarithmic: whether the axes of a quantity are, by its column.
+        dots: whether every run is drawn.
     """
 
     colours: ScalarMappable | None
     sizes: dict[Any, float]
     markers: dict[str, str]
     logarithmic: dict[str, bool]
+    dots: bool
 
 
 Panel = tuple[dict[str, Any], pd.DataFrame] | None
 
 
-def _grid(rows: pd.DataFrame, group: list[str]) -> list[list[Panel]]:
-    """Panels line by line: one column per phase where there is more than one, else as many as fit."""
+def _grid(rows: pd.DataFrame, group: list[str]) -> tuple[list[list[Panel]], str]:
+    """Panels line by line, a column per phase where there are several, else as many as fit; and what is left out."""
     phases = panels(rows, ["phase"]) if "phase" in factors_of(rows) else []
-    groups = panels(rows, group)
+    every = panels(rows, group)
+    groups = many.evenly(every, many.MOST_PANELS)
+    told = many.panels_words(len(groups), len(every))
     if len(phases) > 1:
         return [
             [({**phase, **levels}, part[part["phase"] == phase["phase"]]) for phase, _ in phases]
             for levels, part in groups
-        ]
+        ], told
     found: list[Panel] = [({**(phases[0][0] if phases else {}), **levels}, part) for levels, part in groups]
     across = min(_MOST_ACROSS, len(found))
     found += [None] * (-len(found) % across)
-    return [found[i : i + across] for i in range(0, len(found), across)]
+    return [found[i : i + across] for i in range(0, len(found), across)], told
 
 
 def _names(rows: pd.DataFrame) -> list[str]:
@@ -135,7 +143,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
     points = with_intervals(rows, cells, head.energy)
     times = with_intervals(rows, cells, head.time)
     quality = rows[QUALITY].groupby(rows["cell"]).mean()
-    marks.dots(axes, rows, head.time, head.energy, s=5, color="#777777")
+    marks.dots(axes, rows, head.time, head.energy, quietly=not scales.dots, s=5, color="#777777")
     axes.errorbar(
         times["mean"],
         points["mean"],
@@ -192,7 +200,7 @@ def _sizes(rows: pd.DataFrame) -> dict[Any, float]:
 def _legend(scales: Scales) -> Iterator[Line2D]:
     for label, marker in scales.markers.items():
         yield _handle(marker, 7.0, label)
-    for batch, size in scales.sizes.items():
+    for batch, size in many.evenly(list(scales.sizes.items()), many.MOST_LISTED):
         if batch is not None:
             yield _handle("o", size**0.5, f"batch {batch}")
 

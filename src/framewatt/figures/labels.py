@@ -11,6 +11,7 @@ from matplotlib.text import Annotation, Text
 from numpy.typing import NDArray
 
 from framewatt.figures.layout import settle
+from framewatt.figures.many import MOST_NAMED
 
 Named = tuple[Axes, Sequence[tuple[float, float]], Sequence[str]]
 """A panel, its points and their names."""
@@ -22,6 +23,9 @@ _MARK_PT = 5.5
 _LETTERS = 200
 """Letters of all names together that a panel of usual size has room for, with the points themselves."""
 
+_UNNAMED = 1.5
+"""How many times its usual width and height a panel has whose points are too many for names."""
+
 _STEP_PT = 2.5
 _LED_PT = 2.5
 """Distance between a marker and its name from which on a line joins them."""
@@ -31,6 +35,10 @@ _INSET_PT = 2.0
 
 _ON_THE_LEFT, _BY_ANOTHER, _ON_A_MARK, _ON_A_NAME = 2.0, 12.0, 1e4, 1e6
 """Cost of a place, in points of distance: left of its point, as near to another's marker, on a marker, on a name."""
+
+_LOOKED_AT_FIRST = 256
+_ROUNDED = 0.02
+"""More than rounding changes a cost."""
 
 _Place = NDArray[np.float64]
 _Boxes = NDArray[np.float64]
@@ -46,8 +54,9 @@ def point_of(cell: str) -> str:
 
 
 def room(names: Iterable[str]) -> float:
-    """How many times its usual width and height a panel needs for so many names."""
-    return max(1.0, math.sqrt(sum(map(len, names)) / _LETTERS))
+    """How many times its usual width and height a panel needs for so many names; with too many, it has none."""
+    written = list(names)
+    return max(1.0, math.sqrt(sum(map(len, written)) / _LETTERS)) if len(written) <= MOST_NAMED else _UNNAMED
 
 
 def name_points(figure: Figure, panels: Iterable[Named]) -> None:
@@ -59,7 +68,8 @@ def name_points(figure: Figure, panels: Iterable[Named]) -> None:
     """
     settle(figure)
     for axes, points, names in panels:
-        _name(axes, points, names, figure.dpi / 72)
+        if len(names) <= MOST_NAMED:
+            _name(axes, points, names, figure.dpi / 72)
 
 
 def _name(axes: Axes, points: Sequence[tuple[float, float]], names: Sequence[str], pixels: float) -> None:
@@ -74,19 +84,46 @@ def _name(axes: Axes, points: Sequence[tuple[float, float]], names: Sequence[str
     led = [False] * len(texts)
     # The first names do not know of the later ones, so each is placed once more when all are there.
     for number in [*range(len(texts))] * 2:
-        boxes = _boxes(places[number], sizes[number], frame)
-        away = _nearest(boxes, marks[number : number + 1])
-        contested = _nearest(boxes, np.delete(marks, number, axis=0)) <= away + _LED_PT
-        cost = away + _ON_THE_LEFT * (boxes[:, 0] < places[number, 0]) + _BY_ANOTHER * contested
-        cost += 0.02 * np.abs(boxes[:, [1, 3]].mean(axis=1) - places[number, 1])
-        cost += _ON_A_MARK * _covered(boxes, marks) + _ON_A_NAME * _covered(boxes, np.delete(taken, number, axis=0))
-        best = np.argmin(np.round(cost, 2))
-        taken[number] = boxes[best]
-        led[number] = bool(contested[best] or away[best] > _LED_PT)
+        taken[number], led[number] = _best(places, sizes[number], frame, marks, taken, number)
     for text, point, place, box, far in zip(texts, points, places, taken, led, strict=True):
         text.set_position((box[0] - place[0], box[1] - place[1]))
         if far:
             _lead(axes, point, np.clip(place, box[:2], box[2:]) - place)
+
+
+def _best(
+    places: _Place, size: _Place, frame: NDArray[np.float64], marks: _Boxes, taken: _Boxes, number: int
+) -> tuple[_Place, bool]:
+    """The cheapest box for a name, the first of several, and whether a line joins it to its point.
+
+    Args:
+        places: of all points, shape (n, 2).
+        size: width and height of the name.
+        frame: edges of the panel.
+        marks: of all points.
+        taken: boxes of the other names; NaN where there is none yet.
+        number: of the point.
+    """
+    boxes = _boxes(places[number], size, frame)
+    away = _nearest(boxes, marks[number : number + 1])
+    aside = _ON_THE_LEFT * (boxes[:, 0] < places[number, 0])
+    off_level = 0.02 * np.abs(boxes[:, [1, 3]].mean(axis=1) - places[number, 1])
+    others, names = np.delete(marks, number, axis=0), np.delete(taken, number, axis=0)
+
+    def costs(some: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        contested = _nearest(boxes[some], others) <= away[some] + _LED_PT
+        cost = away[some] + aside[some] + _BY_ANOTHER * contested
+        cost += off_level[some]
+        cost += _ON_A_MARK * _covered(boxes[some], marks) + _ON_A_NAME * _covered(boxes[some], names)
+        return np.round(cost, 2), contested
+
+    # Others only make a box dearer: one that by itself is dearer than a good one is not looked at.
+    least = away + aside + off_level
+    near = np.argsort(least, kind="stable")[:_LOOKED_AT_FIRST]
+    some = np.flatnonzero(least <= costs(near)[0].min() + _ROUNDED)
+    cost, contested = costs(some)
+    best = int(np.argmin(cost))
+    return boxes[some[best]], bool(contested[best] or away[some[best]] > _LED_PT)
 
 
 def _written(axes: Axes, point: tuple[float, float], name: str) -> Annotation:

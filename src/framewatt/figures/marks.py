@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from framewatt.figures.many import MOST_DOTS
 from framewatt.figures.notes import disturbed
 
 _COLOUR = "#7a3ca8"
@@ -17,7 +18,7 @@ LINE: dict[str, Any] = {"marker": "o", "mfc": "none", "mec": _COLOUR, "ms": 5, "
 """Rings on the line of a disturbed run."""
 
 
-def dots(axes: Axes, rows: pd.DataFrame, x: str, y: str, **look: Any) -> None:
+def dots(axes: Axes, rows: pd.DataFrame, x: str, y: str, *, quietly: bool = False, **look: Any) -> None:
     """A dot for every run, a ring for a disturbed one.
 
     Args:
@@ -25,12 +26,19 @@ def dots(axes: Axes, rows: pd.DataFrame, x: str, y: str, **look: Any) -> None:
         rows: runs.
         x: column along x.
         y: column along y.
+        quietly: whether only the rings are drawn, see many.MOST_DOTS.
         look: of the dots, as `scatter` takes it.
     """
     apart = disturbed(rows)
     quiet, others = rows[~apart], rows[apart]
-    axes.scatter(quiet[x], quiet[y], linewidths=0, label="_repetitions", **({"zorder": 2} | look))
+    if not quietly:
+        axes.scatter(quiet[x], quiet[y], linewidths=0, label="_repetitions", **({"zorder": 2} | look))
     rings(axes, others[x], others[y], 16)
+
+
+def small_words(rows: pd.DataFrame) -> str:
+    """That small dots are runs, as the end of a sentence; empty where runs are too many for dots."""
+    return "" if len(rows) > MOST_DOTS else "; small: every run"
 
 
 def rings(axes: Axes, x: pd.Series, y: pd.Series, size: float) -> None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from framewatt.figures import marks, notes, style
+from framewatt.figures import many, marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.factor_words import named
@@ -55,7 +55,8 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     rows = labelled(headline_rows(runs, head), compared)
     if rows.empty:
         return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
-    parts = panels(rows, shared(factors_of(rows), compared))
+    every = panels(rows, shared(factors_of(rows), compared))
+    parts = many.evenly(every, many.MOST_PANELS)
     columns = 1 if len(parts) <= _MOST_IN_A_COLUMN else 2
     heights = [part["cell"].nunique() + 1.6 for _, part in parts]
     across = [max(heights[i : i + columns]) for i in range(0, len(heights), columns)]
@@ -81,7 +82,12 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     how = f"The {quantity.best} {' and '.join(compared[:1])} is on top".replace("_", " ")
     estimate = notes.estimate_words(rows["estimated"]) if quantity.column == head.energy else ""
-    said = [how, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
+    said = [
+        how,
+        many.panels_words(len(parts), len(every)),
+        notes.disturbed_words(rows, "drawn as rings"),
+        notes.left_out(runs),
+    ]
     return notes.finish(figure, title, estimate, said)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,19 @@ class Trace:
         """Times and values of one channel."""
         if len(self.channels) == 1:
             return self.monotonic_ns, self.value
+        if (bounds := self._bounds) is not None:
+            its = slice(bounds[index], bounds[index + 1])
+            return self.monotonic_ns[its], self.value[its]
         mask = self.channel == index
         return self.monotonic_ns[mask], self.value[mask]
+
+    @cached_property
+    def _bounds(self) -> Any:
+        """Where the readings of each channel begin and end, shape (channels + 1,); None where they are mixed."""
+        channel = np.asarray(self.channel)
+        if (channel[1:] < channel[:-1]).any():
+            return None
+        return np.searchsorted(channel, np.arange(len(self.channels) + 1))
 
     def inside(self, index: int, spans: Sequence[tuple[int, int]]) -> Any:
         """Good readings of a channel inside the parts of a window.

@@ -1,24 +1,25 @@
 """Traces as files (power.parquet)."""
 
-import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import parse_json, write_atomically
-from framewatt.base.parquet_file import LABEL, UNREADABLE, read_columns
+from framewatt.base.parquet_file import LABEL, UNREADABLE, rows_of
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
 
 _CHANNELS = "framewatt.channels"
 _MOST_CHANNELS = 10_000
 _TRACE = {"monotonic_ns": pa.int64(), "instrument": LABEL, "domain": LABEL, "quantity": LABEL, "value": pa.float64()}
+_NAMES = ("instrument", "domain", "quantity")
+_UNDESCRIBED = "readings without a time, or of a channel that it does not describe"
 
 
 def write_trace(path: Path, trace: Trace) -> None:
@@ -50,18 +51,48 @@ def read_trace(path: Path) -> Trace:
         FramewattError: the file is no framewatt trace, or is too large when decompressed.
     """
     try:
-        table = read_columns(path, _TRACE)
-        channels = _channels_of(table.schema.metadata)
-        channel = np.full(table.num_rows, -1, dtype=np.int32)
-        for number, one in enumerate(channels):
-            its = [pc.equal(table[name], getattr(one, name)) for name in ("instrument", "domain", "quantity")]
-            channel[functools.reduce(pc.and_, its).to_numpy(zero_copy_only=False)] = number
-        if table["monotonic_ns"].null_count or (channel < 0).any():
-            raise ValueError("readings without a time, or of a channel that it does not describe")
-        value = table["value"].to_numpy(zero_copy_only=False).astype(np.float64)
-        return Trace(channels, table["monotonic_ns"].to_numpy(), channel, value)
+        found = rows_of(path, _TRACE)
+        channels, count = _channels_of(found.metadata), found.count
+        time_ns, channel, value = np.empty(count, np.int64), np.empty(count, np.int32), np.empty(count)
+        numbers, first = _Numbers(channels), 0
+        for batch in found.batches:
+            rows = slice(first, first + len(batch))
+            if any(batch[name].null_count for name in ("monotonic_ns", *_NAMES)):
+                raise ValueError(_UNDESCRIBED)
+            time_ns[rows], channel[rows] = batch["monotonic_ns"].to_numpy(), numbers.of(batch)
+            value[rows] = batch["value"].to_numpy(zero_copy_only=False)
+            first = rows.stop
+        if first != count or (channel < 0).any():
+            raise ValueError(_UNDESCRIBED)
+        return Trace(channels, time_ns, channel, value)
     except UNREADABLE as error:
         raise FramewattError(f"{path}: found no power trace: {error}") from error
+
+
+class _Numbers:
+    """Numbers of the channels of rows, by the names in their columns.
+
+    Args:
+        channels: of the trace.
+    """
+
+    def __init__(self, channels: Sequence[Channel]) -> None:
+        self._known = [list(dict.fromkeys(getattr(one, name) for one in channels)) for name in _NAMES]
+        # One place more along each axis is for names of no channel.
+        self._number = np.full([len(known) + 1 for known in self._known], -1, np.int32)
+        for number, one in enumerate(channels):
+            place = [known.index(getattr(one, name)) for known, name in zip(self._known, _NAMES, strict=True)]
+            self._number[tuple(place)] = number
+
+    def of(self, batch: pa.RecordBatch) -> NDArray[np.int32]:
+        """Of each row, shape (n,); -1 where no channel has its names."""
+        places = []
+        for known, name in zip(self._known, _NAMES, strict=True):
+            texts = batch[name].dictionary.to_pylist()
+            at = np.array([known.index(text) if text in known else len(known) for text in texts] or [len(known)])
+            places.append(at[batch[name].indices.to_numpy()])
+        numbers: NDArray[np.int32] = self._number[tuple(places)]
+        return numbers
 
 
 def _channels_of(metadata: Mapping[bytes, bytes] | None) -> tuple[Channel, ...]:

@@ -103,7 +103,9 @@ def _parquet(content: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _column(name: str, column: Any, row: int) -> Iterator[tuple[str, str]]:
-    """The distinct texts of a column."""
+    """The distinct texts of a column; of one that is a dictionary, all of its texts, whether a row has them or not."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary
     simple = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     values = pc.unique(column).to_pylist() if simple else column.to_pylist()
     yield f"column {name}, rows from {row + 1}", "\n".join(dict.fromkeys(_texts_in(values)))

@@ -16,7 +16,16 @@ from framewatt.planning import jobs
 from framewatt.planning.blocks import Blocks, blocks_of
 from framewatt.planning.job_hash import job_sha256
 from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.staleness import NOT_MADE, NOT_MEASURED, OTHER, Runs, content_of, of_idle, of_stage
+from framewatt.planning.staleness import (
+    NOT_MADE,
+    NOT_MEASURED,
+    OTHER,
+    Runs,
+    clock_in,
+    content_of,
+    of_idle,
+    of_stage,
+)
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
@@ -153,7 +162,7 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
             runs[name] = reason or "corrected by another idle power"
     blocks = blocks_of(hashes.study, results, runs)
     runs = blocks.within(runs, blocks.looks[-1:])
-    after_sha256 = idle_after_sha256(hashes.idle, results, plan)
+    after_sha256 = idle_after_sha256(hashes.idle, results, plan, known.clock_of)
     return Due(
         plan=OTHER if plan_is_due(plan, results) else None,
         instruments=instruments,
@@ -241,13 +250,19 @@ def plan_is_due(plan: Mapping[str, Any], results: Path) -> bool:
     return bool(content_of(results / "plan" / "plan.json") != json.loads(json.dumps(plan)))
 
 
-def idle_after_sha256(idle_sha256: str, results: Path, plan: Mapping[str, Any]) -> str:
+def idle_after_sha256(
+    idle_sha256: str,
+    results: Path,
+    plan: Mapping[str, Any],
+    clock_of: Callable[[Path], tuple[Any, ...]] = clock_in,
+) -> str:
     """Hash of the idle power after the runs: of how it is read, and of the runs before it.
 
     Args:
         idle_sha256: see JobHashes.idle.
         results: results/<study>.
         plan: the study's plan.
+        clock_of: the clock of a run's record by the run's folder, see staleness.clock_in.
     """
-    records = (content_of(results / "measure" / run_name(entry) / "run.json") for entry in plan["order"])
-    return job_sha256({"idle": idle_sha256, "runs": [record.get("clock") for record in records if record]})
+    folders = (results / "measure" / run_name(entry) for entry in plan["order"])
+    return job_sha256({"idle": idle_sha256, "runs": [clock for folder in folders for clock in clock_of(folder)]})

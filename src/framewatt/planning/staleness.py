@@ -63,6 +63,7 @@ class Runs:
         self._cells = {cell.id: cell for cell in hashes.study.cells}
         self._with_threads: dict[int, JobHashes] = {}
         self._read: dict[Path, dict[str, Any] | None] = {}
+        self._clocks: dict[Path, tuple[Any, ...]] = {}
         self._idle = {idle_domains_sha256(self._content(path)) for path in (results / "calibrate").glob("idle*.json")}
 
     def start_of(self, cell: Cell, *made: str) -> dict[str, str | None]:
@@ -95,6 +96,7 @@ class Runs:
             exports: names of the exports that are made again.
         """
         record = content_of(folder / "run.json")
+        self._clocks[folder] = _clock_of(record)
         if record is None or not all((folder / name).is_file() for name in ("power.parquet", "events.parquet")):
             return NOT_MEASURED
         try:
@@ -108,6 +110,10 @@ class Runs:
             return self._changed(cell, planned_sha256, record)
         except (KeyError, TypeError):
             return "with a record that cannot be read"
+
+    def clock_of(self, folder: Path) -> tuple[Any, ...]:
+        """See clock_in; a record that was looked at already is not read again."""
+        return self._clocks[folder] if folder in self._clocks else clock_in(folder)
 
     def _changed(self, cell: Cell, planned_sha256: str, record: Mapping[str, Any]) -> str | None:
         """What has changed since the run was made; None where nothing has."""
@@ -159,6 +165,15 @@ class Runs:
         if path not in self._read:
             self._read[path] = content_of(path)
         return self._read[path] or {}
+
+
+def clock_in(folder: Path) -> tuple[Any, ...]:
+    """The clock in the record of a run's folder, alone in a tuple; an empty one where there is no record."""
+    return _clock_of(content_of(folder / "run.json"))
+
+
+def _clock_of(record: Mapping[str, Any] | None) -> tuple[Any, ...]:
+    return (record.get("clock"),) if record else ()
 
 
 def content_of(path: Path) -> dict[str, Any] | None:

@@ -1,0 +1,1 @@
+"""Synthetic studies of any size, and what each stage of the workflow takes for them."""

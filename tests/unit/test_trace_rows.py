@@ -1,0 +1,97 @@
+"""Traces are read some rows at a time: what comes of it does not depend on how rows lie in the file."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from framewatt.base import parquet_file
+from framewatt.base.errors import FramewattError
+from framewatt.energy.accounting import windows_of
+from framewatt.meters.contract import COUNTER, GAUGE, Channel
+from framewatt.meters.trace import Trace
+from framewatt.meters.trace_file import read_trace, write_trace
+
+S = 10**9
+CHANNELS = (
+    Channel("rapl", "cpu:package-0", "energy_j", COUNTER, 0.001, False, 61e-6, 262143.0, 500.0, 0.01),
+    Channel("nvml", "gpu:0", "power_w", GAUGE, 0.02, False, 0.001, None, 700.0, 0.01),
+    Channel("rapl", "cpu:dram-0", "energy_j", COUNTER, 0.001, False, 61e-6, 262143.0, 500.0, 0.01),
+)
+WINDOWS = {"epoch-1": [(2 * S, 5 * S)], "epoch-2": [(6 * S, 9 * S)], "steady": [(2 * S, 5 * S), (6 * S, 9 * S)]}
+
+
+def one_behind_the_other() -> Trace:
+    """Ten seconds of three channels; one read failed."""
+    rng, count = np.random.default_rng(1), 1000
+    time_ns = np.arange(count, dtype=np.int64) * S // 100 + rng.integers(0, 10**6, count)
+    joules = [
+        np.cumsum(rng.uniform(0.2, 0.6, count)),
+        rng.uniform(90, 110, count),
+        np.cumsum(rng.uniform(0, 0.1, count)),
+    ]
+    joules[1][500] = np.nan
+    return Trace(CHANNELS, np.tile(time_ns, 3), np.repeat(np.arange(3, dtype=np.int32), count), np.concatenate(joules))
+
+
+def mixed(trace: Trace) -> Trace:
+    """The same readings, reading by reading."""
+    order = np.arange(len(trace.value)).reshape(3, -1).T.ravel()
+    return Trace(trace.channels, trace.monotonic_ns[order], trace.channel[order], trace.value[order])
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1000, 1 << 18])
+@pytest.mark.parametrize("lie", [lambda trace: trace, mixed])
+def test_a_trace_comes_back_whatever_is_read_at_once(tmp_path: Path, monkeypatch, rows: int, lie) -> None:
+    monkeypatch.setattr(parquet_file, "_ROWS_AT_ONCE", rows)
+    trace = lie(one_behind_the_other())
+    trace = Trace(trace.channels, *(part[:1500] for part in (trace.monotonic_ns, trace.channel, trace.value)))
+    write_trace(tmp_path / "power.parquet", trace)
+    found = read_trace(tmp_path / "power.parquet")
+    assert found.channels == trace.channels
+    for name in ("monotonic_ns", "channel", "value"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(trace, name))
+
+
+def test_windows_are_the_same_to_the_last_digit_however_channels_lie() -> None:
+    trace = one_behind_the_other()
+    idle = {"domains": {}}
+    assert windows_of(WINDOWS, trace, idle) == windows_of(WINDOWS, mixed(trace), idle)
+
+
+def test_a_channel_is_its_own_readings_where_some_channel_has_none() -> None:
+    trace = Trace(CHANNELS, np.array([1, 2, 3]), np.array([0, 2, 2], np.int32), np.array([5.0, 6.0, 7.0]))
+    assert [trace.of(number)[1].tolist() for number in range(3)] == [[5.0], [], [6.0, 7.0]]
+
+
+@pytest.mark.parametrize("column", ["monotonic_ns", "instrument", "quantity"])
+def test_a_reading_without_a_time_or_a_name_is_refused(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "power.parquet"
+    write_trace(path, one_behind_the_other())
+    table = pq.read_table(path)
+    values = table[column].to_pylist()
+    values[1234] = None
+    kind = table.schema.field(column).type
+    changed = (
+        pa.array(values, kind.value_type).dictionary_encode()
+        if pa.types.is_dictionary(kind)
+        else pa.array(values, kind)
+    )
+    pq.write_table(table.set_column(table.column_names.index(column), column, changed), path)
+    with pytest.raises(FramewattError, match="readings without a time, or of a channel that it does not describe"):
+        read_trace(path)
+
+
+def test_names_of_two_channels_do_not_make_a_third(tmp_path: Path) -> None:
+    """rapl and gpu:0 are names of channels, but no channel has both."""
+    path = tmp_path / "power.parquet"
+    write_trace(path, one_behind_the_other())
+    table = pq.read_table(path)
+    names = table["domain"].to_pylist()
+    names[0] = "gpu:0"
+    changed = pa.array(names).dictionary_encode()
+    pq.write_table(table.set_column(table.column_names.index("domain"), "domain", changed), path)
+    with pytest.raises(FramewattError, match="of a channel that it does not describe"):
+        read_trace(path)
