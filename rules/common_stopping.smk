@@ -36,6 +36,8 @@ def run_records(wildcards):
 
     Snakemake asks anew after every look, until one of them ends the study.
     """
+    if is_merged(STUDIES[wildcards.study]):
+        return [str(run.path) for run in STUDIES[wildcards.study].runs()]
     if STUDIES[wildcards.study].imported:
         return rules.import_runs.output.records.format(study=wildcards.study)
     last = BLOCKS.known

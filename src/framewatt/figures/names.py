@@ -27,8 +27,8 @@ def always(study: object) -> bool:  # as the other conditions
 
 
 def stops(study: AnyStudy) -> bool:
-    """Whether a study has a stopping rule."""
-    return rule_of(study.settings) is not None
+    """Whether a study has a stopping rule, by which it measures."""
+    return rule_of(study.settings) is not None and not study.imported
 
 
 def has_load(study: AnyStudy) -> bool:

@@ -14,6 +14,7 @@ from rocrate.model.file import File
 from rocrate.rocrate import ROCrate
 
 from framewatt.host.machine import session_of
+from framewatt.imports.merged_study import FOLDER, MACHINE
 
 METADATA = "ro-crate-metadata.json"
 
@@ -139,7 +140,7 @@ def _run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) ->
         name=machine["cpu_model"] or "unknown processor",
         description=json.dumps(machine, sort_keys=True),
     )
-    folder = f"results/{record['study']}/measure/{record['cell_id']}/{record['repetition']}"
+    folder = _folder_of(record, files)
     window = record["windows"]["process"]
     failed = record["status"] != "ok"
     locks = [files[name] for name in (f"envs/{engine}/requirements.txt",) if name in files]
@@ -156,6 +157,17 @@ def _run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) ->
     if failed:
         action["error"] = "; ".join(record["reasons"])
     return _add(crate, f"#{record['cell_id']}/{record['repetition']}", "CreateAction", **action)
+
+
+def _folder_of(record: Mapping[str, Any], files: Mapping[str, Any]) -> str:
+    """Where the files of a run are: in a merged package, in that of its machine."""
+    results, repetition = f"results/{record['study']}", record["repetition"]
+    machine = record["cell"].get(MACHINE)
+    if machine is None:
+        return f"{results}/measure/{record['cell_id']}/{repetition}"
+    end = f"/measure/{record['cell_id'].removesuffix(f'-{machine}')}/{repetition}/run.json"
+    below = f"{results}/{FOLDER}/{machine}/"
+    return next(name for name in files if name.startswith(below) and name.endswith(end)).rpartition("/")[0]
 
 
 def _imported_run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) -> Any:
