@@ -132,10 +132,10 @@ merge: $(VENV)/ready ## join packages of one study from several machines, with t
 	@$(SCRIPTS)/merge.py --archives="$$ARCHIVES" $${STUDY:+--study="$$STUDY"} \
 		$${TIME_S:+--seconds="$$TIME_S"} $${MEMORY_GB:+--memory-gb="$$MEMORY_GB"} $${DISK_GB:+--disk-gb="$$DISK_GB"}
 
-compare: $(VENV)/ready ## which cells cost other than before, and fail where one costs more (ARCHIVES="old.zip new.zip" FAIL_ABOVE=5% STRICT=1 TABLE=…)
+compare: $(VENV)/ready ## which cells cost other than before, and fail where one costs more (ARCHIVES="old.zip new.zip" FAIL_ABOVE=5% QUANTITY=time STRICT=1 TABLE=x.csv)
 	$(call needed,ARCHIVES)
 	@$(SCRIPTS)/compare.py --archives="$$ARCHIVES" $${FAIL_ABOVE:+--fail-above="$$FAIL_ABOVE"} $${STRICT:+--strict} \
-		$${TABLE:+--table="$$TABLE"} $${TIME_S:+--seconds="$$TIME_S"} $${MEMORY_GB:+--memory-gb="$$MEMORY_GB"} \
+		$${QUANTITY:+--quantity="$$QUANTITY"} $${TABLE:+--table="$$TABLE"} $${TIME_S:+--seconds="$$TIME_S"} $${MEMORY_GB:+--memory-gb="$$MEMORY_GB"} \
 		$${DISK_GB:+--disk-gb="$$DISK_GB"}
 
 fetch: $(VENV)/ready ## download a paper's raw results by checksum (PAPER=itu2023 URL=… CHECKSUM=sha256:… SIZE_B=…)

@@ -235,6 +235,11 @@ def source_in(folder: Path, machine: str) -> Source:
     """
     plans = sorted(folder.glob("data/results/*/plan/plan.json"))
     plan = read_json(plans[0]) if len(plans) == 1 else None
+    if isinstance(plan, dict) and plan.get("source") == PACKAGES:
+        raise FramewattError(
+            f"{folder.name}: found a merged package; allowed: packages that machines measured; mend: merge those of all "
+            "machines at once"
+        )
     if not isinstance(plan, dict) or plan.get("source", "measure") != "measure":
         told = f"source: {plan['source']}" if isinstance(plan, dict) else f"{len(plans)} plans"
         raise FramewattError(f"{folder.name}: found {told}; allowed: the package of one study that a machine measured")
