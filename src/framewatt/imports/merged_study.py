@@ -82,11 +82,23 @@ class Source:
 
 @dataclass(frozen=True)
 class MergedRun:
-    """A run of one machine; `position` counts all runs, machine by machine, from 1."""
+    """A run of one machine in the whole.
+
+    Attributes:
+        source: whose it is.
+        cell: its cell on that machine.
+        of: the cell's name in the plan there.
+        at: its repetition there.
+        repetition: the same, after the blocks of the machines before: a block is one of a machine, and compares nothing
+            with another's.
+        position: counts all runs, machine by machine, from 1.
+        job_sha256: hash of its job.
+    """
 
     source: Source
     cell: PlainCell
     of: str
+    at: int
     repetition: int
     position: int
     job_sha256: str | None
@@ -94,7 +106,7 @@ class MergedRun:
     @property
     def path(self) -> Path:
         """Its record, as the machine wrote it."""
-        return self.source.record_path(self.of, self.repetition)
+        return self.source.record_path(self.of, self.at)
 
 
 @dataclass(frozen=True)
@@ -148,11 +160,14 @@ class MergedStudy:
     @functools.cached_property
     def _runs(self) -> tuple[MergedRun, ...]:
         found: list[MergedRun] = []
+        before = 0
         for source in self.sources:
             cells = {str(cell["id"]): source.cell(cell) for cell in source.plan["cells"]}
             for entry in source.order:
-                name, repetition = str(entry["cell"]), int(entry["repetition"])
-                found.append(MergedRun(source, cells[name], name, repetition, len(found) + 1, entry.get("job_sha256")))
+                name, at = str(entry["cell"]), int(entry["repetition"])
+                job = entry.get("job_sha256")
+                found.append(MergedRun(source, cells[name], name, at, before + at, len(found) + 1, job))
+            before += source.blocks
         return tuple(found)
 
     def source_files(self) -> list[Path]:
@@ -237,8 +252,8 @@ def source_in(folder: Path, machine: str) -> Source:
     plan = read_json(plans[0]) if len(plans) == 1 else None
     if isinstance(plan, dict) and plan.get("source") == PACKAGES:
         raise FramewattError(
-            f"{folder.name}: found a merged package; allowed: packages that machines measured; mend: merge those of all "
-            "machines at once"
+            f"{folder.name}: found a merged package; allowed: packages that machines measured; mend: merge those of "
+            "all machines at once"
         )
     if not isinstance(plan, dict) or plan.get("source", "measure") != "measure":
         told = f"source: {plan['source']}" if isinstance(plan, dict) else f"{len(plans)} plans"

@@ -14,7 +14,7 @@ from rocrate.model.file import File
 from rocrate.rocrate import ROCrate
 
 from framewatt.host.machine import session_of
-from framewatt.imports.merged_study import FOLDER, MACHINE
+from framewatt.imports.merged_study import FOLDER
 
 METADATA = "ro-crate-metadata.json"
 
@@ -161,12 +161,11 @@ def _run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) ->
 
 def _folder_of(record: Mapping[str, Any], files: Mapping[str, Any]) -> str:
     """Where the files of a run are: in a merged package, in that of its machine."""
-    results, repetition = f"results/{record['study']}", record["repetition"]
-    machine = record["cell"].get(MACHINE)
-    if machine is None:
-        return f"{results}/measure/{record['cell_id']}/{repetition}"
-    end = f"/measure/{record['cell_id'].removesuffix(f'-{machine}')}/{repetition}/run.json"
-    below = f"{results}/{FOLDER}/{machine}/"
+    results, of = f"results/{record['study']}", record.get("of")
+    if of is None:
+        return f"{results}/measure/{record['cell_id']}/{record['repetition']}"
+    end = f"/measure/{of['cell']}/{of['repetition']}/run.json"
+    below = f"{results}/{FOLDER}/{of['machine']}/"
     return next(name for name in files if name.startswith(below) and name.endswith(end)).rpartition("/")[0]
 
 

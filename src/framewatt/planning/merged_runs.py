@@ -8,9 +8,8 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.energy.idle_power import drift_w
 from framewatt.frames.frames import with_drift
-from framewatt.imports.merged_study import FOLDER, named
+from framewatt.imports.merged_study import FOLDER, MACHINE
 from framewatt.runs.records import read_run
-from framewatt.study.cell import run_name
 
 
 class Merged:
@@ -22,24 +21,32 @@ class Merged:
 
     def __init__(self, plan: Mapping[str, Any]) -> None:
         self._study = str(plan["study"])
-        self._positions = {run_name(entry): entry["position"] for entry in plan["order"]}
+        cells = {cell["id"]: str(cell[MACHINE]) for cell in plan["cells"]}
+        self._entries = {(cells[entry["cell"]], entry["of"], entry["at"]): entry for entry in plan["order"]}
 
     def record(self, path: Path) -> dict[str, Any]:
-        """A machine's record as one of the whole: cell and place are those of the whole's plan, all else is its own.
+        """A machine's record as one of the whole: cell, block and place are of the whole's plan, all else its own.
+
+        `of` says which run of the machine it is.
 
         Args:
             path: below `machines/<machine>/`.
 
         Raises:
-            FramewattError: it breaks its schema.
+            FramewattError: it breaks its schema, or is not planned.
         """
         return self.as_one(read_run(path), machine_of_path(path))
 
     def as_one(self, record: Mapping[str, Any], machine: str) -> dict[str, Any]:
         """The same, of a record that has been read."""
-        name = named(str(record["cell_id"]), machine)
-        place = self._positions.get(run_name({"cell": name, "repetition": record["repetition"]}))
-        return {**record, "study": self._study, "cell_id": name, "position": place}
+        of = {"machine": machine, "cell": record["cell_id"], "repetition": record["repetition"]}
+        entry = self._entries.get((machine, of["cell"], of["repetition"]))
+        if entry is None:
+            where = f"{of['cell']}, repetition {of['repetition']} of {machine}"
+            raise FramewattError(f"{where}: found a run that is not planned; allowed: the {len(self._entries)} planned")
+        block = dict.fromkeys(("repetition", "block"), entry["repetition"])
+        whole = {"study": self._study, "cell_id": entry["cell"], "position": entry["position"], "of": of}
+        return {**record, **block, **whole}
 
 
 def machine_of_path(path: Path) -> str:

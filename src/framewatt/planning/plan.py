@@ -92,7 +92,7 @@ def _imported(study: FileStudy) -> dict[str, Any]:
 
 
 def _merged(study: MergedStudy) -> dict[str, Any]:
-    """Fields of a study of packages; a run's `of` is its cell in the plan of its machine, `blocks` are by machine."""
+    """Fields of a study of packages; a run is repetition `at` of cell `of` on its machine; `blocks` by machine."""
     return {
         "source": PACKAGES,
         "device": study.device,
@@ -100,7 +100,7 @@ def _merged(study: MergedStudy) -> dict[str, Any]:
         "repetitions": max(source.blocks for source in study.sources),
         "blocks": {source.machine: source.blocks for source in study.sources},
         "order": [
-            {"position": run.position, **_entry(run), "of": run.of, "job_sha256": run.job_sha256}
+            {"position": run.position, **_entry(run), "of": run.of, "at": run.at, "job_sha256": run.job_sha256}
             for run in study.runs()
         ],
         "left_out": [],
