@@ -99,6 +99,8 @@ simulate: $(VENV)/ready-development ## how often answers, verdicts and joules of
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.stop
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.claims
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.joules
+	PYTHONPATH=src:tests $(BIN)/python -m simulated.machines
+	PYTHONPATH=src:tests $(BIN)/python -m simulated.compared
 
 soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); nothing may fail or grow
 	PYTHONPATH=src:tests $(BIN)/python -m soak --minutes="$${MINUTES:-60}"

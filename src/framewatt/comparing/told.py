@@ -31,6 +31,10 @@ def lines_of(found: Compared) -> Iterator[str]:
         f"Ratios of geometric means; 95 % intervals hold for {plural(len(found.cells), 'cell')} together (Welch's t on "
         f"logarithms, Bonferroni). ?: it cannot be told whether a cell costs over {100 * found.margin:g} % more."
     )
+    yield (
+        "They are of these runs: what a whole session has in common (temperature, place in memory, neighbours) is not in "
+        "them, and alone makes cells differ (docs/machines.md)."
+    )
 
 
 def sentence_of(found: Compared) -> str:
