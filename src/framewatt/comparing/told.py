@@ -32,8 +32,8 @@ def lines_of(found: Compared) -> Iterator[str]:
         f"logarithms, Bonferroni). ?: it cannot be told whether a cell costs over {100 * found.margin:g} % more."
     )
     yield (
-        "They are of these runs: what a whole session has in common (temperature, place in memory, neighbours) is not in "
-        "them, and alone makes cells differ (docs/machines.md)."
+        "They are of these runs: what a whole session has in common (temperature, place in memory, neighbours) is not "
+        "in them, and alone makes cells differ (docs/machines.md)."
     )
 
 
