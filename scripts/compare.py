@@ -19,8 +19,11 @@ from framewatt.comparing.told import lines_of, sentence_of
 from framewatt.package.asked import archives_of
 from framewatt.package.confined import Limits
 from framewatt.package.merge import verified_folder
+from framewatt.statistics.changes import CANNOT_TELL, LOST, MORE
 
 WRONG = 2
+
+_WHY = {MORE: "costs more than it may", LOST: "has no run that counts any more", CANNOT_TELL: "may cost more"}
 
 
 def main() -> None:
@@ -48,10 +51,10 @@ def main() -> None:
     say(f"table: {args.table}, {args.table.with_suffix('.json')}")
     failing = found.failing(strict=args.strict)
     if len(failing):
-        names = ", ".join(failing["cell"][:5]) + (f" and {len(failing) - 5} more" if len(failing) > 5 else "")
+        names = "; ".join(f"{row.cell} {_WHY[row.verdict]}" for row in failing[:5].itertuples())
+        more = f" and {len(failing) - 5} more" if len(failing) > 5 else ""
         raise FramewattError(
-            f"compare: found {names} that {'cost' if len(failing) > 1 else 'costs'} more than before, or may; allowed: "
-            f"at most {100 * found.margin:g} % more (FAIL_ABOVE)"
+            f"compare: found {names}{more}; allowed: at most {100 * found.margin:g} % more (FAIL_ABOVE)"
         )
 
 
