@@ -10,6 +10,7 @@ import pandas as pd
 
 from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.answers import ANSWERS_COLUMNS, JOINT, answer_group, rounded, typed
+from framewatt.statistics.best_set import BestSet
 from framewatt.statistics.hypothesis_tests import correct
 from framewatt.statistics.log_ratios import FEWEST, Floats, LogRatio, logs_of, number
 from framewatt.statistics.looks import ONCE, Looks
@@ -35,7 +36,7 @@ whether or not machines differ; `blocks` is the number of machine x block. `agre
 every machine, by the sets of their own rows; where none may, no cell is the best, and no ratio over all is told.
 `contradict`: that none is, is known of all machines together. `differ_p` is the p of "no ratio to the reference differs
 between machines" (Holm over cells and pairs of machines); `differ_at_most` an upper bound of the factor by which any of
-them differs. `ratios` holds, by machine, what each ratio is there."""
+them differs. `ratios` holds, by machine, what each ratio is there, with its interval."""
 
 
 def answer_by_machine(
@@ -144,9 +145,7 @@ def _ratios(found: Stratified, cells: Sequence[str], machines: Sequence[str]) ->
             "low": rounded(low[i, place]) if found.agree else None,
             "high": rounded(high[i, place]) if found.agree else None,
             "at_least": rounded(at_least[i]) if found.agree else None,
-            "machines": {
-                name: rounded(one.pairs.ratio[i, place]) for name, one in zip(machines, found.alone, strict=True)
-            },
+            "machines": {name: _of_machine(one, i, place) for name, one in zip(machines, found.alone, strict=True)},
         }
         for i, cell in enumerate(cells)
         if i != place
@@ -169,6 +168,13 @@ def _ratios(found: Stratified, cells: Sequence[str], machines: Sequence[str]) ->
         "apart": number(found.whole.apart()),
         "others_at_least": min(outside, default=None),
     }
+
+
+def _of_machine(found: BestSet, cell: int, place: int) -> dict[str, float | None]:
+    """The ratio of a cell to another one on a machine."""
+    low, high = found.pairs.within(found.level)
+    ends = {"low": rounded(low[cell, place]), "high": rounded(high[cell, place])}
+    return {"ratio": rounded(found.pairs.ratio[cell, place]), **ends}
 
 
 def _heterogeneity(found: Stratified, looks: Looks, alpha: float) -> dict[str, Any]:
