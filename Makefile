@@ -25,7 +25,7 @@ override TIMED := tests/meters tests/characterisation/test_told.py \
 override PARALLEL := --numprocesses 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo deploy test test-containers test-images test-thorough parity lint format docs preflight characterise bench coverage simulate soak scale images verify sign rebuild deposit fetch lock clean
+.PHONY: help setup demo deploy test test-containers test-images test-thorough parity lint format docs preflight characterise bench coverage simulate soak scale images verify sign rebuild deposit merge compare fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -99,6 +99,8 @@ simulate: $(VENV)/ready-development ## how often answers, verdicts and joules of
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.stop
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.claims
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.joules
+	PYTHONPATH=src:tests $(BIN)/python -m simulated.machines
+	PYTHONPATH=src:tests $(BIN)/python -m simulated.compared
 
 soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); or strike it with faults (FAULTS=200 SEED=1)
 	@if [ -n "$$FAULTS" ]; then \
@@ -134,6 +136,17 @@ deposit: $(VENV)/ready ## upload a package to Zenodo's sandbox (ARCHIVE=x.zip SE
 	$(call needed,ARCHIVE)
 	$(SCRIPTS)/deposit.py --archive="$$ARCHIVE" \
 		$${SERVER:+--server="$$SERVER"} $${CONFIRM:+--confirm}
+
+merge: $(VENV)/ready ## join packages of one study from several machines, with the machine as a factor (ARCHIVES="a.zip b.zip" STUDY=…)
+	$(call needed,ARCHIVES)
+	@$(SCRIPTS)/merge.py --archives="$$ARCHIVES" $${STUDY:+--study="$$STUDY"} \
+		$${TIME_S:+--seconds="$$TIME_S"} $${MEMORY_GB:+--memory-gb="$$MEMORY_GB"} $${DISK_GB:+--disk-gb="$$DISK_GB"}
+
+compare: $(VENV)/ready ## which cells cost other than before, and fail where one costs more (ARCHIVES="old.zip new.zip" FAIL_ABOVE=5% QUANTITY=time STRICT=1 TABLE=x.csv)
+	$(call needed,ARCHIVES)
+	@$(SCRIPTS)/compare.py --archives="$$ARCHIVES" $${FAIL_ABOVE:+--fail-above="$$FAIL_ABOVE"} $${STRICT:+--strict} \
+		$${QUANTITY:+--quantity="$$QUANTITY"} $${TABLE:+--table="$$TABLE"} $${TIME_S:+--seconds="$$TIME_S"} $${MEMORY_GB:+--memory-gb="$$MEMORY_GB"} \
+		$${DISK_GB:+--disk-gb="$$DISK_GB"}
 
 fetch: $(VENV)/ready ## download a paper's raw results by checksum (PAPER=itu2023 URL=… CHECKSUM=sha256:… SIZE_B=…)
 	$(call needed,PAPER URL CHECKSUM SIZE_B)

@@ -18,6 +18,8 @@ rule aggregate:
         "../envs/orchestrator/environment.yaml"
     container:
         ORCHESTRATOR
+    params:
+        merged=lambda wildcards: is_merged(STUDIES[wildcards.study]),
     message:
         "putting the records together"
     script:

@@ -15,6 +15,7 @@ from framewatt import __version__
 from framewatt.planning import jobs
 from framewatt.base.errors import FramewattError
 from framewatt.figures.names import FIGURES, figures_of
+from framewatt.flow.merged import is_merged
 from framewatt.flow.measured import Measured
 from framewatt.flow.place import check_places
 from framewatt.flow.setup import load_setup, share_interpreter
@@ -75,6 +76,11 @@ def settings(*keys):
 def costs(wildcards):
     """What energy costs by the study, as a parameter; a study of files says nothing of it."""
     return STUDIES[wildcards.study].settings.get("costs", {})
+
+
+def listed(paths):
+    """Paths as a list; a rule's input function may give one alone."""
+    return [paths] if isinstance(paths, str) else paths
 
 
 def drawn_figures(wildcards):
@@ -147,7 +153,7 @@ def final_outputs(wildcards):
     )
     return [
         *expand([path for rule in made_by for path in rule.output], study=STUDY.name),
-        *([run_records(study)] if STUDY.imported else []),
+        *(listed(run_records(study)) if STUDY.imported else []),
         *idle_records(study),
         *replicated_tables(study),
         *of_stopping("record", "csv")(study),

@@ -36,6 +36,8 @@ def run_records(wildcards):
 
     Snakemake asks anew after every look, until one of them ends the study.
     """
+    if is_merged(STUDIES[wildcards.study]):
+        return [str(run.path) for run in STUDIES[wildcards.study].runs()]
     if STUDIES[wildcards.study].imported:
         return rules.import_runs.output.records.format(study=wildcards.study)
     last = BLOCKS.known
@@ -53,7 +55,8 @@ def listed_records(wildcards):
     Whatever lies behind the frames asks for this: every path of 10,000 runs as an input of every rule took half of a dry
     run.
     """
-    if STUDIES[wildcards.study].imported:
+    study = STUDIES[wildcards.study]
+    if study.imported and not is_merged(study):
         return rules.import_runs.output.records.format(study=wildcards.study)
     return rules.aggregate.output.listed.format(study=wildcards.study)
 

@@ -8,6 +8,7 @@ rule statistics:
     output:
         cells="results/{study}/statistics/cells.csv",
         answers="results/{study}/statistics/answers.csv",
+        machines="results/{study}/statistics/machines.csv",
         comparisons="results/{study}/statistics/comparisons.csv",
         correlations="results/{study}/statistics/correlations.csv",
         drift="results/{study}/statistics/drift.csv",

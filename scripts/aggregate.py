@@ -7,18 +7,20 @@ from framewatt.base.files import read_json, write_atomically, write_text
 from framewatt.base.spreadsheet import to_csv
 from framewatt.energy.idle_power import drift_w
 from framewatt.frames.frames import epochs_frame, runs_frame
+from framewatt.planning.merged_runs import with_own_drift
 from framewatt.planning.planned import planned_runs
 from framewatt.runs.records import list_text
 
 
 def main() -> None:
     """Refuse what the plan did not ask for, then write both frames."""
-    found = planned_runs(snakemake.input.plan, snakemake.input.records)
-    records = list(found.values())
+    planned = planned_runs(snakemake.input.plan, snakemake.input.records)
+    # The idle power of other machines is in their packages.
+    records = with_own_drift(planned) if snakemake.params.merged else list(planned.values())
     drift = drift_w(*(read_json(Path(path)) for path in snakemake.input.idle)) if snakemake.input.idle else {}
     unused = read_json(Path(snakemake.input.plan))["settings"]["statistics"]["unused_gpus"]
     made = {"runs": runs_frame(records, drift, unused), "epochs": epochs_frame(records, drift, unused)}
-    write_text(Path(snakemake.output.listed), list_text(found))
+    write_text(Path(snakemake.output.listed), list_text(planned))
     for name, frame in made.items():
         write_atomically(Path(snakemake.output[name]), lambda path, frame=frame: frame.to_parquet(path, index=False))
         write_text(Path(snakemake.output[f"{name}_csv"]), to_csv(frame))

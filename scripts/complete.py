@@ -14,11 +14,11 @@ from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import sources_of
 from framewatt.planning.missing import missing_of
 from framewatt.planning.plan import plan_of
+from framewatt.planning.planned import records_of
 from framewatt.planning.staleness import MADE_OF_OTHER
 from framewatt.profiling.operators import failed_timelines
 from framewatt.profiling.own import failed_profiles
 from framewatt.profiling.repeated import failed_repetitions
-from framewatt.runs.records import read_run, record_paths
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def main() -> None:
         stale = [f"{name}: {reason}" for name, reason in made.items() if reason.startswith(MADE_OF_OTHER)]
     missing = missing_of(
         plan,
-        (read_run(path) for path in record_paths(snakemake.input.records)),
+        (record for _, record in records_of(plan, snakemake.input.records)),
         (read_json(Path(path)) for path in snakemake.input.environments),
         again,
     )

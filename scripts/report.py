@@ -49,6 +49,7 @@ def main() -> None:
         trends=read_csv(snakemake.input.trends),
         to_accuracy=read_csv(snakemake.input.to_accuracy),
         choices=read_csv(snakemake.input.deploy),
+        machines=read_csv(snakemake.input.machines),
         stopping=read_json(Path(str(stopping))) if stopping else {},
         repetitions_changed=changes_of(Path(snakemake.input.plan).parents[1]),
         profiles=profile_tables(

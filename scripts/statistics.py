@@ -8,13 +8,14 @@ from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_text
 from framewatt.base.spreadsheet import to_csv
 from framewatt.planning.plan import planned_cells
-from framewatt.runs.records import record_paths
+from framewatt.planning.planned import records_of
 from framewatt.statistics.answers import answer
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
 from framewatt.statistics.correlation import correlate
 from framewatt.statistics.deploy import judge_choices
 from framewatt.statistics.drift import drift
+from framewatt.statistics.machines import answer_by_machine
 from framewatt.statistics.omnibus import omnibus
 from framewatt.statistics.test_sets import read_test_sets
 from framewatt.statistics.to_accuracy import to_accuracy
@@ -28,10 +29,12 @@ def main() -> None:
     plan = read_json(Path(snakemake.input.plan))
     planned, looks = planned_cells(plan), looks_of(plan["settings"])
     settings = snakemake.params.settings
-    tested = read_test_sets(record_paths(snakemake.input.records), plan["settings"].get("models") or ())
+    records = dict(records_of(plan, snakemake.input.records))
+    tested = read_test_sets(records, plan["settings"].get("models") or ())
     frames = {
         "cells": summarise_cells(runs, settings),
         "answers": answer(runs, settings, planned, looks),
+        "machines": answer_by_machine(runs, settings, planned, looks),
         "comparisons": compare_cells(runs, settings),
         "correlations": correlate(runs, settings),
         "drift": drift(runs, settings),

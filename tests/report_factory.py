@@ -19,6 +19,7 @@ from framewatt.statistics.comparisons import compare_cells
 from framewatt.statistics.correlation import correlate
 from framewatt.statistics.deploy import judge_choices
 from framewatt.statistics.drift import drift
+from framewatt.statistics.machines import answer_by_machine
 from framewatt.statistics.omnibus import omnibus
 from framewatt.statistics.to_accuracy import to_accuracy
 from framewatt.statistics.trends import fit_trends
@@ -98,6 +99,7 @@ def judged(runs: pd.DataFrame, epochs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {
         "cells": summarise_cells(runs, STATISTICS),
         "answers": answer(runs, STATISTICS),
+        "machines": answer_by_machine(runs, STATISTICS),
         "drift": drift(runs, STATISTICS),
         "comparisons": compare_cells(runs, STATISTICS),
         "correlations": correlate(runs, STATISTICS),

@@ -5,11 +5,46 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from report_factory import TENSORFLOW, TORCH, answered_study, run_record
+from report_factory import STATISTICS, TENSORFLOW, TORCH, answered_study, run_record
 
-from framewatt.report import Material
+from framewatt.report import Material, over_machines
 from framewatt.report.facts import compared_machines, machines
 from framewatt.report.head import head
+from framewatt.statistics.machines import answer_by_machine
+from framewatt.study.cell import Cell
+
+
+def on_two(one: dict[Cell, list[float]], other: dict[Cell, list[float]]) -> Material:
+    """A study whose cells took these joules on each of two machines, which share its blocks."""
+    found = answered_study({cell: [*one[cell], *other[cell]] for cell in one})
+    blocks = len(next(iter(one.values())))
+    machine = ["b" if repetition > blocks else "a" for repetition in found.runs["repetition"]]
+    runs = found.runs.assign(machine=machine, session=machine)
+    return dataclasses.replace(found, runs=runs, machines=answer_by_machine(runs, STATISTICS))
+
+
+def test_the_page_begins_with_what_machines_say_together() -> None:
+    cheap, dear = [1.0, 1.1, 0.9, 1.05], [2.02, 2.2, 1.8, 1.98]
+    found = on_two({TORCH: cheap, TENSORFLOW: dear}, {TORCH: dear, TENSORFLOW: [3.9, 4.4, 3.7, 4.1]})
+    told = head(found).text
+    assert told.startswith("On all 2 machines, in the mean over them: torch costs least energy for one sample")
+    assert "Between machines ratios differ at most" in told
+
+
+def test_machines_that_do_not_agree_are_never_averaged() -> None:
+    cheap, dear = [1.0, 1.1, 0.9, 1.05], [2.02, 2.2, 1.8, 1.98]
+    found = on_two({TORCH: cheap, TENSORFLOW: dear}, {TORCH: dear, TENSORFLOW: cheap})
+    (sentence,) = over_machines.sentences(found, found.headline.energy, "energy")
+    assert sentence == (
+        "Machines do not agree in energy for one sample (Inference, batch 1 (resnet50, digits)): "
+        "on a it is torch and on b it is tensorflow."
+    )
+    assert sentence in head(found).text
+
+
+def test_one_machine_has_nothing_to_agree_with() -> None:
+    found = answered_study({TORCH: [1.0, 1.1], TENSORFLOW: [2.0, 2.2]})
+    assert over_machines.sentences(found, found.headline.energy, "energy") == []
 
 
 def placed(one: Material, places: Sequence[Mapping[str, Any]]) -> Material:

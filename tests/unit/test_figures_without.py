@@ -22,6 +22,7 @@ from framewatt.figures import (
     energy_time,
     epochs,
     load,
+    machines,
     operators,
     power_traces,
     stopping,
@@ -34,6 +35,7 @@ from framewatt.figures.power_traces import TracedRun
 from framewatt.figures.save import save
 from framewatt.profiling.operators import COLUMNS
 from framewatt.statistics.deploy import judge_choices
+from framewatt.statistics.machines import typed_rows
 from framewatt.stopping.record import frame_of
 
 FAILED = runs_frame({cell("torch"): [None, None], TRAINED[0]: [None, None]})
@@ -74,6 +76,7 @@ LACKING: dict[str, list[Callable[[], Figure]]] = {
         lambda: energy_accuracy.draw(runs_frame({cell("torch"): [1.0]}).assign(accuracy=None), NO_CELLS),
     ],
     "deploy": [lambda: no_deployment(FAILED), lambda: no_deployment(runs_frame({TRAINED[0]: [1.0, 1.0]}))],
+    "machines": [lambda: machines.draw(typed_rows([]), {})],
     "load": [lambda: load.draw(FAILED, {}), lambda: load.draw(runs_frame({cell("torch"): [1.0]}), {})],
     "power_traces": [
         lambda: power_traces.draw([], FAILED),

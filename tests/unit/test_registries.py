@@ -56,7 +56,7 @@ def test_a_study_has_the_figures_of_what_it_does(tmp_path: Path) -> None:
     trained = {**plain, "factors": [{**CROSS, "batch_size": [8, 16]}]}
     usual = set(figures_of(loaded(tmp_path, plain)))
     assert {name for name in FIGURES if name not in usual} == {
-        *("stopping", "deploy", "load", "detections", "beside_paper", "operators"),
+        *("stopping", "deploy", "load", "machines", "detections", "beside_paper", "operators"),
         *(name for name in FIGURES if name.startswith("training_")),
     }
     assert set(figures_of(loaded(tmp_path, trained))) - usual == {

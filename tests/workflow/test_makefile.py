@@ -22,9 +22,13 @@ GIVEN = {
     "SERVER": ["deposit"],
     "KEY": ["sign"],
     "SIGNERS": ["verify"],
-    "TIME_S": ["verify"],
-    "MEMORY_GB": ["verify"],
-    "DISK_GB": ["verify"],
+    "TIME_S": ["verify", "merge", "compare"],
+    "MEMORY_GB": ["verify", "merge", "compare"],
+    "DISK_GB": ["verify", "merge", "compare"],
+    "ARCHIVES": ["merge", "compare"],
+    "FAIL_ABOVE": ["compare"],
+    "QUANTITY": ["compare"],
+    "TABLE": ["compare"],
     "PAPER": ["fetch"],
     "URL": ["fetch"],
     "CHECKSUM": ["fetch"],
@@ -33,7 +37,7 @@ GIVEN = {
     "MODEL": ["deploy"],
     **{name: ["deploy"] for name in DEPLOYED},
     "GPU_PYTHON": ["characterise"],
-    "STUDY": ["images", "deploy"],
+    "STUDY": ["images", "deploy", "merge"],
     "BASE": ["images"],
 }
 """What a program gets of a user's, and the targets that hand it on."""
@@ -109,7 +113,9 @@ def test_an_interpreter_is_one_word(checkout: Path) -> None:
         assert "allowed: Python 3.11 or newer; name one with PYTHON=" in done.stderr
 
 
-@pytest.mark.parametrize(("target", "given"), [("verify", []), ("fetch", ["PAPER=itu2023", "URL=http://127.0.0.1"])])
+@pytest.mark.parametrize(
+    ("target", "given"), [("verify", []), ("merge", []), ("fetch", ["PAPER=itu2023", "URL=http://127.0.0.1"])]
+)
 def test_what_is_not_given_is_asked_for_in_one_line(checkout: Path, target: str, given: list[str]) -> None:
     done = run_make(checkout, target, *given)
     assert done.returncode != 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from framewatt.figures.training_quantities import FIGURES as QUANTITIES
+from framewatt.imports.merged_study import MergedStudy
 from framewatt.planning.jobs import AnyStudy
 from framewatt.planning.training_shown import detects, infers, shows_training, trains
 from framewatt.study.load import rate_of
@@ -27,8 +28,13 @@ def always(study: object) -> bool:  # as the other conditions
 
 
 def stops(study: AnyStudy) -> bool:
-    """Whether a study has a stopping rule."""
-    return rule_of(study.settings) is not None
+    """Whether a study has a stopping rule, by which it measures."""
+    return rule_of(study.settings) is not None and not study.imported
+
+
+def is_merged(study: AnyStudy) -> bool:
+    """Whether the machine is a factor of a study."""
+    return isinstance(study, MergedStudy)
 
 
 def has_load(study: AnyStudy) -> bool:
@@ -150,6 +156,14 @@ _ALL = [
         "choice.",
         "Line charts of latency and of energy per request over requests per second; their table is that of load.",
         exists=has_load,
+    ),
+    StudyFigure(
+        "machines",
+        ("machines", "plan"),
+        "Energy of every choice over that of one, on each machine and over all of them, with intervals that hold for "
+        "all choices of a group together.",
+        "Points with intervals, a row a machine; the numbers are in the table of machines.",
+        exists=is_merged,
     ),
     StudyFigure(
         "power_traces",

@@ -16,6 +16,7 @@ from framewatt.datasets.options import check_options
 from framewatt.flow.owner import check_owner
 from framewatt.host.machine import usable_processors
 from framewatt.imports.file_study import is_file_study, load_file_study
+from framewatt.imports.merged_study import is_merged_study, load_merged_study
 from framewatt.meters.nvml import Nvml
 from framewatt.planning.jobs import AnyStudy
 from framewatt.study.runtimes import FRAMEWORKS
@@ -58,7 +59,9 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     path = study_path(config["study"])
     content = load_yaml(path)
     study: AnyStudy
-    if is_file_study(content):
+    if is_merged_study(content):
+        study = load_merged_study(path, content, schema, RESULTS / str(content.get("study")))
+    elif is_file_study(content):
         study = load_file_study(path, content, schema, config, RESULTS)
         if study.root is not None:
             # Missing files of the named study are reported now; another study may be used for its profiles only.

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePath
 
 from framewatt.imports.file_study import FileStudy
+from framewatt.imports.merged_study import MergedStudy
 from framewatt.planning.due import plan_is_due
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.jobs import AnyStudy
@@ -13,7 +14,7 @@ from framewatt.planning.staleness import content_of
 
 
 def due_plans(studies: Iterable[AnyStudy], results: Path) -> list[str]:
-    """Names of the studies of files whose plan is missing or another one now.
+    """Names of the studies of files, or of packages, whose plan is missing or another one now.
 
     Args:
         studies: of any kind; those that measure are left out, see framewatt.planning.due.due_of.
@@ -21,9 +22,11 @@ def due_plans(studies: Iterable[AnyStudy], results: Path) -> list[str]:
     """
     found = []
     for study in studies:
+        folder = results / study.name
+        if isinstance(study, MergedStudy) and plan_is_due(plan_of(study), folder):
+            found.append(study.name)
         if not isinstance(study, FileStudy):
             continue
-        folder = results / study.name
         # A study whose files are not there keeps the plan that it has, as in a package.
         there = (folder / "plan" / "plan.json").is_file()
         if plan_is_due(plan_of(study), folder) if study.found else not there:

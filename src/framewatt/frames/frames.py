@@ -31,7 +31,7 @@ def runs_frame(
         idle_drift_w: by domain, see idle_power.drift_w: known only after the last run, so no record has it.
         unused_gpus: the study's setting, see totals.domains_of.
     """
-    records = [_with_drift(record, idle_drift_w) for record in records]
+    records = [with_drift(record, idle_drift_w) for record in records]
     steps = steps_between(records)
     runs = [(record, steps.get((record["cell_id"], record["repetition"]))) for record in records]
     told = sessions_told(records)
@@ -46,13 +46,13 @@ def epochs_frame(
     unused_gpus: str = COUNT,
 ) -> pd.DataFrame:
     """The epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
-    records = sorted((_with_drift(record, idle_drift_w) for record in records), key=lambda r: r["position"])
+    records = sorted((with_drift(record, idle_drift_w) for record in records), key=lambda r: r["position"])
     told = sessions_told(records)
     rows = [row for record in records for row in _placed(_epoch_rows(record, unused_gpus), record, told)]
     return _frame(rows, epochs_columns(_factors(records), metrics_of(records)))
 
 
-def _with_drift(record: Mapping[str, Any], idle_drift_w: Mapping[str, float]) -> Mapping[str, Any]:
+def with_drift(record: Mapping[str, Any], idle_drift_w: Mapping[str, float]) -> Mapping[str, Any]:
     """A record whose net energies get the uncertainty of idle power's drift over the whole study."""
     if not idle_drift_w or record["schema_version"] < _DRIFT_SINCE:
         return record

@@ -13,7 +13,9 @@ from framewatt.base.files import sha256_of, sha256_of_files
 from framewatt.base.identity import code_files
 from framewatt.base.privacy import Secrets
 from framewatt.imports.file_study import FileStudy
+from framewatt.imports.merged_study import FOLDER
 from framewatt.package.private import versions_in
+from framewatt.planning.jobs import AnyStudy
 from framewatt.study.own_models import OwnModel
 from framewatt.study.study import Study
 
@@ -79,6 +81,10 @@ def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, 
     chosen = {}
     for path in sorted(results.rglob("*")):
         inside = path.relative_to(results)
+        if inside.parts[0] == FOLDER and path.is_file():
+            # A machine's package is kept as it is.
+            chosen[f"results/{results.name}/{inside.as_posix()}"] = path
+            continue
         left_out = inside.parts[0] == "archive" or path.name in (*_LEFT_OUT, *_PASSING)
         if any(part.startswith(".") for part in inside.parts) or left_out or not path.is_file():
             continue
@@ -112,7 +118,7 @@ def project_files(root: Path, study: Path, name: str, environments: Iterable[str
     return {**files, f"config/studies/{name}.yaml": study}
 
 
-def source_files(study: Study | FileStudy) -> dict[str, Path]:
+def source_files(study: AnyStudy) -> dict[str, Path]:
     """The logs that a study's runs were read from, by name in the package; empty unless the study allows it.
 
     Logs of runs that the study leaves out are included, so that readers can judge that choice.
@@ -127,13 +133,13 @@ def source_files(study: Study | FileStudy) -> dict[str, Path]:
     return {f"logs/{study.name}/{path}": study.root / path for path in sorted(paths)}
 
 
-def own_model_texts(study: Study | FileStudy) -> dict[str, str]:
+def own_model_texts(study: AnyStudy) -> dict[str, str]:
     """Names, hashes and sizes of the files of a study's own models, by name in the package; not the files themselves.
 
     Args:
-        study: measured, or of files.
+        study: any.
     """
-    models = {} if isinstance(study, FileStudy) else study.own
+    models = study.own if isinstance(study, Study) else {}
     texts = {f"own-models/{name}.json": _about(model) for name, model in models.items()}
     return {name: json.dumps(about, indent=1, ensure_ascii=False) + "\n" for name, about in texts.items()}
 

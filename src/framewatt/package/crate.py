@@ -14,6 +14,7 @@ from rocrate.model.file import File
 from rocrate.rocrate import ROCrate
 
 from framewatt.host.machine import session_of
+from framewatt.imports.merged_study import FOLDER
 
 METADATA = "ro-crate-metadata.json"
 
@@ -139,7 +140,7 @@ def _run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) ->
         name=machine["cpu_model"] or "unknown processor",
         description=json.dumps(machine, sort_keys=True),
     )
-    folder = f"results/{record['study']}/measure/{record['cell_id']}/{record['repetition']}"
+    folder = _folder_of(record, files)
     window = record["windows"]["process"]
     failed = record["status"] != "ok"
     locks = [files[name] for name in (f"envs/{engine}/requirements.txt",) if name in files]
@@ -156,6 +157,16 @@ def _run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) ->
     if failed:
         action["error"] = "; ".join(record["reasons"])
     return _add(crate, f"#{record['cell_id']}/{record['repetition']}", "CreateAction", **action)
+
+
+def _folder_of(record: Mapping[str, Any], files: Mapping[str, Any]) -> str:
+    """Where the files of a run are: in a merged package, in that of its machine."""
+    results, of = f"results/{record['study']}", record.get("of")
+    if of is None:
+        return f"{results}/measure/{record['cell_id']}/{record['repetition']}"
+    end = f"/measure/{of['cell']}/{of['repetition']}/run.json"
+    below = f"{results}/{FOLDER}/{of['machine']}/"
+    return next(name for name in files if name.startswith(below) and name.endswith(end)).rpartition("/")[0]
 
 
 def _imported_run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) -> Any:

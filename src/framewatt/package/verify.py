@@ -6,6 +6,7 @@ from pathlib import Path
 from framewatt.base.errors import FramewattError
 from framewatt.base.identity import ROOT
 from framewatt.imports.file_study import FileStudy
+from framewatt.imports.merged_study import MergedStudy
 from framewatt.package.rebuild import compared_in
 from framewatt.package.unpack import unpack
 from framewatt.package.verification import (
@@ -24,6 +25,7 @@ from framewatt.package.verification import (
     logs,
     machines,
     manifests,
+    merged,
     operators,
     order,
     outcome,
@@ -55,6 +57,16 @@ def _of_measured(check: Callable[[Opened, Study], Iterator[str]]) -> Callable[[O
     return checked
 
 
+def _of_one(check: Callable[[Opened], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
+    """A check of runs that lie in the package itself; those of a merged one lie in the packages of its machines."""
+
+    def checked(package: Opened) -> Iterator[str]:
+        if not isinstance(package.study, MergedStudy):
+            yield from check(package)
+
+    return checked
+
+
 def _of_imported(check: Callable[[Opened, FileStudy], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
     """A check of studies of files; it finds nothing in any other."""
 
@@ -67,22 +79,23 @@ def _of_imported(check: Callable[[Opened, FileStudy], Iterator[str]]) -> Callabl
 
 CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
     "plan": plan.problems,
+    "packages of machines": lambda package: merged.problems(package, problems_of),
     "JSON": json_files.problems,
-    "runs that are there": presence.problems,
+    "runs that are there": _of_one(presence.problems),
     "further files": further_files.problems,
-    "when it stopped": stopping.problems,
+    "when it stopped": _of_one(stopping.problems),
     "chain of records": _of_measured(chain.problems),
-    "heads of records": heads.problems,
+    "heads of records": _of_one(heads.problems),
     "time order": _of_measured(order.problems),
     "meters": _of_measured(instruments.problems),
     "machines and idle power": _of_measured(machines.problems),
-    "weights, exports and idle power": stages.problems,
+    "weights, exports and idle power": _of_one(stages.problems),
     "environments": _of_measured(environments.problems),
     "code": code.problems,
-    "windows and energy": traces.problems,
+    "windows and energy": _of_one(traces.problems),
     "witnesses": _of_measured(witnesses.problems),
     "logs": _of_imported(logs.problems),
-    "verdicts, pace and epochs": outcome.problems,
+    "verdicts, pace and epochs": _of_one(outcome.problems),
     "settings": _of_measured(settings.problems),
     "samples, data and weights": _of_measured(samples.problems),
     "predictions": _of_measured(predictions.problems),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from framewatt.imports.file_study import FileStudy
+from framewatt.imports.merged_study import MergedStudy
 from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.factors import NATIVE
@@ -21,7 +22,7 @@ from framewatt.witness.policy import USUAL
 from framewatt.workloads.contract import EVALUATED, Spec
 from framewatt.workloads.parts import INPUTS as PARTS
 
-AnyStudy = Study | FileStudy
+AnyStudy = Study | FileStudy | MergedStudy
 
 _TRAINING_TIMEOUT_S = 24 * 3600
 _EXPORT_TIMEOUT_S = 3600

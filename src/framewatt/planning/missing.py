@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from framewatt.imports.merged_study import PACKAGES
 from framewatt.runs.verdict import UNAVAILABLE, counts
 from framewatt.study.cell import run_name
 
@@ -18,6 +19,7 @@ class Missing:
         refused: those of them without which the study must not succeed.
         environments: reason by name, for every environment that is missing.
         imported: whether the runs are read from files.
+        merged: whether they are other machines', in packages.
     """
 
     planned: int
@@ -25,6 +27,7 @@ class Missing:
     refused: Mapping[str, str]
     environments: Mapping[str, str]
     imported: bool = False
+    merged: bool = False
 
     @property
     def lines(self) -> list[str]:
@@ -47,6 +50,11 @@ class Missing:
         """One line where the study must fail, with how to fix it; None where it may succeed."""
         if not self.refused and not self.environments:
             return None
+        if self.merged:
+            return (
+                f"{self.count}; the report lists the others; repeat them where they were measured and merge the new "
+                "packages, or say accept_unavailable: true in the study file of the whole"
+            )
         if self.imported:
             return (
                 f"{self.count}; the report lists the others; mend their files, leave those runs out with a reason "
@@ -80,9 +88,12 @@ def missing_of(
     runs = {name: reason for name, reason in why.items() if reason}
     none_counts = len(runs) == len(planned)
     accepts = plan["settings"].get("accept_unavailable", False) and not none_counts
-    refused = {name: reason for name, reason in runs.items() if not (accepts and _acceptable(found.get(name)))}
+    merged = plan["source"] == PACKAGES
+    refused = {
+        name: reason for name, reason in runs.items() if not (accepts and (merged or _acceptable(found.get(name))))
+    }
     failed = {record["name"]: record["reason"] for record in environments if record["status"] != "ok"}
-    return Missing(len(planned), runs, refused, failed, plan["source"] == "files")
+    return Missing(len(planned), runs, refused, failed, plan["source"] == "files", merged)
 
 
 def _why(record: Mapping[str, Any] | None, due: str | None) -> str | None:

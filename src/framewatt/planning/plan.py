@@ -7,7 +7,9 @@ from typing import Any
 
 from framewatt.imports.collect import FileRun
 from framewatt.imports.file_study import FileStudy
+from framewatt.imports.merged_study import PACKAGES, MergedRun, MergedStudy
 from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.jobs import AnyStudy
 from framewatt.statistics.detectable import planned_power
 from framewatt.statistics.pairs import groups
 from framewatt.stopping.expected import expected
@@ -16,19 +18,19 @@ from framewatt.study.stopping_rule import most_blocks, rule_of
 from framewatt.study.study import Run, Study
 
 
-def plan_of(study: FileStudy | JobHashes) -> dict[str, Any]:
+def plan_of(study: FileStudy | MergedStudy | JobHashes) -> dict[str, Any]:
     """Make the plan of a study.
 
     Args:
-        study: a study of files; or the hashes of one that measures, which hold the study.
+        study: a study of files or of packages; or the hashes of one that measures, which hold the study.
     """
     if isinstance(study, JobHashes):
         return _plan(study.study, _measured(study))
-    return _plan(study, _imported(study))
+    return _plan(study, _merged(study) if isinstance(study, MergedStudy) else _imported(study))
 
 
-def _plan(study: Study | FileStudy, how: dict[str, Any]) -> dict[str, Any]:
-    empty = study.cells_without_runs if isinstance(study, FileStudy) else ()
+def _plan(study: AnyStudy, how: dict[str, Any]) -> dict[str, Any]:
+    empty = () if isinstance(study, Study) else study.cells_without_runs
     with_runs = [cell for cell in study.cells if cell not in empty]
     return {
         "study": study.name,
@@ -89,7 +91,23 @@ def _imported(study: FileStudy) -> dict[str, Any]:
     }
 
 
-def _entry(run: Run | FileRun) -> dict[str, Any]:
+def _merged(study: MergedStudy) -> dict[str, Any]:
+    """Fields of a study of packages; a run is repetition `at` of cell `of` on its machine; `blocks` by machine."""
+    return {
+        "source": PACKAGES,
+        "device": study.device,
+        "threads": None,
+        "repetitions": max(source.blocks for source in study.sources),
+        "blocks": {source.machine: source.blocks for source in study.sources},
+        "order": [
+            {"position": run.position, **_entry(run), "of": run.of, "at": run.at, "job_sha256": run.job_sha256}
+            for run in study.runs()
+        ],
+        "left_out": [],
+    }
+
+
+def _entry(run: Run | FileRun | MergedRun) -> dict[str, Any]:
     return {"cell": run.cell.id, "repetition": run.repetition}
 
 

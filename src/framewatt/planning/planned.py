@@ -1,14 +1,27 @@
 """The records of a study's runs, checked against its plan: no number comes from a run that was not planned."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
+from framewatt.imports.merged_study import PACKAGES
+from framewatt.planning.merged_runs import Merged
 from framewatt.runs.records import read_run, record_paths
 from framewatt.study.cell import run_name
 from framewatt.study.purpose import MEASURE, is_measured
+
+
+def records_of(plan: Mapping[str, Any], records: str | Iterable[str]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Run records with their paths; of a merged study, those of its machines as runs of the whole.
+
+    Args:
+        plan: the study's.
+        records: paths of run records, or of folders that hold them, see record_paths.
+    """
+    read = Merged(plan).record if plan.get("source") == PACKAGES else read_run
+    yield from ((path, read(path)) for path in record_paths(records))
 
 
 def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> dict[Path, dict[str, Any]]:
@@ -29,8 +42,7 @@ def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> dict[Pa
     planned = {run_name(entry): entry.get("job_sha256") for entry in plan["order"]}
     levels = {cell["id"]: {name: level for name, level in cell.items() if name != "id"} for cell in plan["cells"]}
     found = {}
-    for path in record_paths(records):
-        record = read_run(path)
+    for path, record in records_of(plan, records):
         if not is_measured(record):
             raise FramewattError(f"{path}: purpose: found {record['purpose']!r}; allowed in a frame: {MEASURE!r}")
         name = run_name({"cell": record["cell_id"], "repetition": record["repetition"]})

@@ -47,7 +47,7 @@ def _blocks_and_windows(material: Material) -> Facts:
     facts = [
         (
             "Blocks",
-            f"{plural(plan['repetitions'], 'block')} of every one of {plural(len(plan['cells']), 'cell')}, "
+            f"{_blocks(plan)} of every one of {plural(len(plan['cells']), 'cell')}, "
             f"shuffled anew from seed {plan['seed']}; {plural(material.planned, 'run')} in all",
         ),
     ]
@@ -67,6 +67,13 @@ def _blocks_and_windows(material: Material) -> Facts:
     if trained:
         facts.append(("Timed in training", _by_model(settings, trained, _timed)))
     return [*facts, ("Rest before a run", _rest(settings["cool_down"]))]
+
+
+def _blocks(plan: Mapping[str, Any]) -> str:
+    """How many blocks there are; of a merged study, on which machine."""
+    if "blocks" in plan:
+        return ", ".join(f"{plural(count, 'block')} on {machine}" for machine, count in plan["blocks"].items())
+    return plural(plan["repetitions"], "block")
 
 
 def _passes(window: Mapping[str, Any]) -> str:
@@ -135,7 +142,8 @@ def machines(material: Material) -> list[Facts]:
     if not told and material.idle.get("machine"):
         told = {"idle": [material.idle["machine"]]}
     runs = _runs_of if sessions(material) > 1 else lambda every: []
-    return [_of_machine(every) + runs(every) for every in told.values()]
+    names = [[("Machine", name)] if material.merged else [] for name in told]
+    return [name + _of_machine(every) + runs(every) for name, every in zip(names, told.values(), strict=True)]
 
 
 def sessions(material: Material) -> int:
@@ -149,6 +157,11 @@ def compared_machines(material: Material) -> str:
     """What holds of numbers of several machines."""
     if not sessions(material):
         return "Their numbers do not compare."
+    if material.merged:
+        return (
+            "Each is a level of the factor machine: no cell, mean or comparison mixes them, and what all of them say "
+            "together stands apart (table of machines)."
+        )
     return (
         "Means over all runs mix them. Within a block that one of them measured as a whole cells compare as on one "
         "machine; flags of comparisons and answers name the blocks of several."

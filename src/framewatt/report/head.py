@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from framewatt.frames.quality import QUALITY_UNKNOWN
-from framewatt.report import disturbed, facts
+from framewatt.report import disturbed, facts, over_machines
 from framewatt.report.answered import Answered, answered, disturbed_of
 from framewatt.report.beside import told_of_cells
 from framewatt.report.material import Material
@@ -69,6 +69,11 @@ def head(material: Material) -> Head:
     lead = "" if found else "No two comparable cells have an energy that counts, so the study has no answer."
     if len(found) > _MOST_GROUPS:
         lead = f"{_scope(material)}: {_in_short(found)}"
+    together = over_machines.sentences(material, material.headline.energy, "energy")
+    if together:
+        more = len(together) - _MOST_GROUPS
+        rest = [f"And {more} more groups, below."] if more > 0 else []
+        lead = " ".join([*together[:_MOST_GROUPS], *rest, *([lead] if lead else [])])
     told_of = told_of_cells(material)
     answers = [
         Answer(

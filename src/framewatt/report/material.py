@@ -10,6 +10,8 @@ from framewatt.figures.notes import estimate_words
 from framewatt.frames.counting import counts
 from framewatt.frames.headline import Headline, headline_of_runs
 from framewatt.frames.totals import TOTAL
+from framewatt.imports.merged_study import PACKAGES
+from framewatt.statistics.machines import typed_rows
 from framewatt.tables.table import Table
 
 
@@ -37,6 +39,7 @@ class Material:
         trends: energy along batch size and work (TRENDS_COLUMNS).
         to_accuracy: cost of reaching the target accuracies (framewatt.statistics.to_accuracy).
         choices: what to deploy (framewatt.statistics.deploy.deploy_columns).
+        machines: what costs least by machine and over all (MACHINES_COLUMNS); without rows where there is one.
         stopping: stopping.json; empty where the study has a fixed number of blocks.
         repetitions_changed: changes of the repetitions after results existed (framewatt.stopping.history).
         parity: records of comparisons of a model with the same one in another framework (prepare.parity_sheet).
@@ -63,6 +66,7 @@ class Material:
     trends: pd.DataFrame
     to_accuracy: pd.DataFrame
     choices: pd.DataFrame
+    machines: pd.DataFrame = field(default_factory=lambda: typed_rows([]))
     stopping: Mapping[str, Any] = field(default_factory=dict)
     repetitions_changed: Sequence[Mapping[str, Any]] = ()
     parity: Sequence[Mapping[str, Any]] = ()
@@ -89,6 +93,11 @@ class Material:
     def imported(self) -> bool:
         """Whether the runs were read from log files of other tools."""
         return self.plan.get("source") == "files"
+
+    @property
+    def merged(self) -> bool:
+        """Whether the runs are of several machines, in packages, with the machine as a factor."""
+        return self.plan.get("source") == PACKAGES
 
     @property
     def compared(self) -> Sequence[str]:

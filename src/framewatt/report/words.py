@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from framewatt.prepare.parity_sheet import DIFFERENT, ROUNDING, SAME
-from framewatt.report import disturbed
+from framewatt.report import disturbed, over_machines
 from framewatt.report.answered import answered
 from framewatt.report.groups import groups_of
 from framewatt.report.material import Material
@@ -32,6 +32,7 @@ def answers(material: Material) -> list[Answer]:
         for quantity, spent, unit in ((head.energy, "energy", "J"), (head.time, "time", "s"))
     }
     found = [
+        Answer("Do the machines agree?", _machines(material)),
         Answer(f"Which {what} takes the least energy?", ranked[head.energy] + _omnibus(material)),
         Answer(f"Which {what} takes the least time?", ranked[head.time]),
         Answer("Is a model the same in every framework?", _parity(material)),
@@ -42,6 +43,13 @@ def answers(material: Material) -> list[Answer]:
         Answer("Did others disturb what was measured?", disturbed.sentences(material)),
     ]
     return [answer for answer in found if answer.sentences]
+
+
+def _machines(material: Material) -> list[str]:
+    """What all machines say together, by energy and then by time."""
+    head = material.headline
+    each = [over_machines.sentences(material, *one) for one in ((head.energy, "energy"), (head.time, "time"))]
+    return [sentence for some in each for sentence in some]
 
 
 def _costs(material: Material, quantity: str, spent: str, unit: str) -> list[str]:

@@ -86,10 +86,10 @@ class Found:
         at_least = self.inner.at_least()
         rows = {
             cell: {
-                "ratio": _rounded(self.inner.pairs.ratio[i, place]),
-                "low": _rounded(low[i, place]),
-                "high": _rounded(high[i, place]),
-                "at_least": _rounded(at_least[i]),
+                "ratio": rounded(self.inner.pairs.ratio[i, place]),
+                "low": rounded(low[i, place]),
+                "high": rounded(high[i, place]),
+                "at_least": rounded(at_least[i]),
             }
             for i, cell in enumerate(self.cells)
             if i != place
@@ -142,11 +142,16 @@ def answer(
     rows = totals(runs)
     every = {cell.id: cell for cell in [*planned, *cells_of(rows)]}.values()
     found = [
-        {"quantity": quantity, "group": group} | _group(rows, [cell.id for cell in cells], quantity, settings, looks)
+        {"quantity": quantity, "group": group}
+        | answer_group(rows, [cell.id for cell in cells], quantity, settings, looks)
         for quantity in headline_of_runs(rows).quantities
         for group, cells in groups(every, settings["compare"]).items()
     ]
-    frame = pd.DataFrame(found, columns=ANSWERS_COLUMNS)
+    return typed(pd.DataFrame(found, columns=ANSWERS_COLUMNS))
+
+
+def typed(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame of ANSWERS_COLUMNS, and of others, with the types of those columns."""
     numbers = ("ratio", "ratio_low", "ratio_high", "apart", "others_at_least")
     return frame.astype(
         dict.fromkeys(numbers, "float64")
@@ -155,10 +160,18 @@ def answer(
     )
 
 
-def _group(
+def answer_group(
     rows: pd.DataFrame, cells: Sequence[str], quantity: str, settings: Mapping[str, Any], looks: Looks
 ) -> dict[str, Any]:
-    """The answer of a group for one quantity."""
+    """The answer of a group for one quantity: ANSWERS_COLUMNS from `best` on.
+
+    Args:
+        rows: from `totals`.
+        cells: names of the group's cells.
+        quantity: a column.
+        settings: the study's `statistics`: test, alpha.
+        looks: how the study looked at its results before it stopped.
+    """
     values = block_values(rows, cells, quantity)
     found = find_best(values, settings["alpha"], paired=is_paired(settings), looks=looks)
     estimated = quantity in ENERGIES and any(counted(rows, cell, quantity)["estimated"].any() for cell in cells)
@@ -222,7 +235,7 @@ def _notes(found: Found, values: pd.DataFrame, still: str, *, paired: bool) -> l
     return notes
 
 
-def _rounded(value: Any) -> float | None:
+def rounded(value: Any) -> float | None:
     """A number for JSON, rounded to twelve digits like all numbers in these files; None where not finite."""
     known = number(value)
     return None if known is None else float(f"{known:.12g}")

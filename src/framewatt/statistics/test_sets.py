@@ -1,28 +1,28 @@
 """The test sets behind a study's accuracies: which samples each cell got right, where its runs recorded that."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from framewatt.runs.predictions import NAME, Answers, read_right
-from framewatt.runs.records import read_run
 from framewatt.runs.verdict import counts
 from framewatt.statistics.equivalence import TestSets
 from framewatt.study.runtimes import RUNTIMES
 
 
-def read_test_sets(records: Sequence[Path], own_models: Collection[str]) -> TestSets:
+def read_test_sets(records: Mapping[Path, Mapping[str, Any]], own_models: Collection[str]) -> TestSets:
     """Read the predictions of the first run that counts of every cell; later runs have the same or equivalent weights.
 
     Args:
-        records: run records, with predictions beside them.
+        records: run records by their paths, with predictions beside them.
         own_models: names of workloads that the study's author supplied, each one model in any format.
 
     Raises:
-        FramewattError: a record cannot be read, or its predictions do not match it.
+        FramewattError: predictions cannot be read, or do not match their record.
     """
     right: dict[str, Answers] = {}
     weights: dict[str, str] = {}
-    for path, record in sorted(((path, read_run(path)) for path in records), key=lambda pair: pair[1]["repetition"]):
+    for path, record in sorted(records.items(), key=lambda pair: pair[1]["repetition"]):
         told = record.get("predictions")
         if told and counts(record):
             right.setdefault(record["cell_id"], read_right(path.with_name(NAME), told))

@@ -36,8 +36,8 @@ _KNOWN = ("phase", "workload", "runtime", "provider", "dataset", "batch_size", "
 _READING_ORDER = ("phase", "workload", "dataset", "batch_size", "precision")
 
 
-GIVEN = ("workload", "dataset", "load")
-"""Factors that who deploys does not choose: what is asked, and how much of it arrives."""
+GIVEN = ("workload", "dataset", "load", "machine")
+"""Factors that who deploys does not choose: what is asked, how much of it arrives, and where."""
 
 
 def given_in(factors: Iterable[str]) -> list[str]:

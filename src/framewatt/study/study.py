@@ -100,7 +100,7 @@ class Study:
 
 def schema_of_measuring(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The part of the study schema that holds for studies that measure, with options and settings of single models."""
-    properties = {key: sub for key, sub in schema["properties"].items() if key != "files"}
+    properties = {key: sub for key, sub in schema["properties"].items() if key not in ("files", "packages")}
     measuring = {**schema, "required": [*schema["required"], "factors"], "properties": properties}
     return with_models(with_options(measuring))
 

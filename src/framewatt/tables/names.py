@@ -47,6 +47,7 @@ _ALL = [
     StudyTable("export_agreement", "study", ("exports",)),
     StudyTable("deploy", "deploy", ("deploy", "costs")),
     StudyTable("load", "load", ("runs", "statistics"), only_with_rows=True),
+    StudyTable("machines", "machines", ("machines",), only_with_rows=True),
     StudyTable("comparisons", "study", ("comparisons", "runs")),
     StudyTable("epochs", "training", ("epochs", "runs")),
     StudyTable("trends", "training", ("trends",), only_with_rows=True),

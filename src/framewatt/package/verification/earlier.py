@@ -72,7 +72,8 @@ def added_since(frame: str, columns: Collection[str]) -> list[str]:
 
 def is_before_places(results: Path) -> bool:
     """Whether all records of a package are from before frames named machine and session."""
-    return all(read_json(path).get("schema_version", 1) < SINCE_PLACES for path in results.glob("measure/*/*/run.json"))
+    records = list(results.glob("measure/*/*/run.json"))
+    return bool(records) and all(read_json(path).get("schema_version", 1) < SINCE_PLACES for path in records)
 
 
 def but_for_added(results: Path) -> str:

@@ -9,8 +9,10 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import to_csv
 from framewatt.energy.idle_power import drift_w
 from framewatt.frames.frames import epochs_frame, runs_frame
+from framewatt.imports.merged_study import MergedStudy
 from framewatt.package.verification.earlier import SINCE_PLACES, added_since, header_of
 from framewatt.package.verification.opened import Opened, mapping_in
+from framewatt.planning.merged_runs import with_own_drift
 from framewatt.witness.columns import WITNESSED
 
 
@@ -25,6 +27,9 @@ def problems(package: Opened) -> Iterator[str]:
         return
     idle = [package.results / "calibrate" / f"{name}.json" for name in ("idle", "idle_after")]
     drift = drift_w(*map(mapping_in, idle)) if all(path.is_file() for path in idle) else {}
+    if isinstance(package.study, MergedStudy):
+        places = (run.path / "run.json" for run, _ in package.records)
+        records = [dict(record) for record in with_own_drift(dict(zip(places, records, strict=True)))]
     older = all(record["schema_version"] < SINCE_PLACES for record in records)
     witnessed = any("witness" in window for record in records for window in record["windows"].values())
     # The frames of a package from before there was a witness have no columns of it.

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from framewatt.imports.file_study import FileStudy
+from framewatt.imports.merged_study import MergedStudy
 from framewatt.package.contents import project_files
 from framewatt.package.crate import METADATA
 from framewatt.package.verification.compare import some
@@ -15,6 +16,7 @@ from framewatt.prepare.examples_file import NAME as EXAMPLES
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.repeated import RECORD as REPEATED_RECORD
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
+from framewatt.study.study import Study
 
 _ONCE = (METADATA, "CITATION.cff", ".zenodo.json", "identity.json", "changes.diff")
 
@@ -38,22 +40,32 @@ def problems(package: Opened) -> Iterator[str]:
     study, data = package.study, package.data
     allowed = {*_ONCE, *project_files(data, data, package.name, jobs.environments_of(study))}
     environments = set(jobs.environments_of(study))
-    if not isinstance(study, FileStudy):
+    if isinstance(study, Study):
         arrays = {
             package.datasets.arrays_of(cell.dataset, cell.framework, cell.workload) for cell in study.measured_cells
         }
         allowed |= {f"resources/data/{name}.json" for name in arrays} | {
             f"own-models/{name}.json" for name in study.own
         }
-    elif study.settings["files"]["archive"] == "files":
+    elif isinstance(study, FileStudy) and study.settings["files"]["archive"] == "files":
         runs = [*study.found, *(one.run for one in study.left_out)]
         allowed |= {f"logs/{study.name}/{file.path}" for run in runs for file in run.files}
     names = (path.relative_to(data).as_posix() for path in sorted(data.rglob("*")) if path.is_file())
     yield from some(
         f"{name}: no file of a package of this study"
         for name in names
-        if name not in allowed and not _of_environment(name, environments) and not _of_results(package, name)
+        if name not in allowed
+        and not _of_machine(package, name)
+        and not _of_environment(name, environments)
+        and not _of_results(package, name)
     )
+
+
+def _of_machine(package: Opened, name: str) -> bool:
+    """Whether a file is one of a machine's package, which is held to be one itself."""
+    study = package.study
+    place = package.data / name
+    return isinstance(study, MergedStudy) and any(place.is_relative_to(source.folder) for source in study.sources)
 
 
 def _of_environment(name: str, environments: set[str]) -> bool:

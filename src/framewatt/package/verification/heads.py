@@ -21,7 +21,11 @@ _OF_THE_JOB = ("study", "cell_id", "cell", "repetition", "device", "threads")
 def problems(package: Opened) -> Iterator[str]:
     """Where a record is that of another run than the planned one, or of another way to run it."""
     study = package.study
-    heads = _imported(package, study) if isinstance(study, FileStudy) else _measured(package, study)
+    heads: _Heads = iter(())
+    if isinstance(study, Study):
+        heads = _measured(package, study)
+    elif isinstance(study, FileStudy):
+        heads = _imported(package, study)
     for run, record, found in heads:
         told = {name: record.get(name) for name in found}
         yield from some(differences(told, found, why="the plan gives"), run.where)

@@ -13,13 +13,16 @@ from framewatt.base.files import read_json
 from framewatt.datasets.catalogue import Catalogue
 from framewatt.host.machine import session_of
 from framewatt.imports.file_study import FileStudy
+from framewatt.imports.merged_study import MergedRun, MergedStudy
 from framewatt.planning.job_hashes import JobHashes, Sources
 from framewatt.planning.jobs import AnyStudy, environments_of
+from framewatt.planning.merged_runs import Merged
 from framewatt.planning.plan import plan_of, planned_cells
 from framewatt.runs.records import read_run
 from framewatt.stopping.path import Path as StoppingPath
 from framewatt.stopping.path import path_of
 from framewatt.study.stopping_rule import rule_of
+from framewatt.study.study import Study
 
 
 @dataclass(frozen=True)
@@ -92,9 +95,9 @@ class Opened:
         return plan
 
     @functools.cached_property
-    def planned(self) -> FileStudy | JobHashes:
+    def planned(self) -> FileStudy | MergedStudy | JobHashes:
         """What the plan is made of: hashes of jobs from what the plan tells of locks and of the user's own files."""
-        if isinstance(self.study, FileStudy):
+        if not isinstance(self.study, Study):
             return self.study
         # A package from before jobs had hashes tells of none; those that are made of nothing are not compared.
         nothing: dict[str, Any] = {"environments": {name: {} for name in environments_of(self.study)}, "own": {}}
@@ -106,6 +109,9 @@ class Opened:
     @functools.cached_property
     def runs(self) -> list[RunFolder]:
         """Every planned run; of a study that stops when its answer is known, those up to the block that ended it."""
+        if isinstance(self.study, MergedStudy):
+            merged = Merged(self.plan)
+            return [_on_machine(run, merged) for run in self.study.runs()]
         path = self.stopping_path
         order = self.plan["order"]
         if path is not None and path.stopped:
@@ -115,7 +121,7 @@ class Opened:
     @functools.cached_property
     def stopping_path(self) -> StoppingPath | None:
         """What the study knew after each whole block that the package has; None where it has no rule when to stop."""
-        if isinstance(self.study, FileStudy) or rule_of(self.study.settings) is None:
+        if not isinstance(self.study, Study) or rule_of(self.study.settings) is None:
             return None
         records: list[dict[str, Any]] = []
         for _, block in itertools.groupby(self.study.runs(), key=lambda run: run.repetition):
@@ -169,15 +175,24 @@ class Opened:
 
     def _run(self, cell: str, repetition: int) -> RunFolder:
         path = self.results / "measure" / cell / str(repetition)
-        record, problem = None, None
-        if not (path / "run.json").is_file():
-            problem = "planned, and has no record"
-        else:
-            try:
-                record = read_run(path / "run.json")
-            except FramewattError as error:
-                problem = str(error).removeprefix(f"{path}/")
-        return RunFolder(path, cell, repetition, record, problem)
+        return RunFolder(path, cell, repetition, *_record_in(path))
+
+
+def _on_machine(run: MergedRun, merged: Merged) -> RunFolder:
+    """A run of a merged study, in the package of its machine, as one of the whole."""
+    record, problem = _record_in(run.path.parent)
+    whole = merged.as_one(record, run.source.machine) if record is not None else None
+    return RunFolder(run.path.parent, run.cell.id, run.repetition, whole, problem)
+
+
+def _record_in(path: Path) -> tuple[dict[str, Any] | None, str | None]:
+    """The record in a run's folder, or why there is none."""
+    if not (path / "run.json").is_file():
+        return None, "planned, and has no record"
+    try:
+        return read_run(path / "run.json"), None
+    except FramewattError as error:
+        return None, str(error).removeprefix(f"{path}/")
 
 
 def _without_newer(settings: Any, told: Any, content: Any) -> Any:

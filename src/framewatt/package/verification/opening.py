@@ -1,7 +1,7 @@
 """Opening a package: which study it has, and how that is loaded without anything of this machine."""
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from framewatt.base.identity import ROOT
 from framewatt.base.validation import load_yaml, validate
 from framewatt.datasets.catalogue import Catalogue, load_catalogue
 from framewatt.imports.file_study import FileStudy, is_file_study, load_file_study, schema_of_files
+from framewatt.imports.merged_study import is_merged_study, load_merged_study, schema_of_packages
 from framewatt.package.verification.earlier import as_read_then
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.planning.jobs import AnyStudy
@@ -52,10 +53,12 @@ def open_package(folder: Path) -> Opened:
     schema = load_yaml(schemas / "study.schema.yaml")
     try:
         content = as_read_then(load_yaml(path), plan)
-        of_files = is_file_study(content)
-        settings = validate(content, (schema_of_files if of_files else schema_of_measuring)(schema), str(path))
+        settings = validate(content, _schema_for(content)(schema), str(path))
         study: AnyStudy
-        if of_files:
+        if is_merged_study(content):
+            study = load_merged_study(path, content, schema, results)
+            settings = study.settings
+        elif is_file_study(content):
             study = _file_study(path, content, schema, results, plan)
         else:
             study = _measured_study(path, content, schema, datasets, plan)
@@ -63,6 +66,13 @@ def open_package(folder: Path) -> Opened:
     except FramewattError as error:
         raise FramewattError(str(error).replace(f"{data}/", "")) from error
     return Opened(folder, results, study, content, settings, datasets, plan)
+
+
+def _schema_for(content: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """What makes the schema of a study of its kind."""
+    if is_merged_study(content):
+        return schema_of_packages
+    return schema_of_files if is_file_study(content) else schema_of_measuring
 
 
 def _measured_study(

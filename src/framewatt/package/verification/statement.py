@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from framewatt.imports.file_study import FileStudy
+from framewatt.imports.merged_study import MergedStudy
 from framewatt.package.rebuild import not_compared_in
 from framewatt.package.verification import chain
 from framewatt.package.verification.code import other_code
@@ -13,6 +15,7 @@ from framewatt.package.verification.predictions import recounted_in
 from framewatt.prepare.examples_file import NAME as EXAMPLES
 from framewatt.runs.clocks import steps_between
 from framewatt.runs.verdict import OK
+from framewatt.study.study import Study
 from framewatt.tasks import TASKS
 from framewatt.tasks.contract import Task
 from framewatt.tasks.quality import primary_of
@@ -65,7 +68,10 @@ def _proven(package: Opened, rebuilt: int | None) -> Iterator[str]:
     yield "verdicts, flags, throughput, sums over epochs, frames, crate and citation follow from those"
     if isinstance(package.study, FileStudy) and _has_logs(package):
         yield "records and traces are what the logs in it give"
-    if not isinstance(package.study, FileStudy):
+    if isinstance(package.study, MergedStudy):
+        count = len(package.study.sources)
+        yield f"all of that of the packages of {count} machines, which are in it, each of its own machine"
+    if isinstance(package.study, Study):
         yield "samples, environment, data and weights fit the records of what was used"
         recounted, _ = recounted_in(package)
         if recounted:
@@ -85,25 +91,16 @@ def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
     elif left := not_compared_in(package.results):
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
         yield f"{len(left)} files that are not made again and compared: {', '.join(left[:_NAMED])}{more}"
-    if isinstance(package.study, FileStudy):
+    if isinstance(package.study, MergedStudy):
+        yield "what make verify takes the packages of its machines at their word for, by themselves"
+        yield "that machines of different hardware are different ones, and none is left out"
+    elif isinstance(package.study, FileStudy):
         if not _has_logs(package):
             yield "that traces, epochs and accuracy are those of the logs, which are not in it"
         yield "what the logs say"
         yield "idle power, which the study file states"
     else:
-        yield from _answers(package)
-        yield "percentiles of latency, for times of batches are not kept (their mean is proven)"
-        yield "losses"
-        yield "idle power, for its readings are not kept"
-        yield "what machine it was, and what disturbed it"
-        if "sources" not in package.told_plan:
-            yield "that runs were measured under the last settings of the study file, for its jobs have no hashes"
-        if died := sum(record["status"] == OK and record["sampler"] is None for record in records):
-            yield f"that the sampling process of {died} runs did not live to their end"
-        if steps := steps_between(records):
-            yield f"that the wall clock was set, or the machine slept, before {len(steps)} runs, as frames say"
-        if not chain.told_of(package):
-            yield "that no run was left out, for it has no chain of its records"
+        yield from _trusted_of_runs(package, records)
     if earlier := sum(record["schema_version"] < SINCE for record in records):
         yield (
             f"uncertainties, reasons and flags of {earlier} runs, whose code had other rules for them "
@@ -113,6 +110,23 @@ def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
         yield f"why {failed} runs failed"
     if told := other_code(package):
         yield told
+
+
+def _trusted_of_runs(package: Opened, records: list[dict[str, Any]]) -> Iterator[str]:
+    """What measured runs are taken at their word for."""
+    yield from _answers(package)
+    yield "percentiles of latency, for times of batches are not kept (their mean is proven)"
+    yield "losses"
+    yield "idle power, for its readings are not kept"
+    yield "what machine it was, and what disturbed it"
+    if "sources" not in package.told_plan:
+        yield "that runs were measured under the last settings of the study file, for its jobs have no hashes"
+    if died := sum(record["status"] == OK and record["sampler"] is None for record in records):
+        yield f"that the sampling process of {died} runs did not live to their end"
+    if steps := steps_between(records):
+        yield f"that the wall clock was set, or the machine slept, before {len(steps)} runs, as frames say"
+    if not chain.told_of(package):
+        yield "that no run was left out, for it has no chain of its records"
 
 
 def _answers(package: Opened) -> Iterator[str]:

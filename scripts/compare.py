@@ -1,0 +1,77 @@
+"""`make compare ARCHIVES="old.zip new.zip" [FAIL_ABOVE=5% STRICT=1]`: which cells cost other than before.
+
+Ends with 1 where a cell is known to cost more by over FAIL_ABOVE, or has lost its runs, with 2 where the packages
+cannot be compared.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from framewatt.base.cli import run, say
+from framewatt.base.ending import scratch_folder
+from framewatt.base.errors import FramewattError, plain
+from framewatt.base.files import write_json, write_text
+from framewatt.base.spreadsheet import to_csv
+from framewatt.comparing.compared import Compared, compare, margin_of, quantity_asked
+from framewatt.comparing.side import side_of
+from framewatt.comparing.told import lines_of, sentence_of
+from framewatt.package.asked import archives_of
+from framewatt.package.confined import Limits
+from framewatt.package.merge import verified_folder
+from framewatt.statistics.changes import CANNOT_TELL, LOST, MORE
+
+WRONG = 2
+
+_WHY = {MORE: "costs more than it may", LOST: "has no run that counts any more", CANNOT_TELL: "may cost more"}
+
+
+def main() -> None:
+    """Compare, tell, write, and judge."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--archives", required=True)
+    parser.add_argument("--fail-above", default="5%")
+    parser.add_argument("--quantity", default="energy")
+    parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--table", type=Path, default=Path("compared/compared.csv"))
+    Limits.add_arguments(parser)
+    args = parser.parse_args()
+    try:
+        found = _compared(args)
+    except FramewattError as error:
+        print(f"framewatt: {plain(str(error))}", file=sys.stderr)
+        raise SystemExit(WRONG) from error
+    for line in lines_of(found):
+        say(line)
+    write_text(args.table, to_csv(found.cells, float_format="%.12g"))
+    write_json(args.table.with_suffix(".json"), found.to_dict())
+    if found.estimated:
+        say("Energy is ESTIMATED from processor time in both, not measured.")
+    say(sentence_of(found))
+    say(f"table: {args.table}, {args.table.with_suffix('.json')}")
+    failing = found.failing(strict=args.strict)
+    if len(failing):
+        names = "; ".join(f"{row.cell} {_WHY[row.verdict]}" for row in failing[:5].itertuples())
+        more = f" and {len(failing) - 5} more" if len(failing) > 5 else ""
+        raise FramewattError(
+            f"compare: found {names}{more}; allowed: at most {100 * found.margin:g} % more (FAIL_ABOVE)"
+        )
+
+
+def _compared(args: argparse.Namespace) -> Compared:
+    margin, quantity = margin_of(args.fail_above), quantity_asked(args.quantity)
+    archives = archives_of(args.archives)
+    if len(archives) != 2:
+        raise FramewattError(f"ARCHIVES: found {len(archives)} packages; allowed: two, the older one first")
+    if args.table.suffix != ".csv":
+        raise FramewattError(f"TABLE: found {args.table}; allowed: a path that ends in .csv")
+    with scratch_folder() as scratch:
+        sides = [
+            side_of(archive, verified_folder(archive, scratch / str(number), Limits.of(args)))
+            for number, archive in enumerate(archives)
+        ]
+        return compare(*sides, quantity, margin)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,1 @@
+"""`make compare`: two packages of the same cells side by side."""

@@ -1,0 +1,113 @@
+"""Whether two packages may be compared at all, and what differs between them."""
+
+import re
+from collections.abc import Iterator
+
+from framewatt.base.errors import FramewattError
+from framewatt.comparing.side import Side
+from framewatt.frames.headline import headline_of_runs
+from framewatt.statistics.selection import ENERGIES
+from framewatt.study.stopping_rule import ENERGY
+
+MAY_DIFFER = frozenset(
+    """study title description archive accept_unavailable statistics repetitions costs timeout_s parity profile
+    operators replicates factors exclude disturbance preflight instruments calibration device threads source""".split()  # noqa: SIM905  # as in study.factors
+)
+"""Settings of the study that leave the work and its windows as they are; of the others every one has to be the same."""
+
+_SAME_RUN = ["cell", "repetition", "started_utc", "duration_s", "energy_gross_j"]
+_NUMBERED = re.compile(r"[-:]?\d+")
+
+
+def quantity_of(old: Side, new: Side, asked: str) -> str:
+    """The column that is compared.
+
+    Args:
+        old: one package.
+        new: the other.
+        asked: `energy` or `time`.
+
+    Raises:
+        FramewattError: one package tells it per sample, the other per run.
+    """
+    heads = [headline_of_runs(side.rows) for side in (old, new)]
+    found = [head.energy if asked == ENERGY else head.time for head in heads]
+    if found[0] != found[1] or heads[0].per != heads[1].per:
+        raise FramewattError(
+            f"{new.path}: found {asked} a {heads[1].per}; allowed: a {heads[0].per}, as {old.path} has it"
+        )
+    return found[0]
+
+
+def shared_cells(old: Side, new: Side, quantity: str) -> list[str]:
+    """Cells that both packages have, in the order of the older plan.
+
+    Raises:
+        FramewattError: none, or they are not the same cells: other settings, data, meters or levels under one name, or
+            runs that are in both.
+    """
+    cells = [cell for cell in old.cells if cell in new.cells]
+    if not cells:
+        raise FramewattError(f"{new.path}: found no cell that {old.path} has; allowed: packages of the same cells")
+    found = next((line for line in _unlike(old, new, cells, quantity)), None)
+    if found:
+        raise FramewattError(f"{new.path}: found {found}; allowed: the same work, measured alike, in both")
+    return cells
+
+
+def _unlike(old: Side, new: Side, cells: list[str], quantity: str) -> Iterator[str]:
+    """Why numbers of the two do not compare."""
+    both = (
+        old.rows[_SAME_RUN]
+        .dropna(subset=["energy_gross_j"])
+        .merge(new.rows[_SAME_RUN].dropna(subset=["energy_gross_j"]), on=_SAME_RUN)
+    )
+    if len(both):
+        yield f"{len(both)} runs that {old.path} has too: one package twice, or one that goes on from the other"
+    facts = old.facts(), new.facts()
+    for name in sorted(facts[0].keys() | facts[1].keys()):
+        first, second = (one.get(name, "nothing") for one in facts)
+        key = name.removeprefix("setting ")
+        if name != key and key.partition(".")[0] not in MAY_DIFFER and first != second:
+            yield f"another setting: {key} is {second}, in {old.path} {first}"
+    data = [_data_of(side) for side in (old, new)]
+    for cell in cells:
+        if old.cells[cell] != new.cells[cell]:
+            yield f"the cell {cell} with other levels than in {old.path}"
+        if data[0].get(cell) and data[1].get(cell) and data[0][cell] != data[1][cell]:
+            yield f"other data of {cell} than in {old.path}"
+        if quantity in ENERGIES:
+            yield from _otherwise_metered(old, new, cell)
+
+
+def _otherwise_metered(old: Side, new: Side, cell: str) -> Iterator[str]:
+    """Energies that were not got alike: an estimate is no measurement, and a total sums what it sums."""
+    rows = old.of(cell), new.of(cell)
+    estimated = [sorted(set(one["estimated"])) for one in rows]
+    words = {False: "measured", True: "ESTIMATED"}
+    if all(estimated) and estimated[0] != estimated[1]:
+        told = [" and ".join(words[bool(value)] for value in one) for one in estimated]
+        yield f"energy of {cell} that is {told[1]}, in {old.path} {told[0]} (QUANTITY=time compares times alone)"
+    parts = [
+        sorted({_NUMBERED.sub("", part) for text in set(one["parts"].dropna()) for part in text.split(" + ")})
+        for one in rows
+    ]
+    if all(parts) and parts[0] != parts[1]:
+        yield f"energy of {cell} that is that of {', '.join(parts[1])}, in {old.path} of {', '.join(parts[0])}"
+
+
+def _data_of(side: Side) -> dict[str, set[str]]:
+    """Hashes of the data that the runs of each cell read."""
+    found: dict[str, set[str]] = {}
+    for record in side.records:
+        if sha256 := record["identity"].get("data_sha256"):
+            found.setdefault(record["cell_id"], set()).add(str(sha256))
+    return found
+
+
+def differences_of(old: Side, new: Side) -> list[tuple[str, str, str]]:
+    """What differs between the packages: name, and what it is in either."""
+    facts = old.facts(), new.facts()
+    names = dict.fromkeys([*facts[0], *facts[1]])
+    told = [(name, *(one.get(name, "none") for one in facts)) for name in names]
+    return [(name, first, second) for name, first, second in told if first != second]

@@ -1,0 +1,117 @@
+"""One of two packages that are compared: its runs, and the facts by which it may differ from the other."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
+from framewatt.host.machine import facts_of, machine_of
+from framewatt.imports.merged_study import PACKAGES, MergedStudy
+from framewatt.package.verification.opening import open_package
+from framewatt.planning.planned import records_of
+from framewatt.statistics.selection import totals
+
+_MANY = "measured on several machines"
+
+
+@dataclass(frozen=True)
+class Side:
+    """A verified package.
+
+    Attributes:
+        path: the zip file.
+        plan: of its study.
+        rows: totals of its runs, see selection.totals.
+        records: its run records.
+        packages: by environment and package, the version.
+    """
+
+    path: Path
+    plan: Mapping[str, Any]
+    rows: pd.DataFrame
+    records: Sequence[Mapping[str, Any]]
+    packages: Mapping[str, str]
+
+    @property
+    def cells(self) -> dict[str, dict[str, Any]]:
+        """The levels of every planned cell, by name."""
+        return {cell["id"]: {key: cell[key] for key in cell if key != "id"} for cell in self.plan["cells"]}
+
+    def of(self, cell: str) -> pd.DataFrame:
+        """The runs of a cell that count."""
+        return self.rows[(self.rows["cell"] == cell) & self.rows["counts"]]
+
+    def facts(self) -> dict[str, str]:
+        """What may differ between packages, in words, by name: machine, versions, locks, meters, settings."""
+        told: dict[str, Iterable[Any]] = {"machine": [machine_of(one["machine"] or {}) for one in self.records]}
+        for record in self.records:
+            for name, value in facts_of(record["machine"] or {}).items():
+                told[name] = [*told.get(name, []), value]
+            for name, version in ((record["workload"] or {}).get("libraries") or {}).items():
+                told[f"library {name}"] = [*told.get(f"library {name}", []), version]
+        told["framewatt"] = [record["framewatt_version"] for record in self.records]
+        told["code"] = [(record["identity"].get("code") or {}).get("sha256", "")[:12] for record in self.records]
+        told["threads"] = [record["threads"] for record in self.records]
+        told["device"] = [record["device"] for record in self.records]
+        told["blocks"] = [record["repetition"] for record in self.records][-1:]
+        told["meters"] = [name for record in self.records for name in record["meters"]]
+        told |= {f"package {name}": [version] for name, version in self.packages.items()}
+        told |= {f"setting {name}": [value] for name, value in _flat(self.plan["settings"]).items()}
+        return {name: _listed(values) for name, values in told.items()}
+
+
+def side_of(archive: Path, folder: Path) -> Side:
+    """A verified package as a side.
+
+    Args:
+        archive: the zip file.
+        folder: where it is unpacked.
+    """
+    package = open_package(folder)
+    paths = [str(run.path / "run.json") for run in package.runs]
+    records = [record for _, record in records_of(package.told_plan, paths)]
+    runs = pd.read_parquet(package.results / "aggregate" / "runs.parquet")
+    if runs.empty:
+        raise FramewattError(f"{archive}: found no run; allowed: a package of a study that was measured")
+    data = (
+        [source.folder / "data" for source in package.study.sources] if isinstance(package.study, MergedStudy) else []
+    )
+    return Side(archive, package.told_plan, totals(runs), records, _versions([package.data, *data]))
+
+
+def _versions(places: Iterable[Path]) -> dict[str, str]:
+    """Versions of packages in the environments of a package, and the locks of these."""
+    found: dict[str, str] = {}
+    for data in places:
+        for path in sorted(data.glob("resources/environments/*/**/environment.json")):
+            about = read_json(path)
+            name = str(about["name"])
+            known = {f"{name}/{package}": str(version) for package, version in (about.get("packages") or {}).items()}
+            known[f"{name}/python"] = str(about.get("python_version"))
+            for key, version in known.items():
+                found[key] = version if found.get(key, version) == version else _MANY
+    return found
+
+
+def _flat(settings: Mapping[str, Any], at: str = "") -> dict[str, Any]:
+    """Settings by their path; a list is one value."""
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        name = f"{at}.{key}" if at else str(key)
+        if name == PACKAGES:
+            continue
+        if isinstance(value, Mapping) and value:
+            found |= _flat(value, name)
+        else:
+            found[name] = value
+    return found
+
+
+def _listed(values: Iterable[Any]) -> str:
+    texts = {value if isinstance(value, str) else json.dumps(value, sort_keys=True) for value in values}
+    return ", ".join(sorted(texts)) or "none"

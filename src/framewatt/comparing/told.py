@@ -1,0 +1,92 @@
+"""A comparison as lines for the terminal."""
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from framewatt.comparing.compared import Compared
+from framewatt.report.numbers import interval, known, plural, si, significant
+from framewatt.statistics.changes import CANNOT_TELL, HOLDS, LOST, MORE
+from framewatt.statistics.selection import ENERGIES
+
+_MOST_FACTS = 20
+_LONGEST = 60
+_MARKS = {MORE: "MORE", LOST: "LOST", HOLDS: "", CANNOT_TELL: "?"}
+_HEADER = ("", "cell", "old", "new", "new / old", "runs", "verdict")
+
+
+def lines_of(found: Compared) -> Iterator[str]:
+    """What differs, the table, and what is only in one of them."""
+    yield "Differs between the packages:" if found.differs else "Nothing that packages tell differs between them."
+    for what, old, new in found.differs[:_MOST_FACTS]:
+        yield f"  {what}: {_short(old)} -> {_short(new)}"
+    if (more := len(found.differs) - _MOST_FACTS) > 0:
+        yield f"  and {more} more, which the JSON file has"
+    yield ""
+    yield from (f"  {line}" for line in _aligned([_HEADER, *_rows(found)]))
+    yield ""
+    yield from (f"Only in the first: {cell}" for cell in found.only_old)
+    yield from (f"Only in the second: {cell}" for cell in found.only_new)
+    yield (
+        f"Ratios of geometric means; 95 % intervals hold for {plural(len(found.cells), 'cell')} together (Welch's t on "
+        f"logarithms, Bonferroni). ?: it cannot be told whether a cell costs over {100 * found.margin:g} % more."
+    )
+    yield (
+        "They are of these runs: what a whole session has in common (temperature, place in memory, neighbours) is not "
+        "in them, and alone makes cells differ (docs/machines.md)."
+    )
+
+
+def sentence_of(found: Compared) -> str:
+    """How many cells changed, and how many cost more than they may."""
+    cells = found.cells
+    counts = {verdict: int((cells["verdict"] == verdict).sum()) for verdict in (MORE, LOST, CANNOT_TELL, HOLDS)}
+    more, less = (int((cells["changed"] == word).sum()) for word in ("more", "less"))
+    margin = f"{100 * found.margin:g} %"
+    return (
+        f"Of {plural(len(cells), 'cell')}: {more} known to cost more and {less} to cost less than before; "
+        f"{counts[MORE]} known to cost over {margin} more, {counts[HOLDS]} known not to, {counts[CANNOT_TELL]} cannot "
+        f"be told" + (f", {counts[LOST]} with runs that count in the first alone." if counts[LOST] else ".")
+    )
+
+
+def _rows(found: Compared) -> Iterator[tuple[str, ...]]:
+    unit = "J" if found.quantity in ENERGIES else "s"
+    for row in found.cells.itertuples():
+        ratio = f"{significant(row.ratio, 4)}{interval(row.ratio_low, row.ratio_high)}" if known(row.ratio) else ""
+        runs = f"{row.n_old}, {row.n_new}"
+        yield (
+            _MARKS[row.verdict],
+            row.cell,
+            _amount(row.old, unit),
+            _amount(row.new, unit),
+            ratio,
+            runs,
+            _verdict(row),
+        )
+
+
+def _verdict(row: "pd.Series[object]") -> str:
+    changed = f"costs {row.changed}" if row.changed else "not told from 1"
+    return {LOST: "no run counts any more", MORE: "costs more than it may"}.get(str(row.verdict), changed)
+
+
+def _amount(value: float | None, unit: str) -> str:
+    return si(value, unit)
+
+
+def _aligned(lines: Sequence[tuple[str, ...]]) -> list[str]:
+    """Columns as wide as their widest text, words to the left and numbers to the right."""
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    words = {0, 1, 6}
+    return [
+        "  ".join(
+            text.ljust(width) if column in words else text.rjust(width)
+            for column, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,161 @@
+"""Joins packages of one study from several machines into one results tree, in which the machine is a factor."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from framewatt import __version__
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import partial_suffix, write_text
+from framewatt.base.validation import load_yaml
+from framewatt.imports.merged_study import (
+    FOLDER,
+    PACKAGES,
+    Source,
+    bag_sha256,
+    difference_of,
+    machines_in,
+    source_in,
+)
+from framewatt.package.checking import check
+from framewatt.package.confined import Limits
+from framewatt.runs.records import read_run
+
+STUDIES = Path("merged")
+"""Folder of the study files of merged studies, which git ignores."""
+
+_HEAD = """\
+# Written by `make merge`. Title, description, archive and accept_unavailable may be changed; all else is that of the
+# packages: docs/machines.md.
+"""
+
+
+def merge(archives: Sequence[Path], name: str, scratch: Path, limits: Limits) -> Path:
+    """Verify packages and lay them out as a merged study.
+
+    Args:
+        archives: the packages, of one machine each.
+        name: of the merged study; empty is that of the packages with `-merged`.
+        scratch: an empty folder, which the caller removes.
+        limits: of checking a package.
+
+    Returns:
+        the study file, from which Snakemake makes the rest.
+
+    Raises:
+        FramewattError: a package does not verify, is of another study or of a machine that another one is of, or the
+            study's results are there and others. Nothing is written then.
+    """
+    sources: dict[str, Source] = {}
+    archive_of: dict[str, Path] = {}
+    for number, archive in enumerate(archives):
+        source = verified_source(archive, scratch / str(number), limits)
+        if source.machine in sources:
+            raise FramewattError(
+                f"{archive}: found runs of the machine {source.machine}, of which {archive_of[source.machine]} is too; "
+                "allowed: each machine once (machines of like hardware cannot be told apart)"
+            )
+        if sources and (difference := difference_of(next(iter(sources.values())).plan, source.plan)):
+            raise FramewattError(f"{archive}: {difference}")
+        sources[source.machine], archive_of[source.machine] = source, archive
+    if len(sources) < 2:
+        raise FramewattError(f"ARCHIVES: found {len(sources)} package; allowed: two or more, of one machine each")
+    return _lay_out(dict(sorted(sources.items())), name)
+
+
+def verified_source(archive: Path, scratch: Path, limits: Limits) -> Source:
+    """The package of one machine, unpacked and verified.
+
+    Raises:
+        FramewattError: it does not verify, or is of no or of several machines, or of another framewatt.
+    """
+    folder = verified_folder(archive, scratch, limits)
+    try:
+        source = source_in(folder, "")
+    except FramewattError as error:
+        raise FramewattError(f"{archive}: {error}") from error
+    records = [read_run(path) for path in sorted(source.results.glob("measure/*/*/run.json"))]
+    machines = machines_in(records)
+    if len(machines) != 1 or machines == ["None"]:
+        raise FramewattError(f"{archive}: found runs of {len(machines)} machines; allowed: of one that is known")
+    versions = sorted({str(record["framewatt_version"]) for record in records})
+    if versions != [__version__]:
+        raise FramewattError(
+            f"{archive}: found runs of framewatt {', '.join(versions)}; allowed: {__version__}, which merges them"
+        )
+    return Source(machines[0], source.folder, source.plan, source.blocks)
+
+
+def verified_folder(archive: Path, scratch: Path, limits: Limits) -> Path:
+    """Where a package is unpacked, in which nothing is wrong.
+
+    Raises:
+        FramewattError: something is.
+    """
+    scratch.mkdir(parents=True)
+    problems = check(archive, scratch, limits, rebuild=False)["problems"]
+    if problems:
+        raise FramewattError(
+            f"{archive}: found {problems[0]} ({problems[-1]}); allowed: a package in which make verify finds nothing "
+            "wrong"
+        )
+    (folder,) = (scratch / "verified").iterdir()
+    return folder
+
+
+def _lay_out(sources: Mapping[str, Source], name: str) -> Path:
+    """Write the study file and put the packages in their places; the tree appears as a whole."""
+    first = next(iter(sources.values()))
+    study = study_of_packages(sources, name or f"{first.plan['study']}-merged")
+    results, path = Path("results", str(study["study"])), STUDIES / f"{study['study']}.yaml"
+    there = sorted(entry.name for entry in results.iterdir()) if results.is_dir() else []
+    if there:
+        told = load_yaml(path).get(PACKAGES) if path.is_file() else None
+        if told != study[PACKAGES]:
+            raise FramewattError(
+                f"{results}: found results of other packages, or of another study; allowed: those of these packages; "
+                f"mend: give the whole another name (STUDY=…), or remove {results}"
+            )
+        return path
+    write_text(path, _HEAD + yaml.safe_dump(study, sort_keys=False, allow_unicode=True, width=120))
+    partial = results.with_name(f".{results.name}{partial_suffix()}")
+    try:
+        for machine, source in sources.items():
+            shutil.copytree(source.folder, partial / FOLDER / machine / source.folder.name)
+        _synced(partial)
+        results.parent.mkdir(exist_ok=True)
+        partial.replace(results)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return path
+
+
+def study_of_packages(sources: Mapping[str, Source], name: str) -> dict[str, Any]:
+    """A merged study as its file has it.
+
+    Args:
+        sources: by machine.
+        name: of the study.
+    """
+    settings = next(iter(sources.values())).plan["settings"]
+    return {
+        "study": name,
+        "title": f"{settings['title']}, on {len(sources)} machines",
+        "description": settings["description"],
+        "source": PACKAGES,
+        PACKAGES: {machine: bag_sha256(source.folder) for machine, source in sources.items()},
+        "archive": settings["archive"],
+        "accept_unavailable": settings.get("accept_unavailable", False),
+    }
+
+
+def _synced(folder: Path) -> None:
+    """Wait until every file of a folder is on the disk."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())

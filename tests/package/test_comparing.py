@@ -1,0 +1,140 @@
+"""Two packages side by side: what is refused, what is told, and with which exit code a comparison ends."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import package_factory
+import pytest
+from checkout import ROOT
+from merged_factory import package_of
+
+from framewatt.base.errors import FramewattError
+from framewatt.comparing.compared import Compared, compare
+from framewatt.comparing.side import Side, side_of
+from framewatt.comparing.told import lines_of, sentence_of
+from framewatt.package.unpack import unpack
+
+LONGER = {**package_factory.STUDY, "repetitions": 4}
+CELL = "infer-resnet50-digits-torch-b8"
+
+
+def side(root: Path, processors: int, watts: float = 1.0, study: dict[str, Any] = LONGER, **how: Any) -> Side:
+    """A package of a machine, as one of two."""
+    with mock.patch.object(package_factory, "STUDY", study):
+        path = package_of(root / "made", processors, watts, **how)
+    return side_of(path, unpack(path, root / "out"))
+
+
+@pytest.fixture(scope="module")
+def sides(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Side]:
+    """The same study, on two machines, at 20 times the watts, estimated, and under another window."""
+    root = tmp_path_factory.mktemp("sides")
+    shorter = {**LONGER, "window": {"minimum_s": package_factory.MINIMUM_S, "warm_up_batches": 3}}
+    fewer = {**LONGER, "factors": LONGER["factors"][:1]}
+    return {
+        "old": side(root / "old", 4),
+        "new": side(root / "new", 8),
+        "hot": side(root / "hot", 8, 20.0),
+        "estimated": side(root / "estimated", 8, estimated=True),
+        "other": side(root / "other", 8, study=shorter),
+        "fewer": side(root / "fewer", 8, study=fewer),
+    }
+
+
+def compared(sides: dict[str, Side], old: str, new: str, quantity: str = "energy", margin: float = 0.05) -> Compared:
+    return compare(sides[old], sides[new], quantity, margin)
+
+
+def text_of(found: Compared) -> str:
+    return "\n".join([*lines_of(found), sentence_of(found)])
+
+
+class TestTold:
+    def test_a_cell_that_costs_far_more_fails(self, sides: dict[str, Side]) -> None:
+        found = compared(sides, "old", "hot")
+        assert list(found.failing(strict=False)["cell"]) == list(found.cells["cell"])
+        assert found.cells["ratio"].to_list() == pytest.approx([20, 20, 20], rel=0.05)
+        assert "3 known to cost over 5 % more" in text_of(found)
+
+    def test_the_other_way_round_it_costs_less(self, sides: dict[str, Side]) -> None:
+        found = compared(sides, "hot", "old")
+        assert found.failing(strict=True).empty
+        assert set(found.cells["changed"]) == {"less"}
+
+    def test_what_cannot_be_told_fails_where_that_is_asked_for(self, sides: dict[str, Side]) -> None:
+        found = compared(sides, "old", "new")
+        assert found.failing(strict=False).empty
+        assert len(found.failing(strict=True)) == 3
+
+    def test_the_machine_that_differs_is_told(self, sides: dict[str, Side]) -> None:
+        told = {what: (old, new) for what, old, new in compared(sides, "old", "new").differs}
+        assert told["processors"] == ("4", "8")
+        assert "machine" in told
+        assert "processors: 4 -> 8" in text_of(compared(sides, "old", "new"))
+
+    def test_cells_of_one_package_alone_are_listed(self, sides: dict[str, Side]) -> None:
+        found = compared(sides, "old", "fewer")
+        assert (found.only_old, found.only_new) == (["train-resnet50-digits-torch-b16"], [])
+        assert "Only in the first: train-resnet50-digits-torch-b16" in text_of(found)
+
+    def test_a_cell_that_lost_its_runs_fails(self, sides: dict[str, Side]) -> None:
+        new = sides["new"]
+        rows = new.rows.assign(counts=new.rows["counts"] & (new.rows["cell"] != CELL))
+        found = compare(sides["old"], Side(new.path, new.plan, rows, new.records, new.packages), "energy", 0.05)
+        assert list(found.failing(strict=False)["cell"]) == [CELL]
+        assert "no run counts any more" in text_of(found)
+
+    def test_json_has_no_nan(self, sides: dict[str, Side]) -> None:
+        json.dumps(compared(sides, "old", "new").to_dict(), allow_nan=False)
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("old", "new", "told"),
+        [
+            ("old", "old", "12 runs that .* has too"),
+            ("old", "other", "another setting: window.warm_up_batches is 3, in .* 10"),
+            ("old", "estimated", "that is ESTIMATED, in .* measured"),
+            ("estimated", "old", "that is measured, in .* ESTIMATED"),
+        ],
+    )
+    def test_what_does_not_compare(self, sides: dict[str, Side], old: str, new: str, told: str) -> None:
+        with pytest.raises(FramewattError, match=told):
+            compared(sides, old, new)
+
+    def test_times_compare_whatever_the_meter_is(self, sides: dict[str, Side]) -> None:
+        assert len(compared(sides, "old", "estimated", "time").cells) == 3
+
+    def test_no_cell_in_common(self, sides: dict[str, Side]) -> None:
+        plan = {**sides["new"].plan, "cells": []}
+        other = Side(sides["new"].path, plan, sides["new"].rows, sides["new"].records, {})
+        with pytest.raises(FramewattError, match="found no cell that"):
+            compare(sides["old"], other, "energy", 0.05)
+
+
+@pytest.mark.parametrize(
+    ("new", "fail_above", "code", "told"),
+    [
+        ("hot", "5%", 1, "train-resnet50-digits-torch-b16 costs more than it may"),
+        ("hot", "rubbish", 2, "FAIL_ABOVE: found 'rubbish'"),
+    ],
+)
+def test_exit_codes(sides: dict[str, Side], tmp_path: Path, new: str, fail_above: str, code: int, told: str) -> None:
+    paths = f"'{sides['old'].path}' '{sides[new].path}'"
+    words = ["--archives", paths, "--fail-above", fail_above, "--table", str(tmp_path / "x.csv")]
+    done = subprocess.run(
+        [sys.executable, "-P", ROOT / "scripts/compare.py", *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert told in done.stderr
+    assert (tmp_path / "x.csv").is_file() == (tmp_path / "x.json").is_file() == (code == 1)
