@@ -7,15 +7,17 @@ due is decided here, by content: an artefact that does not carry the hash of the
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from framewatt.host.machine import session_of
 from framewatt.planning import jobs
 from framewatt.planning.blocks import Blocks, blocks_of
 from framewatt.planning.job_hash import job_sha256
 from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.placement import NOWHERE, calibration_of
 from framewatt.planning.staleness import OTHER, Runs, content_of, of_idle, of_stage
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
@@ -30,6 +32,7 @@ RULES = (
     "plan",
     "instruments",
     "calibrate",
+    "calibrate_session",
     "recalibrate",
     "train",
     "export",
@@ -45,6 +48,9 @@ RULES = (
 )
 """The rules whose jobs are in Snakemake's graph only if they are due; such a job always runs."""
 
+IDLE = "idle"
+"""Name of the file of a node's idle power before the runs, without its ending."""
+
 _ASKED = "asked for"
 
 _Start = Mapping[str, str | None]
@@ -58,8 +64,10 @@ class Due:
     """What is due, each with the reason in a few words.
 
     Attributes:
-        plan, instruments, idle, idle_after: of the plan, of the meters, and of idle power before and after the runs;
-            None where it is not due.
+        plan: None where it is not due.
+        instruments, idle, idle_after: of the meters, and of idle power before and after the runs, by node.
+        session: name of the file of the idle power that the runs of this call are corrected by, without its ending.
+        idle_session: why that file is due, where the study's own idle power is of another session; else None.
         weights: by model.
         exports, checks: by model or `<model>/<precision>`.
         parity: by model that is compared with the same one in another framework.
@@ -69,9 +77,11 @@ class Due:
     """
 
     plan: str | None = None
-    instruments: str | None = None
-    idle: str | None = None
-    idle_after: str | None = None
+    instruments: Mapping[str, str] = field(default_factory=dict)
+    idle: Mapping[str, str] = field(default_factory=dict)
+    idle_after: Mapping[str, str] = field(default_factory=dict)
+    session: str = IDLE
+    idle_session: str | None = None
     weights: Mapping[str, str] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
@@ -100,7 +110,14 @@ class Due:
         )
 
 
-def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources: Path, asked: Asked) -> Due:
+def due_of(
+    hashes: JobHashes,
+    plan: Mapping[str, Any],
+    results: Path,
+    resources: Path,
+    asked: Asked,
+    session: Callable[[], str | None] = lambda: None,
+) -> Due:
     """Find what is due in a study that measures.
 
     Args:
@@ -109,15 +126,12 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
         results: results/<study>.
         resources: the folder of data and environments.
         asked: what the user forced to be made again.
+        session: of the machine that the runs of this call take place on, see host.machine; None where that is not known
+            before they do, as on a cluster.
     """
     known = Runs(hashes, results, resources)
     stages = _stages(hashes, known, results, asked)
-    idle = of_idle(results / "calibrate" / "idle.json", hashes.idle)
-    if asked("calibrate", "calibrate/idle.json"):
-        idle = idle or _ASKED
-    instruments = of_idle(results / "calibrate" / "instruments.json", hashes.instruments)
-    if asked("instruments", "calibrate/instruments.json"):
-        instruments = instruments or _ASKED
+    idle = _of_nodes(hashes.idle, IDLE, "calibrate", results, asked)
     made_again = {*stages["exports"], *stages["checks"]}
     runs = {}
     for entry in plan["order"]:
@@ -126,20 +140,75 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
         reason = known.of(results / "measure" / name, entry["cell"], entry["job_sha256"], made_again)
         if not reason and any(asked("measure", path) for path in made):
             reason = _ASKED
-        if reason or idle:
+        if reason or hashes.node_of(entry["repetition"]) in idle:
             runs[name] = reason or "corrected by another idle power"
     blocks = blocks_of(hashes.study, results, runs)
     runs = blocks.within(runs, blocks.looks[-1:])
-    after_sha256 = idle_after_sha256(hashes.idle, results, plan)
+    measuring = {hashes.node_of(int(name.rpartition("/")[2])) for name in runs}
+    used = _idle_of_session(results, session) if NOWHERE in measuring and not idle else IDLE
     return Due(
         plan=OTHER if plan_is_due(plan, results) else None,
-        instruments=instruments,
+        instruments=_of_nodes(hashes.instruments, "instruments", "instruments", results, asked),
         idle=idle,
-        idle_after="after other runs" if runs else of_idle(results / "calibrate" / "idle_after.json", after_sha256),
+        idle_after=_idle_after(hashes, plan, results, measuring),
+        session=used,
+        idle_session=None if used == IDLE else of_idle(results / "calibrate" / f"{used}.json", hashes.idle[NOWHERE]),
         **stages,
         runs=runs,
         blocks=blocks,
     )
+
+
+def _of_nodes(made: Mapping[str, str], name: str, rule: str, results: Path, asked: Asked) -> dict[str, str]:
+    """What is due of what is measured of every node before the runs, by node.
+
+    Args:
+        made: hash of its job, by node.
+        name: of its file, without the ending.
+        rule: that makes it.
+        results: results/<study>.
+        asked: see due_of.
+    """
+    found = {}
+    for node, sha256 in made.items():
+        path = calibration_of(results, node) / f"{name}.json"
+        reason = of_idle(path, sha256)
+        if not reason and asked(rule, path.relative_to(results).as_posix()):
+            reason = _ASKED
+        if reason:
+            found[node] = reason
+    return found
+
+
+def _idle_after(
+    hashes: JobHashes, plan: Mapping[str, Any], results: Path, measuring: Collection[str]
+) -> dict[str, str]:
+    """Why the idle power after the runs is due, by node.
+
+    Args:
+        hashes: of all jobs.
+        plan: the study's.
+        results: results/<study>.
+        measuring: nodes of which runs are due.
+    """
+    found = dict.fromkeys(measuring, "after other runs")
+    for node, sha256 in hashes.idle.items():
+        path = calibration_of(results, node) / "idle_after.json"
+        if node not in found and (reason := of_idle(path, idle_after_sha256(sha256, results, plan, node))):
+            found[node] = reason
+    return found
+
+
+def _idle_of_session(results: Path, session: Callable[[], str | None]) -> str:
+    """Name of the file of the idle power of a session: a boot of this or another machine has its own.
+
+    Args:
+        results: results/<study>.
+        session: see due_of.
+    """
+    before = content_of(results / "calibrate" / f"{IDLE}.json") or {}
+    now = session()
+    return IDLE if now in (None, session_of(before.get("machine") or {})) else f"{IDLE}_{now}"
 
 
 def _stages(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> dict[str, dict[str, str]]:
@@ -209,13 +278,15 @@ def plan_is_due(plan: Mapping[str, Any], results: Path) -> bool:
     return bool(content_of(results / "plan" / "plan.json") != json.loads(json.dumps(plan)))
 
 
-def idle_after_sha256(idle_sha256: str, results: Path, plan: Mapping[str, Any]) -> str:
+def idle_after_sha256(idle_sha256: str, results: Path, plan: Mapping[str, Any], node: str = NOWHERE) -> str:
     """Hash of the idle power after the runs: of how it is read, and of the runs before it.
 
     Args:
         idle_sha256: see JobHashes.idle.
         results: results/<study>.
         plan: the study's plan.
+        node: whose idle power it is; the runs are those that this node measured.
     """
-    records = (content_of(results / "measure" / run_name(entry) / "run.json") for entry in plan["order"])
+    there = (entry for entry in plan["order"] if entry.get("node", NOWHERE) == node)
+    records = (content_of(results / "measure" / run_name(entry) / "run.json") for entry in there)
     return job_sha256({"idle": idle_sha256, "runs": [record.get("clock") for record in records if record]})
