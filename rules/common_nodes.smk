@@ -10,6 +10,23 @@ PLACES = [place(node) for node in nodes_of(PLACEMENT)]
 """The nodes that measure as paths have them; where there are none, the one machine."""
 
 
+WAITING = 2
+"""Jobs that measure on a node or wait for it in Slurm's queue: one more than it runs, so that it has no pause.
+
+Slurm starts jobs as they came, and Snakemake hands in those that are ready at once in no order; so all others wait here,
+by their priority, which is the planned order."""
+
+
+def waiting(node):
+    """Name of the resource of which jobs on a node claim 1."""
+    return f"node_{node}"
+
+
+if PLACEMENT:
+    for one in nodes_of(PLACEMENT):
+        workflow.register_resource(waiting(one), WAITING)
+
+
 def node_of(wildcards):
     """The node of a job: of its run's block, or the one in its path; what is not measured follows the first block."""
     if "place" in wildcards.keys():
@@ -54,6 +71,11 @@ def measured_there(wildcards):
     ]
 
 
+def waits_for(node):
+    """How much a job claims of a node's resource."""
+    return lambda wildcards: int(node_of(wildcards) == node)
+
+
 def alone(minutes):
     """What a job that measures asks for on a cluster: its node and all of that, a GPU, time.
 
@@ -64,6 +86,7 @@ def alone(minutes):
         return {}
     processors = [node.processors for node in CLUSTER.known.values()]
     return {
+        **{waiting(node): waits_for(node) for node in nodes_of(PLACEMENT)},
         "slurm_extra": lambda wildcards: CLUSTER.told(node_of(wildcards)),
         "runtime": minutes(STUDY.settings),
         **({"cpus_per_task": min(processors)} if processors else {}),

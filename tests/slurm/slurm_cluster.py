@@ -11,6 +11,7 @@ import secrets
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -122,14 +123,12 @@ class SlurmCluster:
 
 
 @contextlib.contextmanager
-def slurm_cluster(folder: Path) -> Iterator[SlurmCluster]:
-    """Two idle nodes.
-
-    Args:
-        folder: an empty one, which munge accepts: no folder above it may be writable by all, unless it is sticky.
-    """
+def slurm_cluster() -> Iterator[SlurmCluster]:
+    """Two idle nodes."""
+    # Not one of pytest's folders: munge wants its socket where every user could get at it.
+    folder = Path(tempfile.mkdtemp(prefix="framewatt-slurm-"))
+    folder.chmod(0o755)
     cluster = SlurmCluster(folder)
-    folder.mkdir(parents=True)
     for name in ("state", *(f"spool-{node}" for node in NODES.values()), *(f"lock-{node}" for node in NODES.values())):
         (folder / name).mkdir()
     key = folder / "munge.key"
