@@ -19,7 +19,7 @@ from pathlib import Path
 
 from framewatt.host.lock import VARIABLE as LOCK
 
-NODES = {"a": "alpha", "b": "beta"}
+NODES = {"a": "cedar17", "b": "cedar18"}
 """Names of the nodes by alias."""
 
 CONFIGURATION = Path("/etc/slurm/slurm.conf")
@@ -112,7 +112,7 @@ class SlurmCluster:
         """End jobs, then every daemon by its pid."""
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(["scancel", "--user=root"], capture_output=True, check=False, timeout=5)
-        for name in ("alpha", "beta", "slurmctld", "munged"):
+        for name in (*NODES.values(), "slurmctld", "munged"):
             if process := self.daemons.pop(name, None):
                 process.terminate()
                 try:
