@@ -13,7 +13,7 @@ from framewatt.host.node import check_node
 from framewatt.planning.due import idle_after_sha256
 from framewatt.planning.jobs import STEP_S
 from framewatt.planning.placement import NOWHERE
-from framewatt.runs.calibration import measure_idle, same_meters
+from framewatt.runs.calibration import check_apart, measure_idle, same_meters
 
 ENVIRONMENTS = Path("resources/environments")
 
@@ -21,7 +21,8 @@ ENVIRONMENTS = Path("resources/environments")
 def main() -> None:
     """Measure while nothing else runs; `--after` is the plan once its runs are done, empty before them."""
     args = arguments(__doc__, "job", "instruments", "others", "after", "record")
-    job, meters = args.job, same_meters(read_json(args.instruments), [read_json(path) for path in args.others])
+    job, own, others = args.job, read_json(args.instruments), [read_json(path) for path in args.others]
+    meters = same_meters(own, others)
     node = job.get("node")
     check_node(node)
     results = args.record.parents[2 if node else 1]
@@ -31,6 +32,9 @@ def main() -> None:
         machine_lock(study, wait=may_wait()) as lock,
         governor(job["set_governor"], keep=lock.files),
     ):
+        if lock.machine_wide:
+            # A test makes several nodes of one machine, each with a lock of its own.
+            check_apart(own, others)
         idle = measure_idle(meters, job["instruments"], job["idle_s"], scratch / "trace.bin")
         if not args.after:
             step_s = job.get("step_s", STEP_S)

@@ -7,7 +7,7 @@ import pytest
 
 from framewatt.base.errors import FramewattError
 from framewatt.host.machine import describe_machine
-from framewatt.runs.calibration import idle_here, measure_idle, same_meters
+from framewatt.runs.calibration import check_apart, idle_here, measure_idle, same_meters
 from framewatt.witness.window import others_at_rest
 
 OPTIONS = {"period_s": 0.01, "estimate_idle_w_per_core": 2.0, "estimate_busy_w_per_core": 2.0}
@@ -68,6 +68,13 @@ def test_nodes_with_other_meters_do_not_share_a_study() -> None:
     assert same_meters(rapl, [rapl, {**rapl, "node": "b"}]) == ["rapl"]
     with pytest.raises(FramewattError, match="found rapl on node a and estimate on node b; allowed: the same"):
         same_meters(rapl, [rapl, estimate])
+
+
+def test_two_names_of_one_machine_are_not_two_nodes() -> None:
+    a, b, c = ({"node": node, "machine": {"session": boot}} for node, boot in (("a", "1"), ("b", "1"), ("c", "2")))
+    check_apart(a, [a, c])
+    with pytest.raises(FramewattError, match="found that a and b are one machine; allowed: one alias each"):
+        check_apart(a, [a, c, b])
 
 
 def test_an_image_and_its_host_are_one_node(tmp_path: Path) -> None:

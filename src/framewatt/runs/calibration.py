@@ -81,6 +81,25 @@ def same_meters(own: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> 
     return list(own["meters"])
 
 
+def check_apart(own: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> None:
+    """Make sure that no two nodes are one machine, which would count as two.
+
+    Args:
+        own: a node's instruments.json.
+        others: those of all nodes.
+
+    Raises:
+        FramewattError: another node is the same boot of the same machine.
+    """
+    session = session_of(own["machine"])
+    for other in others:
+        if other.get("node") != own.get("node") and session_of(other["machine"]) == session:
+            raise FramewattError(
+                f"nodes: found that {own.get('node')} and {other.get('node')} are one machine; allowed: one alias "
+                "each, as they count as two machines; mend: leave one out of nodes"
+            )
+
+
 def idle_here(idle: Mapping[str, Any], node: str | None) -> dict[str, Any]:
     """The calibration that a run is corrected by, made sure to be of the run's node and session.
 
