@@ -31,8 +31,8 @@ def node_of(wildcards):
     """The node of a job: of its run's block, or the one in its path; what is not measured follows the first block."""
     if "place" in wildcards.keys():
         return node_at(wildcards.place)
-    block = wildcards.run.rpartition("/")[2] if "run" in wildcards.keys() else 1
-    return PLACEMENT.get(int(block), NOWHERE)
+    block = int(Path(wildcards.run).name) if "run" in wildcards.keys() else 1
+    return PLACEMENT.get(block, NOWHERE)
 
 
 def of_node(path):
