@@ -39,9 +39,11 @@ use rule calibrate as calibrate_session with:
     log:
         "logs/{study}/{place}calibrate_{session}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY if DUE.idle_session else []),
-        place=one_of([NOWHERE]),
-        session=one_of([DUE.session.removeprefix("idle_")]),
+        study=one_of(DUE_STUDY),
+        place=one_of(map(place, DUE.idle_session)),
+        session=one_of(
+            DUE.in_force[node].removeprefix("idle_") for node in DUE.idle_session
+        ),
 
 
 use rule calibrate as recalibrate with:

@@ -7,7 +7,7 @@ from framewatt.flow.setup import check_data
 from framewatt.flow.state import due_plans, failed_environments, outdated
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import host_packages, sources_of
-from framewatt.planning.placement import dealt, placement_of
+from framewatt.planning.placement import NOWHERE, dealt, placement_of
 from framewatt.planning.plan import plan_of
 from framewatt.planning.staleness import content_of
 from framewatt.host.machine import describe_machine, session_of
@@ -33,9 +33,12 @@ def placed():
 PLACEMENT = placed()
 
 
-def session_here():
-    """The present boot of this machine, which measures where there are no nodes."""
-    return session_of(describe_machine())
+def boot_of(node, idle):
+    """The present boot of a node, where an idle power is of another one."""
+    if node != NOWHERE:
+        return CLUSTER.boot_of(node, idle)
+    here = session_of(describe_machine())
+    return None if here == session_of(idle.get("machine") or {}) else here
 
 
 def measured_due():
@@ -51,7 +54,7 @@ def measured_due():
         results,
         RESOURCES,
         ASKED.again(STUDY.name),
-        session_here,
+        boot_of,
     )
 
 

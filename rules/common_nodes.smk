@@ -52,8 +52,8 @@ def corrected_by(wildcards):
     record = rules.calibrate.output.record.format(
         study=wildcards.study, place=place(node_of(wildcards))
     )
-    # Where there are nodes, each has the idle power of one boot, and a run in another is refused.
-    return str(Path(record).with_stem(DUE.session))
+    # What was booted anew has idle power of its own since; without, a run is refused.
+    return str(Path(record).with_stem(DUE.in_force.get(node_of(wildcards), "idle")))
 
 
 def planned_first(wildcards):

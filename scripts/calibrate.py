@@ -9,7 +9,7 @@ from framewatt.base.terminal import lasting
 from framewatt.characterisation.study import characterise_for_study
 from framewatt.host.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
-from framewatt.host.node import check_node
+from framewatt.host.node import booted_s, check_node
 from framewatt.planning.due import idle_after_sha256
 from framewatt.planning.jobs import STEP_S
 from framewatt.planning.placement import NOWHERE
@@ -43,7 +43,7 @@ def main() -> None:
     sha256 = job["job_sha256"]
     if args.after:
         sha256 = idle_after_sha256(sha256, results, read_json(args.after), node or NOWHERE)
-    of = {"node": node} if node else {}
+    of = {"node": node, "booted_s": booted_s()} if node else {}
     write_json(args.record, {**idle, **of, "job_sha256": sha256, "lock": lock.facts()})
     known = {name: domain["mean_power_w"] for name, domain in idle["domains"].items()}
     said = ", ".join(f"{name} {'unknown' if watts is None else f'{watts:.2f} W'}" for name, watts in known.items())

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from framewatt.flow.setup import without_roots
 from framewatt.frames.frames import runs_frame
 from framewatt.frames.occupancy import at_once_s, occupied, overlaps
 from framewatt.host import node
-from framewatt.planning.due import due_of
+from framewatt.planning.due import Boot, Due, due_of
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.placement import dealt, nodes_of, placement_of
 from framewatt.planning.plan import plan_of
@@ -72,8 +73,8 @@ def test_a_run_is_its_nodes_and_without_nodes_nothing_changes(tmp_path: Path) ->
     assert both.run(cell, 2) != placed(tmp_path, {1: "a", 2: "a"}).run(cell, 2)
 
 
-def due(hashes: JobHashes, results: Path, session: str | None = None):
-    return due_of(hashes, plan_of(hashes), results, results / "none", lambda rule, path: False, lambda: session)
+def due(hashes: JobHashes, results: Path, boot: Boot = lambda node, idle: None) -> Due:
+    return due_of(hashes, plan_of(hashes), results, results / "none", lambda rule, path: False, boot)
 
 
 def test_idle_power_is_due_node_by_node(tmp_path: Path) -> None:
@@ -88,15 +89,24 @@ def test_idle_power_is_due_node_by_node(tmp_path: Path) -> None:
     assert set(due(hashes, results).idle) == {"b"}
 
 
-def test_after_a_reboot_idle_power_of_the_new_session_is_due_in_a_file_of_its_own(tmp_path: Path) -> None:
-    hashes, results = placed(tmp_path, {}), tmp_path / "results"
-    write_json(results / "calibrate/idle.json", {"job_sha256": hashes.idle[""], "machine": {"session": "old"}})
-    same, booted = due(hashes, results, "old"), due(hashes, results, "new")
-    assert (same.session, same.idle_session, dict(same.idle)) == ("idle", None, {})
-    assert (booted.session, booted.idle_session, dict(booted.idle)) == ("idle_new", "not measured", {})
-    write_json(results / "calibrate/idle_new.json", {"job_sha256": hashes.idle[""], "machine": {"session": "new"}})
-    assert due(hashes, results, "new").idle_session is None
-    assert due(hashes, results, "new").session == "idle_new"
+def test_after_a_reboot_idle_power_of_the_new_boot_is_due_in_a_file_of_its_own(tmp_path: Path) -> None:
+    hashes, results = placed(tmp_path, {1: "a", 2: "b"}), tmp_path / "results"
+    both = Cluster(NAMES, {"a": Node(8, 0, 1_000_000), "b": Node(8, 0, 2_000_000)})
+    for alias, booted_s in (("a", 1_000_003), ("b", 1_000_000)):
+        record = {"job_sha256": hashes.idle[alias], "node": alias, "booted_s": booted_s}
+        write_json(results / f"calibrate/{alias}/idle.json", record)
+        write_json(results / f"calibrate/{alias}/idle_after.json", record)
+    found = due(hashes, results, both.boot_of)
+    assert dict(found.idle) == {}
+    assert dict(found.in_force) == {"a": "idle", "b": "idle_1e8480"}
+    assert dict(found.idle_session) == {"b": "not measured"}
+    # What was measured before stays; what is measured now has its own idle power, once.
+    write_json(results / "calibrate/b/idle_1e8480.json", {"job_sha256": hashes.idle["b"], "booted_s": 2_000_001})
+    assert due(hashes, results, both.boot_of).in_force == found.in_force
+    assert not due(hashes, results, both.boot_of).idle_session
+    # Where nobody knows of a boot, the run finds out.
+    assert Cluster(NAMES).boot_of("a", {"booted_s": 1}) is None
+    assert both.boot_of("a", {}) is None
 
 
 @pytest.mark.parametrize(
@@ -129,6 +139,10 @@ def test_what_cannot_be_a_node_is_refused(names: dict, found: str) -> None:
 )
 def test_what_slurm_says_of_a_node(gres: str, gpus: int) -> None:
     assert node_told(f"NodeName=alpha CPUAlloc=3 CPUEfctv=14 CPUTot=16 Gres={gres} GresDrain=N/A") == Node(16, gpus)
+    told = node_told("NodeName=alpha CPUTot=16 Gres=(null) BootTime=2026-11-26T04:56:56 SlurmdStartTime=None")
+    assert told is not None
+    assert datetime.fromtimestamp(told.booted_s or 0).isoformat() == "2026-11-26T04:56:56"
+    assert node_told("NodeName=alpha CPUTot=16 Gres=(null) BootTime=None") == Node(16, 0)
     assert node_told("Node gamma not found") is None
 
 

@@ -51,7 +51,7 @@ def test_a_calibration_of_this_session_is_taken() -> None:
         (
             {"machine": {"session": "another"}, "node": "a"},
             "a",
-            "snakemake --forcerun results/<study>/calibrate/a/idle.json",
+            "--forcerun results/<study>/calibrate/a/idle.json",
         ),
         ({"node": "b"}, "a", "found that of node b; allowed: that of node a"),
         ({}, "a", "found that of no node; allowed: that of node a"),

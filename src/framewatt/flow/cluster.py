@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
 from framewatt.base.errors import FramewattError
@@ -19,6 +20,8 @@ _FACTS = "FRAMEWATT_NODE_FACTS"
 """What is known of the nodes, as JSON: jobs are told what the call that plans them was, and do not ask again."""
 
 _ASKING_S = 30
+_SAME_BOOT_S = 120
+"""Times of one boot, which is now less the time since, may differ by as much as clocks are set."""
 _ALIAS = re.compile(r"[a-z][a-z0-9]{0,15}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -30,10 +33,12 @@ class Node:
     Attributes:
         processors: logical ones.
         gpus: how many.
+        booted_s: when it was booted, in seconds since 1970; None where that is not known.
     """
 
     processors: int
     gpus: int
+    booted_s: int | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,20 @@ class Cluster:
         if threads == "auto":
             return int(self._same("threads", lambda node: node.processors))
         return min((node.processors for node in self.known.values()), default=1)
+
+    def boot_of(self, node: str, idle: Mapping[str, Any]) -> str | None:
+        """A name of the present boot of a node, where an idle power is of another one; None where it is of this one.
+
+        It is None, too, where nobody knows when the node was booted; a run then finds it out, and refuses.
+
+        Args:
+            node: alias.
+            idle: the record, which tells when the node had been booted.
+        """
+        now, then = self.known[node].booted_s if node in self.known else None, idle.get("booted_s")
+        if now is None or not isinstance(then, int) or abs(now - then) <= _SAME_BOOT_S:
+            return None
+        return f"{now:x}"
 
     def _same(self, key: str, of: Callable[[Node], Any]) -> Any:
         """What all nodes have alike."""
@@ -218,7 +237,8 @@ def node_told(line: str) -> Node | None:
     # As gpu:2, gpu:a100:2 or gpu:a100:2(S:0-1), perhaps among others.
     told = [entry.split(":") for entry in re.sub(r"\([^)]*\)", "", gres[1] if gres else "").split(",")]
     gpus = [int(words[-1]) if words[-1].isdecimal() else 1 for words in told if words[0] == "gpu"]
-    return Node(int(processors[1]), sum(gpus))
+    booted = re.search(r"\bBootTime=(\d{4}-\d\d-\d\dT[\d:]+)", line)
+    return Node(int(processors[1]), sum(gpus), int(datetime.fromisoformat(booted[1]).timestamp()) if booted else None)
 
 
 def place(node: str) -> str:

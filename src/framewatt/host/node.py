@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import time
 from collections.abc import Mapping
 
 from framewatt.base.errors import FramewattError
@@ -45,6 +46,11 @@ def check_node(planned: str | None) -> None:
             f"node {planned}: found that this job runs on {here[0]}; allowed: {nodes[planned]}, on which this block "
             "was planned, and whose idle power corrects it; nothing is measured"
         )
+
+
+def booted_s() -> int:
+    """When this node was booted, in seconds since 1970."""
+    return round(time.time() - time.clock_gettime(time.CLOCK_BOOTTIME))
 
 
 def _names_here() -> list[str]:

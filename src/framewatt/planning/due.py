@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from framewatt.host.machine import session_of
 from framewatt.planning import jobs
 from framewatt.planning.blocks import Blocks, blocks_of
 from framewatt.planning.job_hash import job_sha256
@@ -55,6 +54,9 @@ _ASKED = "asked for"
 
 _Start = Mapping[str, str | None]
 
+Boot = Callable[[str, Mapping[str, Any]], str | None]
+"""Of a node and a record of its idle power: None where that is of the node's present boot, else a name of this one."""
+
 Asked = Callable[[str, str], bool]
 """Whether the user forced an artefact to be made again, by its rule and its path below results/<study>."""
 
@@ -66,8 +68,9 @@ class Due:
     Attributes:
         plan: None where it is not due.
         instruments, idle, idle_after: of the meters, and of idle power before and after the runs, by node.
-        session: name of the file of the idle power that the runs of this call are corrected by, without its ending.
-        idle_session: why that file is due, where the study's own idle power is of another session; else None.
+        in_force: name of the file of the idle power that the runs of this call are corrected by, without its ending, by
+            node that measures.
+        idle_session: why such a file is due, by node, where the study's own idle power is of another boot.
         weights: by model.
         exports, checks: by model or `<model>/<precision>`.
         parity: by model that is compared with the same one in another framework.
@@ -80,8 +83,8 @@ class Due:
     instruments: Mapping[str, str] = field(default_factory=dict)
     idle: Mapping[str, str] = field(default_factory=dict)
     idle_after: Mapping[str, str] = field(default_factory=dict)
-    session: str = IDLE
-    idle_session: str | None = None
+    in_force: Mapping[str, str] = field(default_factory=dict)
+    idle_session: Mapping[str, str] = field(default_factory=dict)
     weights: Mapping[str, str] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
@@ -116,7 +119,7 @@ def due_of(
     results: Path,
     resources: Path,
     asked: Asked,
-    session: Callable[[], str | None] = lambda: None,
+    boot: Boot = lambda node, idle: None,
 ) -> Due:
     """Find what is due in a study that measures.
 
@@ -126,8 +129,7 @@ def due_of(
         results: results/<study>.
         resources: the folder of data and environments.
         asked: what the user forced to be made again.
-        session: of the machine that the runs of this call take place on, see host.machine; None where that is not known
-            before they do, as on a cluster.
+        boot: the present boot of a node, where an idle power is of another one.
     """
     known = Runs(hashes, results, resources)
     stages = _stages(hashes, known, results, asked)
@@ -145,14 +147,18 @@ def due_of(
     blocks = blocks_of(hashes.study, results, runs)
     runs = blocks.within(runs, blocks.looks[-1:])
     measuring = {hashes.node_of(int(name.rpartition("/")[2])) for name in runs}
-    used = _idle_of_session(results, session) if NOWHERE in measuring and not idle else IDLE
+    in_force = {node: _in_force(results, node, boot) for node in measuring if node not in idle}
     return Due(
         plan=OTHER if plan_is_due(plan, results) else None,
         instruments=_of_nodes(hashes.instruments, "instruments", "instruments", results, asked),
         idle=idle,
         idle_after=_idle_after(hashes, plan, results, measuring),
-        session=used,
-        idle_session=None if used == IDLE else of_idle(results / "calibrate" / f"{used}.json", hashes.idle[NOWHERE]),
+        in_force=in_force,
+        idle_session={
+            node: reason
+            for node, name in in_force.items()
+            if name != IDLE and (reason := of_idle(calibration_of(results, node) / f"{name}.json", hashes.idle[node]))
+        },
         **stages,
         runs=runs,
         blocks=blocks,
@@ -199,16 +205,23 @@ def _idle_after(
     return found
 
 
-def _idle_of_session(results: Path, session: Callable[[], str | None]) -> str:
-    """Name of the file of the idle power of a session: a boot of this or another machine has its own.
+def _in_force(results: Path, node: str, boot: Boot) -> str:
+    """Name of the file of the idle power of a node's present boot: after another one, it has a file of its own.
 
     Args:
         results: results/<study>.
-        session: see due_of.
+        node: whose.
+        boot: see due_of.
     """
-    before = content_of(results / "calibrate" / f"{IDLE}.json") or {}
-    now = session()
-    return IDLE if now in (None, session_of(before.get("machine") or {})) else f"{IDLE}_{now}"
+    name, folder = IDLE, calibration_of(results, node)
+    for path in (folder / f"{IDLE}.json", *sorted(folder.glob(f"{IDLE}_[0-9a-f]*.json"))):
+        there = content_of(path) if path.stem != "idle_after" else None
+        if there is None:
+            continue
+        if (now := boot(node, there)) is None:
+            return path.stem
+        name = f"{IDLE}_{now}"
+    return name
 
 
 def _stages(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> dict[str, dict[str, str]]:

@@ -117,8 +117,8 @@ def idle_here(idle: Mapping[str, Any], node: str | None) -> dict[str, Any]:
         )
     if session_of(idle["machine"]) != session_of(describe_machine()):
         mend = (
-            "measure it anew, and the node's runs with it: snakemake --forcerun "
-            f"results/<study>/calibrate/{node}/idle.json"
+            "start snakemake again, which measures it first where Slurm knows when the node was booted; else "
+            f"--forcerun results/<study>/calibrate/{node}/idle.json measures it and the node's runs anew"
             if node
             else "start snakemake again on this machine, which measures its idle power first"
         )
