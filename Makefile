@@ -25,7 +25,7 @@ override TIMED := tests/meters tests/characterisation/test_told.py \
 override PARALLEL := --numprocesses 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo deploy test test-containers test-images test-thorough parity lint format docs preflight characterise bench coverage simulate soak scale images verify sign rebuild deposit merge compare fetch lock clean
+.PHONY: help setup demo deploy test test-containers test-images test-thorough test-slurm occupancy parity lint format docs preflight characterise bench coverage simulate soak scale images verify sign rebuild deposit merge compare fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -49,6 +49,13 @@ test-images: $(VENV)/ready-development ## run the smoke study too, in the images
 
 test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option, what BERT-base does
 	$(BIN)/python -m pytest $(PARALLEL) -m thorough tests
+
+test-slurm: $(VENV)/ready-development ## run a study on a Slurm of two nodes that it starts here (needs root, and Debian's slurmctld slurmd slurm-client munge)
+	$(BIN)/python -m pytest -m slurm tests/slurm
+
+occupancy: $(VENV)/ready ## when each node of a study measured, and that no two runs overlapped on one (RESULTS=results/x PICTURE=occupancy.svg)
+	$(call needed,RESULTS)
+	@$(SCRIPTS)/occupancy.py --results="$$RESULTS" --picture="$${PICTURE:-occupancy.svg}"
 
 parity: $(VENV)/ready-development ## hold own models to independent implementations (builds an environment of its own, 6 GB)
 	$(BIN)/snakemake --cores 1 resources/environments/locked/oracles/environment.json

@@ -41,6 +41,7 @@ def or_exit(find):
 or_exit(lambda: check_places(ROOT, CONTAINERS))
 SETUP = or_exit(lambda: load_setup(config, ROOT))
 STUDY, STUDIES, DATASETS = SETUP.study, SETUP.studies, SETUP.datasets
+CLUSTER = SETUP.cluster
 ORCHESTRATOR = "resources/images/orchestrator.sif"
 MODE = "container" if CONTAINERS else config["environment"]
 MEASURED = {
@@ -56,6 +57,8 @@ wildcard_constraints:
     mode="locked|host|container",
     environment="[a-z0-9]+(/[a-z0-9]+)?",
     model="[a-z0-9_-]+",
+    place="([a-z][a-z0-9]*/)?",
+    session="[0-9a-f]+",
     dataset="|".join(DATASETS.definitions),
     source="|".join(DATASETS.sources),
     figure="|".join(FIGURES),
@@ -122,13 +125,15 @@ def drawn_weights(wildcards):
 
 
 def idle_records(wildcards):
-    """Idle power before and after the runs; imported runs have none."""
+    """Idle power before and after the runs, node by node; imported runs have none."""
     if STUDIES[wildcards.study].imported:
         return []
-    return expand(
-        [rules.calibrate.output.record, rules.recalibrate.output.record],
-        study=wildcards.study,
-    )
+    before_and_after = rules.calibrate.output.record, rules.recalibrate.output.record
+    return [
+        path.format(study=wildcards.study, place=where)
+        for where in PLACES
+        for path in before_and_after
+    ]
 
 
 def source_files(wildcards):

@@ -7,7 +7,11 @@ from framewatt.flow.setup import check_data
 from framewatt.flow.state import due_plans, failed_environments, outdated
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import host_packages, sources_of
+from framewatt.planning.placement import NOWHERE, dealt, placement_of
 from framewatt.planning.plan import plan_of
+from framewatt.planning.staleness import content_of
+from framewatt.host.machine import describe_machine, session_of
+from framewatt.study.stopping_rule import most_blocks
 
 SETTINGS = settings_of(workflow)
 ASKED = Asked.of(SETTINGS)
@@ -18,15 +22,39 @@ RESULTS, RESOURCES = Path("results"), Path("resources")
 HOST = host_packages(MODE, config["host_python"]) if MAKES else None
 
 
+def placed():
+    """Which node measures which block; none where the study has no nodes."""
+    if STUDY.imported or not CLUSTER.aliases:
+        return {}
+    before = placement_of(content_of(RESULTS / STUDY.name / "plan" / "plan.json"))
+    return dealt(CLUSTER.aliases, most_blocks(STUDY.settings), before)
+
+
+PLACEMENT = placed()
+
+
+def boot_of(node, idle):
+    """The present boot of a node, where an idle power is of another one."""
+    if node != NOWHERE:
+        return CLUSTER.boot_of(node, idle)
+    here = session_of(describe_machine())
+    return None if here == session_of(idle.get("machine") or {}) else here
+
+
 def measured_due():
     """The hashes of a study that measures, and what is due of it; nothing of any other."""
     if STUDY.imported or not MAKES:
         return None, due.Due()
     check_data(STUDY, DATASETS)
-    hashes = JobHashes(STUDY, DATASETS, sources_of(STUDY, MODE, ROOT, HOST))
+    hashes = JobHashes(STUDY, DATASETS, sources_of(STUDY, MODE, ROOT, HOST), PLACEMENT)
     results = RESULTS / STUDY.name
     return hashes, due.due_of(
-        hashes, plan_of(hashes), results, RESOURCES, ASKED.again(STUDY.name)
+        hashes,
+        plan_of(hashes),
+        results,
+        RESOURCES,
+        ASKED.again(STUDY.name),
+        boot_of,
     )
 
 

@@ -13,12 +13,8 @@ from framewatt.flow.terminal import tidy_log
 from framewatt.host.lock import WAIT_VARIABLE, announce_study
 
 MEASURING = {
-    "calibrate",
-    "measure",
-    "profile_run",
-    "timeline",
-    "repeat_operators",
-    "recalibrate",
+    *("calibrate", "calibrate_session", "recalibrate"),
+    *("measure", "profile_run", "timeline", "repeat_operators"),
 }
 """Rules whose jobs take the machine's lock."""
 
@@ -96,7 +92,18 @@ onstart:
     planned = {job.rule.name for job in jobs}
     if "image" in planned:
         or_exit(lambda: check_hub(config["container_base"]))
-    if workflow.local_exec and planned & MEASURING:
+    if planned & MEASURING:
+        or_exit(lambda: CLUSTER.check_named(PLACEMENT.values()))
+    if not workflow.local_exec:
+        for job in jobs:
+            if job.rule.name in MEASURING:
+                told = job.resources.get("slurm_extra")
+                or_exit(
+                    lambda: CLUSTER.check_alone(
+                        job.rule.name, node_of(job.wildcards), told
+                    )
+                )
+    elif planned & MEASURING:
         claims = [(job.rule.name, job.resources.get("node")) for job in jobs]
         limit = workflow.global_resources.get("node")
         or_exit(lambda: check_node(limit, claims, MEASURING))

@@ -15,6 +15,8 @@ rule export:
         "../envs/orchestrator/environment.yaml"
     container:
         lambda wildcards: image(framework_of(wildcards))
+    resources:
+        **made_on_any(limits.EXPORT),
     params:
         job=job("export", "model"),
     message:

@@ -2,15 +2,18 @@ rule instruments:
     input:
         image=orchestrator_image,
     output:
-        record="results/{study}/calibrate/instruments.json",
+        record="results/{study}/calibrate/{place}instruments.json",
     log:
-        "logs/{study}/instruments.log",
+        "logs/{study}/{place}instruments.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY if DUE.instruments else []),
+        study=one_of(DUE_STUDY),
+        place=one_of(map(place, DUE.instruments)),
     conda:
         "../envs/orchestrator/environment.yaml"
+    resources:
+        **alone(limits.of_idle),
     params:
-        job=job("instruments"),
+        job=job("instruments", "place"),
     message:
         "looking for meters"
     shell:

@@ -3,7 +3,7 @@ rule measure:
     input:
         unpack(artefacts),
         plan=rules.plan.output.record,
-        idle=rules.calibrate.output.record,
+        idle=corrected_by,
     output:
         record="results/{study}/measure/{run}/run.json",
         power="results/{study}/measure/{run}/power.parquet",
@@ -19,6 +19,7 @@ rule measure:
     container:
         lambda wildcards: image(engine_of(wildcards))
     resources:
+        **alone(limits.of_run),
         node=1000,
         # Numbers: Snakemake's defaults are expressions, which would take a third of a dry run of 10,000 runs.
         mem_mb=8000,

@@ -2,8 +2,8 @@
 rule timeline:
     input:
         unpack(recorded_from),
-        idle=rules.calibrate.output.record,
-        after=rules.recalibrate.output.record,
+        idle=corrected_by,
+        after=of_node(rules.recalibrate.output.record),
     output:
         folder=directory("results/{study}/timelines/{cell}"),
     log:
@@ -16,6 +16,7 @@ rule timeline:
     container:
         lambda wildcards: image(recorded_engine(wildcards))
     resources:
+        **alone(limits.of_two_passes),
         node=1000,
         mem_mb=8000,
         disk_mb=1000,
@@ -33,7 +34,7 @@ rule timeline:
 rule repeat_operators:
     input:
         unpack(recorded_from),
-        idle=rules.calibrate.output.record,
+        idle=corrected_by,
         timeline=rules.timeline.output.folder,
     output:
         folder=directory("results/{study}/repeated/{cell}"),
@@ -47,6 +48,7 @@ rule repeat_operators:
     container:
         lambda wildcards: image(recorded_engine(wildcards))
     resources:
+        **alone(limits.of_two_passes),
         node=1000,
         mem_mb=8000,
         disk_mb=1000,

@@ -14,6 +14,7 @@ rule plan:
     params:
         mode=MODE,
         host=HOST,
+        placement=PLACEMENT,
     message:
         "planning the study"
     script:

@@ -2,7 +2,7 @@
 rule profile_run:
     input:
         unpack(profiled_from),
-        after=rules.recalibrate.output.record,
+        after=of_node(rules.recalibrate.output.record),
     output:
         folder=directory("results/{study}/profiled/{cell}"),
     log:
@@ -15,6 +15,7 @@ rule profile_run:
     container:
         lambda wildcards: image(profiled_engine(wildcards))
     resources:
+        **alone(limits.of_two_passes),
         node=1000,
         mem_mb=8000,
         disk_mb=1000,

@@ -5,7 +5,7 @@ rule train:
         environment=framework_environment,
         code=model_code,
         # Nothing is trained for a study whose meters are not there.
-        instruments=rules.instruments.output.record,
+        instruments=of_nodes(rules.instruments.output.record),
     output:
         folder=directory("results/{study}/train/{model}"),
     log:
@@ -17,6 +17,8 @@ rule train:
         "../envs/orchestrator/environment.yaml"
     container:
         lambda wildcards: image(framework_of(wildcards))
+    resources:
+        **made_on_any(limits.TRAINING),
     params:
         job=job("train", "model"),
     message:

@@ -13,6 +13,7 @@ from framewatt.planning.due import due_of, plan_is_due
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import sources_of
 from framewatt.planning.missing import missing_of
+from framewatt.planning.placement import placement_of
 from framewatt.planning.plan import plan_of
 from framewatt.planning.planned import records_of
 from framewatt.planning.staleness import MADE_OF_OTHER
@@ -29,7 +30,7 @@ def main() -> None:
     if plan["source"] == "measure":
         setup = load_setup(snakemake.config, ROOT)
         sources = sources_of(setup.study, snakemake.params.mode, ROOT, snakemake.params.host)
-        hashes = JobHashes(setup.study, setup.datasets, sources)
+        hashes = JobHashes(setup.study, setup.datasets, sources, placement_of(read_json(Path(snakemake.input.plan))))
         results = Path(snakemake.input.plan).parents[1]
         now = plan_of(hashes)
         if plan_is_due(now, results):

@@ -6,6 +6,7 @@ from framewatt.base.files import write_json
 from framewatt.flow.setup import require_device
 from framewatt.host.governor import governor
 from framewatt.host.machine import describe_machine
+from framewatt.host.node import check_node
 from framewatt.meters import METERS, availability, select_meters
 from framewatt.preflight import check_machine, objections
 
@@ -17,6 +18,7 @@ def main() -> None:
     """
     args = arguments(__doc__, "job", "record")
     options, preflight = args.job["instruments"], args.job["preflight"]
+    check_node(args.job.get("node"))
     require_device(args.job["device"])
     chosen = select_meters(options)
     with governor(preflight["set_governor"]):
@@ -26,6 +28,7 @@ def main() -> None:
     known = availability(METERS, options)
     record = {
         "job_sha256": args.job["job_sha256"],
+        **{name: args.job[name] for name in ("node",) if name in args.job},
         "meters": chosen,
         "available": {name: {"available": available, "reason": reason} for name, (available, reason) in known.items()},
         "machine": describe_machine(),

@@ -6,6 +6,7 @@ from framewatt.base.identity import code_identity
 from framewatt.base.terminal import lasting
 from framewatt.host.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
+from framewatt.host.node import check_node
 from framewatt.planning.job_hash import idle_domains_sha256
 from framewatt.runs.calibration import idle_here
 from framewatt.runs.job import run_job
@@ -22,6 +23,7 @@ def main() -> None:
         *("job", "data", "data-record", "environment", "model", "check", "plan", "idle"),
         *("record", "power", "events", "log"),
     )
+    check_node(args.job.get("node"))
     plan = read_json(args.plan)
     start = starting_point(args.model, args.check)
     cell_id, repetition = args.job["cell_id"], args.job["repetition"]
@@ -36,7 +38,7 @@ def main() -> None:
         machine_lock(args.job["study"], wait=may_wait()) as lock,
         governor(args.job["preflight"]["set_governor"], keep=lock.files),
     ):
-        idle = idle_here(read_json(args.idle), args.job["instruments"], args.idle.parent)
+        idle = idle_here(read_json(args.idle), args.job.get("node"))
         identity["idle_sha256"] = idle_domains_sha256(idle)
         job = run_job(
             args.job, position=position, data=str(args.data), identity=identity, meters=idle["meters"], **start

@@ -19,7 +19,8 @@ def main() -> None:
     setup = load_setup(snakemake.config, ROOT)
     study = setup.studies[snakemake.wildcards.study]
     if not study.imported:
-        study = JobHashes(study, setup.datasets, sources_of(study, snakemake.params.mode, ROOT, snakemake.params.host))
+        sources = sources_of(study, snakemake.params.mode, ROOT, snakemake.params.host)
+        study = JobHashes(study, setup.datasets, sources, snakemake.params.placement)
     plan = plan_of(study)
     if plan["source"] == "measure":
         note_change(Path(snakemake.output.record).parents[1], plan)

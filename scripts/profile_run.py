@@ -3,6 +3,7 @@
 from framewatt.base.cli import arguments, run
 from framewatt.base.files import read_json
 from framewatt.host.lock import machine_lock, may_wait
+from framewatt.host.node import check_node
 from framewatt.prepare.stage import run_stage
 from framewatt.runs.profiling import PLAIN, PROFILED, RECORD
 from framewatt.runs.starting_point import starting_point
@@ -11,6 +12,7 @@ from framewatt.runs.starting_point import starting_point
 def main() -> None:
     """Run in the framework's environment, beside nothing that is measured."""
     args = arguments(__doc__, "job", "data", "environment", "model", "check", "folder", "log")
+    check_node(args.job.get("node"))
     start = starting_point(args.model, args.check)
     job = {**args.job, "data": str(args.data), "artefact": start["artefact"], "missing": start["missing"]}
     with machine_lock(job["study"], wait=may_wait()):

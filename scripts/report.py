@@ -22,14 +22,16 @@ from framewatt.tables.profiles import profile_tables
 
 def main() -> None:
     """Gather what the page is made of, and build it."""
-    # Imported runs have none.
+    # Before and after the runs, node by node; imported runs have none.
     idle = [read_json(Path(path)) for path in snakemake.input.idle]
+    pairs = zip(idle[::2], idle[1::2], strict=True)
     stopping = snakemake.input.stopping
     material = Material(
         plan=plan_until(read_json(Path(snakemake.input.plan)), stopping),
         records=list(planned_runs(snakemake.input.plan, snakemake.input.records).values()),
         idle=idle[0] if idle else {},
         idle_after=idle[1] if idle else {},
+        nodes={before["node"]: (before, after) for before, after in pairs if "node" in before},
         # train/<model>/train.json, export/<model>/check/check.json
         models=[{"model": Path(path).name, **read_json(Path(path) / "train.json")} for path in snakemake.input.models],
         exports=[

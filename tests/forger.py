@@ -105,7 +105,7 @@ class Forger:
             if self.run(entry["cell"], entry["repetition"]).is_dir():
                 self.record(entry["cell"], put("job_sha256", entry["job_sha256"]), entry["repetition"])
         for path in self.results.glob("calibrate/idle*.json"):
-            self.json(path, put("job_sha256", hashes.idle))
+            self.json(path, put("job_sha256", hashes.idle[""]))
         for name, digest in hashes.weights.items():
             self.json(self.results / "train" / name / "train.json", put("job_sha256", digest))
 

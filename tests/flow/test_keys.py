@@ -183,7 +183,7 @@ def made(hashes: JobHashes) -> dict[str, dict[str, str]]:
     """The hash of everything that a study makes, by the page's columns."""
     runs = {f"{run.cell.id}/{run.repetition}": hashes.run(run.cell, run.repetition) for run in hashes.study.runs()}
     return {
-        "idle power": {"idle": hashes.idle},
+        "idle power": {"idle": hashes.idle[""]},
         "weights": hashes.weights,
         "exports": hashes.exports | {f"check of {name}": sha for name, sha in hashes.checks.items()},
         "training runs": {name: sha for name, sha in runs.items() if name.startswith("train-")},

@@ -52,7 +52,7 @@ def test_a_job_carries_the_hash_of_what_it_makes(jobs: StudyJobs, measured: Meas
     assert json.loads(jobs.export(INT8))["options"] == {"precision": "int8_static"}
     assert json.loads(jobs.check(INT8))["job_sha256"] == hashes.checks[INT8]
     assert "options" not in json.loads(jobs.export("resnet50-digits-torch"))
-    assert json.loads(jobs.idle())["job_sha256"] == hashes.idle
+    assert json.loads(jobs.idle())["job_sha256"] == hashes.idle[""]
 
 
 def test_a_run_that_failed_is_the_next_attempt_of_the_same_job(

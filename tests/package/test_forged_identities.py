@@ -19,6 +19,8 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     "code called another": (of_json("identity.json", "code.sha256", "0" * 64), "identity.json: code: it says 000"),
     "another machine in a record": (of_record("machine.cpu_model", "a better one"), "machine.cpu_model"),
     "another boot in a record": (of_record("machine.session", "f" * 16), "no idle baseline of the machine"),
+    "a node in a record": (of_record("node", "a"), "node: found 'a', of which the package has no"),
+    "a node of idle power": (of_json(IDLE, "node", "a"), "idle.json: node: it says 'a'"),
     "less idle power": (of_json(IDLE, "domains.cpu:package-0.mean_power_w", 0.1), "energy_idle_j"),
     "a steadier idle power": (
         of_json(IDLE, "domains.cpu:package-0.spreads.0.sd_power_w", 1e-6),

@@ -22,6 +22,7 @@ from framewatt.base.identity import code_identity
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.trace import Trace
 from framewatt.planning.due import idle_after_sha256
+from framewatt.planning.placement import NOWHERE
 from framewatt.planning.plan import plan_of
 from framewatt.runs import records
 from framewatt.study.study import Run
@@ -143,9 +144,9 @@ def grow(root: Path, name: str, runs: int, readings: int = READINGS) -> Path:
     data = read_json(root / "resources" / "data" / "digits.json")
     write_json(results / "plan" / "plan.json", plan)
     write_json(root / "resources/environments/locked/torch/environment.json", played_runs.environment())
-    idle = played_runs.calibrate(results, ["rapl"], hashes.idle)
+    idle = played_runs.calibrate(results, ["rapl"], hashes.idle[NOWHERE])
     instruments = results / "calibrate" / "instruments.json"
-    write_json(instruments, {**read_json(instruments), "job_sha256": hashes.instruments})
+    write_json(instruments, {**read_json(instruments), "job_sha256": hashes.instruments[NOWHERE]})
     weights = {**played_runs.trained(), "job_sha256": hashes.weights[MODEL], "made_of": {"data": data["sha256"]}}
     write_json(results / "train" / MODEL / "train.json", weights)
     code = code_identity(root)
@@ -159,5 +160,5 @@ def grow(root: Path, name: str, runs: int, readings: int = READINGS) -> Path:
                 hashes, run, results, idle, code, lambda began, one: readings_of(readings, began, one), data["sha256"]
             )
     after = results / "calibrate" / "idle_after.json"
-    write_json(after, {**read_json(after), "job_sha256": idle_after_sha256(hashes.idle, results, plan)})
+    write_json(after, {**read_json(after), "job_sha256": idle_after_sha256(hashes.idle[NOWHERE], results, plan)})
     return results

@@ -1,12 +1,13 @@
 """Idle power, and whose it is."""
 
-import json
+import re
 from pathlib import Path
 
 import pytest
 
+from framewatt.base.errors import FramewattError
 from framewatt.host.machine import describe_machine
-from framewatt.runs.calibration import idle_here, measure_idle
+from framewatt.runs.calibration import check_apart, idle_here, measure_idle, same_meters
 from framewatt.witness.window import others_at_rest
 
 OPTIONS = {"period_s": 0.01, "estimate_idle_w_per_core": 2.0, "estimate_busy_w_per_core": 2.0}
@@ -35,23 +36,45 @@ def test_idle_power_has_a_witness_to_whom_whoever_measures_is_no_other(tmp_path:
     assert others_at_rest(idle) == witness["others_cpu_s"] / idle["duration_s"]
 
 
-def test_a_calibration_of_this_node_is_taken(tmp_path: Path) -> None:
-    idle = {"job_sha256": "a", "machine": describe_machine(), "meters": [], "idle_s": 1, "domains": {}}
-    assert idle_here(idle, OPTIONS, tmp_path) == idle
-    assert not list(tmp_path.iterdir())
+IDLE = {"job_sha256": "a", "machine": describe_machine(), "meters": [], "idle_s": 1, "domains": {}}
 
 
-def test_another_node_is_measured_once(tmp_path: Path) -> None:
-    about = {"machine": {"session": "another"}, "meters": ["estimate"], "idle_s": 0.3, "domains": {}}
-    elsewhere = {"job_sha256": "a", **about}
-    here = idle_here(elsewhere, OPTIONS, tmp_path)
-    assert here["machine"]["session"] == describe_machine()["session"]
-    assert here["domains"]["cpu:estimate"]["mean_power_w"] > 0
-    (kept,) = tmp_path.iterdir()
-    assert kept.name == f"idle_{here['machine']['session']}.json"
-    kept.write_text(json.dumps({**here, "idle_s": 99}))
-    assert idle_here(elsewhere, OPTIONS, tmp_path)["idle_s"] == 99
-    assert idle_here({**elsewhere, "job_sha256": "b"}, OPTIONS, tmp_path)["idle_s"] == 0.3
+def test_a_calibration_of_this_session_is_taken() -> None:
+    assert idle_here(IDLE, None) == IDLE
+    assert idle_here({**IDLE, "node": "a"}, "a") == {**IDLE, "node": "a"}
+
+
+@pytest.mark.parametrize(
+    ("idle", "node", "told"),
+    [
+        ({"machine": {"session": "another"}}, None, "start snakemake again on this machine"),
+        (
+            {"machine": {"session": "another"}, "node": "a"},
+            "a",
+            "--forcerun results/<study>/calibrate/a/idle.json",
+        ),
+        ({"node": "b"}, "a", "found that of node b; allowed: that of node a"),
+        ({}, "a", "found that of no node; allowed: that of node a"),
+        ({"node": "b"}, None, "found that of node b; allowed: that of no node"),
+    ],
+)
+def test_a_run_is_never_corrected_by_the_idle_power_of_another(idle: dict, node: str | None, told: str) -> None:
+    with pytest.raises(FramewattError, match=re.escape(told)):
+        idle_here({**IDLE, **idle}, node)
+
+
+def test_nodes_with_other_meters_do_not_share_a_study() -> None:
+    rapl, estimate = {"meters": ["rapl"], "node": "a"}, {"meters": ["estimate"], "node": "b"}
+    assert same_meters(rapl, [rapl, {**rapl, "node": "b"}]) == ["rapl"]
+    with pytest.raises(FramewattError, match="found rapl on node a and estimate on node b; allowed: the same"):
+        same_meters(rapl, [rapl, estimate])
+
+
+def test_two_names_of_one_machine_are_not_two_nodes() -> None:
+    a, b, c = ({"node": node, "machine": {"session": boot}} for node, boot in (("a", "1"), ("b", "1"), ("c", "2")))
+    check_apart(a, [a, c])
+    with pytest.raises(FramewattError, match="found that a and b are one machine; allowed: one alias each"):
+        check_apart(a, [a, c, b])
 
 
 def test_an_image_and_its_host_are_one_node(tmp_path: Path) -> None:

@@ -119,6 +119,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     study = study_of(asked, taken(asked, [image]), ("cpu",))
     (made.root / "deploy" / "model.yaml").write_text(yaml.safe_dump(study))
     program(made.root / "programs" / "apptainer", "echo apptainer version 1.3")
+    program(made.root / "programs" / "scontrol", 'echo "NodeName=$5 CPUTot=8 Gres=(null)"')
     return made
 
 

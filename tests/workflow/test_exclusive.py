@@ -7,6 +7,9 @@ import pytest
 import stand_ins
 from checkout import Checkout
 
+from framewatt.base.files import read_json, write_json
+from framewatt.host.machine import describe_machine
+from framewatt.planning.job_hash import idle_domains_sha256
 from framewatt.runs.records import read_run
 
 STUDY = {
@@ -62,3 +65,19 @@ def test_with_two_jobs_at_once_no_two_measurements_overlap(checkout: Checkout) -
         for windows in (list(record["windows"].values()) for record in records)
     )
     assert all(end < start for (_, end), (start, _) in itertools.pairwise(spans))
+
+
+def test_after_a_reboot_the_idle_power_of_the_new_session_is_measured_before_the_first_run(checkout: Checkout) -> None:
+    results = checkout.root / "results/exclusive"
+    idle = read_json(results / "calibrate/idle.json")
+    write_json(results / "calibrate/idle.json", {**idle, "machine": {**idle["machine"], "session": "0123456789abcdef"}})
+    lost, *kept = sorted(results.glob("measure/*/*/run.json"))
+    lost.unlink()
+    answer = checkout.snakemake("--", "results/exclusive/calibrate/idle_after.json", config=CONFIG)
+    assert answer.code == 0, answer.text
+    assert answer.lines("due: 1 of 4 runs are due: 1 not measured"), answer.text
+    here = read_json(results / f"calibrate/idle_{describe_machine()['session']}.json")
+    assert read_run(lost)["identity"]["idle_sha256"] == idle_domains_sha256(here)
+    assert {read_run(path)["identity"]["idle_sha256"] for path in kept} == {idle_domains_sha256(idle)}
+    # What is measured is kept: a further call has nothing to do.
+    assert not checkout.snakemake("--", "results/exclusive/calibrate/idle_after.json", config=CONFIG).lines("due: ")

@@ -21,20 +21,20 @@ _TYPES: dict[str, Callable[[str], Any]] = {
 _OF_A_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """Of a full disk, a used-up quota, and a disk that is mounted read-only."""
 
+_SEVERAL = ("others",)
 _OPTIONAL = ("model", "check", "body", "after", "reference")
 
 
 def arguments(description: str | None, *names: str) -> argparse.Namespace:
     """Parse named arguments, which are paths unless `_TYPES` says otherwise.
 
-    Those in `_OPTIONAL` may be empty, which is None.
+    Those in `_OPTIONAL` may be empty, which is None; those in `_SEVERAL` are lists.
     """
     parser = argparse.ArgumentParser(description=description)
     for name in names:
         optional = name in _OPTIONAL
-        parser.add_argument(
-            f"--{name}", type=_TYPES.get(name, _path), required=not optional, nargs="?" if optional else None
-        )
+        nargs = "*" if name in _SEVERAL else "?" if optional else None
+        parser.add_argument(f"--{name}", type=_TYPES.get(name, _path), required=not optional, nargs=nargs)
     return parser.parse_args()
 
 

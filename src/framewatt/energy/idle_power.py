@@ -81,6 +81,16 @@ def idle_uncertainty_w(idle: Mapping[str, Any], duration_s: float) -> float | No
     return float(np.hypot(wandering_w, of_mean_w))
 
 
+def drifts_w(calibrations: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """The drift of every node's idle power, by node; that of a study without nodes is of the node "".
+
+    Args:
+        calibrations: idle.json and idle_after.json of each node, in this order.
+    """
+    pairs = zip(calibrations[::2], calibrations[1::2], strict=True)
+    return {str(before.get("node", "")): drift_w(before, after) for before, after in pairs}
+
+
 def drift_w(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, float]:
     """Standard uncertainty of idle power from its drift during a study, in watts by domain.
 

@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ from framewatt.base.paths import usable
 from framewatt.base.validation import load_yaml, validate
 from framewatt.datasets.catalogue import Catalogue, load_catalogue
 from framewatt.datasets.options import check_options
+from framewatt.flow.cluster import Cluster, cluster_of
 from framewatt.flow.owner import check_owner
 from framewatt.host.machine import usable_processors
 from framewatt.imports.file_study import is_file_study, load_file_study
 from framewatt.imports.merged_study import is_merged_study, load_merged_study
 from framewatt.meters.nvml import Nvml
 from framewatt.planning.jobs import AnyStudy
+from framewatt.planning.staleness import content_of
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.study import Study, load_study
 from framewatt.workloads import registered_models
@@ -35,11 +37,13 @@ class Setup:
         study: the study that the configuration names.
         studies: by name, that study and every study of files whose root the configuration gives.
         datasets: the defined data sets.
+        cluster: the nodes that measure.
     """
 
     study: AnyStudy
     studies: Mapping[str, AnyStudy]
     datasets: Catalogue
+    cluster: Cluster = field(default_factory=Cluster)
 
 
 def load_setup(config: dict[str, Any], root: Path) -> Setup:
@@ -58,6 +62,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     schema = load_yaml(schemas / "study.schema.yaml")
     path = study_path(config["study"])
     content = load_yaml(path)
+    cluster = cluster_of(config["nodes"], content_of(RESULTS / str(content.get("study")) / "plan" / "plan.json"))
     study: AnyStudy
     if is_merged_study(content):
         study = load_merged_study(path, content, schema, RESULTS / str(content.get("study")))
@@ -69,13 +74,20 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     else:
         known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
         wanted = config["device"] or content.get("device", "cpu")
-        study = load_study(path, content, schema, known, resolve_device(wanted), usable_processors())
+        study = load_study(path, content, schema, known, *_there(cluster, wanted, content.get("threads", "auto")))
         datasets = datasets.with_own(study.own.values())
         for cell in study.cells:
             datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
     check_owner(path, study.name, RESULTS / study.name, STUDIES)
     others = _studies_with_root(config, schema, but=path)
-    return Setup(study, {**others, study.name: study}, datasets)
+    return Setup(study, {**others, study.name: study}, datasets, cluster)
+
+
+def _there(cluster: Cluster, device: str, threads: object) -> tuple[str, int]:
+    """The device, and how many processors a process may use, where the study is measured: here, or on its nodes."""
+    if cluster.aliases:
+        return cluster.device(device), cluster.processors(threads)
+    return resolve_device(device), usable_processors()
 
 
 def check_data(study: Study, datasets: Catalogue) -> None:
@@ -90,9 +102,10 @@ def check_data(study: Study, datasets: Catalogue) -> None:
 
 
 def without_roots(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration without the paths of studies' files and data sets, which are private."""
+    """The configuration without what is private: paths of studies' files and data sets, and names of nodes."""
     private = ("published_", "data_")
-    return {key: "<folder>" if key.startswith(private) and value else value for key, value in config.items()}
+    told = {key: "<folder>" if key.startswith(private) and value else value for key, value in config.items()}
+    return told | ({"nodes": dict.fromkeys(told["nodes"], "<node>")} if told.get("nodes") else {})
 
 
 def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but: Path) -> dict[str, AnyStudy]:

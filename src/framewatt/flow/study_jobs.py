@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from framewatt.flow.cluster import node_at
 from framewatt.flow.measured import Measured
 from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.placement import NOWHERE
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
@@ -33,13 +35,15 @@ class StudyJobs:
         self._measured, self._hashes, self._results = measured, hashes, results
         self._study = measured.study
 
-    def instruments(self) -> str:
-        """Finding the meters."""
-        return _argument(jobs.instruments_job(self._study), self._hashes.instruments)
+    def instruments(self, place: str = NOWHERE) -> str:
+        """Finding the meters of a node, named as in paths (flow.cluster.place)."""
+        node = node_at(place)
+        return _argument(jobs.instruments_job(self._study, node), self._hashes.instruments[node])
 
-    def idle(self) -> str:
-        """Measuring idle power, before the runs or after them."""
-        return _argument(jobs.idle_job(self._study), self._hashes.idle)
+    def idle(self, place: str = NOWHERE) -> str:
+        """Measuring idle power of a node, before the runs or after them."""
+        node = node_at(place)
+        return _argument(jobs.idle_job(self._study, node), self._hashes.idle[node])
 
     def train(self, model: str) -> str:
         """Making the weights of a model."""
@@ -76,7 +80,9 @@ class StudyJobs:
         """Measuring a run, `<cell>/<repetition>`."""
         planned = self._measured.runs[run]
         return self._due(
-            lambda attempt: jobs.measure_job(self._study, planned.cell, planned.repetition, attempt),
+            lambda attempt: jobs.measure_job(
+                self._study, planned.cell, planned.repetition, attempt, self._hashes.node_of(planned.repetition)
+            ),
             Path("measure", run, "run.json"),
             self._hashes.run(planned.cell, planned.repetition),
         )
@@ -84,7 +90,9 @@ class StudyJobs:
     def profile(self, cell: str) -> str:
         """Profiling a cell."""
         return self._due(
-            lambda attempt: jobs.profile_job(self._study, self._measured.profiled[cell], attempt),
+            lambda attempt: jobs.profile_job(
+                self._study, self._measured.profiled[cell], attempt, self._hashes.node_of(1)
+            ),
             Path("profiled", cell, PROFILE_RECORD),
             self._hashes.profiles[cell],
         )
@@ -92,7 +100,9 @@ class StudyJobs:
     def timeline(self, cell: str) -> str:
         """Recording a cell's timeline."""
         return self._due(
-            lambda attempt: jobs.timeline_job(self._study, self._measured.timelines[cell], attempt),
+            lambda attempt: jobs.timeline_job(
+                self._study, self._measured.timelines[cell], attempt, self._hashes.node_of(1)
+            ),
             Path("timelines", cell, TIMELINE_RECORD),
             self._hashes.timelines[cell],
         )
@@ -100,7 +110,9 @@ class StudyJobs:
     def repeated(self, cell: str) -> str:
         """Repeating a cell's operators alone."""
         return self._due(
-            lambda attempt: jobs.repeated_job(self._study, self._measured.timelines[cell], attempt),
+            lambda attempt: jobs.repeated_job(
+                self._study, self._measured.timelines[cell], attempt, self._hashes.node_of(1)
+            ),
             Path("repeated", cell, REPEATED_RECORD),
             self._hashes.repeated[cell],
         )

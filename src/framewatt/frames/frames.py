@@ -10,7 +10,7 @@ import pandas as pd
 from framewatt.energy.telemetry import telemetry
 from framewatt.frames.columns import HEAD, epochs_columns, metrics_of, runs_columns
 from framewatt.frames.totals import COUNT, TOTAL, domains_of
-from framewatt.host.machine import machine_of, session_of, sessions_told
+from framewatt.host.machine import measured_by, session_of, sessions_told
 from framewatt.runs.clocks import steps_between
 from framewatt.tasks.quality import values_of
 from framewatt.witness.columns import witness_columns
@@ -21,14 +21,14 @@ _DRIFT_SINCE = 3
 
 def runs_frame(
     records: Iterable[Mapping[str, Any]],
-    idle_drift_w: Mapping[str, float] = MappingProxyType({}),
+    idle_drift_w: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     unused_gpus: str = COUNT,
 ) -> pd.DataFrame:
     """The runs frame, in measured order.
 
     Args:
         records: run records, schema-checked.
-        idle_drift_w: by domain, see idle_power.drift_w: known only after the last run, so no record has it.
+        idle_drift_w: by node and domain, see idle_power.drifts_w: known only after the last run, so no record has it.
         unused_gpus: the study's setting, see totals.domains_of.
     """
     records = [with_drift(record, idle_drift_w) for record in records]
@@ -42,7 +42,7 @@ def runs_frame(
 
 def epochs_frame(
     records: Iterable[Mapping[str, Any]],
-    idle_drift_w: Mapping[str, float] = MappingProxyType({}),
+    idle_drift_w: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     unused_gpus: str = COUNT,
 ) -> pd.DataFrame:
     """The epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
@@ -52,8 +52,9 @@ def epochs_frame(
     return _frame(rows, epochs_columns(_factors(records), metrics_of(records)))
 
 
-def with_drift(record: Mapping[str, Any], idle_drift_w: Mapping[str, float]) -> Mapping[str, Any]:
-    """A record whose net energies get the uncertainty of idle power's drift over the whole study."""
+def with_drift(record: Mapping[str, Any], drifts_w: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
+    """A record whose net energies get the uncertainty of its node's idle power's drift over the whole study."""
+    idle_drift_w = drifts_w.get(record.get("node", ""), {})
     if not idle_drift_w or record["schema_version"] < _DRIFT_SINCE:
         return record
 
@@ -90,7 +91,7 @@ def _head(record: Mapping[str, Any]) -> dict[str, Any]:
 def _placed(rows: list[dict[str, Any]], record: Mapping[str, Any], told: bool) -> list[dict[str, Any]]:
     """Rows of a run with its PLACES; the session only if the study has records that tell theirs (`told`)."""
     machine = record["machine"] or {}
-    place = {"machine": machine_of(machine), "session": session_of(machine) if told else None}
+    place = {"machine": measured_by(machine, record.get("node")), "session": session_of(machine) if told else None}
     return [place | row for row in rows]
 
 

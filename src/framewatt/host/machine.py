@@ -1,8 +1,8 @@
 """Describes this machine: hardware, operating system, and in which session it runs.
 
 A machine is its hardware, a session is one boot of it: a reboot is another session of the same machine. Nothing here
-names the owner: no host name, user, serial number or address. So two nodes of like hardware are one machine in records;
-their sessions differ.
+names the owner: no host name, user, serial number or address. So two machines of like hardware are one in records,
+whose sessions differ; nodes of a cluster are told apart by their aliases (measured_by).
 """
 
 import hashlib
@@ -78,6 +78,19 @@ def machine_of(machine: Mapping[str, Any]) -> str | None:
         "gpus": sorted(([gpu.get("name"), _installed_gib(gpu.get("memory_b"))] for gpu in _gpus_of(machine)), key=str),
     }
     return _digest(hardware) if any(value not in (None, []) for value in hardware.values()) else None
+
+
+def measured_by(machine: Mapping[str, Any], node: str | None) -> str | None:
+    """The machine as a factor of the statistics: its identity, and of a cluster's node its alias, too.
+
+    Nodes of like hardware are several machines: each has its own silicon and cooling. None where nothing is known.
+
+    Args:
+        machine: see describe_machine.
+        node: its alias; None where the study has no nodes.
+    """
+    known = machine_of(machine)
+    return f"{known}-{node}" if known and node else known
 
 
 def session_of(machine: Mapping[str, Any]) -> str | None:

@@ -7,7 +7,7 @@ due is decided here, by content: an artefact that does not carry the hash of the
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from framewatt.planning import jobs
 from framewatt.planning.blocks import Blocks, blocks_of
 from framewatt.planning.job_hash import job_sha256
 from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.placement import NOWHERE, calibration_of
 from framewatt.planning.staleness import (
     NOT_MADE,
     NOT_MEASURED,
@@ -40,6 +41,7 @@ RULES = (
     "plan",
     "instruments",
     "calibrate",
+    "calibrate_session",
     "recalibrate",
     "train",
     "export",
@@ -56,12 +58,18 @@ RULES = (
 )
 """The rules whose jobs are in Snakemake's graph only if they are due; such a job always runs."""
 
+IDLE = "idle"
+"""Name of the file of a node's idle power before the runs, without its ending."""
+
 _ASKED = "asked for"
 
 _NAMED = 5
 """Of more that is made again for one reason, the others are counted."""
 
 _Start = Mapping[str, str | None]
+
+Boot = Callable[[str, Mapping[str, Any]], str | None]
+"""Of a node and a record of its idle power: None where that is of the node's present boot, else a name of this one."""
 
 Asked = Callable[[str, str], bool]
 """Whether the user forced an artefact to be made again, by its rule and its path below results/<study>."""
@@ -72,8 +80,11 @@ class Due:
     """What is due, each with the reason in a few words.
 
     Attributes:
-        plan, instruments, idle, idle_after: of the plan, of the meters, and of idle power before and after the runs;
-            None where it is not due.
+        plan: None where it is not due.
+        instruments, idle, idle_after: of the meters, and of idle power before and after the runs, by node.
+        in_force: name of the file of the idle power that the runs of this call are corrected by, without its ending, by
+            node that measures.
+        idle_session: why such a file is due, by node, where the study's own idle power is of another boot.
         weights: by model.
         exports, checks: by model or `<model>/<precision>`.
         parity: by model that is compared with the same one in another framework.
@@ -83,9 +94,11 @@ class Due:
     """
 
     plan: str | None = None
-    instruments: str | None = None
-    idle: str | None = None
-    idle_after: str | None = None
+    instruments: Mapping[str, str] = field(default_factory=dict)
+    idle: Mapping[str, str] = field(default_factory=dict)
+    idle_after: Mapping[str, str] = field(default_factory=dict)
+    in_force: Mapping[str, str] = field(default_factory=dict)
+    idle_session: Mapping[str, str] = field(default_factory=dict)
     weights: Mapping[str, str] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
@@ -132,7 +145,14 @@ class Due:
         return [f"again, {reason}: {_some(names)}" for reason, names in by_reason.items()]
 
 
-def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources: Path, asked: Asked) -> Due:
+def due_of(
+    hashes: JobHashes,
+    plan: Mapping[str, Any],
+    results: Path,
+    resources: Path,
+    asked: Asked,
+    boot: Boot = lambda node, idle: None,
+) -> Due:
     """Find what is due in a study that measures.
 
     Args:
@@ -141,15 +161,11 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
         results: results/<study>.
         resources: the folder of data and environments.
         asked: what the user forced to be made again.
+        boot: the present boot of a node, where an idle power is of another one.
     """
     known = Runs(hashes, results, resources)
     stages = _stages(hashes, known, results, asked)
-    idle = of_idle(results / "calibrate" / "idle.json", hashes.idle)
-    if asked("calibrate", "calibrate/idle.json"):
-        idle = idle or _ASKED
-    instruments = of_idle(results / "calibrate" / "instruments.json", hashes.instruments)
-    if asked("instruments", "calibrate/instruments.json"):
-        instruments = instruments or _ASKED
+    idle = _of_nodes(hashes.idle, IDLE, "calibrate", results, asked)
     made_again = {*stages["exports"], *stages["checks"]}
     runs = {}
     for entry in plan["order"]:
@@ -158,16 +174,23 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
         reason = known.of(results / "measure" / name, entry["cell"], entry["job_sha256"], made_again)
         if not reason and any(asked("measure", path) for path in made):
             reason = _ASKED
-        if reason or idle:
+        if reason or hashes.node_of(entry["repetition"]) in idle:
             runs[name] = reason or "corrected by another idle power"
     blocks = blocks_of(hashes.study, results, runs)
     runs = blocks.within(runs, blocks.looks[-1:])
-    after_sha256 = idle_after_sha256(hashes.idle, results, plan, known.clock_of)
+    measuring = {hashes.node_of(int(name.rpartition("/")[2])) for name in runs}
+    in_force = {node: _in_force(results, node, boot) for node in measuring if node not in idle}
     return Due(
         plan=OTHER if plan_is_due(plan, results) else None,
-        instruments=instruments,
+        instruments=_of_nodes(hashes.instruments, "instruments", "instruments", results, asked),
         idle=idle,
-        idle_after="after other runs" if runs else of_idle(results / "calibrate" / "idle_after.json", after_sha256),
+        idle_after=_idle_after(hashes, plan, results, measuring, known),
+        in_force=in_force,
+        idle_session={
+            node: reason
+            for node, name in in_force.items()
+            if name != IDLE and (reason := of_idle(calibration_of(results, node) / f"{name}.json", hashes.idle[node]))
+        },
         **stages,
         runs=runs,
         blocks=blocks,
@@ -177,6 +200,68 @@ def due_of(hashes: JobHashes, plan: Mapping[str, Any], results: Path, resources:
 def _some(names: list[str]) -> str:
     more = len(names) - _NAMED
     return "; ".join(names[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _of_nodes(made: Mapping[str, str], name: str, rule: str, results: Path, asked: Asked) -> dict[str, str]:
+    """What is due of what is measured of every node before the runs, by node.
+
+    Args:
+        made: hash of its job, by node.
+        name: of its file, without the ending.
+        rule: that makes it.
+        results: results/<study>.
+        asked: see due_of.
+    """
+    found = {}
+    for node, sha256 in made.items():
+        path = calibration_of(results, node) / f"{name}.json"
+        reason = of_idle(path, sha256)
+        if not reason and asked(rule, path.relative_to(results).as_posix()):
+            reason = _ASKED
+        if reason:
+            found[node] = reason
+    return found
+
+
+def _idle_after(
+    hashes: JobHashes, plan: Mapping[str, Any], results: Path, measuring: Collection[str], known: Runs
+) -> dict[str, str]:
+    """Why the idle power after the runs is due, by node.
+
+    Args:
+        hashes: of all jobs.
+        plan: the study's.
+        results: results/<study>.
+        measuring: nodes of which runs are due.
+        known: the runs that were looked at.
+    """
+    found = dict.fromkeys(measuring, "after other runs")
+    for node, sha256 in hashes.idle.items():
+        path = calibration_of(results, node) / "idle_after.json"
+        if node not in found and (
+            reason := of_idle(path, idle_after_sha256(sha256, results, plan, node, known.clock_of))
+        ):
+            found[node] = reason
+    return found
+
+
+def _in_force(results: Path, node: str, boot: Boot) -> str:
+    """Name of the file of the idle power of a node's present boot: after another one, it has a file of its own.
+
+    Args:
+        results: results/<study>.
+        node: whose.
+        boot: see due_of.
+    """
+    name, folder = IDLE, calibration_of(results, node)
+    for path in (folder / f"{IDLE}.json", *sorted(folder.glob(f"{IDLE}_[0-9a-f]*.json"))):
+        there = content_of(path) if path.stem != "idle_after" else None
+        if there is None:
+            continue
+        if (now := boot(node, there)) is None:
+            return path.stem
+        name = f"{IDLE}_{now}"
+    return name
 
 
 def _stages(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> dict[str, dict[str, str]]:
@@ -254,6 +339,7 @@ def idle_after_sha256(
     idle_sha256: str,
     results: Path,
     plan: Mapping[str, Any],
+    node: str = NOWHERE,
     clock_of: Callable[[Path], tuple[Any, ...]] = clock_in,
 ) -> str:
     """Hash of the idle power after the runs: of how it is read, and of the runs before it.
@@ -262,7 +348,9 @@ def idle_after_sha256(
         idle_sha256: see JobHashes.idle.
         results: results/<study>.
         plan: the study's plan.
+        node: whose idle power it is; the runs are those that this node measured.
         clock_of: the clock of a run's record by the run's folder, see staleness.clock_in.
     """
-    folders = (results / "measure" / run_name(entry) for entry in plan["order"])
+    there = (entry for entry in plan["order"] if entry.get("node", NOWHERE) == node)
+    folders = (results / "measure" / run_name(entry) for entry in there)
     return job_sha256({"idle": idle_sha256, "runs": [clock for folder in folders for clock in clock_of(folder)]})

@@ -5,13 +5,14 @@ file gives now, the artefact belongs to another study: it is made again, and no 
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
 from framewatt.datasets.catalogue import Catalogue
 from framewatt.planning import jobs
 from framewatt.planning.job_hash import job_sha256
+from framewatt.planning.placement import NOWHERE, Placement, nodes_of
 from framewatt.study.cell import FIXED, Cell, environment_of
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
@@ -49,21 +50,32 @@ class JobHashes:
         study: a study that measures.
         datasets: definitions of its data sets.
         sources: hashes of environments and of the user's files.
+        placement: which node measures which block.
     """
 
     study: Study
     datasets: Catalogue
     sources: Sources
+    placement: Placement = field(default_factory=dict)
 
     @cached_property
-    def idle(self) -> str:
-        """Of the idle power before the runs."""
-        return job_sha256(jobs.idle_job(self.study), **self._replayed)
+    def nodes(self) -> list[str]:
+        """The nodes that measure; NOWHERE alone for a study without nodes."""
+        return nodes_of(self.placement)
+
+    def node_of(self, block: int) -> str:
+        """The node that measures a block."""
+        return self.placement.get(block, NOWHERE)
 
     @cached_property
-    def instruments(self) -> str:
-        """Of the meters that were found."""
-        return job_sha256(jobs.instruments_job(self.study), **self._replayed)
+    def idle(self) -> dict[str, str]:
+        """Of the idle power before the runs, by node."""
+        return {node: job_sha256(jobs.idle_job(self.study, node), **self._replayed) for node in self.nodes}
+
+    @cached_property
+    def instruments(self) -> dict[str, str]:
+        """Of the meters that were found, by node."""
+        return {node: job_sha256(jobs.instruments_job(self.study, node), **self._replayed) for node in self.nodes}
 
     @property
     def _replayed(self) -> dict[str, str]:
@@ -146,7 +158,7 @@ class JobHashes:
     def profiles(self) -> dict[str, str]:
         """Of profiled runs, by cell."""
         return {
-            name: self._of_run(jobs.profile_job(self.study, cell, 1), cell)
+            name: self._of_run(jobs.profile_job(self.study, cell, 1, self.node_of(1)), cell)
             for name, cell in jobs.profiled_cells_of(self.study).items()
         }
 
@@ -154,7 +166,9 @@ class JobHashes:
     def timelines(self) -> dict[str, str]:
         """Of timelines, by cell."""
         return {
-            name: self._of_run(jobs.timeline_job(self.study, cell, 1), cell, idle=self.idle)
+            name: self._of_run(
+                jobs.timeline_job(self.study, cell, 1, self.node_of(1)), cell, idle=self.idle[self.node_of(1)]
+            )
             for name, cell in jobs.timeline_cells_of(self.study).items()
         }
 
@@ -162,12 +176,15 @@ class JobHashes:
     def repeated(self) -> dict[str, str]:
         """Of operators that are repeated alone, by cell."""
         return {
-            name: self._of_run(jobs.repeated_job(self.study, cell, 1), cell, idle=self.idle)
+            name: self._of_run(
+                jobs.repeated_job(self.study, cell, 1, self.node_of(1)), cell, idle=self.idle[self.node_of(1)]
+            )
             for name, cell in jobs.repeated_cells_of(self.study).items()
         }
 
     def _run(self, cell: Cell, repetition: int) -> str:
-        return self._of_run(jobs.measure_job(self.study, cell, repetition, 1), cell, idle=self.idle)
+        node = self.node_of(repetition)
+        return self._of_run(jobs.measure_job(self.study, cell, repetition, 1, node), cell, idle=self.idle[node])
 
     def _of_run(self, job: dict[str, Any], cell: Cell, **start: str | None) -> str:
         if cell.engine == ONNX_RUNTIME:

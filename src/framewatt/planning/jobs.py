@@ -8,6 +8,7 @@ from typing import Any
 
 from framewatt.imports.file_study import FileStudy
 from framewatt.imports.merged_study import MergedStudy
+from framewatt.planning.placement import NOWHERE
 from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.factors import NATIVE
@@ -24,8 +25,8 @@ from framewatt.workloads.parts import INPUTS as PARTS
 
 AnyStudy = Study | FileStudy | MergedStudy
 
-_TRAINING_TIMEOUT_S = 24 * 3600
-_EXPORT_TIMEOUT_S = 3600
+TRAINING_TIMEOUT_S = 24 * 3600
+EXPORT_TIMEOUT_S = 3600
 
 STEP_S = 2
 """Default of the approximate seconds of each known load."""
@@ -115,19 +116,19 @@ def train_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     optimizer = training_of(study.settings, cell.workload)["optimizer"]
     return _model_job(study, cell, attempt) | {
         "engine": cell.framework,
-        "timeout_s": _TRAINING_TIMEOUT_S,
+        "timeout_s": TRAINING_TIMEOUT_S,
         **({"options": {"optimizer": optimizer}} if optimizer != OPTIONS["optimizer"].default else {}),
     }
 
 
 def export_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     """Export of those weights to ONNX."""
-    return _model_job(study, cell, attempt) | {"engine": cell.framework, "timeout_s": _EXPORT_TIMEOUT_S}
+    return _model_job(study, cell, attempt) | {"engine": cell.framework, "timeout_s": EXPORT_TIMEOUT_S}
 
 
 def parity_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     """What a model computes from weights that another framework has too: on the CPU, whatever the study measures on."""
-    return train_job(study, cell, attempt) | {"device": "cpu", "timeout_s": _EXPORT_TIMEOUT_S}
+    return train_job(study, cell, attempt) | {"device": "cpu", "timeout_s": EXPORT_TIMEOUT_S}
 
 
 def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
@@ -137,7 +138,7 @@ def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
         "provider": "cpu",
         "batch_size": EVALUATED,
         "tolerance": study.settings["export"]["agreement_tolerance"],
-        "timeout_s": _EXPORT_TIMEOUT_S,
+        "timeout_s": EXPORT_TIMEOUT_S,
     }
 
 
@@ -147,7 +148,7 @@ def quantise_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict
         "engine": ONNX_RUNTIME,
         "provider": "cpu",
         "options": {"precision": precision},
-        "timeout_s": _EXPORT_TIMEOUT_S,
+        "timeout_s": EXPORT_TIMEOUT_S,
     }
 
 
@@ -156,13 +157,19 @@ def check_quantised_job(study: Study, cell: Cell, precision: str, attempt: int) 
     return check_job(study, cell, attempt) | {"options": {"precision": precision}, "tolerance": None}
 
 
-def instruments_job(study: Study) -> dict[str, Any]:
-    """Finding the available meters, and what disturbs a measurement."""
-    return {name: study.settings[name] for name in ("instruments", "preflight")} | {"device": study.device}
+def _on(node: str) -> dict[str, str]:
+    """The field of a job that is one node's; none without nodes, so that what was measured before stays."""
+    return {} if node == NOWHERE else {"node": node}
 
 
-def idle_job(study: Study) -> dict[str, Any]:
-    """Calibration: idle power of the machine, and how it is read."""
+def instruments_job(study: Study, node: str = NOWHERE) -> dict[str, Any]:
+    """Finding the available meters of a node, and what disturbs a measurement there."""
+    settings = {name: study.settings[name] for name in ("instruments", "preflight")}
+    return {**settings, "device": study.device, **_on(node)}
+
+
+def idle_job(study: Study, node: str = NOWHERE) -> dict[str, Any]:
+    """Calibration: idle power of a node, and how it is read."""
     settings = study.settings
     step_s = settings["calibration"].get("step_s", STEP_S)
     return {
@@ -172,10 +179,11 @@ def idle_job(study: Study) -> dict[str, Any]:
         "device": study.device,
         # The default is left out, so that calibrations older than this setting stay valid.
         **({} if step_s == STEP_S else {"step_s": step_s}),
+        **_on(node),
     }
 
 
-def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict[str, Any]:
+def measure_job(study: Study, cell: Cell, repetition: int, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
     """One measured run; its `purpose` says so, and no run of another purpose gets into a frame of measurements."""
     settings = study.settings
     options = cell.changed
@@ -221,6 +229,7 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int) -> dict
         **({"options": options} if options else {}),
         **({"disturbance": settings["disturbance"]} if settings["disturbance"] != USUAL else {}),
         **_own(study, cell, cell.engine),
+        **_on(node),
     }
 
 
@@ -233,9 +242,9 @@ def profiled_cells_of(study: AnyStudy) -> dict[str, Cell]:
     return profiled_cells(study.settings, study.measured_cells)
 
 
-def profile_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+def profile_job(study: Study, cell: Cell, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
     """The profiled run of a cell: the work of its first repetition, and `profile`, the part that is profiled."""
-    measured = measure_job(study, cell, 1, attempt)
+    measured = measure_job(study, cell, 1, attempt, node)
     kept = {name: value for name, value in measured.items() if name not in _UNMEASURED}
     return {**kept, "purpose": PROFILE, "profile": study.settings["profile"]}
 
@@ -245,9 +254,9 @@ def timeline_cells_of(study: AnyStudy) -> dict[str, Cell]:
     return timeline_cells(study.settings, study.measured_cells)
 
 
-def timeline_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+def timeline_job(study: Study, cell: Cell, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
     """The timeline of a cell: the work of its first repetition, and the instruments that are read meanwhile."""
-    measured = measure_job(study, cell, 1, attempt)
+    measured = measure_job(study, cell, 1, attempt, node)
     kept = {name: value for name, value in measured.items() if name not in _UNMEASURED}
     return {**kept, "purpose": TIMELINE, "instruments": measured["instruments"]}
 
@@ -257,10 +266,10 @@ def repeated_cells_of(study: AnyStudy) -> dict[str, Cell]:
     return repeated_cells(study.settings, study.measured_cells)
 
 
-def repeated_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+def repeated_job(study: Study, cell: Cell, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
     """Repeating a cell's operators: the program of its timeline, and `operators`, how many of them."""
     return {
-        **timeline_job(study, cell, attempt),
+        **timeline_job(study, cell, attempt, node),
         "purpose": REPEAT,
         "operators": study.settings["repeated_operators"],
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
-from framewatt.energy.idle_power import drift_w
+from framewatt.energy.idle_power import drifts_w
 from framewatt.frames.frames import with_drift
 from framewatt.imports.merged_study import FOLDER, MACHINE
 from framewatt.runs.records import read_run
@@ -67,10 +67,10 @@ def with_own_drift(records: Mapping[Path, Mapping[str, Any]]) -> list[Mapping[st
     Args:
         records: by their paths, each in the results of its machine: measure/<cell>/<repetition>/run.json.
     """
-    drifts = {folder: _drift_w(folder) for folder in {path.parents[3] for path in records}}
+    drifts = {folder: _drifts_w(folder) for folder in {path.parents[3] for path in records}}
     return [with_drift(record, drifts[path.parents[3]]) for path, record in records.items()]
 
 
-def _drift_w(results: Path) -> dict[str, float]:
+def _drifts_w(results: Path) -> dict[str, dict[str, float]]:
     idle = [results / "calibrate" / f"{name}.json" for name in ("idle", "idle_after")]
-    return drift_w(*map(read_json, idle)) if all(path.is_file() for path in idle) else {}
+    return drifts_w([*map(read_json, idle)]) if all(path.is_file() for path in idle) else {}

@@ -58,7 +58,12 @@ def _measured(hashes: JobHashes) -> dict[str, Any]:
         **_stopping(study),
         "sources": hashes.sources.to_dict(),
         "order": [
-            {"position": run.position, **_entry(run), "job_sha256": hashes.run(run.cell, run.repetition)}
+            {
+                "position": run.position,
+                **_entry(run),
+                **({"node": hashes.node_of(run.repetition)} if hashes.placement else {}),
+                "job_sha256": hashes.run(run.cell, run.repetition),
+            }
             for run in study.runs()
         ],
         "left_out": [],

@@ -8,6 +8,7 @@ from typing import Any
 from framewatt.base.files import read_json
 from framewatt.planning.job_hash import idle_domains_sha256
 from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.placement import calibrations
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.stage import worth_repeating
@@ -64,7 +65,10 @@ class Runs:
         self._with_threads: dict[int, JobHashes] = {}
         self._read: dict[Path, dict[str, Any] | None] = {}
         self._clocks: dict[Path, tuple[Any, ...]] = {}
-        self._idle = {idle_domains_sha256(self._content(path)) for path in (results / "calibrate").glob("idle*.json")}
+        self._idle = {
+            node: {idle_domains_sha256(self._content(path)) for path in folder.glob("idle*.json")}
+            for node, folder in zip(hashes.nodes, calibrations(results, hashes.nodes), strict=True)
+        }
 
     def start_of(self, cell: Cell, *made: str) -> dict[str, str | None]:
         """SHA-256 of the present inputs of a step of a cell's model.
@@ -124,7 +128,7 @@ class Runs:
             return f"measured with environment {said['mode']}, not {mode}"
         if record.get("job_sha256") != planned_sha256:
             return self._of_threads(cell, record) or "measured under other settings"
-        if identity.get("idle_sha256") not in (None, *self._idle):
+        if identity.get("idle_sha256") not in (None, *self._idle[self._hashes.node_of(record["repetition"])]):
             return "corrected by another idle power"
         environment = self._of("environments", mode, name, "environment.json")
         there = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from framewatt.frames.factor_words import label, phrase
-from framewatt.host.machine import facts_of, machine_of, session_of, sessions_told
+from framewatt.host.machine import facts_of, measured_by, session_of, sessions_told
 from framewatt.report.imported import Facts, files_read, how_sampled
 from framewatt.report.material import Material
 from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
@@ -135,15 +135,19 @@ def _crosses(material: Material) -> list[str]:
 
 def machines(material: Material) -> list[Facts]:
     """The machines that measured, each once however often it booted; the reader should know if there are several."""
-    told: dict[str, list[Mapping[str, Any]]] = {}
+    told: dict[str, list[Mapping[str, Any]]] = {}  # the records of each
     for record in material.records:
         if record["machine"]:
-            told.setdefault(_key(record["machine"], sessions(material)), []).append(record["machine"])
+            told.setdefault(_key(record, sessions(material)), []).append(record)
     if not told and material.idle.get("machine"):
-        told = {"idle": [material.idle["machine"]]}
+        told = {"idle": [material.idle]}
     runs = _runs_of if sessions(material) > 1 else lambda every: []
-    names = [[("Machine", name)] if material.merged else [] for name in told]
-    return [name + _of_machine(every) + runs(every) for name, every in zip(names, told.values(), strict=True)]
+    found = []
+    for name, every in told.items():
+        node, of = every[0].get("node"), [record["machine"] for record in every]
+        heading = [("Node", node)] if node else [("Machine", name)] if material.merged else []
+        found.append(heading + _of_machine(of) + runs(of))
+    return found
 
 
 def sessions(material: Material) -> int:
@@ -168,9 +172,10 @@ def compared_machines(material: Material) -> str:
     )
 
 
-def _key(machine: Mapping[str, Any], sessions: int) -> str:
-    """What tells machines apart: hardware, or all that was said of them before records told sessions."""
-    return str(machine_of(machine)) if sessions else json.dumps(facts_of(machine), sort_keys=True)
+def _key(record: Mapping[str, Any], sessions: int) -> str:
+    """What tells machines apart: hardware and node, or all that was said of them before records told sessions."""
+    machine = record["machine"]
+    return str(measured_by(machine, record.get("node"))) if sessions else json.dumps(facts_of(machine), sort_keys=True)
 
 
 def _of_machine(every: Sequence[Mapping[str, Any]]) -> Facts:
@@ -195,10 +200,11 @@ def instruments(material: Material) -> Table:
                 seen[domain, energy["instrument"], energy["source"], energy["estimated"]] = None
     rows = []
     for domain, instrument, source, estimated in sorted(seen):
-        idle = material.idle.get("domains", {}).get(domain, {})
-        after = material.idle_after.get("domains", {}).get(domain, {})
-        powers = [si(power.get(name), "W") for power in (idle, after) for name in ("mean_power_w", "sd_power_w")]
-        rows.append([domain, instrument, source, "estimated" if estimated else "measured", *powers])
+        for node, calibrations in material.calibrations.items():
+            told = [idle.get("domains", {}).get(domain, {}) for idle in calibrations]
+            powers = [si(power.get(name), "W") for power in told for name in ("mean_power_w", "sd_power_w")]
+            where = f"{domain} of node {node}" if node else domain
+            rows.append([where, instrument, source, "estimated" if estimated else "measured", *powers])
     header = ["domain", "instrument", "quantity read", "measured or estimated"]
     if material.imported:
         return Table("instruments", "Domains, and what read them", header, [row[: len(header)] for row in rows])
@@ -235,25 +241,35 @@ def sampling(material: Material) -> Facts:
 
 def _idle_disturbed(material: Material) -> list[str]:
     """What other processes did while idle power was measured."""
-    calibrations = {"before the runs": material.idle, "after them": material.idle_after}
     return [
-        f"{when}, {cause}"
-        for when, idle in calibrations.items()
+        f"{when}{_on(node)}, {cause}"
+        for node, calibrations in material.calibrations.items()
+        for when, idle in zip(("before the runs", "after them"), calibrations, strict=True)
         for cause in (idle.get("witness") or {}).get("disturbed") or []
     ]
 
 
+def _on(node: str) -> str:
+    """A node in words, after others; nothing where the study has none."""
+    return f" on node {node}" if node else ""
+
+
 def _idle_drift(material: Material) -> list[str]:
     """Domains whose idle power changed between before and after the runs by more than both spreads explain."""
+    return [line for node, pair in material.calibrations.items() for line in _drift_of(*pair, _on(node))]
+
+
+def _drift_of(idle: Mapping[str, Any], idle_after: Mapping[str, Any], where: str) -> list[str]:
+    """The same of one node, which `where` names."""
     found = []
-    for domain, before in material.idle.get("domains", {}).items():
-        after = material.idle_after.get("domains", {}).get(domain, {})
+    for domain, before in idle.get("domains", {}).items():
+        after = idle_after.get("domains", {}).get(domain, {})
         values = [power.get(name) for name in ("mean_power_w", "sd_power_w") for power in (before, after)]
         if not all(known(value) for value in values):
             continue
         mean_before, mean_after, *spreads = values
         if abs(mean_after - mean_before) > _DRIFT_SPREADS * math.hypot(*spreads):
-            found.append(f"{domain} from {si(mean_before, 'W')} to {si(mean_after, 'W')}")
+            found.append(f"{domain}{where} from {si(mean_before, 'W')} to {si(mean_after, 'W')}")
     return found
 
 

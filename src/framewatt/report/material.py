@@ -24,7 +24,8 @@ class Material:
             left_out, cells_without_runs, significance, settings.
         records: run records, in any order.
         idle: calibrate/idle.json, taken before the runs; empty for runs that were not measured here.
-        idle_after: calibrate/idle_after.json, the same after them.
+        idle_after: calibrate/idle_after.json, the same after them; of a study with nodes, both are those of the first.
+        nodes: both of every node, by its alias; empty where the study has none.
         models: records of the weights that were made: model, framework, status, reason, workload.
         exports: records of exports and of their checks: model or framework, status, reason, max_abs_difference.
         environments: records of environments: name, status, reason, lock_sha256.
@@ -73,6 +74,12 @@ class Material:
     replication: Sequence[Table] = ()
     profiles: Sequence[Table] = ()
     operators: Sequence[Table] = ()
+    nodes: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = field(default_factory=dict)
+
+    @property
+    def calibrations(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        """Idle power before and after the runs, by node; that of a study without nodes is of the node ""."""
+        return self.nodes or {"": (self.idle, self.idle_after)}
 
     @property
     def totals(self) -> pd.DataFrame:

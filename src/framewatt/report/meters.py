@@ -20,19 +20,25 @@ def characterised(material: Material) -> Table | None:
     Args:
         material: of the report; `idle` may hold a `characterisation`.
     """
-    found = material.idle.get("characterisation")
+    found = {
+        node: idle["characterisation"]
+        for node, (idle, _) in material.calibrations.items()
+        if idle.get("characterisation")
+    }
     if not found:
         return None
     caption = "What the meters show here of known loads, before the runs"
-    return Table("meters", caption, _HEADER, [_row(one) for one in found["channels"]])
+    rows = [_row(one, node) for node, told in found.items() for one in told["channels"]]
+    return Table("meters", caption, _HEADER, rows)
 
 
-def _row(one: Mapping[str, Any]) -> list[str]:
+def _row(one: Mapping[str, Any], node: str) -> list[str]:
     channel, late, windows = one["channel"], one["lateness"], one["shortest_window_s"]
     unit = "J" if channel["quantity"] == "energy_j" else "W"
     measured = [(one["update_period"], "s"), (one["resolution"], unit), (late["lag"], "s"), (late["average"], "s")]
     return [
-        *(channel[name] for name in ("domain", "instrument", "quantity")),
+        f"{channel['domain']} of node {node}" if node else channel["domain"],
+        *(channel[name] for name in ("instrument", "quantity")),
         *(Measured(**what).words(unit) for what, unit in measured),
         *(_window(windows, share) for share in ("0.01", "0.05")),
         "; ".join(one["problems"]) or "yes",

@@ -1,13 +1,11 @@
 """Idle power of the machine, per domain, with its spread."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
-from framewatt.base.files import read_json, write_json
 from framewatt.energy.accounts import energies_of, energy_accounts, energy_of
 from framewatt.energy.idle_power import spreads_of, usual_spread_w
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
@@ -63,30 +61,72 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
     }
 
 
-def idle_here(idle: Mapping[str, Any], options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The calibration of this machine in its current session.
-
-    Idle power belongs to one session: where the study's calibration comes from another machine, or from before a
-    reboot, this one is measured once. The result is kept under the session's name until the study's own calibration
-    changes.
+def same_meters(own: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The meters of a node, made sure to be those of every other node of the study.
 
     Args:
-        idle: the study's calibration, with the hash of its job.
-        options: the study's `instruments`.
-        folder: where calibrations of further sessions are kept.
+        own: the node's instruments.json.
+        others: those of all nodes.
 
     Raises:
-        FramewattError: a meter cannot be read.
+        FramewattError: another node has other meters, so that blocks would be read, or estimated, in other ways.
     """
-    session = session_of(describe_machine())
-    if session_of(idle["machine"]) == session:
-        return dict(idle)
-    kept = folder / f"idle_{session}.json"
-    if not kept.exists() or read_json(kept).get("job_sha256") != idle["job_sha256"]:
-        with scratch_folder() as scratch:
-            found = measure_idle(idle["meters"], options, idle["idle_s"], scratch / "trace.bin")
-        write_json(kept, {**found, "job_sha256": idle["job_sha256"]})
-    return dict(read_json(kept))
+    for other in others:
+        if other["meters"] != own["meters"]:
+            told = [f"{', '.join(one['meters'])} on node {one.get('node')}" for one in (own, other)]
+            raise FramewattError(
+                f"instruments: found {' and '.join(told)}; allowed: the same meters on every node; mend: name them "
+                "in the study (instruments.meters), or leave a node out of nodes"
+            )
+    return list(own["meters"])
+
+
+def check_apart(own: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> None:
+    """Make sure that no two nodes are one machine, which would count as two.
+
+    Args:
+        own: a node's instruments.json.
+        others: those of all nodes.
+
+    Raises:
+        FramewattError: another node is the same boot of the same machine.
+    """
+    session = session_of(own["machine"])
+    for other in others:
+        if other.get("node") != own.get("node") and session_of(other["machine"]) == session:
+            raise FramewattError(
+                f"nodes: found that {own.get('node')} and {other.get('node')} are one machine; allowed: one alias "
+                "each, as they count as two machines; mend: leave one out of nodes"
+            )
+
+
+def idle_here(idle: Mapping[str, Any], node: str | None) -> dict[str, Any]:
+    """The calibration that a run is corrected by, made sure to be of the run's node and session.
+
+    Args:
+        idle: the calibration.
+        node: alias of the planned node; None where the study has no nodes.
+
+    Raises:
+        FramewattError: it is of another node, another machine, or another boot of this one.
+    """
+    of, wanted = (f"node {one}" if one else "no node" for one in (idle.get("node"), node))
+    if of != wanted:
+        raise FramewattError(
+            f"idle power: found that of {of}; allowed: that of {wanted}, on which this run is measured"
+        )
+    if session_of(idle["machine"]) != session_of(describe_machine()):
+        mend = (
+            "start snakemake again, which measures it first where Slurm knows when the node was booted; else "
+            f"--forcerun results/<study>/calibrate/{node}/idle.json measures it and the node's runs anew"
+            if node
+            else "start snakemake again on this machine, which measures its idle power first"
+        )
+        raise FramewattError(
+            "idle power: found that of another machine, or of this one before it was booted; allowed: that of the "
+            f"present boot of the machine that measures; mend: {mend}"
+        )
+    return dict(idle)
 
 
 def _idle_of(trace: Trace, indices: Sequence[int], start_ns: int, end_ns: int) -> dict[str, Any]:

@@ -44,6 +44,7 @@ class RunJob(TypedDict):
         repeat: whether a retry could succeed where something is missing.
         identity: hashes of code, data, artefact and idle calibration.
         meters: names of the meters in use.
+        node: alias of the node that measures this block, where the study has nodes.
         first_try: of a second try, facts about the first, see runs.repeating.
     """
 
@@ -81,6 +82,7 @@ class RunJob(TypedDict):
     repeat: bool
     identity: dict[str, Any]
     meters: list[str]
+    node: NotRequired[str]
     first_try: NotRequired[dict[str, Any]]
 
 

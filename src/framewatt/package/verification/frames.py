@@ -7,7 +7,7 @@ import pandas as pd
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import to_csv
-from framewatt.energy.idle_power import drift_w
+from framewatt.energy.idle_power import drifts_w
 from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.imports.merged_study import MergedStudy
 from framewatt.package.verification.earlier import SINCE_PLACES, added_since, header_of
@@ -25,8 +25,8 @@ def problems(package: Opened) -> Iterator[str]:
         if not folder.is_dir():
             yield "aggregate: not there; a package has the frames of its runs"
         return
-    idle = [package.results / "calibrate" / f"{name}.json" for name in ("idle", "idle_after")]
-    drift = drift_w(*map(mapping_in, idle)) if all(path.is_file() for path in idle) else {}
+    idle = [folder / f"{name}.json" for folder in package.calibrations for name in ("idle", "idle_after")]
+    drifts = drifts_w([*map(mapping_in, idle)]) if all(path.is_file() for path in idle) else {}
     if isinstance(package.study, MergedStudy):
         places = (run.path / "run.json" for run, _ in package.records)
         records = [dict(record) for record in with_own_drift(dict(zip(places, records, strict=True)))]
@@ -35,7 +35,7 @@ def problems(package: Opened) -> Iterator[str]:
     # The frames of a package from before there was a witness have no columns of it.
     without = [] if witnessed else WITNESSED
     unused = package.settings["statistics"]["unused_gpus"]
-    frames = {"runs": runs_frame(records, drift, unused), "epochs": epochs_frame(records, drift, unused)}
+    frames = {"runs": runs_frame(records, drifts, unused), "epochs": epochs_frame(records, drifts, unused)}
     for name, whole in frames.items():
         kept = folder / f"{name}.parquet", folder / f"{name}.csv"
         added = added_since(name, header_of(kept[1])) if older and kept[1].is_file() else []

@@ -21,7 +21,7 @@ from framewatt.study.study import Study
 _ONCE = (METADATA, "CITATION.cff", ".zenodo.json", "identity.json", "changes.diff")
 
 _RESULTS = re.compile(
-    r"plan/(plan|repetitions)\.json|stopping/stopping\.(json|csv)|calibrate/(idle|idle_after|idle_[0-9a-f]+|instruments)\.json|measure/.+"
+    r"plan/(plan|repetitions)\.json|stopping/stopping\.(json|csv)|calibrate/([a-z][a-z0-9]*/)?(idle|idle_after|idle_[0-9a-f]+|instruments)\.json|measure/.+"
     r"|aggregate/(runs|epochs|functions)\.(csv|parquet)|profile/(profiles\.csv|(functions|calls)\.parquet)"
     r"|operators/(joules|timelines|repeated)\.csv"
     r"|(statistics|tables|figures|replication|authors)/([^/]+/)?[^/]+\.(csv|md|tex|svg|pdf|png)"

@@ -46,7 +46,7 @@ def _measured(package: Opened, study: Study) -> _Heads:
         since = {name for name in job["cell"] if name not in record["cell"] and name not in FIXED}
         found["cell"] = {name: level for name, level in job["cell"].items() if name not in since}
         entry = entries[run.cell, run.repetition]
-        found |= {"block": run.repetition, "job_sha256": entry.get("job_sha256")}
+        found |= {"block": run.repetition, "job_sha256": entry.get("job_sha256"), "node": entry.get("node")}
         found["position"] = entry["position"] if in_order else record["position"]
         found |= {"source": None if record.get("source") is None else "measured"}
         found |= {} if record["schema_version"] < _SINCE_PURPOSES else {"purpose": job["purpose"]}

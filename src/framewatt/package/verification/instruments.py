@@ -13,6 +13,7 @@ from framewatt.meters.contract import WITNESS
 from framewatt.meters.trace import Trace
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
+from framewatt.planning.placement import NOWHERE
 from framewatt.study.study import Study
 
 _REPLAY = "replay"
@@ -47,19 +48,28 @@ _OFF_DIGITS = 1e-2
 
 def problems(package: Opened, study: Study) -> Iterator[str]:
     """Where the meters are not those that the study asks for, or idled and ran with other ones."""
-    record = mapping_in(package.results / "calibrate" / "instruments.json")
-    available = {name: bool(entry.get("available")) for name, entry in dict(record.get("available", {})).items()}
-    wanted: Any = []
-    try:
-        wanted = chosen_of(study.settings["instruments"], available)
-    except FramewattError as error:
-        yield f"calibrate/instruments.json: {error}"
-    told = {"meters": record.get("meters")}
-    yield from some(
-        differences(told, {"meters": wanted}, by="it says", why="study and machine give"), "calibrate/instruments.json"
-    )
+    told = {}
+    for path in (folder / "instruments.json" for folder in package.calibrations):
+        name, record = path.relative_to(package.results).as_posix(), mapping_in(path)
+        available = {meter: bool(entry.get("available")) for meter, entry in dict(record.get("available", {})).items()}
+        wanted: Any = []
+        try:
+            wanted = chosen_of(study.settings["instruments"], available)
+        except FramewattError as error:
+            yield f"{name}: {error}"
+        told[str(record.get("node", NOWHERE))] = name, {"meters": record.get("meters")}
+        yield from some(
+            differences(
+                {"meters": record.get("meters")}, {"meters": wanted}, by="it says", why="study and machine give"
+            ),
+            name,
+        )
     for run, one in package.records:
-        yield from some(differences({"meters": one["meters"]}, told, why="calibrate/instruments.json has"), run.where)
+        if (node := one.get("node", NOWHERE)) not in told:
+            yield f"{run.where}: node: found {node!r}, of which the package has no instruments.json"
+            continue
+        name, meters = told[node]
+        yield from some(differences({"meters": one["meters"]}, meters, why=f"{name} has"), run.where)
 
 
 def problems_of_channels(trace: Trace, meters: Sequence[str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from framewatt.host.machine import lasting, machine_of, session_of
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.pace import problems_of_idle
+from framewatt.planning.placement import NOWHERE
 from framewatt.study.study import Study
 from framewatt.witness.window import is_seconds
 
@@ -20,6 +21,8 @@ def problems(package: Opened, study: Study) -> Iterator[str]:  # study: as the o
     known: dict[str, tuple[str, dict[str, Any]]] = {}
     for name, told in _calibrations(package):
         yield from _baseline(package, told, name)
+        if told.get("node", NOWHERE) != (node := _node_in(name)):
+            yield f"{name}: node: it says {told.get('node')!r:.40}, and lies in the place of {node or 'no node'}"
         machine = told.get("machine") or {}
         where, found = known.setdefault(str(session_of(machine)), (name, lasting(machine)))
         yield from some(differences(lasting(machine), found, "machine", by="it says", why=f"{where} has"), name)
@@ -47,14 +50,22 @@ def _identity(machine: Mapping[str, Any], where: str) -> Iterator[str]:
 
 def _calibrations(package: Opened) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every measurement of idle power, by the name of its file."""
-    for path in sorted(package.results.glob("calibrate/idle*.json")):
-        yield f"calibrate/{path.name}", mapping_in(path)
+    for folder in package.calibrations:
+        for path in sorted(folder.glob("idle*.json")):
+            yield path.relative_to(package.results).as_posix(), mapping_in(path)
+
+
+def _node_in(name: str) -> str:
+    """The node of a file `calibrate/<node>/idle.json`."""
+    parts = name.split("/")
+    return parts[1] if len(parts) > 2 else NOWHERE  # folder, node, file
 
 
 def _elsewhere(package: Opened) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Other descriptions of machines: where meters were looked for, and where the package was written."""
+    meters = [folder / "instruments.json" for folder in package.calibrations]
     for name, path in (
-        ("calibrate/instruments.json", package.results / "calibrate" / "instruments.json"),
+        *((path.relative_to(package.results).as_posix(), path) for path in meters),
         ("identity.json", package.data / "identity.json"),
     ):
         machine = mapping_in(path).get("machine") if path.is_file() else None
@@ -81,7 +92,8 @@ def _baseline(package: Opened, told: Mapping[str, Any], name: str) -> Iterator[s
         if "spreads" in idle and idle.get("sd_power_w") != usual_spread_w(idle["spreads"]):
             yield f"{name}: {domain}: sd_power_w: it says {idle.get('sd_power_w')}, which its spreads do not give"
     for run, record in package.records:
-        if session_of(record["machine"]) != session_of(told.get("machine") or {}):
+        of = record.get("node"), session_of(record["machine"])
+        if of != (told.get("node"), session_of(told.get("machine") or {})):
             continue
         for window in record["windows"].values():
             has = {d: {key: idle.get(key) for key in _METERS} for d, idle in dict(domains or {}).items()}

@@ -17,6 +17,7 @@ from framewatt.imports.merged_study import MergedRun, MergedStudy
 from framewatt.planning.job_hashes import JobHashes, Sources
 from framewatt.planning.jobs import AnyStudy, environments_of
 from framewatt.planning.merged_runs import Merged
+from framewatt.planning.placement import NOWHERE, calibrations, nodes_of, placement_of
 from framewatt.planning.plan import plan_of, planned_cells
 from framewatt.runs.records import read_run
 from framewatt.stopping.path import Path as StoppingPath
@@ -102,9 +103,13 @@ class Opened:
         # A package from before jobs had hashes tells of none; those that are made of nothing are not compared.
         nothing: dict[str, Any] = {"environments": {name: {} for name in environments_of(self.study)}, "own": {}}
         told = self.told_plan.get("sources", nothing)
-        return JobHashes(
-            self.study, self.datasets, Sources(told["environments"], told["own"], told.get("replay_trace"))
-        )
+        sources = Sources(told["environments"], told["own"], told.get("replay_trace"))
+        return JobHashes(self.study, self.datasets, sources, placement_of(self.told_plan))
+
+    @functools.cached_property
+    def calibrations(self) -> list[Path]:
+        """The folders of what was measured before and after the runs, of each node; without nodes, the one."""
+        return calibrations(self.results, nodes_of(placement_of(self.told_plan)))
 
     @functools.cached_property
     def runs(self) -> list[RunFolder]:
@@ -156,21 +161,25 @@ class Opened:
         """
         if isinstance(self.study, FileStudy):
             return {"domains": self.study.settings["files"]["baseline"], "meters": []}
-        baselines = self.baselines
-        session = session_of(record["machine"])
-        if session not in baselines:
-            raise FramewattError(f"no idle baseline of the machine {session}, on which its record says it ran")
-        return baselines[session]
+        node, session = record.get("node", NOWHERE), str(session_of(record["machine"]))
+        if (node, session) not in self.baselines:
+            where = f"node {node} in its session {session}" if node else f"the machine {session}"
+            raise FramewattError(f"no idle baseline of {where}, on which its record says it ran")
+        return self.baselines[node, session]
 
     @functools.cached_property
-    def baselines(self) -> dict[str, Mapping[str, Any]]:
-        """Idle power before the runs, by the session of the machine that idled."""
-        paths = [self.results / "calibrate" / "idle.json", *sorted(self.results.glob("calibrate/idle_[0-9a-f]*.json"))]
+    def baselines(self) -> dict[tuple[str, str], Mapping[str, Any]]:
+        """Idle power before the runs, by the node and the session of the machine that idled."""
+        paths = [
+            path
+            for folder in self.calibrations
+            for path in (folder / "idle.json", *sorted(folder.glob("idle_[0-9a-f]*.json")))
+        ]
         found = {}
         for path in paths:
             if path.is_file() and path.stem != "idle_after":
                 idle = mapping_in(path)
-                found[str(session_of(idle.get("machine") or {}))] = idle
+                found[str(idle.get("node", NOWHERE)), str(session_of(idle.get("machine") or {}))] = idle
         return found
 
     def _run(self, cell: str, repetition: int) -> RunFolder:

@@ -26,8 +26,10 @@ def problems(package: Opened, study: Study) -> Iterator[str]:  # study: as the o
     numbers: dict[str, int] = {}
     for run, record in package.records:
         if "process" in record["windows"]:
-            sessions.setdefault(session_of(record["machine"]), []).append((run.where, record))
-        if (run.cell, run.repetition) in sequence and (record.get("lock") or {}).get("machine_wide"):
+            # Only nodes that a test makes of one machine, each with a lock of its own, measure at once in one boot.
+            node = None if _had_the_machine(record) else record.get("node")
+            sessions.setdefault((node, session_of(record["machine"])), []).append((run.where, record))
+        if (run.cell, run.repetition) in sequence and _had_the_machine(record):
             numbers[run.where] = sequence[run.cell, run.repetition]
     for runs in sessions.values():
         runs.sort(key=lambda run: _began_ns(run[1]))
@@ -35,6 +37,11 @@ def problems(package: Opened, study: Study) -> Iterator[str]:  # study: as the o
         yield from _before_the_boot(runs)
         yield from _otherwise_chained(runs, numbers)
         yield from _set_away(runs)
+
+
+def _had_the_machine(record: Mapping[str, Any]) -> bool:
+    """Whether a run held the lock of its machine."""
+    return bool((record.get("lock") or {}).get("machine_wide"))
 
 
 def _began_ns(record: Mapping[str, Any]) -> int:

@@ -1,11 +1,13 @@
 """What was made before the runs, idle power included, was made for this study: each by the hash of its job."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from framewatt.environments.framework import LOCK, lock_sha256
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.placement import calibration_of
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
@@ -34,7 +36,7 @@ def problems(package: Opened) -> Iterator[str]:
 
 def records_of_stages(hashes: JobHashes) -> dict[str, str]:
     """Hash of the job of every record but the runs', by its place in the results."""
-    found = {"calibrate/idle.json": hashes.idle}
+    found = {f"{calibration_of(Path(), node)}/idle.json": sha256 for node, sha256 in hashes.idle.items()}
     found |= {f"train/{name}/{TRAIN_RECORD}": sha256 for name, sha256 in hashes.weights.items()}
     found |= {f"export/{name}/check/{CHECK_RECORD}": sha256 for name, sha256 in hashes.checks.items()}
     found |= {f"parity/{name}/sheet/{PARITY_RECORD}": sha256 for name, sha256 in hashes.parity.items()}

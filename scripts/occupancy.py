@@ -1,0 +1,40 @@
+"""When each node of a study measured: a picture, and whether two measurements overlapped on one.
+
+It is called as `make occupancy RESULTS=results/<study>`, for any study whose runs were measured.
+"""
+
+import sys
+
+from framewatt.base.cli import arguments, run, say
+from framewatt.base.errors import FramewattError
+from framewatt.figures.occupancy import draw
+from framewatt.figures.save import save
+from framewatt.frames.occupancy import at_once_s, occupied, overlaps
+from framewatt.runs.records import read_run, record_paths
+
+
+def main() -> None:
+    """Draw, and say it in words; the exit code is 1 where measurements overlap."""
+    args = arguments(__doc__, "results", "picture")
+    records = [read_run(path) for path in record_paths(str(args.results / "measure"))]
+    runs = occupied(records)
+    if not runs:
+        raise FramewattError(f"{args.results}: found no run with a window in measure/; allowed: results/<study>")
+    save(draw(runs), [args.picture])
+    for node in sorted({one.node for one in runs}):
+        there = [one for one in runs if one.node == node]
+        busy_s = sum((one.span_ns[1] - one.span_ns[0]) * 1e-9 for one in there)
+        blocks = sorted({one.block for one in there})
+        where = f"node {node}" if node else "this machine"
+        say(f"{where}: {len(there)} runs of block {', '.join(map(str, blocks))}, {busy_s:.1f} s")
+    say(f"more than one node at once: {at_once_s(runs):.1f} s")
+    found = overlaps(runs)
+    for one, other in found:
+        say(f"overlap on {one.node or 'this machine'}: {one.name} and {other.name}")
+    say(f"picture in {args.picture}")
+    if found:
+        sys.exit(f"framewatt: {len(found)} measurements beside others on one node; allowed: none")
+
+
+if __name__ == "__main__":
+    run(main)

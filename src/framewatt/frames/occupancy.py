@@ -1,0 +1,102 @@
+"""When each node worked, by the records of its runs and of its idle power: whether two measurements overlapped on one.
+
+Within a session of a node, spans are compared on its monotonic clock, which nobody sets; between nodes by their wall
+clocks, which are as alike as their administrators keep them.
+"""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from framewatt.host.machine import session_of
+
+_EDGES = ("start_monotonic_ns", "end_monotonic_ns")
+_UTC = ("start_utc", "end_utc")
+
+
+@dataclass(frozen=True)
+class Occupied:
+    """One run's time on its node.
+
+    Attributes:
+        node: alias; "" where the study has no nodes.
+        session: of the node.
+        name: `<cell>/<repetition>`.
+        block: of the run.
+        span_ns: first and last edge of its windows, by CLOCK_MONOTONIC.
+        span_utc: the same, by the wall clock.
+    """
+
+    node: str
+    session: str | None
+    name: str
+    block: int
+    span_ns: tuple[int, int]
+    span_utc: tuple[datetime, datetime]
+
+
+def occupied(records: Iterable[Mapping[str, Any]]) -> list[Occupied]:
+    """The time of every run that has windows, by its start.
+
+    Args:
+        records: of runs, schema-checked. Runs that were read from files tell no clock, and are left out.
+    """
+    found = []
+    for record in records:
+        windows = [window for window in record["windows"].values() if window.get("start_utc")]
+        if not windows or any(window.get(edge) is None for window in windows for edge in _EDGES):
+            continue
+        starts, ends = ([window[edge] for window in windows] for edge in _EDGES)
+        began, ended = ([datetime.fromisoformat(window[edge]) for window in windows] for edge in _UTC)
+        found.append(
+            Occupied(
+                record.get("node", ""),
+                session_of(record["machine"] or {}),
+                f"{record['cell_id']}/{record['repetition']}",
+                record["block"],
+                (min(starts), max(ends)),
+                (min(began), max(ended)),
+            )
+        )
+    return sorted(found, key=lambda one: one.span_utc)
+
+
+def overlaps(runs: Sequence[Occupied]) -> list[tuple[Occupied, Occupied]]:
+    """Pairs of runs that were measured beside each other on one node, in one session of it.
+
+    Args:
+        runs: see occupied.
+    """
+    places: defaultdict[tuple[str, str | None], list[Occupied]] = defaultdict(list)
+    for run in runs:
+        places[run.node, run.session].append(run)
+    found = []
+    for there in places.values():
+        last: Occupied | None = None
+        for run in sorted(there, key=lambda one: one.span_ns):
+            if last and run.span_ns[0] < last.span_ns[1]:
+                found.append((last, run))
+            last = run if last is None or run.span_ns[1] > last.span_ns[1] else last
+    return found
+
+
+def at_once_s(runs: Sequence[Occupied]) -> float:
+    """Seconds in which more than one node measured.
+
+    Args:
+        runs: see occupied.
+    """
+    edges = sorted(
+        itertools.chain.from_iterable(((run.span_utc[0], 1, run.node), (run.span_utc[1], -1, run.node)) for run in runs)
+    )
+    busy: defaultdict[str, int] = defaultdict(int)
+    seconds, before = 0.0, None
+    for moment, change, node in edges:
+        if before is not None and sum(count > 0 for count in busy.values()) > 1:
+            seconds += (moment - before).total_seconds()
+        busy[node] += change
+        before = moment
+    return seconds
