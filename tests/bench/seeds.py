@@ -145,11 +145,16 @@ def table(rows: Sequence[Trained]) -> str:
             )
             for framework in FRAMEWORKS
         }
-        ours, theirs = found.values()
-        overlap = max(ours[0], theirs[0]) <= min(ours[-1], theirs[-1])
-        told = [", ".join(f"{value:.3f}" for value in values) for values in found.values()]
-        lines.append(f"| `{model}` | {metric} | {' | '.join(told)} | {'yes' if overlap else '**no**'} |")
+        told = [", ".join(f"{value:.3f}" for value in values) or "none" for values in found.values()]
+        lines.append(f"| `{model}` | {metric} | {' | '.join(told)} | {_overlap(*found.values())} |")
     return "\n".join(lines) + "\n"
+
+
+def _overlap(ours: Sequence[float], theirs: Sequence[float]) -> str:
+    """Whether two ranges, each in order, have something in common; a single training has none."""
+    if min(len(ours), len(theirs)) < 2:
+        return "unknown: fewer than two trainings"
+    return "yes" if max(ours[0], theirs[0]) <= min(ours[-1], theirs[-1]) else "**no**"
 
 
 if __name__ == "__main__":
