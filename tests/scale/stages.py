@@ -79,4 +79,7 @@ def costs(root: Path, study: str) -> Iterator[tuple[str, Cost]]:
     for stage, target in targets_of(study).items():
         yield stage, cost_of(command(*target, config=f"study={study}"), root)
     (package,) = (results / "archive").glob("*.zip")
-    yield "make verify", cost_of([sys.executable, "-P", "scripts/verify.py", "--archive", str(package)], root)
+    yield (
+        "make verify",
+        cost_of([sys.executable, "-P", "scripts/verify.py", "--archive", str(package), "--seconds", "36000"], root),
+    )
