@@ -1,9 +1,10 @@
 """A comparison as lines for the terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pandas as pd
 
+from framewatt.base.aligned import aligned
 from framewatt.comparing.compared import Compared
 from framewatt.report.numbers import interval, known, plural, si, significant
 from framewatt.statistics.changes import CANNOT_TELL, HOLDS, LOST, MORE
@@ -13,6 +14,7 @@ _MOST_FACTS = 20
 _LONGEST = 60
 _MARKS = {MORE: "MORE", LOST: "LOST", HOLDS: "", CANNOT_TELL: "?"}
 _HEADER = ("", "cell", "old", "new", "new / old", "runs", "verdict")
+_WORDS = (0, 1, 6)
 
 
 def lines_of(found: Compared) -> Iterator[str]:
@@ -23,7 +25,7 @@ def lines_of(found: Compared) -> Iterator[str]:
     if (more := len(found.differs) - _MOST_FACTS) > 0:
         yield f"  and {more} more, which the JSON file has"
     yield ""
-    yield from (f"  {line}" for line in _aligned([_HEADER, *_rows(found)]))
+    yield from (f"  {line}" for line in aligned([_HEADER, *_rows(found)], _WORDS))
     yield ""
     yield from (f"Only in the first: {cell}" for cell in found.only_old)
     yield from (f"Only in the second: {cell}" for cell in found.only_new)
@@ -73,19 +75,6 @@ def _verdict(row: "pd.Series[object]") -> str:
 
 def _amount(value: float | None, unit: str) -> str:
     return si(value, unit)
-
-
-def _aligned(lines: Sequence[tuple[str, ...]]) -> list[str]:
-    """Columns as wide as their widest text, words to the left and numbers to the right."""
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    words = {0, 1, 6}
-    return [
-        "  ".join(
-            text.ljust(width) if column in words else text.rjust(width)
-            for column, (text, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
 
 
 def _short(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from framewatt.base.aligned import aligned
 from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
 from framewatt.frames.factor_words import label
@@ -24,6 +25,7 @@ from framewatt.tables.columns import ESTIMATED
 
 _MARKS = {BEST: "best", NOT_APART: "="}
 _HEADER = ("", "choice", "energy", "times the least", "latency 95 %", "samples/s", "memory", "runs")
+_WORDS = (0, 1, 3)
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def ranking_of(results: Path) -> Ranking:
     flags = (flag for record in records if counts(record) for flag in record["flags"])
     unjudged = list(dict.fromkeys(flag for flag in flags if re.search(QUALITY_UNKNOWN, flag)))
     sentence = " ".join(told) or "No choice has a run that counts."
-    return Ranking(sentence, estimated, _aligned(lines), without, unjudged)
+    return Ranking(sentence, estimated, aligned(lines, _WORDS), without, unjudged)
 
 
 def _place(row: Mapping[str, Any]) -> tuple[float, float]:
@@ -110,16 +112,3 @@ def _memory(records: Sequence[Mapping[str, Any]], cell: str) -> str:
 
 def _reasons(records: Sequence[Mapping[str, Any]], cell: str) -> list[str]:
     return list(dict.fromkeys(reason for one in records if one["cell_id"] == cell for reason in one["reasons"]))
-
-
-def _aligned(lines: Sequence[tuple[str, ...]]) -> list[str]:
-    """Columns as wide as their widest text, words to the left and numbers to the right."""
-    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADER))]
-    words = {0, 1, 3}
-    return [
-        "  ".join(
-            text.ljust(width) if column in words else text.rjust(width)
-            for column, (text, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
