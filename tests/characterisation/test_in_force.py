@@ -104,7 +104,7 @@ def test_an_estimate_is_not_characterised(tmp_path: Path) -> None:
 
 
 def test_the_report_tells_what_was_found() -> None:
-    table = characterised(SimpleNamespace(idle=calibration(AVERAGE, DOCUMENTED, GPU)))
+    table = characterised(SimpleNamespace(calibrations={"": (calibration(AVERAGE, DOCUMENTED, GPU), {})}))
     assert table is not None
     (row,) = table.rows
     cells = dict(zip(table.header, row, strict=True))
@@ -113,4 +113,4 @@ def test_the_report_tells_what_was_found() -> None:
     assert cells["last digit"] == "0.001 W"
     assert cells["to be trusted"] == "yes"
     assert cells["for 5 %"].endswith("\N{NO-BREAK SPACE}s")
-    assert characterised(SimpleNamespace(idle={})) is None
+    assert characterised(SimpleNamespace(calibrations={"": ({}, {})})) is None

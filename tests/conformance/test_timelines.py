@@ -26,7 +26,7 @@ CONVOLUTIONS = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    images = {"module": "synthetic", "shape": [3, 32, 32], "classes": 10, "train_samples": 160, "test_samples": 64}
+    images = {"module": "synthetic", "shape": [3, 32, 32], "classes": 10, "train_samples": 80, "test_samples": 64}
     save_arrays(tmp_path / "data.npz", make_arrays({**images, "seed": 0}))
     return tmp_path
 
@@ -80,7 +80,7 @@ def test_a_training(framework: str, folder: Path) -> None:
     )
     assert len(parts) == 3
     # TensorFlow traces its graph in the first epoch, in which little is an operator.
-    seconds = lies_in_the_window(spans, parts[1:], 60)
+    seconds = lies_in_the_window(spans, parts[1:], 30)
     assert any(CONVOLUTIONS[framework] in name for name in seconds), seconds
 
 

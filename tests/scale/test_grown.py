@@ -32,7 +32,7 @@ def test_nothing_of_it_is_due_and_every_record_is_the_plans(root: Path) -> None:
     hashes = hashes_of(root / "config/studies/grown.yaml")
     results = root / "results" / "grown"
     due = due_of(hashes, plan_of(hashes), results, root / "resources", lambda rule, path: False)
-    assert (due.plan, due.instruments, due.idle, due.idle_after, due.weights, due.runs) == (None,) * 4 + ({}, {})
+    assert (due.plan, due.instruments, due.idle, due.idle_after, due.weights, due.runs) == (None, {}, {}, {}, {}, {})
     records = planned_runs(results / "plan/plan.json", str(results / "measure")).values()
     assert len(records) == RUNS
     assert all(record["valid"] and record["status"] == "ok" for record in records)

@@ -101,7 +101,10 @@ def _channels_of(metadata: Mapping[bytes, bytes] | None) -> tuple[Channel, ...]:
     Raises:
         ValueError: the metadata describe no channels; the message says why.
     """
-    content = parse_json((metadata or {})[_CHANNELS.encode()].decode())
+    described = (metadata or {}).get(_CHANNELS.encode())
+    if described is None:
+        raise ValueError("it describes no channels")
+    content = parse_json(described.decode())
     if not isinstance(content, list) or len(content) > _MOST_CHANNELS:
         raise ValueError(f"its channels are no list of at most {_MOST_CHANNELS}")
     channels = tuple(Channel.of_dict(one) for one in content)

@@ -18,7 +18,7 @@ def characterised(material: Material) -> Table | None:
     """One row per channel; None where the meters were not characterised.
 
     Args:
-        material: of the report; `idle` may hold a `characterisation`.
+        material: of the report; idle power of a node may hold a `characterisation`.
     """
     found = {
         node: idle["characterisation"]
