@@ -90,7 +90,7 @@ def test_losses_that_are_read_in_each_step_are_seen_and_those_after_an_epoch_are
 ) -> None:
     training = {"epochs": 2, "learning_rate": 0.001, "momentum": 0.9}
     options = {} if level == "epoch" else {"options": {"loss_read": level}}
-    job = {"engine": "torch", "phase": "train", "window": {}, "training": training, "batch_size": 40}
+    job = {"engine": "torch", "phase": "train", "window": {}, "training": training, "batch_size": 20}
     spans, parts = recorded(folder, environment_of("torch", "cpu"), **job, **options)
     # Those of the last epoch are read when the profiler has ended.
     assert (spans.words[spans.name] == HOST_READS[0]).sum() == 4 * (1 + calls)
