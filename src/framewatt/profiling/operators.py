@@ -19,7 +19,7 @@ from framewatt.profiling.families import UNTOLD, family_of
 from framewatt.profiling.intervals import intervals_of
 from framewatt.profiling.joules import BETWEEN, OperatorJoules, join
 from framewatt.profiling.nesting import Innermost, Kind, calls_per_step, steps_without
-from framewatt.profiling.recorded import Recorded, is_gpu
+from framewatt.profiling.recorded import Recorded, unseen_gpus
 from framewatt.profiling.timeline import Timeline
 from framewatt.runs.profiling import PLAIN, PROFILED
 from framewatt.runs.timelines import POWER, RECORD
@@ -68,7 +68,7 @@ class CellJoules:
         intervals: number of the meter's intervals in the window.
         shortest_s: seconds that a row of its own ran at least.
         empty_steps: steps in which the profiler shows no operator.
-        unseen: GPUs of which the profiler shows nothing.
+        unseen: GPUs of which the profiler does not show what ran there.
         domain: what was metered.
         estimated: whether it is an estimate.
         host_reads_per_step: calls of HOST_READS; None where the engine's profiler has no such operators.
@@ -118,7 +118,7 @@ def joules_in(recorded: Recorded, trace: Trace) -> list[CellJoules]:
     window = recorded.record["passes"][PROFILED]["window"]
     valid = {domain: energy for domain, energy in window["domains"].items() if energy["valid"]}
     # A GPU's joules are those of what ran on it, which not every profiler shows.
-    unseen = tuple(domain for domain in valid if is_gpu(domain) and not recorded.spans.on_gpu.any())
+    unseen = unseen_gpus(valid, recorded.spans)
     reads = _host_reads(recorded)
     found = []
     for domain, energy in valid.items():
@@ -128,7 +128,7 @@ def joules_in(recorded: Recorded, trace: Trace) -> list[CellJoules]:
             found.append(replace(joined, empty_steps=empty_steps, unseen=unseen, host_reads_per_step=reads))
     if not found:
         reasons = [reason for energy in window["domains"].values() for reason in energy["reasons"]]
-        reasons += [f"the profiler shows nothing of {domain}" for domain in unseen]
+        reasons += [f"the profiler does not show what ran on {domain}" for domain in unseen]
         raise FramewattError(f"operators: found no domain whose energy is valid ({'; '.join(reasons)}); allowed: one")
     return found
 
@@ -326,7 +326,7 @@ def about(record: Mapping[str, Any], found: CellJoules) -> dict[str, Any]:
             [
                 *_flags(passes, found.domain),
                 *_lost(found.empty_steps),
-                *(f"the profiler shows nothing of {gpu}: no joules by operator" for gpu in found.unseen),
+                *(f"the profiler does not show what ran on {gpu}: no joules by operator" for gpu in found.unseen),
             ]
         ),
         **{f"seconds_per_unit_{which}": value for which, value in seconds.items()},

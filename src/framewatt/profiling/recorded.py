@@ -1,6 +1,6 @@
 """A timeline as it was recorded: its spans, its clock and its window."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,3 +62,14 @@ class Recorded:
 def is_gpu(domain: str) -> bool:
     """Whether a domain is a GPU: its joules are of what ran on it, those of others of what ran on the host."""
     return domain.startswith("gpu:")
+
+
+def unseen_gpus(domains: Iterable[str], spans: Spans) -> tuple[str, ...]:
+    """GPUs of which a timeline does not show what ran there: it shows no GPU, or does not tell which of several.
+
+    Args:
+        domains: whose joules are known.
+        spans: of the profiler.
+    """
+    gpus = tuple(domain for domain in domains if is_gpu(domain))
+    return () if len(gpus) == 1 and spans.on_gpu.any() else gpus
