@@ -87,7 +87,7 @@ def test_runs_took_place_in_the_planned_order_one_after_the_other(records: list[
 def test_a_line_tells_how_far_the_study_is(answer: Answer, records: list[dict]) -> None:
     lines = answer.lines("run ")
     assert len(lines) == len(records)
-    assert lines[0].startswith(f"run 1 of {len(records)}: ")
+    assert lines[0].startswith(f"run 1 of {len(records)} (0 done; time left unknown; energy unknown): ")
     assert " left" in lines[-1]
 
 
