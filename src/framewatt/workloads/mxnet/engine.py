@@ -153,8 +153,8 @@ class MxnetTraining(_MxnetModel, Training):
     def _up_to_date_copy(self) -> gluon.SymbolBlock:
         """The copy, with the current weights.
 
-        By way of the host: from array to array, MXNet 1.9.1 copies weights that oneDNN has rearranged as they lie. On an
-        Intel processor with AVX-512 4 of 64 answers were others for it.
+        By way of the host: from array to array, MXNet 1.9.1 copies weights that oneDNN has rearranged as they lie. On
+        an Intel processor 4 of 64 answers were others for it.
         """
         for parameter in self.model.collect_params().values():
             values = parameter.data()
