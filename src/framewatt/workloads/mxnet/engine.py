@@ -153,8 +153,8 @@ class MxnetTraining(_MxnetModel, Training):
     def _up_to_date_copy(self) -> gluon.SymbolBlock:
         """The copy, with the current weights.
 
-        By way of the host: copied from array to array by MXNet 1.9.1, on an Intel processor, the copy had 2 of 64 answers
-        right where its source has 6, likely since oneDNN had rearranged the weights.
+        By way of the host: copied from array to array by MXNet 1.9.1, on an Intel processor, the copy had 2 of 64
+        answers right where its source has 6, likely since oneDNN had rearranged the weights.
         """
         for parameter in self.model.collect_params().values():
             values = parameter.data()
