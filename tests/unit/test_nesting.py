@@ -100,6 +100,11 @@ def test_what_ran_on_a_gpu_is_named_by_what_launched_it() -> None:
     }
 
 
+def test_what_a_step_launched_itself_has_its_own_name() -> None:
+    spans = Spans.of([Span(STEP, "", "", 1, 0, 100), Span("triton_relu", "", "", -8, 10, 20, 0)], [(0, 100)])
+    assert innermost(spans, on_gpu=True).kinds == (("triton_relu", "triton_relu"),)
+
+
 def test_the_host_is_asked_for_apart_from_a_gpu() -> None:
     inner = innermost(on_both())
     assert set(inner.kinds) == {

@@ -140,6 +140,7 @@ def _named(spans: Spans, on_gpu: bool) -> tuple[NDArray[np.int32], NDArray[np.in
         outer[place] = outermost
     if not on_gpu:
         return spans.name, api[outer]
-    launched = spans.origin >= 0
+    # What a step launched itself, no operator did: it has its own name.
+    launched = (spans.origin >= 0) & (spans.words[spans.name[spans.origin]] != STEP)
     by = np.where(launched, spans.origin, np.arange(len(api)))
     return spans.name[by], api[outer[by]]
