@@ -207,13 +207,15 @@ def _window(name: str, start_ns: int, end_ns: int) -> list[dict[str, Any]]:
 
 def _infer(began: int, run: Run) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Two passes over the test set and some batches more, until 9 s are over."""
-    whole = DATA["test_samples"] // run.cell.batch_size
+    samples = DATA["test_samples"]
+    whole = -(-samples // run.cell.batch_size)
     ends = np.cumsum(np.random.default_rng(run.position).uniform(0.9, 1.1, 3 * whole) * 4.4 / whole * S)
     ends = ends[: int(np.searchsorted(ends, MINIMUM_S * S)) + 1]
+    passes, rest = divmod(len(ends), whole)
     stamps = began + 2 * S + np.concatenate(([0], ends.astype(np.int64)))
     result = {
         "primary_window": "steady",
-        "units": {"name": "sample", "count": len(ends) * run.cell.batch_size},
+        "units": {"name": "sample", "count": passes * samples + rest * run.cell.batch_size},
         "latency": _latency(stamps),
         "quality": _QUALITY,
         "epochs": [],

@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
+import played_runs
 import pytest
+import yaml
 from package_factory import hashes_of, project_tree
 from played_runs import DATA
 
@@ -74,3 +76,13 @@ def test_a_list_of_records_stands_for_them(root: Path, tmp_path: Path) -> None:
     (tmp_path / LIST).write_text(list_text(records))
     assert record_paths(str(tmp_path / LIST)) == records
     assert record_paths([str(tmp_path / LIST), str(records[0])]) == [*records, records[0]]
+
+
+def test_the_last_batch_of_a_pass_may_be_smaller(tmp_path: Path) -> None:
+    study = tmp_path / "seven.yaml"
+    study.write_text(yaml.safe_dump(study_content("seven", 350)))
+    run = next(run for run in hashes_of(study).study.runs() if run.cell.batch_size == 7)
+    result, _ = played_runs._infer(0, run)
+    # 360 images are 51 batches of seven, and one of three.
+    passes, rest = divmod(result["latency"]["batches"], 52)
+    assert result["units"]["count"] == passes * 360 + rest * 7
