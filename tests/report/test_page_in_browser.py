@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from odd_studies import ODD
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from pypdf import PdfReader
 from report_factory import material
 
 from framewatt.report import build_report
+from framewatt.report.page import ROWS_OF_A_PAGE
 
 BROWSER = shutil.which("chromium")
 WIDE, NARROW = 1200, 390
@@ -66,6 +67,10 @@ def column(page: Page, table: str, number: int) -> list[str]:
     return page.locator(f"#{table} tbody tr:visible td:nth-child({number})").all_inner_texts()
 
 
+def told(bar: Locator) -> str:
+    return bar.locator("output").inner_text().strip()
+
+
 def numbers(texts: list[str]) -> list[float]:
     return [float(text.split()[0].replace(",", "")) for text in texts]
 
@@ -93,6 +98,47 @@ def test_a_long_table_is_filtered_by_words(page: Page) -> None:
     assert 0 < len(shown) < whole
     assert all("torch" in text for text in shown)
     assert f"{len(shown)} of {whole} rows" in page.locator("label.filter").first.inner_text()
+
+
+def test_a_table_of_more_than_a_hundred_rows_is_paged_on_a_screen_and_whole_on_paper(
+    browser: Browser, tmp_path: Path, figures: Path
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(build_report(ODD["forty cells"](), figures))
+    opened = browser.new_page()
+    opened.goto(path.as_uri())
+    (table,) = [
+        one for one in opened.locator(".scroll:has(+ .pages)").all() if one.locator("#table-comparisons").count()
+    ]
+    rows, bar = table.locator("tbody tr"), opened.locator(".scroll:has(#table-comparisons) + .pages")
+    whole = rows.count()
+    assert whole > ROWS_OF_A_PAGE
+    on, back = (bar.get_by_role("button", name=name) for name in ("Next rows", "Previous rows"))
+    seen: list[str] = []
+    while True:
+        shown = [row.text_content() or "" for row in table.locator("tbody tr:visible").all()]
+        assert 0 < len(shown) <= ROWS_OF_A_PAGE
+        assert told(bar) == f"Rows {len(seen) + 1} to {len(seen) + len(shown)} of {whole}"
+        seen += shown
+        if on.is_disabled():
+            break
+        on.click()
+    assert seen == rows.all_text_contents(), "every row is on one page, in order"
+    # A filter and an order begin at the first row again, and count what matches alone.
+    field = opened.locator("label.filter:has(+ .scroll #table-comparisons) input")
+    field.fill("mxnet")
+    few = table.locator("tbody tr:not([hidden])").count()
+    assert 0 < few < whole
+    assert told(bar) == f"Rows 1 to {min(few, ROWS_OF_A_PAGE)} of {few}"
+    field.fill("no such word")
+    assert told(bar) == "No rows"
+    assert on.is_disabled()
+    assert back.is_disabled()
+    field.fill("")
+    opened.emulate_media(media="print")
+    assert table.locator("tbody tr:visible").count() == whole
+    assert not bar.is_visible()
+    opened.close()
 
 
 def test_a_deadline_names_the_choice_of_least_energy_in_time(page: Page) -> None:

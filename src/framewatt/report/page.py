@@ -28,6 +28,9 @@ CHOICES = "deploy"
 FILTERED_ROWS = 12
 """Rows from which a table can be filtered."""
 
+ROWS_OF_A_PAGE = 100
+"""Rows that a table shows at a time on a screen."""
+
 
 @dataclass(frozen=True)
 class PageFigure:
@@ -97,6 +100,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         graphs=graphs,
         tables=[table for table in tables if table.name != CHOICES],
         filtered_rows=FILTERED_ROWS,
+        rows_of_a_page=ROWS_OF_A_PAGE,
         choices=[table for table in tables if table.name == CHOICES],
         replication=replication_tables(material),
         profiles=profile_tables(material),
