@@ -55,7 +55,7 @@ class Case:
 MODELS: Mapping[str, Case] = {
     "ssd_small": Case(),
     "retinanet_small": Case(),
-    "mask_rcnn_small": Case(("mask_ap", "box_ap")),
+    "mask_rcnn_small": Case(("mask_ap", "mask_box_ap")),
     # Two models under one name, a short training of each: 12 steps.
     "ssd_as_published": Case(size=300, train=24, test=8, epochs=4),
 }

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib import patheffects
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
@@ -15,7 +16,7 @@ from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from framewatt.datasets.masks import decode
-from framewatt.figures.layout import settle
+from framewatt.figures.layout import renderer_of, settle
 from framewatt.figures.style import NOTE_COLOUR
 from framewatt.prepare.examples_file import Thing
 
@@ -170,19 +171,21 @@ def write_words(figure: Figure, panels: Iterable[Panel], looks: Mapping[str, Pen
         looks: from `pens`.
     """
     settle(figure)
+    renderer = renderer_of(figure)
     for axes, marks in panels:
         axes.apply_aspect()
-        _write(axes, marks, looks, figure.dpi / 72)
+        _write(axes, marks, looks, figure.dpi / 72, renderer)
 
 
-def _write(axes: Axes, marks: Sequence[Mark], looks: Mapping[str, Pen], dots: float) -> None:
+def _write(axes: Axes, marks: Sequence[Mark], looks: Mapping[str, Pen], dots: float, renderer: RendererAgg) -> None:
     """Place one word after the other, in points of 1/72 inch, rounded so that no last bit decides."""
     left, low, right, high = (round(float(edge) / dots, 2) for edge in axes.get_window_extent().extents)
     taken: list[_Box] = []
     for mark in marks:
         text = _written(axes, mark, looks[mark.word].colour)
         # Formats differ a little in how wide they draw letters.
-        wide, tall = (round(float(side) / dots * 1.03 + 2 * _GAP_PT, 1) for side in Text.get_window_extent(text).size)
+        size = Text.get_window_extent(text, renderer).size
+        wide, tall = (round(float(side) / dots * 1.03 + 2 * _GAP_PT, 1) for side in size)
         corners = axes.transData.transform(np.array(mark.thing.box).reshape(2, 2)) / dots
         (begin, above), (end, below) = np.round(corners, 2).tolist()
         places = [(begin, above), (begin, above - tall), (end - wide, above), (begin, below - tall), (begin, below)]

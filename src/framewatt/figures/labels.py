@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from matplotlib import patheffects
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 from numpy.typing import NDArray
 
-from framewatt.figures.layout import settle
+from framewatt.figures.layout import renderer_of, settle
 from framewatt.figures.many import MOST_NAMED
 
 Named = tuple[Axes, Sequence[tuple[float, float]], Sequence[str]]
@@ -67,19 +68,26 @@ def name_points(figure: Figure, panels: Iterable[Named]) -> None:
         panels: each with its points and their names.
     """
     settle(figure)
+    renderer = renderer_of(figure)
     for axes, points, names in panels:
         if len(names) <= MOST_NAMED:
-            _name(axes, points, names, figure.dpi / 72)
+            _name(axes, points, names, figure.dpi / 72, renderer)
 
 
-def _name(axes: Axes, points: Sequence[tuple[float, float]], names: Sequence[str], pixels: float) -> None:
+def _name(
+    axes: Axes,
+    points: Sequence[tuple[float, float]],
+    names: Sequence[str],
+    pixels: float,
+    renderer: RendererAgg,
+) -> None:
     """Place one name after the other, in points of 1/72 inch, rounded so that no last bit decides."""
     frame = np.round(np.array(axes.get_window_extent().extents) / pixels, 2) + _INSET_PT * np.array([1, 1, -1, -1])
     places = np.round(axes.transData.transform(np.array(points, dtype=np.float64)) / pixels, 2)
     marks = np.hstack([places - _MARK_PT, places + _MARK_PT])
     texts = [_written(axes, point, name) for point, name in zip(points, names, strict=True)]
     # Formats differ a little in how wide they draw letters.
-    sizes = [np.round(np.array(Text.get_window_extent(text).size) / pixels * 1.03, 1) + 0.5 for text in texts]
+    sizes = [np.round(np.array(Text.get_window_extent(text, renderer).size) / pixels * 1.03, 1) + 0.5 for text in texts]
     taken = np.full((len(texts), 4), np.nan)
     led = [False] * len(texts)
     # The first names do not know of the later ones, so each is placed once more when all are there.

@@ -1,5 +1,6 @@
 """Lays a figure out once, so that it lies the same in every process and every format."""
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 
 
@@ -16,3 +17,9 @@ def settle(figure: Figure) -> None:
     for axes in figure.axes:
         left, bottom, width, height = (round(edge, 6) for edge in axes.get_position(original=True).bounds)
         axes.set_position((left, bottom, width, height))
+
+
+def renderer_of(figure: Figure) -> RendererAgg:
+    """What tells how wide texts are; one for all of them, since a text without one makes and keeps a whole canvas."""
+    renderer: RendererAgg = FigureCanvasAgg(figure).get_renderer()
+    return renderer
