@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from framewatt.base.errors import FramewattError
 from framewatt.frames.frames import runs_frame
 from framewatt.runs.chain import FIRST, hashes_of
-from framewatt.runs.records import read_run
+from framewatt.runs.records import LIST, read_run
 from framewatt.runs.verdict import counts
 
 _SAME = (
@@ -176,7 +176,7 @@ def left_over(root: Path, results: Path, lock: Path) -> Iterator[str]:
     """Half-written files, and locks that nobody holds any more."""
     for place in (results, root / "resources", root / "logs"):
         for path in place.rglob(".*"):
-            if path.name not in (".snakemake_timestamp", ".study_file"):
+            if path.name not in (".snakemake_timestamp", ".study_file", LIST):
                 yield f"{path.relative_to(place.parent)} is left"
     # Notes of unfinished jobs stay where no later job makes the same file: of what is not due, nobody reads them.
     for path in (root / ".snakemake/locks").glob("*"):

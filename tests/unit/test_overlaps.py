@@ -112,6 +112,17 @@ def test_where_powers_add_the_uncertainty_is_hardly_larger_than_if_that_were_kno
     assert np.median(wider) < 1.3
 
 
+def test_a_machine_that_draws_the_same_whatever_runs_does_not_tell_who_asked_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At 40 W three streams of 5 to 60 W are always at the limit: all powers look alike, and none is known."""
+    machine, meter = Machine("always at its limit", 3, most_w=40.0), METERS["100 ms, as NVML's counter"]
+    share, _ = covered(machine, 3, meter)
+    assert share > 0.8
+    monkeypatch.setattr(Overlaps, "still_w", lambda *_: 0.0)
+    assert covered(machine, 3, meter)[0] < 0.6
+
+
 def test_a_meter_that_does_not_move_gives_nothing_to_anyone() -> None:
     rng = np.random.default_rng(3)
     truth = program(rng, 6, Machine("", 2), length_s=3.0)

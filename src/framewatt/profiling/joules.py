@@ -187,7 +187,8 @@ class _Pooled:
         if design.overlaps is None:
             energy_j, covariance = powers.joules(of, of_calls)
         else:
-            energy_j, covariance = self._shared(cut, design.overlaps, powers, of, of_calls)
+            still_w = design.overlaps.still_w(design.length_s, self.intervals.energy_j)
+            energy_j, covariance = self._shared(cut, design.overlaps, powers, of, of_calls, still_w)
         # What short calls differ by, and by how much a brief kind is unlike the others, is in no power.
         short_j2 = (design.short_s2.sum(axis=0) * powers.call_sd_w**2)[self.place]
         own_j2 = np.where(self.brief, (powers.kind_sd_w * cut.seconds) ** 2, short_j2)
@@ -195,7 +196,7 @@ class _Pooled:
         return energy_j, covariance
 
     def _shared(
-        self, cut: Timeline, overlaps: Overlaps, powers: Powers, of: Floats, of_calls: csr_matrix
+        self, cut: Timeline, overlaps: Overlaps, powers: Powers, of: Floats, of_calls: csr_matrix, still_w: float
     ) -> tuple[Floats, Floats]:
         """Joules and their covariance where what ran at once shares what was drawn.
 
@@ -205,13 +206,14 @@ class _Pooled:
             powers: of kinds and sets.
             of: (kinds + 1, ...), seconds of floor and kinds, as if powers added.
             of_calls: (kinds + 1, l), of long calls.
+            still_w: what the machine drew whatever ran; 0 where that moved.
         """
         kinds, fitted = len(cut.kinds), len(powers.kind_w)
         # Brief kinds share what is theirs together by their seconds.
         together_s = np.bincount(self.place, cut.seconds, fitted)[self.place]
         theirs = np.zeros((kinds, fitted))
         theirs[range(kinds), self.place] = cut.seconds / np.where(together_s > 0, together_s, 1.0)
-        shared = overlaps.shared(powers.kind_w, powers.more_w, powers.more_sd_w)
+        shared = overlaps.shared(powers.kind_w, powers.more_w, powers.more_sd_w, still_w)
         beside = np.zeros_like(of)
         beside[:kinds, 1 : 1 + fitted] = theirs * overlaps.seconds_of_kinds
         alone_j = powers.joules(of - beside, of_calls)[0]

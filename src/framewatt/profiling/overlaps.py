@@ -19,8 +19,16 @@ _BRIEF = 0.003
 _LEVELS = (2, 3, 4)
 """How many calls run at once; sets of more are with those of the last."""
 
-_ASKED_UNLIKE = 0.1
-"""Relative standard uncertainty of what a kind asks for beside others, as to what it draws alone."""
+_ASKED_UNLIKE, _ASKED_UNKNOWN = 0.1, 0.5
+"""Relative standard uncertainty of what a kind asks for beside others, as to what it draws alone; and where no reading
+tells it."""
+
+_WHOLE = 0.9
+"""Share of an interval, or of a window, from which on it is one of operators at once."""
+
+_MIDDLE, _MOVES = (10, 50, 90), 0.02
+"""How far these percentiles of what a machine draws in such intervals are apart, relative, where it moves with what
+runs."""
 
 _LEAST_SHARE = 0.02
 """A kind whose power is less than this share of the largest shares as if it had so much."""
@@ -108,13 +116,30 @@ class Overlaps:
         brief = _sums(seconds, 0) < least_s
         return cls(seconds, calls, brief, *_columns(calls, brief, np.clip(level[first], _LEVELS[0], _LEVELS[-1])))
 
-    def shared(self, kind_w: Floats, column_w: Floats, spread_w: float) -> Shared:
+    def still_w(self, length_s: Floats, energy_j: Floats) -> float:
+        """What a machine draws that draws the same whatever runs at once, as one at its limit; 0 if it is no such one.
+
+        Nor is it where operators often run alone, which tells what each draws.
+
+        Args:
+            length_s: (k,), of each interval.
+            energy_j: (k,), in each.
+        """
+        together_s = _sums(self.seconds, 1)
+        whole = together_s >= _WHOLE * length_s
+        if together_s.sum() < _WHOLE * length_s.sum() or not whole.any():
+            return 0.0
+        low_w, usual_w, high_w = np.percentile(energy_j[whole] / length_s[whole], _MIDDLE)
+        return float(usual_w) if high_w - low_w < _MOVES * usual_w else 0.0
+
+    def shared(self, kind_w: Floats, column_w: Floats, spread_w: float, still_w: float = 0.0) -> Shared:
         """Joules of the sets, shared in proportion to what kinds draw alone.
 
         Args:
             kind_w: (kinds,), powers of kinds.
             column_w: (c,), of columns.
             spread_w: how much sets differ.
+            still_w: as the function of that name tells it; above 0, readings do not tell what a kind asks for.
         """
         asking_w = np.maximum(kind_w, max(_LEAST_SHARE * kind_w.max(), 1e-9))
         asked_w = self.calls @ asking_w
@@ -122,7 +147,9 @@ class Overlaps:
         lasts_s = _sums(self.seconds, 0)
         more_j = lasts_s * (self.of @ column_w)
         energy_j = lasts_s * (self.calls @ kind_w) + more_j
-        unlike = _ASKED_UNLIKE * self._by_asked(share, more_j / asked_w) * asking_w
+        # Of a machine that is still, all that it draws may be the floor's, or theirs.
+        unlike_j = lasts_s * still_w if still_w else more_j
+        unlike = (_ASKED_UNKNOWN if still_w else _ASKED_UNLIKE) * self._by_asked(share, unlike_j / asked_w) * asking_w
         brief_j = np.where(self.brief, lasts_s * spread_w, 0.0)
         return Shared(
             share.T @ energy_j,
