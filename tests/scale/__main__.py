@@ -6,6 +6,7 @@ disk, and an hour.
 
 import argparse
 import csv
+import itertools
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -56,7 +57,7 @@ def _measured(root: Path, sizes: Sequence[int], readings: int) -> list[dict[str,
         results.rename(away)
         planned = cost_of(command("--dry-run", "--quiet", "all", config=f"study={name}"), root)
         away.rename(results)
-        for stage, cost in [("dry run of nothing measured", planned), *costs(root, name)]:
+        for stage, cost in itertools.chain([("dry run of nothing measured", planned)], costs(root, name)):
             rows.append({"runs": runs, "readings": runs * readings, "stage": stage, **cost.to_dict()})
             print(f"{runs} runs, {stage}: {cost.cpu_s:.1f} s of processor time, {cost.memory_mb:.0f} MB", flush=True)
         page = results / "report" / "report.html"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from framewatt.report.material import Material
@@ -48,25 +49,25 @@ class Table:
         """Whether the table is long enough to get a scroll box of its own on a screen."""
         return len(self.rows) > _LONG_ROWS
 
-    @property
+    @cached_property
     def same(self) -> list[tuple[str, str]]:
         """Heading and value of the columns that say the same in every row, which are told once above the table."""
         return [(self.header[place], self.rows[0][place] or "none") for place in self._constant]
 
-    @property
+    @cached_property
     def columns(self) -> list[int]:
         """Places of the columns that rows show: what names a row, then the varying ones, the verdict last."""
-        varying = [place for place in range(len(self.header)) if place not in self._constant]
+        varying = sorted(set(range(len(self.header))) - set(self._constant))
         names = [place for heading in _NAMES for place in varying if self.header[place] == heading]
         return sorted(varying, key=lambda place: (place not in names[:1], place == self.verdict))
 
-    @property
+    @cached_property
     def verdict(self) -> int | None:
         """Place of the column of the verdict; None where there is none."""
         found = [place for place, name in enumerate(self.header) if name in _VERDICTS]
         return found[0] if found else None
 
-    @property
+    @cached_property
     def _constant(self) -> list[int]:
         """Places of the columns with one value; none where a single row, or nothing but equal rows, would be left."""
         if len(self.rows) < 2:
