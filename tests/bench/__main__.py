@@ -22,6 +22,7 @@ from bench.importing import import_ratios
 from bench.own_time import own_seconds
 from bench.paired import PEERS, ROOT, Loops, Ratio, compare, ratios_of, summarise
 from bench.table import cases_table, cost_table
+from bench.waits import wait_rows
 from framewatt.host.lock import machine_lock
 from framewatt.host.machine import describe_machine
 from framewatt.workloads import registered_models
@@ -56,7 +57,7 @@ def main() -> None:
     # Its runs take the lock themselves, as those of a study do.
     own_time = _own_time()
     with machine_lock("bench"):
-        rows = [*_sampling(), *_loops(), *import_ratios(), own_time]
+        rows = [*_sampling(), *_loops(), *import_ratios(), own_time, *wait_rows()]
     _write(OUT / "bench.csv", COLUMNS, rows)
     (OUT / "bench.md").write_text(cost_table(rows))
     with machine_lock("bench"):
