@@ -156,7 +156,10 @@ def _ending(code: int | None, last: str, limits: Limits) -> str:
     if code == -signal.SIGXFSZ:
         return f"found content that needs more than {limits.disk_b / 2**30:g} GB of disk; {_allowed('DISK_GB')}"
     if code is not None and code < 0:
-        return f"found content that ended its reader by {signal.Signals(-code).name}; allowed: what can be read"
+        # Libraries that look at no failed allocation end so, too.
+        room = f"what can be read in {limits.memory_b / 2**30:g} GB of memory"
+        more = "a larger package that you trust is given more by MEMORY_GB=… in the command"
+        return f"found content that ended its reader by {signal.Signals(-code).name}; allowed: {room}; {more}"
     return f"found content of a form that no package has ({last[:200]}); allowed: what framewatt packed"
 
 
