@@ -11,7 +11,6 @@ from pathlib import Path
 
 from checkout import command, environment
 
-
 _VERIFY = (sys.executable, "-P", "scripts/verify.py", "--seconds", "36000", "--memory-gb", "8", "--archive")
 """Of packages of any size: 10,000 runs take more than the memory that a stranger's package is given."""
 
