@@ -6,6 +6,7 @@ RO-Crate 1.1 with the profiles Workflow RO-Crate 1.0 and Workflow Run Crate 0.5 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from rocrate.model.computationalworkflow import ComputationalWorkflow
@@ -60,6 +61,10 @@ class Description:
     version: str
 
 
+_Below = Mapping[str, list[Any]]
+"""By folder, the files in it and in those below, in the order of their names."""
+
+
 def crate_metadata(names: Iterable[str], records: Sequence[Mapping[str, Any]], about: Description) -> str:
     """Content of ro-crate-metadata.json, the same for the same records.
 
@@ -69,12 +74,15 @@ def crate_metadata(names: Iterable[str], records: Sequence[Mapping[str, Any]], a
         about: title, licence and authors of the package.
     """
     crate = ROCrate(version="1.1")
-    files = {}
+    files: dict[str, Any] = {}
+    below: dict[str, list[Any]] = {}
     for name in sorted(names):
         suffix = name[name.rfind(".") :]
         kind = ComputationalWorkflow if name == _WORKFLOW else File
         properties = {"encodingFormat": _TYPES.get(suffix, "text/plain")}
         files[name] = crate.add(kind(crate, dest_path=name, properties=properties))
+        for folder in PurePosixPath(name).parents:
+            below.setdefault(str(folder), []).append(files[name])
     started, ended = span_utc(records)
     crate.name, crate.description = about.name, about.text
     crate.license = f"https://spdx.org/licenses/{about.license}"
@@ -87,7 +95,7 @@ def crate_metadata(names: Iterable[str], records: Sequence[Mapping[str, Any]], a
     crate.root_dataset["conformsTo"] = [{"@id": identifier} for identifier, _, _ in _PROFILES]
     workflow = _workflow(crate, files, about)
     of_run = {True: _imported_run, False: _run}
-    actions = [of_run[record.get("source") == "files"](crate, files, record) for record in records]
+    actions = [of_run[record.get("source") == "files"](crate, files, below, record) for record in records]
     outputs = [file for name, file in files.items() if name.startswith("results/") and "/measure/" not in name]
     whole = _add(
         crate,
@@ -123,7 +131,7 @@ def _workflow(crate: ROCrate, files: Mapping[str, Any], about: Description) -> A
     return workflow
 
 
-def _run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) -> Any:
+def _run(crate: ROCrate, files: Mapping[str, Any], below: _Below, record: Mapping[str, Any]) -> Any:
     """One measured run as an action of the framework that it ran in, on the machine that it ran on."""
     cell = record["cell"]
     libraries = (record["workload"] or {}).get("libraries", {})
@@ -151,7 +159,7 @@ def _run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) ->
         "endTime": window["end_utc"],
         "actionStatus": {"@id": f"http://schema.org/{'FailedActionStatus' if failed else 'CompletedActionStatus'}"},
         "object": [*locks, hardware],
-        "result": [files[name] for name in files if name.startswith(f"{folder}/")],
+        "result": below.get(folder, []),
         "description": f"{cell['phase']} {cell['workload']} on {cell['dataset']}, batch size {cell['batch_size']}",
     }
     if failed:
@@ -169,7 +177,7 @@ def _folder_of(record: Mapping[str, Any], files: Mapping[str, Any]) -> str:
     return next(name for name in files if name.startswith(below) and name.endswith(end)).rpartition("/")[0]
 
 
-def _imported_run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str, Any]) -> Any:
+def _imported_run(crate: ROCrate, files: Mapping[str, Any], below: _Below, record: Mapping[str, Any]) -> Any:
     """One imported run as an action of the tools that logged it, with the hashes of its files."""
     tools = [
         _add(crate, f"#tool-{tool}", "SoftwareApplication", name=tool, softwareVersion="unknown")
@@ -185,7 +193,7 @@ def _imported_run(crate: ROCrate, files: Mapping[str, Any], record: Mapping[str,
         "startTime": window.get("start_utc"),
         "endTime": window.get("end_utc"),
         "actionStatus": {"@id": f"http://schema.org/{'FailedActionStatus' if failed else 'CompletedActionStatus'}"},
-        "result": [files[name] for name in files if name.startswith(f"{folder}/")],
+        "result": below.get(folder, []),
         "description": f"read from {told}" if told else "no file was there",
     }
     if failed:
@@ -202,9 +210,9 @@ def span_utc(records: Iterable[Mapping[str, Any]]) -> tuple[str | None, str | No
 
 def _add(crate: ROCrate, entity_id: str, kind: str, /, **properties: Any) -> Any:
     """Add an entity to the crate; an existing one is returned unchanged."""
-    known = crate.dereference(entity_id)
-    if known is not None:
-        return known
+    # To ask for one that is not there makes the crate look through all that are, for crates within it.
+    if entity_id in crate:
+        return crate.dereference(entity_id)
     entity = crate.add(ContextEntity(crate, entity_id, properties={"@type": kind}))
     for name, value in properties.items():
         if value is not None:
