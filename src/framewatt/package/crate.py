@@ -94,8 +94,10 @@ def crate_metadata(names: Iterable[str], records: Sequence[Mapping[str, Any]], a
         _add(crate, identifier, "CreativeWork", name=name, version=version)
     crate.root_dataset["conformsTo"] = [{"@id": identifier} for identifier, _, _ in _PROFILES]
     workflow = _workflow(crate, files, about)
-    of_run = {True: _imported_run, False: _run}
-    actions = [of_run[record.get("source") == "files"](crate, files, below, record) for record in records]
+    actions = [
+        _imported_run(crate, below, record) if record.get("source") == "files" else _run(crate, files, below, record)
+        for record in records
+    ]
     outputs = [file for name, file in files.items() if name.startswith("results/") and "/measure/" not in name]
     whole = _add(
         crate,
@@ -177,7 +179,7 @@ def _folder_of(record: Mapping[str, Any], files: Mapping[str, Any]) -> str:
     return next(name for name in files if name.startswith(below) and name.endswith(end)).rpartition("/")[0]
 
 
-def _imported_run(crate: ROCrate, files: Mapping[str, Any], below: _Below, record: Mapping[str, Any]) -> Any:
+def _imported_run(crate: ROCrate, below: _Below, record: Mapping[str, Any]) -> Any:
     """One imported run as an action of the tools that logged it, with the hashes of its files."""
     tools = [
         _add(crate, f"#tool-{tool}", "SoftwareApplication", name=tool, softwareVersion="unknown")
