@@ -26,9 +26,9 @@ tells it."""
 _WHOLE = 0.9
 """Share of an interval, or of a window, from which on it is one of operators at once."""
 
-_MIDDLE, _MOVES = (10, 50, 90), 0.02
-"""How far these percentiles of what a machine draws in such intervals are apart, relative, where it moves with what
-runs."""
+_MOVES = 0.01
+"""By how much, relative, what a machine draws in such intervals at least follows what runs, if it moves with it:
+one standard deviation."""
 
 _LEAST_SHARE = 0.02
 """A kind whose power is less than this share of the largest shares as if it had so much."""
@@ -129,8 +129,13 @@ class Overlaps:
         whole = together_s >= _WHOLE * length_s
         if together_s.sum() < _WHOLE * length_s.sum() or not whole.any():
             return 0.0
-        low_w, usual_w, high_w = np.percentile(energy_j[whole] / length_s[whole], _MIDDLE)
-        return float(usual_w) if high_w - low_w < _MOVES * usual_w else 0.0
+        drawn_w, lasts_s = energy_j[whole] / length_s[whole], length_s[whole]
+        ran = np.column_stack((np.ones(len(drawn_w)), (self.seconds[whole] @ self.calls).toarray() / lasts_s[:, None]))
+        fitted_w = ran @ np.linalg.lstsq(ran, drawn_w, rcond=None)[0]
+        # Readings fluctuate by themselves, and a fit follows that a little: only what it follows beyond is movement.
+        by_chance = (ran.shape[1] - 1) / max(len(drawn_w) - ran.shape[1], 1)
+        moved_w2 = fitted_w.var() - by_chance * (drawn_w - fitted_w).var()
+        return float(drawn_w.mean()) if moved_w2 < (_MOVES * drawn_w.mean()) ** 2 else 0.0
 
     def shared(self, kind_w: Floats, column_w: Floats, spread_w: float, still_w: float = 0.0) -> Shared:
         """Joules of the sets, shared in proportion to what kinds draw alone.
