@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from framewatt.base.errors import FramewattError
@@ -64,7 +64,7 @@ class Channel:
     def to_dict(self) -> dict[str, Any]:
         """The channel as JSON-ready values."""
         # All are plain values: nothing in them is to be copied deeply, which took a fifth of writing a trace.
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return dict(vars(self))
 
     @classmethod
     def of_dict(cls, content: Any) -> "Channel":

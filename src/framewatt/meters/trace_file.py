@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +105,11 @@ def _channels_of(metadata: Mapping[bytes, bytes] | None) -> tuple[Channel, ...]:
     described = (metadata or {}).get(_CHANNELS.encode())
     if described is None:
         raise ValueError("it describes no channels")
+    return _described(described)
+
+
+@lru_cache(maxsize=8)  # the runs of a study mostly have the same
+def _described(described: bytes) -> tuple[Channel, ...]:
     content = parse_json(described.decode())
     if not isinstance(content, list) or len(content) > _MOST_CHANNELS:
         raise ValueError(f"its channels are no list of at most {_MOST_CHANNELS}")

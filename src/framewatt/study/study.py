@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,11 @@ class Study:
         Raises:
             KeyError: no such cell.
         """
-        return {cell.id: cell for cell in self.cells}[cell_id]
+        return self._by_id[cell_id]
+
+    @cached_property
+    def _by_id(self) -> dict[str, Cell]:
+        return {cell.id: cell for cell in self.cells}
 
 
 def schema_of_measuring(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -117,15 +117,16 @@ def is_seconds(value: Any) -> bool:
 
 def _rise(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> float | None:
     """Rise of a counter, interpolated at the edges; None where unknown or where the counter went back."""
-    good = np.isfinite(value)
-    time_ns, value = time_ns[good], value[good]
+    if not (good := np.isfinite(value)).all():
+        time_ns, value = time_ns[good], value[good]
     total, back = 0.0, -_TREMBLE_TICKS * channel.resolution
     for start, end in spans:
         first, last = np.searchsorted(time_ns, start, "right") - 1, np.searchsorted(time_ns, end, "left")
         if first < 0 or last >= len(time_ns) or (np.diff(value[first : last + 1]) < back).any():
             return None
         # Times are since the first reading: nanoseconds since the boot have more digits than a float.
-        at = np.interp(np.array([start, end]) - time_ns[first], time_ns - time_ns[first], value)
+        around = slice(first, last + 1)
+        at = np.interp(np.array([start, end]) - time_ns[first], time_ns[around] - time_ns[first], value[around])
         total += float(at[1] - at[0])
     return total
 

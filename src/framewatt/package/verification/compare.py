@@ -9,6 +9,7 @@ RELATIVE, ABSOLUTE = 1e-6, 1e-7
 
 _SHOWN = 5
 _LONGEST = 80
+_WITHOUT_PARTS = frozenset((bool, int, float, str, type(None)))
 
 
 def differences(told: Any, found: Any, at: str = "", *, by: str = "the record says", why: str) -> Iterator[str]:
@@ -25,6 +26,8 @@ def differences(told: Any, found: Any, at: str = "", *, by: str = "the record sa
     """
     if isinstance(told, Mapping) and isinstance(found, Mapping):
         for key in dict.fromkeys([*found, *told]):
+            if key in told and key in found and _equal(told[key], found[key]):
+                continue
             place = f"{at}.{key}" if at else str(key)
             if key not in told:
                 yield f"{place}: {by} nothing, {why} {_text(found[key])}"
@@ -49,6 +52,11 @@ def some(lines: Iterable[str], where: str = "") -> Iterator[str]:
             more += 1
     if more:
         yield f"{where or 'there'}: and {more} more of that kind"
+
+
+def _equal(told: Any, found: Any) -> bool:
+    """Whether two values have no parts and are equal in kind and value, as nearly all are; quicker than `_same`."""
+    return type(told) is type(found) and type(told) in _WITHOUT_PARTS and told == found
 
 
 def _same(told: Any, found: Any) -> bool:
