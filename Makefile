@@ -109,9 +109,11 @@ simulate: $(VENV)/ready-development ## how often answers, verdicts and joules of
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.machines
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.compared
 
-soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); or strike it with faults (FAULTS=200 SEED=1)
-	@if [ -n "$$FAULTS" ]; then \
-		PYTHONPATH=src:tests exec $(BIN)/python -m soak.faults --faults="$$FAULTS" --seed="$${SEED:-1}" \
+soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); or strike it with faults (FAULTS=200 SEED=1; ON=slurm: on a Slurm of two nodes, as test-slurm)
+	@case "$$ON" in "") strike=soak.faults;; slurm) strike=soak.on_slurm;; \
+		*) echo "framewatt: make soak: found ON=$$ON; allowed: ON=slurm, or none" >&2; exit 1;; esac; \
+	if [ -n "$$FAULTS" ]; then \
+		PYTHONPATH=src:tests exec $(BIN)/python -m "$$strike" --faults="$$FAULTS" --seed="$${SEED:-1}" \
 			$${MINUTES:+--minutes="$$MINUTES"}; \
 	else \
 		PYTHONPATH=src:tests exec $(BIN)/python -m soak --minutes="$${MINUTES:-60}"; \

@@ -19,7 +19,8 @@ from framewatt.flow.setup import without_roots
 from framewatt.frames.frames import runs_frame
 from framewatt.frames.occupancy import at_once_s, occupied, overlaps
 from framewatt.host import node
-from framewatt.planning.due import Boot, Due, due_of
+from framewatt.planning.due import Due, due_of
+from framewatt.planning.idle_due import Boot
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.placement import dealt, nodes_of, placement_of
 from framewatt.planning.plan import plan_of

@@ -1,104 +1,26 @@
 """A study on a Slurm of two nodes: both measure at once, each one run at a time; one is lost, and nothing with it.
 
-`make test-slurm` runs it. Frameworks are stand-ins, and both nodes are this machine's processors (see slurm_cluster):
-what is measured says nothing, where and when it was measured is what this is about.
+`make test-slurm` runs it.
 """
 
 import contextlib
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import psutil
 import pytest
-import stand_ins
-from checkout import Answer, Checkout, environment
-from slurm_cluster import NODES, SlurmCluster, slurm_cluster, why_not
+from checkout import Answer
+from hardware.slurm_cluster import NODES, SlurmCluster, slurm_cluster, why_not
+from two_nodes import BLOCKS, FRAME, LONG_S, PROFILE, OnNodes, ended, measures, processes_of
 
 from framewatt.base.files import read_json
 from framewatt.frames.occupancy import at_once_s, occupied, overlaps
-from framewatt.host.lock import VARIABLE as LOCK
 from framewatt.planning.job_hash import idle_domains_sha256
-from framewatt.runs.records import read_run
 
 pytestmark = [pytest.mark.slurm, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]
-
-BLOCKS = 4
-STUDY: dict[str, Any] = {
-    "factors": [
-        {
-            **{"phase": ["infer"], "workload": ["resnet50"], "dataset": ["digits"], "batch_size": [4]},
-            "runtime": ["torch", "tensorflow"],
-        }
-    ],
-    "repetitions": BLOCKS,
-    "device": "auto",
-    "instruments": {"meters": ["estimate"]},
-    "training": {"epochs": 1},
-    "window": {"warm_up_batches": 1, "minimum_s": 4},
-    "calibration": {"idle_s": 1},
-    "cool_down": {"rest_s": 0},
-    "disturbance": "flag",
-    "timeout_s": 120,
-}
-CONFIG = ["study=two", "environment=host"]
-NODES_TOLD = "nodes={" + ", ".join(f"{alias}: {name}" for alias, name in NODES.items()) + "}"
-PROFILE = [
-    *("--workflow-profile", "workflow/profiles/slurm", "--slurm-status-command", "squeue", "--latency-wait", "20"),
-    *("--slurm-init-seconds-before-status-checks", "2", "--slurm-no-account"),
-]
-FRAME = "results/two/aggregate/runs.parquet"
-LONG_S = 600
-
-
-class OnNodes(Checkout):
-    """A checkout with such a study."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(root, lock=None)
-        stand_ins.install(self)
-        self.write_study("two", **STUDY)
-
-    def call(self, *words: str, config: list[str]) -> subprocess.Popen:
-        """Start snakemake without a limit of cores over all nodes."""
-        # The lock is each node's own, which its jobs are told.
-        there = {name: value for name, value in environment().items() if name != LOCK}
-        return subprocess.Popen(
-            [
-                str(Path(sys.executable).parent / "snakemake"),
-                *words[:-1],
-                "--config",
-                *CONFIG,
-                *config,
-                "--",
-                words[-1],
-            ],
-            cwd=self.root,
-            env=there,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    def on_slurm(self) -> subprocess.Popen:
-        """Start the study on both nodes."""
-        return self.call(*PROFILE, FRAME, config=[NODES_TOLD])
-
-    @property
-    def records(self) -> dict[Path, dict[str, Any]]:
-        """Of all runs that are there."""
-        return {path: read_run(path) for path in sorted((self.root / "results/two/measure").glob("*/*/run.json"))}
-
-
-def ended(process: subprocess.Popen) -> Answer:
-    """How it ends."""
-    text, _ = process.communicate(timeout=LONG_S)
-    return Answer(process.returncode, text)
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +44,7 @@ def study(cluster: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) -> tu
                 break
         assert first.poll() is None, ended(first).text
         kept = {path: path.read_bytes() for path in checkout.records}
-        cluster.kill_node(NODES["b"])
+        cluster.kill(NODES["b"])
         for process in there:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -136,26 +58,6 @@ def study(cluster: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) -> tu
             first.terminate()
             first.wait(60)
     return checkout, lost, whole
-
-
-def processes_of(node: str) -> list[psutil.Process]:
-    """Those of the jobs of a node, and the step daemons above them, which are no children of its slurmd."""
-    found = []
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if process.environ().get("SLURMD_NODENAME") == node:
-                daemons = [one for one in process.parents() if one.name().startswith("slurmstepd")]
-                found += [*daemons, process]
-    return found
-
-
-def measures(processes: list[psutil.Process]) -> bool:
-    """Whether one of them is the worker of a run, and not a Snakemake that starts."""
-    for process in processes:
-        with contextlib.suppress(psutil.Error):
-            if "framewatt.runs.worker" in process.cmdline():
-                return True
-    return False
 
 
 def test_a_lost_node_costs_its_run_and_no_other(study: tuple[OnNodes, Answer, Answer]) -> None:

@@ -78,7 +78,12 @@ def results_of(folder: Path) -> Results:
             }
             for path in [*folder.glob("train/*/train.json"), *folder.glob("export/*/*/*.json")]
         },
-        files=frozenset(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()),
+        # Where a job's shell was killed and the job went on to its end, Snakemake's time of its folder is missing.
+        files=frozenset(
+            str(path.relative_to(folder))
+            for path in folder.rglob("*")
+            if path.is_file() and path.name != ".snakemake_timestamp"
+        ),
         rows=sorted(frame[_COLUMNS].astype(str).itertuples(index=False, name=None)),
         watts=sum(joules for joules, _ in known) / sum(duration_s for _, duration_s in known),
     )
@@ -111,7 +116,22 @@ def differences(found: Results, right: Results) -> Iterator[str]:
 
 
 def wrong_within(folder: Path, watts: float) -> Iterator[str]:
-    """What cannot be right in any results: the chain, traces, joules."""
+    """What cannot be right in results of one machine whose load is steady: what is torn, joules, runs side by side."""
+    yield from torn(folder)
+    spans = []
+    for path in sorted(folder.glob("measure/*/*/run.json")):
+        name, record = _name(path.parent), read_run(path)
+        yield from _joules(name, record, watts)
+        window = record["windows"]["process"]
+        spans.append((window["start_monotonic_ns"], window["end_monotonic_ns"], name))
+    spans.sort()
+    for one, other in itertools.pairwise(spans):
+        if other[0] < one[1]:
+            yield f"run {other[2]}: measured beside {one[2]}"
+
+
+def torn(folder: Path) -> Iterator[str]:
+    """Where the chain, and what it says of the files of runs, does not hold."""
     entries: dict[str, dict[str, Any]] = {}
     previous = FIRST
     chain = folder / "measure/chain.jsonl"
@@ -121,16 +141,14 @@ def wrong_within(folder: Path, watts: float) -> Iterator[str]:
             yield f"chain: entry {number} does not follow from the one before"
         previous = hashlib.sha256(line).hexdigest()
         entries[f"{entry['cell']}/{entry['repetition']}"] = entry
-    spans = []
     for path in sorted(folder.glob("measure/*/*")):
         if not path.is_dir():
             continue
-        name = f"{path.parent.name}/{path.name}"
+        name = _name(path)
         there = {one.name for one in path.iterdir()}
         if not there >= _OF_A_RUN:
             yield f"run {name}: only {', '.join(sorted(there)) or 'an empty folder'}"
             continue
-        record = read_run(path / "run.json")
         sha256 = hashlib.sha256((path / "run.json").read_bytes()).hexdigest()
         if name not in entries:
             yield f"run {name}: no entry in the chain"
@@ -139,13 +157,10 @@ def wrong_within(folder: Path, watts: float) -> Iterator[str]:
         for file in ("power.parquet", "events.parquet"):
             if not pq.read_table(path / file).num_rows:
                 yield f"run {name}: {file} is empty"
-        yield from _joules(name, record, watts)
-        window = record["windows"]["process"]
-        spans.append((window["start_monotonic_ns"], window["end_monotonic_ns"], name))
-    spans.sort()
-    for one, other in itertools.pairwise(spans):
-        if other[0] < one[1]:
-            yield f"run {other[2]}: measured beside {one[2]}"
+
+
+def _name(folder: Path) -> str:
+    return f"{folder.parent.name}/{folder.name}"
 
 
 def _joules(name: str, record: Mapping[str, Any], watts: float) -> Iterator[str]:

@@ -7,7 +7,6 @@ One line per fault, then a tally. What must not be is printed with its seed: `ma
 import argparse
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 import stand_ins
@@ -16,13 +15,10 @@ from checkout import Checkout
 from soak.bench import Bench, bench, go_inside, mount
 from soak.call import STUDY, Call
 from soak.compared import Results, differences, results_of, wrong_within
-from soak.kinds import KINDS, SLURMD, STEP, slurmd_missing
-from soak.trial import FRESH, PREPARED, RUNS, WHOLE, Outcome, Right, keep, lay, play
+from soak.kinds import KINDS, STEP
+from soak.told import Outcome, tally, tell
+from soak.trial import FRESH, PREPARED, RUNS, WHOLE, Right, keep, lay, play
 
-_COLUMNS = (
-    *("fault", "struck", "exit 0", "exit not 0", "killed", "whole at once", "by the next call", "later"),
-    *("measured again", "must not be"),
-)
 FACTORS = [
     {
         **{"phase": ["infer"], "workload": ["resnet50"], "dataset": ["digits"], "batch_size": [4]},
@@ -68,8 +64,8 @@ def main() -> None:
             if args.minutes is not None and time.monotonic() - began_s > 60 * args.minutes:
                 break
             outcomes.append(play(machine, right, seed))
-            _tell(outcomes[-1])
-    _tally(outcomes)
+            tell(outcomes[-1])
+    tally(outcomes, [kind.name for kind in KINDS])
     if any(outcome.problems for outcome in outcomes):
         sys.exit("soak: what must not be is told above, by seed")
 
@@ -120,38 +116,6 @@ def whole(machine: Bench, target: tuple[str, ...]) -> None:
     call.ended()
     if call.code:
         sys.exit(f"soak: without any fault: {call.said}")
-
-
-def _tell(outcome: Outcome) -> None:
-    mended = "never whole" if outcome.calls is None else f"whole after {outcome.calls} more calls"
-    repeated = f"; {outcome.repeated} runs that counted measured again" if outcome.repeated else ""
-    did = outcome.did or "its moment did not come"
-    print(f"seed {outcome.seed}: {outcome.fault}: {did}; {outcome.ended}; {mended}{repeated}", flush=True)
-    for problem in outcome.problems:
-        print(f"  MUST NOT BE: {problem}", flush=True)
-    if outcome.problems:
-        for said in outcome.said:
-            print("".join(f"  | {line}\n" for line in said.splitlines()[-25:]) + "  |--", flush=True)
-
-
-def _tally(outcomes: Iterable[Outcome]) -> None:
-    """By kind: how many, how the struck call ended, how many calls mended it, runs measured again, what must not be."""
-    outcomes = list(outcomes)
-    print(f"\n| {' | '.join(_COLUMNS)} |")
-    print("|---" * len(_COLUMNS) + "|")
-    for kind in KINDS:
-        mine = [one for one in outcomes if one.fault == kind.name and one.did]
-        ended = [one.ended for one in mine]
-        zero, killed = ended.count("exit code 0"), ended.count("killed")
-        calls = [one.calls for one in mine]
-        later = sum(1 for count in calls if count is None or count > 1)
-        numbers = (len(mine), zero, len(mine) - zero - killed, killed, calls.count(0), calls.count(1), later)
-        told = (*numbers, sum(one.repeated for one in mine), sum(bool(one.problems) for one in mine))
-        print(f"| {kind.name} | " + " | ".join(map(str, told)) + " |")
-    if why := slurmd_missing():
-        print(f"| {SLURMD} | skipped: {why} |" + " |" * 8)
-    missed = sum(not one.did for one in outcomes)
-    print(f"\n{len(outcomes)} faults, {missed} of which had no moment to strike", flush=True)
 
 
 if __name__ == "__main__":

@@ -164,10 +164,3 @@ KINDS = (
     Fault("clock set", _anywhere, _step, heals="either"),
     Fault("folder away", _anywhere, _away, heals="either"),
 )
-
-SLURMD = "slurmd killed"
-
-
-def slurmd_missing() -> str | None:
-    """Why a slurmd cannot be killed here; None where it can, with a kind for it among KINDS."""
-    return "no Slurm in these namespaces"

@@ -13,7 +13,8 @@ from soak.call import STUDY
 from soak.compared import results_of
 from soak.faults import laid, whole
 from soak.kinds import KINDS, WORKER, Moment
-from soak.trial import RUNS, Blow, Outcome, go_on, held, struck, unlock_as_told
+from soak.told import Outcome
+from soak.trial import RUNS, Blow, go_on, held, struck, unlock_as_told
 
 MEASURE = "python -P scripts/measure.py"
 BLOWS = (

@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from soak.bench import Bench
 from soak.call import STUDY, Call, environment
 from soak.compared import Results, differences, left_over, not_counting, results_of, wrong_within
 from soak.kinds import KINDS, Fault, Moment
+from soak.told import Outcome
 
 RUNS = (f"results/{STUDY}/calibrate/idle_after.json",)
 """What is made once all is measured: half of what all takes."""
@@ -36,31 +37,6 @@ class Right:
 
     results: Mapping[tuple[str, ...], Results]
     begins: Mapping[str, Path]
-
-
-@dataclass
-class Outcome:
-    """What came of a fault.
-
-    Attributes:
-        seed: shows it again.
-        fault: its kind.
-        did: in words; None where its moment never came.
-        ended: how the struck call ended, in words.
-        calls: further calls until all was there; None where that never came.
-        repeated: runs that had counted when it struck, and were measured again.
-        problems: what must not be.
-        said: by the calls, for whoever looks for the cause.
-    """
-
-    seed: int
-    fault: str
-    did: str | None = None
-    ended: str = ""
-    calls: int | None = None
-    repeated: int = 0
-    problems: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
 
 
 def play(bench: Bench, right: Right, seed: int) -> Outcome:

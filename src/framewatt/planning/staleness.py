@@ -1,6 +1,6 @@
 """Why an artefact of a study is no longer valid, in a few words, or None where it still is."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,10 @@ from framewatt.study.runtimes import ONNX_RUNTIME
 NOT_MADE, NOT_MEASURED = "not made", "not measured"
 OTHER = "made under other settings"
 MADE_OF_OTHER = "made of other"
+ASKED = "asked for"
+
+Asked = Callable[[str, str], bool]
+"""Whether the user forced an artefact to be made again, by its rule and its path below results/<study>."""
 
 
 def of_stage(record: Path, sha256: str, start: Mapping[str, str | None]) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.profiling.called import Called, Key, joined_of
-from framewatt.profiling.operators import CellJoules
+from framewatt.profiling.cell_joules import CellJoules
 
 CALL = "call"
 """What a row is of, beside an operator: calls of one operator with one kind of inputs."""

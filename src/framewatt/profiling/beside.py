@@ -8,7 +8,8 @@ import numpy as np
 
 from framewatt.profiling.alone import Alone, Calls, whole
 from framewatt.profiling.called import Called, Key, joined_of
-from framewatt.profiling.operators import OPERATOR, CellJoules
+from framewatt.profiling.cell_joules import CellJoules
+from framewatt.profiling.operators import OPERATOR
 from framewatt.workloads.profilers import LONGEST
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from framewatt.profiling.callers import NOBODY, callers_of
-from framewatt.profiling.operators import CellJoules
+from framewatt.profiling.cell_joules import CellJoules
 from framewatt.profiling.recorded import Recorded
 from framewatt.profiling.timeline import Floats
 from framewatt.workloads.profilers import LONGEST

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from framewatt.profiling.called import Called, Key, called_in, key_of
-from framewatt.profiling.operators import RESOLVED, CellJoules, opened
+from framewatt.profiling.cell_joules import RESOLVED, CellJoules, opened
 from framewatt.runs.repeated import Choose
 from framewatt.workloads.repeaters import Case
 

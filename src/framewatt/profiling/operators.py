@@ -1,39 +1,19 @@
-"""Joules by operator and by API of a cell, from its timeline and what the meters gave meanwhile."""
+"""Joules by operator and by API as rows: of every cell that has a timeline, and how well each is resolved."""
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
-from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
-from framewatt.meters.trace import Trace
-from framewatt.meters.trace_file import read_trace
-from framewatt.profiling.clock import Clock
-from framewatt.profiling.families import UNTOLD, family_of
-from framewatt.profiling.intervals import intervals_of
-from framewatt.profiling.joules import BETWEEN, OperatorJoules, join
-from framewatt.profiling.nesting import Innermost, Kind, calls_per_step, steps_without
-from framewatt.profiling.recorded import Recorded, unseen_gpus
-from framewatt.profiling.timeline import Timeline
+from framewatt.profiling.cell_joules import CellJoules, joules_of, resolved
+from framewatt.profiling.families import family_of
 from framewatt.runs.profiling import PLAIN, PROFILED
-from framewatt.runs.timelines import POWER, RECORD
+from framewatt.runs.timelines import RECORD
 from framewatt.witness.judgement import told_of_disturbance
-from framewatt.workloads.profilers import HOST_READS
-
-RESOLVED = 0.5
-"""Largest relative standard uncertainty of a row of its own; operators beyond it are one row together."""
-
-SHORTEST_PERIODS = SHORTEST_WINDOW_PERIODS
-"""A row of its own ran for at least so many of the meter's periods, as a window has to last."""
-
-_ALIKE = 0.01
-"""Largest relative difference of a window's joules in the trace, which is cut at its edges, and in the record."""
 
 OPERATOR, API = "operator", "api"
 """What a row is of."""
@@ -54,129 +34,6 @@ ABOUT = (
     *(f"{what}_per_unit_{which}" for what in ("seconds", "joules") for which in (PLAIN, PROFILED)),
 )
 """A row a timeline and domain."""
-
-
-@dataclass(frozen=True)
-class CellJoules:
-    """Joules of a cell in one domain.
-
-    Attributes:
-        kinds: operators with their API, in the order of `joules`' rows, which have BETWEEN last.
-        joules: of each.
-        calls: (kinds,), spans of each.
-        clock: of the profiler.
-        intervals: number of the meter's intervals in the window.
-        shortest_s: seconds that a row of its own ran at least.
-        empty_steps: steps in which the profiler shows no operator.
-        unseen: GPUs of which the profiler does not show what ran there.
-        domain: what was metered.
-        estimated: whether it is an estimate.
-        host_reads_per_step: calls of HOST_READS; None where the engine's profiler has no such operators.
-    """
-
-    kinds: tuple[Kind, ...]
-    joules: OperatorJoules
-    calls: np.ndarray
-    clock: Clock
-    intervals: int
-    shortest_s: float
-    empty_steps: int
-    unseen: tuple[str, ...]
-    domain: str
-    estimated: bool
-    host_reads_per_step: float | None = None
-
-
-def joules_of(folder: Path) -> list[CellJoules]:
-    """Joules of a timeline, see `joules_in`."""
-    return joules_in(Recorded.of(folder), read_trace(folder / POWER))
-
-
-def opened(folder: Path) -> tuple[Recorded, list[CellJoules]]:
-    """A timeline and its joules.
-
-    Raises:
-        FramewattError: there is no timeline whose joules are known.
-    """
-    record = read_json(folder / RECORD)
-    if record["status"] != "ok":
-        raise FramewattError(f"operators: found no timeline ({record['reason']}); allowed: one, of the same cell")
-    recorded = Recorded.of(folder)
-    return recorded, joules_in(recorded, read_trace(folder / POWER))
-
-
-def joules_in(recorded: Recorded, trace: Trace) -> list[CellJoules]:
-    """Joules of a timeline, in every domain whose energy is valid.
-
-    Args:
-        recorded: the timeline.
-        trace: what the meters gave meanwhile.
-
-    Raises:
-        FramewattError: no domain's energy is valid, or the trace does not give it.
-    """
-    window = recorded.record["passes"][PROFILED]["window"]
-    valid = {domain: energy for domain, energy in window["domains"].items() if energy["valid"]}
-    # A GPU's joules are those of what ran on it, which not every profiler shows.
-    unseen = unseen_gpus(valid, recorded.spans)
-    reads = _host_reads(recorded)
-    found = []
-    for domain, energy in valid.items():
-        if domain not in unseen:
-            joined = _joined(recorded, trace, domain, energy)
-            empty_steps = steps_without(recorded.spans)
-            found.append(replace(joined, empty_steps=empty_steps, unseen=unseen, host_reads_per_step=reads))
-    if not found:
-        reasons = [reason for energy in window["domains"].values() for reason in energy["reasons"]]
-        reasons += [f"the profiler does not show what ran on {domain}" for domain in unseen]
-        raise FramewattError(f"operators: found no domain whose energy is valid ({'; '.join(reasons)}); allowed: one")
-    return found
-
-
-def _host_reads(recorded: Recorded) -> float | None:
-    """Calls of HOST_READS in a step of the window; None where the engine's profiler has no such operators."""
-    if recorded.record["engine"] != "torch":
-        return None
-    starts_ns = 1e9 * recorded.clock.monotonic_s(recorded.spans.start_ns)
-    window = recorded.record["passes"][PROFILED]["window"]
-    return calls_per_step(recorded.spans, HOST_READS, starts_ns, window["spans_monotonic_ns"])
-
-
-def _within(recorded: Recorded, inner: Innermost) -> Timeline:
-    """The operators on the window's time."""
-    start, end = (recorded.of_window(edge) for edge in (inner.start_ns, inner.end_ns))
-    names = tuple(f"{operator} in {api}" for operator, api in inner.kinds)
-    return Timeline(names, inner.kind, start, end).within(0.0, recorded.time.length_s)
-
-
-def _joined(recorded: Recorded, trace: Trace, domain: str, energy: Mapping[str, Any]) -> CellJoules:
-    inner, clock = recorded.inner_of(domain), recorded.clock
-    wanted = (domain, energy["instrument"], energy["source"])
-    index = next(i for i, one in enumerate(trace.channels) if (one.domain, one.instrument, one.quantity) == wanted)
-    intervals = intervals_of(trace.channels[index], *trace.of(index), recorded.time, 1e-9 * clock.uncertainty_ns)
-    # The window's energy is the record's, which knows of more than the readings at its edges.
-    intervals = replace(intervals, uncertainty_j=energy["energy_uncertainty_j"])
-    found_j, told_j = float(intervals.energy_j.sum()), energy["energy_gross_j"]
-    if abs(found_j - told_j) > 3 * energy["energy_uncertainty_j"] + _ALIKE * told_j:
-        raise FramewattError(
-            f"operators: found {found_j:.4g} J of {domain} in the trace and {told_j:.4g} J in the record; "
-            "allowed: a trace that covers the window"
-        )
-    joules = join(_within(recorded, inner), intervals)
-    channel = trace.channels[index]
-    shortest_s = SHORTEST_PERIODS * max(channel.period_s, channel.update_period_s)
-    return CellJoules(
-        inner.kinds,
-        joules,
-        inner.calls,
-        clock,
-        len(intervals.energy_j),
-        shortest_s,
-        0,
-        (),
-        domain,
-        bool(energy["estimated"]),
-    )
 
 
 def rows_of(record: Mapping[str, Any], cell: str, found: CellJoules) -> list[dict[str, Any]]:
@@ -209,35 +66,6 @@ def rows_of(record: Mapping[str, Any], cell: str, found: CellJoules) -> list[dic
                 }
             )
     return rows
-
-
-def resolved(found: CellJoules, name_of: Callable[[Kind], str]) -> tuple[OperatorJoules, list[list[int]]]:
-    """Kinds of one name together; names that the readings do not resolve in one row; the largest row first.
-
-    Args:
-        found: joules of the kinds, and BETWEEN last.
-        name_of: the name of a kind.
-
-    Returns:
-        the rows, with BETWEEN last, and the places in `found.joules` of each.
-    """
-    joules, kinds = found.joules, found.kinds
-    by_name: dict[str, list[int]] = {}
-    for place, kind in enumerate(kinds):
-        by_name.setdefault(name_of(kind), []).append(place)
-    names, groups = list(by_name), list(by_name.values())
-    each = joules.grouped(groups, names)
-    told = (each.uncertainty_j <= RESOLVED * each.energy_j) & (each.seconds >= found.shortest_s)
-    order = [place for place in np.argsort(-each.energy_j) if told[place]]
-    rest = [place for place in range(len(names)) if not told[place]]
-    members = [groups[place] for place in order]
-    titles = [names[place] for place in order]
-    if rest:
-        members.append([place for group in rest for place in groups[group]])
-        titles.append(f"{len(rest)} {UNTOLD}" if len(rest) > 1 else names[rest[0]])
-    members.append([len(kinds)])
-    titles.append(BETWEEN)
-    return joules.grouped(members, titles), members
 
 
 def frame_of(folders: Sequence[Path]) -> tuple[pd.DataFrame, list[dict[str, Any]]]:

@@ -19,7 +19,8 @@ from framewatt.meters.trace_file import read_trace
 from framewatt.profiling.alone import whole
 from framewatt.profiling.beside import Beside
 from framewatt.profiling.called import called_in
-from framewatt.profiling.operators import OPERATOR, CellJoules, opened, resolved
+from framewatt.profiling.cell_joules import CellJoules, opened, resolved
+from framewatt.profiling.operators import OPERATOR
 from framewatt.runs.repeated import POWER, RECORD, read_repeated
 
 COLUMNS = (

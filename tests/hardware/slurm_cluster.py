@@ -22,10 +22,12 @@ from framewatt.host.lock import VARIABLE as LOCK
 NODES = {"a": "cedar17", "b": "cedar18"}
 """Names of the nodes by alias."""
 
+CONTROLLER = "slurmctld"
+
 CONFIGURATION = Path("/etc/slurm/slurm.conf")
 """Where Slurm looks: the executor's job step takes SLURM_CONF out of the environment."""
 
-_COMMANDS = ("slurmctld", "slurmd", "munged", "sbatch", "srun", "scontrol", "squeue")
+_COMMANDS = (CONTROLLER, "slurmd", "munged", "sbatch", "srun", "scontrol", "squeue")
 _SOON_S = 30
 
 _TEXT = """\
@@ -91,8 +93,12 @@ class SlurmCluster:
         """Start the slurmd of a node."""
         self.start(name, "slurmd", "-D", "-N", name)
 
-    def kill_node(self, name: str) -> None:
-        """Kill the slurmd of a node, and leave its jobs behind, as a crash does."""
+    def start_controller(self, *options: str) -> None:
+        """Start slurmctld, which goes on from its state."""
+        self.start(CONTROLLER, CONTROLLER, "-D", *options)
+
+    def kill(self, name: str) -> None:
+        """Kill a daemon: the controller, or the slurmd of a node, whose jobs are left behind, as by a crash."""
         self.daemons[name].kill()
         self.daemons.pop(name).wait()
 
@@ -112,7 +118,7 @@ class SlurmCluster:
         """End jobs, then every daemon by its pid."""
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(["scancel", "--user=root"], capture_output=True, check=False, timeout=5)
-        for name in (*NODES.values(), "slurmctld", "munged"):
+        for name in (*NODES.values(), CONTROLLER, "munged"):
             if process := self.daemons.pop(name, None):
                 process.terminate()
                 try:
@@ -149,7 +155,7 @@ def slurm_cluster() -> Iterator[SlurmCluster]:
         deadline = time.monotonic() + _SOON_S
         while not (folder / "munge.socket").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
-        cluster.start("slurmctld", "slurmctld", "-D", "-c")
+        cluster.start_controller("-c")
         for name in NODES.values():
             cluster.start_node(name)
         for name in NODES.values():
