@@ -23,11 +23,16 @@ from two_nodes import LONG_S, OnNodes, ended, processes_of
 
 from framewatt.frames.occupancy import occupied, overlaps
 from soak.compared import Results, differences, left_over, not_counting, results_of, torn
-from soak.told import Outcome, tally, tell
+from soak.told import Outcome, tally, tell, unlocked_by
 
 _MOST_CALLS = 4
 _MOST_AWAY_S = 25.0
 """Slurm gives a node up after 10 s (SlurmdTimeout): some daemons are back before, some after."""
+
+_IDLE_S = 240.0
+"""Seconds without a job after which a call hangs: the executor sleeps for 180 s at most between two looks at them."""
+
+HUNG = "\nhung: no job of it was there any more"
 
 _STUDY = {"repetitions": 2, "window": {"warm_up_batches": 1, "minimum_s": 1}}
 _KEPT = ("results", ".snakemake", "logs")
@@ -159,23 +164,35 @@ class Trial:
                 break
             time.sleep(0.05)
         answer = self._ended(call, outcome)
-        outcome.ended = f"exit code {answer.code}"
+        outcome.ended = "hung" if answer.text.endswith(HUNG) else f"exit code {answer.code}"
         return before
 
     def _ended(self, call: "subprocess.Popen[str]", outcome: Outcome) -> Answer:
-        """The end of a call; where it takes too long, it is ended, and that is told."""
-        try:
-            answer = ended(call)
-        except subprocess.TimeoutExpired:
-            call.terminate()
-            answer = ended(call)
-            outcome.problems.append(f"a call hung for {LONG_S} s")
+        """The end of a call; one that waits for jobs of which Slurm has none any more is killed, and that is told."""
+        hung = self._hangs(call)
+        if hung:
+            call.kill()
+        answer = ended(call)
         outcome.said.append(answer.text)
+        if hung:
+            return Answer(answer.code, answer.text + HUNG)
         if answer.code and not any(
             line.startswith("framewatt: ") or "the same command goes on" in line for line in answer.text.splitlines()
         ):
             outcome.problems.append(f"exit code {answer.code} without a word of framewatt's how to go on")
         return answer
+
+    def _hangs(self, call: "subprocess.Popen[str]") -> bool:
+        """Wait for the end of a call; True where Slurm has had no job for long, and it still is not there."""
+        busy_s = time.monotonic()
+        while call.poll() is None:
+            jobs = subprocess.run(["squeue", "--noheader"], capture_output=True, text=True, check=False)
+            if jobs.returncode or jobs.stdout.strip():
+                busy_s = time.monotonic()
+            elif time.monotonic() - busy_s > _IDLE_S:
+                return True
+            time.sleep(1)
+        return False
 
     def _go_on(self, outcome: Outcome) -> None:
         """Call again until all is there."""
@@ -186,6 +203,11 @@ class Trial:
             self.cluster.wait_for(node, "idle")
         for number in range(1, _MOST_CALLS + 1):
             answer = self._ended(self.checkout.on_slurm(), outcome)
+            if command := unlocked_by(answer.text):
+                subprocess.run(command, shell=True, cwd=self.checkout.root, check=True, capture_output=True)  # noqa: S602 # as a user does
+                answer = self._ended(self.checkout.on_slurm(), outcome)
+            if answer.text.endswith(HUNG):
+                outcome.problems.append("a later call hung")
             if answer.code == 0 and not not_counting(self.results):
                 outcome.calls = number
                 return

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 _COLUMNS = (
-    *("fault", "struck", "exit 0", "exit not 0", "killed", "whole at once", "by the next call", "later"),
+    *("fault", "struck", "exit 0", "exit not 0", "killed", "hung", "whole at once", "by the next call", "later"),
     *("measured again", "must not be"),
 )
 
@@ -47,6 +47,12 @@ def tell(outcome: Outcome) -> None:
             print("".join(f"  | {line}\n" for line in said.splitlines()[-25:]) + "  |--", flush=True)
 
 
+def unlocked_by(said: str) -> str | None:
+    """The command that a call tells against the lock of one that was killed; None where it tells of no lock."""
+    _, told, rest = said.partition(" in this folder: ")
+    return rest.split(", and then start again as before", maxsplit=1)[0] if told else None
+
+
 def tally(outcomes: Sequence[Outcome], kinds: Sequence[str]) -> None:
     """By kind: how many, how the struck call ended, how many calls mended it, runs measured again, what must not be."""
     print(f"\n| {' | '.join(_COLUMNS)} |")
@@ -54,10 +60,19 @@ def tally(outcomes: Sequence[Outcome], kinds: Sequence[str]) -> None:
     for kind in kinds:
         mine = [one for one in outcomes if one.fault == kind and one.did]
         ended = [one.ended for one in mine]
-        zero, killed = ended.count("exit code 0"), ended.count("killed")
+        zero, killed, hung = (ended.count(how) for how in ("exit code 0", "killed", "hung"))
         calls = [one.calls for one in mine]
         later = sum(1 for count in calls if count is None or count > 1)
-        numbers = (len(mine), zero, len(mine) - zero - killed, killed, calls.count(0), calls.count(1), later)
+        numbers = (
+            len(mine),
+            zero,
+            len(mine) - zero - killed - hung,
+            killed,
+            hung,
+            calls.count(0),
+            calls.count(1),
+            later,
+        )
         told = (*numbers, sum(one.repeated for one in mine), sum(bool(one.problems) for one in mine))
         print(f"| {kind} | " + " | ".join(map(str, told)) + " |")
     missed = sum(not one.did for one in outcomes)

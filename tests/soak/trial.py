@@ -14,7 +14,7 @@ from soak.bench import Bench
 from soak.call import STUDY, Call, environment
 from soak.compared import Results, differences, left_over, not_counting, results_of, wrong_within
 from soak.kinds import KINDS, Fault, Moment
-from soak.told import Outcome
+from soak.told import Outcome, unlocked_by
 
 RUNS = (f"results/{STUDY}/calibrate/idle_after.json",)
 """What is made once all is measured: half of what all takes."""
@@ -23,7 +23,6 @@ PREPARED, FRESH = "prepared", "fresh"
 _MOST_CALLS = 4
 _ORPHANS_END_WITHIN_S = 90.0
 _GOES_ON = "the same command goes on"
-_UNLOCK = " in this folder: "
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ def go_on(bench: Bench, target: tuple[str, ...], outcome: Outcome) -> None:
     for number in range(1, _MOST_CALLS + 1):
         call = Call.start(bench, target)
         hung = not call.ended()
-        if _UNLOCK in call.said:
+        if unlocked_by(call.said):
             _unlock(bench, call.said)
             outcome.said.append(call.said)
             call = Call.start(bench, target)
@@ -211,7 +210,7 @@ def unlock_as_told(bench: Bench, target: tuple[str, ...], outcome: Outcome) -> N
     call = Call.start(bench, target)
     call.ended()
     outcome.said.append(call.said)
-    if _UNLOCK in call.said:
+    if unlocked_by(call.said):
         _unlock(bench, call.said)
     else:
         outcome.problems.append(f"the lock of a killed snakemake is not told: {call.said[-300:]}")
@@ -219,7 +218,7 @@ def unlock_as_told(bench: Bench, target: tuple[str, ...], outcome: Outcome) -> N
 
 def _unlock(bench: Bench, said: str) -> None:
     """Do as a line says that names a lock."""
-    command = said.split(_UNLOCK)[1].split(", and then start again as before", maxsplit=1)[0]
+    command = unlocked_by(said)
     subprocess.run(command, shell=True, cwd=bench.root, env=environment(bench), check=True, capture_output=True)  # noqa: S602 # as a user does
 
 
