@@ -71,8 +71,19 @@ def tell_end(well=False):
     print(f"{how}; {runs}the same command goes on", file=sys.stderr)
 
 
+def tell_not_begun():
+    """Say how to go on where inputs went away while Snakemake read them, which is before any handler is there."""
+    if TERMINAL.missing and not TERMINAL.told_end:
+        print(
+            "framewatt: nothing was begun, since files are missing, as is said above; allowed: files that are there; "
+            "mend: give them; where a disk or a folder went away meanwhile, bring it back: the same command goes on",
+            file=sys.stderr,
+        )
+
+
 TERMINAL = tidy_log(forecast_of)
 if workflow.is_main_process:
+    atexit.register(tell_not_begun)
     PRESENCE = Presence(
         Path(".snakemake"),
         unlock_command(

@@ -49,6 +49,14 @@ def test_what_a_user_stopped_is_no_error_and_all_else_is(text: str, kept: bool) 
     assert passes(logging.ERROR, text) == kept
 
 
+def test_inputs_that_went_away_are_noticed() -> None:
+    tidy = Tidy(lambda jobs: "")
+    for level, missing in ((logging.INFO, False), (logging.ERROR, True)):
+        text = "MissingInputException in rule calibrate:\nMissing input files for rule calibrate"
+        tidy.filter(logging.LogRecord("snakemake", level, "", 0, text, (), None))
+        assert tidy.missing == missing
+
+
 @pytest.mark.parametrize(
     ("of_the_user", "error", "told"),
     [

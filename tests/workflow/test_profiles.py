@@ -64,6 +64,7 @@ def test_a_folder_without_dumps_is_named(tmp_path: Path) -> None:
     answer = checkout.snakemake("--dry-run", "profiles", config="published_georgiou2022=empty")
     assert answer.code != 0
     assert "MissingInputException in rule profile" in answer.text
+    assert answer.lines("framewatt: nothing was begun, since files are missing, as is said above"), answer.text
     assert answer.lines("        empty/cProfile_results/*.prof")
     assert "Traceback" not in answer.text
 

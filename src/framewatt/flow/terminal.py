@@ -18,6 +18,7 @@ _NOTHING_TOLD = (
 )
 """Beginnings of lines that Snakemake writes for every job or look, besides the job's own."""
 
+_MISSING = "MissingInputException"
 _STOPPING = "Terminating processes on user request"
 _OF_STOPPED = re.compile(
     r"RuleException:.*(exit status (130|143)|died with <Signals\.SIG(INT|TERM): \d+>)\.$"
@@ -32,6 +33,7 @@ class Tidy(logging.Filter):
 
     Attributes:
         stopped: whether the user has stopped this call (Ctrl-C).
+        missing: whether Snakemake found that an input is not there, which ends a call before its first job.
         live: told of every job before it starts; None where nobody wants to know.
         told_end: whether the user has been told how the call ended.
 
@@ -42,6 +44,7 @@ class Tidy(logging.Filter):
     def __init__(self, begin: Callable[[Mapping[str, int]], str]) -> None:
         super().__init__()
         self.stopped = False
+        self.missing = False
         self.live: Live | None = None
         self.told_end = False
         self._begun: set[int] = set()
@@ -53,6 +56,7 @@ class Tidy(logging.Filter):
         if record.levelno <= logging.INFO and text.startswith(_NOTHING_TOLD):
             return False
         self.stopped |= text.startswith(_STOPPING)
+        self.missing |= record.levelno >= logging.ERROR and text.startswith(_MISSING)
         if self.stopped and record.levelno >= logging.ERROR and _OF_STOPPED.match(text):
             return False
         if record.levelno >= logging.INFO and sys.stderr.isatty() and _is_printed(record):
