@@ -8,6 +8,10 @@ $(foreach name,$(.VARIABLES),$(if $(findstring command,$(origin $(name))),\
 override needed = @for name in $(1); do [ -n "$$(printenv $$name)" ] || \
 	{ echo "framewatt: make $@: found no $$name; allowed: make $@ $(patsubst %,%=…,$(1))" >&2; exit 1; }; done
 
+# What is on or off: CONFIRM=0 is not to upload, so anything but 1 is refused.
+override switches = @for name in $(1); do case "$$(printenv $$name)" in ""|1) ;; *) \
+	echo "framewatt: make $@: found $$name=$$(printenv $$name); allowed: $$name=1, or without it" >&2; exit 1;; esac; done
+
 override VENV := .venv
 override BIN := $(VENV)/bin
 # What builds a package that has no wheel is held to hashes too.
@@ -89,6 +93,7 @@ deploy: $(VENV)/ready ## which provider, batch and threads costs least for a mod
 		$${FOLDER:+--folder="$$FOLDER"} $${INPUTS:+--inputs="$$INPUTS"} $${READS:+--reads="$$READS"}
 
 preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs a measurement (STRICT=1: fail then; METERS=1: try the meters under load)
+	$(call switches,STRICT METERS)
 	$(SCRIPTS)/preflight.py $${STRICT:+--strict} $${METERS:+--meters}
 
 characterise: $(VENV)/ready ## put the machine and its GPU under known loads, and see what each meter shows (GPU_PYTHON=an interpreter with PyTorch)
@@ -128,6 +133,7 @@ images: $(VENV)/ready ## build the container images of a study ahead (STUDY=demo
 
 verify: $(VENV)/ready ## recount all that follows from what a package holds (ARCHIVE=x.zip REBUILD=1 SIGNERS=…)
 	$(call needed,ARCHIVE)
+	$(call switches,REBUILD)
 	$(SCRIPTS)/verify.py --archive="$$ARCHIVE" $${REBUILD:+--rebuild} \
 		$${SIGNERS:+--signers="$$SIGNERS"} $${TIME_S:+--seconds="$$TIME_S"} \
 		$${MEMORY_GB:+--memory-gb="$$MEMORY_GB"} $${DISK_GB:+--disk-gb="$$DISK_GB"}
@@ -143,6 +149,7 @@ rebuild: $(VENV)/ready ## make a package's tables, figures and report again from
 
 deposit: $(VENV)/ready ## upload a package to Zenodo's sandbox (ARCHIVE=x.zip SERVER=… ALLOW_HOST=… CONFIRM=1; else a dry run)
 	$(call needed,ARCHIVE)
+	$(call switches,CONFIRM)
 	$(SCRIPTS)/deposit.py --archive="$$ARCHIVE" \
 		$${SERVER:+--server="$$SERVER"} $${CONFIRM:+--confirm}
 
@@ -153,8 +160,10 @@ merge: $(VENV)/ready ## join packages of one study from several machines, with t
 
 compare: $(VENV)/ready ## which cells cost other than before, and fail where one costs more (ARCHIVES="old.zip new.zip" FAIL_ABOVE=5% QUANTITY=time STRICT=1 TABLE=x.csv)
 	$(call needed,ARCHIVES)
-	@$(SCRIPTS)/compare.py --archives="$$ARCHIVES" $${FAIL_ABOVE:+--fail-above="$$FAIL_ABOVE"} $${STRICT:+--strict} \
-		$${QUANTITY:+--quantity="$$QUANTITY"} $${TABLE:+--table="$$TABLE"} $${TIME_S:+--seconds="$$TIME_S"} $${MEMORY_GB:+--memory-gb="$$MEMORY_GB"} \
+	$(call switches,STRICT)
+	@# What is given and empty, as by a variable with a typo, is refused.
+	@$(SCRIPTS)/compare.py --archives="$$ARCHIVES" $${FAIL_ABOVE+--fail-above="$$FAIL_ABOVE"} $${STRICT:+--strict} \
+		$${QUANTITY+--quantity="$$QUANTITY"} $${TABLE+--table="$$TABLE"} $${TIME_S:+--seconds="$$TIME_S"} $${MEMORY_GB:+--memory-gb="$$MEMORY_GB"} \
 		$${DISK_GB:+--disk-gb="$$DISK_GB"}
 
 fetch: $(VENV)/ready ## download a paper's raw results by checksum (PAPER=itu2023 URL=… CHECKSUM=sha256:… SIZE_B=…)

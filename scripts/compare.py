@@ -1,10 +1,11 @@
 """`make compare ARCHIVES="old.zip new.zip" [FAIL_ABOVE=5% STRICT=1]`: which cells cost other than before.
 
-Ends with 1 where a cell is known to cost more by over FAIL_ABOVE, or has lost its runs, with 2 where the packages
-cannot be compared.
+Ends with 1 where a cell is known to cost more by over FAIL_ABOVE, or has lost its runs; with 2 where nothing was
+compared: packages that do not compare, none of whose cells has an interval, or a table that cannot be written.
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -38,24 +39,45 @@ def main() -> None:
     args = parser.parse_args()
     try:
         found = _compared(args)
+        for line in lines_of(found):
+            say(line)
+        _write(found, args.table)
+        failing = found.failing(strict=args.strict)
+        if failing.empty and not found.judged:
+            why = "; ".join(sorted(set(found.cells["no_interval"])))
+            raise FramewattError(
+                f"compare: found no cell whose ratio has an interval ({why}); allowed: one or more, with at least two "
+                "runs that count in both packages; so nothing could have failed"
+            )
     except FramewattError as error:
         print(f"framewatt: {plain(str(error))}", file=sys.stderr)
         raise SystemExit(WRONG) from error
-    for line in lines_of(found):
-        say(line)
-    write_text(args.table, to_csv(found.cells, float_format="%.12g"))
-    write_json(args.table.with_suffix(".json"), found.to_dict())
-    if found.estimated:
-        say("Energy is ESTIMATED from processor time in both, not measured.")
-    say(sentence_of(found))
-    say(f"table: {args.table}, {args.table.with_suffix('.json')}")
-    failing = found.failing(strict=args.strict)
     if len(failing):
         names = "; ".join(f"{row.cell} {_WHY[row.verdict]}" for row in failing[:5].itertuples())
         more = f" and {len(failing) - 5} more" if len(failing) > 5 else ""
         raise FramewattError(
             f"compare: found {names}{more}; allowed: at most {100 * found.margin:g} % more (FAIL_ABOVE)"
         )
+
+
+def _write(found: Compared, table: Path) -> None:
+    """Write the table and JSON, and tell what they come to.
+
+    Raises:
+        FramewattError: they cannot be written.
+    """
+    try:
+        write_text(table, to_csv(found.cells, float_format="%.12g"))
+        write_json(table.with_suffix(".json"), found.to_dict())
+    except OSError as error:
+        raise FramewattError(
+            f"TABLE: found that {table} cannot be written ({os.strerror(error.errno or 0)}); allowed: a path on a disk "
+            "with room, where you may write"
+        ) from error
+    if found.estimated:
+        say("Energy is ESTIMATED from processor time in both, not measured.")
+    say(sentence_of(found))
+    say(f"table: {table}, {table.with_suffix('.json')}")
 
 
 def _compared(args: argparse.Namespace) -> Compared:

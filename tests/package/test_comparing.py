@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -43,11 +44,17 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Side]:
         "estimated": side(root / "estimated", 8, estimated=True),
         "other": side(root / "other", 8, study=shorter),
         "fewer": side(root / "fewer", 8, study=fewer),
+        "once": side(root / "once", 8, study={**LONGER, "repetitions": 1}),
     }
 
 
 def compared(sides: dict[str, Side], old: str, new: str, quantity: str = "energy", margin: float = 0.05) -> Compared:
     return compare(sides[old], sides[new], quantity, margin)
+
+
+def summing(side: Side, parts: list[str]) -> Side:
+    """The side, as if the totals of its runs in turn summed some domains."""
+    return replace(side, rows=side.rows.assign(parts=[parts[place % len(parts)] for place in range(len(side.rows))]))
 
 
 def text_of(found: Compared) -> str:
@@ -99,13 +106,41 @@ class TestRefused:
         [
             ("old", "old", "12 runs that .* has too"),
             ("old", "other", "another setting: window.warm_up_batches is 3, in .* 10"),
-            ("old", "estimated", "that is ESTIMATED, in .* measured"),
-            ("estimated", "old", "that is measured, in .* ESTIMATED"),
+            ("old", "estimated", "that is ESTIMATED, in .* that is measured"),
+            ("estimated", "old", "that is measured, in .* that is ESTIMATED"),
         ],
     )
     def test_what_does_not_compare(self, sides: dict[str, Side], old: str, new: str, told: str) -> None:
         with pytest.raises(FramewattError, match=told):
             compared(sides, old, new)
+
+    @pytest.mark.parametrize(
+        ("old", "new", "told"),
+        [
+            # One GPU fewer costs less, whatever the other one does.
+            (["gpu:0 + gpu:1"], ["gpu:0"], "of gpu, in .* of gpu \\+ gpu"),
+            (["cpu:package-0"], ["cpu:package-0 + cpu:dram-0"], "of cpu:dram \\+ cpu:package, in .* of cpu:package"),
+            (["cpu:package-0"], ["cpu:package-0", "cpu:package-0 + cpu:dram-0"], ", in other runs cpu:package, in"),
+            (["cpu:package-0", "gpu:3"], ["cpu:package-0"], "of cpu:package, in other runs gpu, in"),
+        ],
+    )
+    def test_totals_that_sum_other_domains(
+        self, sides: dict[str, Side], old: list[str], new: list[str], told: str
+    ) -> None:
+        with pytest.raises(FramewattError, match=told):
+            compare(summing(sides["old"], old), summing(sides["new"], new), "energy", 0.05)
+
+    def test_a_gpu_of_another_number_is_a_gpu(self, sides: dict[str, Side]) -> None:
+        found = compare(summing(sides["old"], ["gpu:0"]), summing(sides["new"], ["gpu:3"]), "energy", 0.05)
+        assert len(found.cells) == 3
+
+    def test_runs_of_one_cell_that_are_estimated_in_part(self, sides: dict[str, Side]) -> None:
+        mixed = [
+            replace(side, rows=side.rows.assign(estimated=side.rows["repetition"] > 1))
+            for side in (sides["old"], sides["new"])
+        ]
+        with pytest.raises(FramewattError, match="that is ESTIMATED, in other runs measured, in"):
+            compare(*mixed, "energy", 0.05)
 
     def test_times_compare_whatever_the_meter_is(self, sides: dict[str, Side]) -> None:
         assert len(compared(sides, "old", "estimated", "time").cells) == 3
@@ -117,24 +152,37 @@ class TestRefused:
             compare(sides["old"], other, "energy", 0.05)
 
 
-@pytest.mark.parametrize(
-    ("new", "fail_above", "code", "told"),
-    [
-        ("hot", "5%", 1, "train-resnet50-digits-torch-b16 costs more than it may"),
-        ("hot", "rubbish", 2, "FAIL_ABOVE: found 'rubbish'"),
-    ],
-)
-def test_exit_codes(sides: dict[str, Side], tmp_path: Path, new: str, fail_above: str, code: int, told: str) -> None:
+def run_compare(sides: dict[str, Side], new: str, *words: str) -> "subprocess.CompletedProcess[str]":
     paths = f"'{sides['old'].path}' '{sides[new].path}'"
-    words = ["--archives", paths, "--fail-above", fail_above, "--table", str(tmp_path / "x.csv")]
-    done = subprocess.run(
-        [sys.executable, "-P", ROOT / "scripts/compare.py", *words],
+    return subprocess.run(
+        [sys.executable, "-P", ROOT / "scripts/compare.py", "--archives", paths, *words],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.mark.parametrize(
+    ("new", "fail_above", "code", "told"),
+    [
+        ("hot", "5%", 1, "train-resnet50-digits-torch-b16 costs more than it may"),
+        ("hot", "rubbish", 2, "FAIL_ABOVE: found 'rubbish'"),
+        ("hot", "", 2, "FAIL_ABOVE: found ''"),
+        ("once", "5%", 2, "found no cell whose ratio has an interval (too few runs)"),
+    ],
+)
+def test_exit_codes(sides: dict[str, Side], tmp_path: Path, new: str, fail_above: str, code: int, told: str) -> None:
+    done = run_compare(sides, new, "--fail-above", fail_above, "--table", str(tmp_path / "x.csv"))
     assert done.returncode == code, done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert told in done.stderr
-    assert (tmp_path / "x.csv").is_file() == (tmp_path / "x.json").is_file() == (code == 1)
+    compared_at_all = new == "once" or code == 1
+    assert (tmp_path / "x.csv").is_file() == (tmp_path / "x.json").is_file() == compared_at_all
+
+
+def test_a_table_that_cannot_be_written_is_not_told_as_a_cell_that_costs_more(sides: dict[str, Side]) -> None:
+    done = run_compare(sides, "new", "--table", "/proc/x.csv")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("framewatt: TABLE: found that /proc/x.csv cannot be written (")
+    assert len(done.stderr.splitlines()) == 1

@@ -1,5 +1,6 @@
 """Packages of several machines become one: what is refused, what is kept, and what a forger would change."""
 
+import errno
 import json
 import shutil
 import zipfile
@@ -89,6 +90,18 @@ class TestRefused:
         assert "allowed: a package in which make verify finds nothing wrong" in refused(
             [made["four"], broken], tmp_path
         )
+
+    def test_a_disk_that_is_full_leaves_nothing(
+        self, made: dict[str, Path], here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(source: Path, target: Path) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device", str(target))
+
+        monkeypatch.setattr("framewatt.package.merge.shutil.copy2", full)
+        with pytest.raises(OSError, match="No space left"):
+            merge([made["four"], made["eight"]], "", tmp_path / "scratch", Limits())
+        assert list(Path("results").iterdir()) == []
+        assert not Path("merged").exists()
 
     def test_fewer_than_two_and_one_twice(self, made: dict[str, Path], tmp_path: Path) -> None:
         copy = tmp_path / "link.zip"

@@ -7,7 +7,7 @@ from simulated.compared import failing
 
 from framewatt.base.errors import FramewattError
 from framewatt.comparing.compared import margin_of, quantity_asked
-from framewatt.statistics.changes import CANNOT_TELL, HOLDS, LOST, MORE, changes
+from framewatt.statistics.changes import ALIKE, CANNOT_TELL, FEW, HOLDS, LOST, MORE, changes
 
 
 def noisy(level: float, runs: int, seed: int, noise: float = 0.01) -> list[float]:
@@ -44,6 +44,22 @@ def test_ratios_are_welchs_with_intervals_for_all_cells_together() -> None:
 def test_verdicts(old: list[float], new: list[float], verdict: str, changed: str) -> None:
     (row,) = changes({"a": old}, {"a": new}, 0.05, 0.05).to_dict("records")
     assert (row["verdict"], row["changed"]) == (verdict, changed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ([1.0, 1.1], [1.2, 1.3], ""),
+        ([1.0, 1.1], [1.2], FEW),
+        ([1.0, 1.1], [], FEW),
+        ([], [1.0, 1.1], FEW),
+        ([1.0, 1.0], [1.2, 1.2], ALIKE),
+        ([1.0, 1.0], [1.2, 1.3], ""),
+    ],
+)
+def test_why_a_ratio_has_no_interval(old: list[float], new: list[float], why: str) -> None:
+    (row,) = changes({"a": old}, {"a": new}, 0.05, 0.05).to_dict("records")
+    assert row["no_interval"] == why
 
 
 def test_more_cells_widen_the_intervals() -> None:

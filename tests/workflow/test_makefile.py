@@ -42,6 +42,12 @@ GIVEN = {
 }
 """What a program gets of a user's, and the targets that hand it on."""
 
+SWITCHES = [
+    *(("deposit", "CONFIRM"), ("preflight", "STRICT"), ("preflight", "METERS")),
+    *(("verify", "REBUILD"), ("compare", "STRICT")),
+]
+"""What is on or off, by target."""
+
 INTERNAL = {"VENV", "BIN", "SCRIPTS", "INSTALL", "CHECKED", "STUDIES", "TIMED", "PARALLEL", "name"}
 """What the Makefile itself says, and what the command line cannot change."""
 
@@ -95,8 +101,14 @@ def test_a_program_gets_the_text_and_nothing_runs_it(checkout: Path, name: str, 
 @pytest.mark.parametrize("name", [*sorted(INTERNAL - {"name"}), "STRICT", "CONFIRM", "SOMETHING_ELSE", "MAKEFILE_LIST"])
 @pytest.mark.parametrize("target", ["help", "preflight", "deposit", "lint", "clean", "setup"])
 def test_no_other_variable_runs_either(checkout: Path, name: str, target: str) -> None:
-    make(checkout, target, "ARCHIVE=x.zip", f"{name}={HOSTILE}")
-    make(checkout, "-e", target, "ARCHIVE=x.zip", **{name: HOSTILE})
+    if (target, name) in SWITCHES:
+        for words, environment in (([f"{name}={HOSTILE}"], {}), (["-e"], {name: HOSTILE})):
+            done = run_make(checkout, target, "ARCHIVE=x.zip", *words, **environment)
+            assert f"allowed: {name}=1, or without it" in done.stderr
+            assert list(checkout.glob("m[0-9]*")) == []
+    else:
+        make(checkout, target, "ARCHIVE=x.zip", f"{name}={HOSTILE}")
+        make(checkout, "-e", target, "ARCHIVE=x.zip", **{name: HOSTILE})
 
 
 def test_recipes_name_no_variable_of_a_user() -> None:
@@ -127,6 +139,16 @@ def test_what_is_rebuilt_lies_beside_its_package(checkout: Path) -> None:
     assert "--target=some.folder/x-rebuilt" in make(checkout, "rebuild", "ARCHIVE=some.folder/x.zip")
     assert "--strict" not in make(checkout, "preflight")
     assert "--strict" in make(checkout, "preflight", "STRICT=1")
+
+
+@pytest.mark.parametrize(("target", "switch"), SWITCHES)
+@pytest.mark.parametrize("value", ["0", "no", "false"])
+def test_a_switch_that_is_said_to_be_off_is_not_on(checkout: Path, target: str, switch: str, value: str) -> None:
+    done = run_make(checkout, target, "ARCHIVE=x.zip", "ARCHIVES=x.zip y.zip", f"{switch}={value}")
+    assert done.returncode != 0
+    assert f"--{switch.lower()}" not in done.stdout
+    said = f"framewatt: make {target}: found {switch}={value}; allowed: {switch}=1, or without it"
+    assert said in done.stderr.splitlines()
 
 
 @pytest.mark.parametrize("target", ["verify", "rebuild", "sign", "deposit"])

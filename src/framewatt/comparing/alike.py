@@ -16,6 +16,7 @@ MAY_DIFFER = frozenset(
 """Settings of the study that leave the work and its windows as they are; of the others every one has to be the same."""
 
 _SAME_RUN = ["cell", "repetition", "started_utc", "duration_s", "energy_gross_j"]
+_TIMES = "QUANTITY=time compares times alone"
 _NUMBERED = re.compile(r"[-:]?\d+")
 
 
@@ -82,18 +83,22 @@ def _unlike(old: Side, new: Side, cells: list[str], quantity: str) -> Iterator[s
 
 def _otherwise_metered(old: Side, new: Side, cell: str) -> Iterator[str]:
     """Energies that were not got alike: an estimate is no measurement, and a total sums what it sums."""
-    rows = old.of(cell), new.of(cell)
-    estimated = [sorted(set(one["estimated"])) for one in rows]
     words = {False: "measured", True: "ESTIMATED"}
-    if all(estimated) and estimated[0] != estimated[1]:
-        told = [" and ".join(words[bool(value)] for value in one) for one in estimated]
-        yield f"energy of {cell} that is {told[1]}, in {old.path} {told[0]} (QUANTITY=time compares times alone)"
-    parts = [
-        sorted({_NUMBERED.sub("", part) for text in set(one["parts"].dropna()) for part in text.split(" + ")})
-        for one in rows
-    ]
-    if all(parts) and parts[0] != parts[1]:
-        yield f"energy of {cell} that is that of {', '.join(parts[1])}, in {old.path} of {', '.join(parts[0])}"
+    for what, of in (
+        ("that is", lambda rows: {words[bool(one)] for one in rows["estimated"]}),
+        ("of", lambda rows: {_domains(one) for one in rows["parts"].dropna()}),
+    ):
+        told = [sorted(of(side.of(cell))) for side in (old, new)]
+        for side, kinds in zip((old, new), told, strict=True):
+            if len(kinds) > 1:
+                yield f"energy of {cell} {what} {', in other runs '.join(kinds)}, in {side.path} ({_TIMES})"
+        if all(told) and told[0] != told[1]:
+            yield f"energy of {cell} {what} {told[1][0]}, in {old.path} {what} {told[0][0]} ({_TIMES})"
+
+
+def _domains(parts: str) -> str:
+    """The domains that a total sums, however they are numbered; of two GPUs, both."""
+    return " + ".join(sorted(_NUMBERED.sub("", part) for part in parts.split(" + ")))
 
 
 def _data_of(side: Side) -> dict[str, set[str]]:

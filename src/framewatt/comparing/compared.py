@@ -49,6 +49,11 @@ class Compared:
         verdicts = [MORE, LOST, *([CANNOT_TELL] if strict else [])]
         return self.cells[self.cells["verdict"].isin(verdicts)]
 
+    @property
+    def judged(self) -> bool:
+        """Whether there is any cell that could have failed by what its runs cost."""
+        return bool((self.cells["no_interval"] == "").any())
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         return {

@@ -69,7 +69,7 @@ def _rows(found: Compared) -> Iterator[tuple[str, ...]]:
 
 
 def _verdict(row: "pd.Series[object]") -> str:
-    changed = f"costs {row.changed}" if row.changed else "not told from 1"
+    changed = row.no_interval or (f"costs {row.changed}" if row.changed else "not told from 1")
     return {LOST: "no run counts any more", MORE: "costs more than it may"}.get(str(row.verdict), changed)
 
 

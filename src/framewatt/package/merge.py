@@ -121,17 +121,26 @@ def _lay_out(sources: Mapping[str, Source], name: str) -> Path:
                 f"mend: give the whole another name (STUDY=…), or remove {results}"
             )
         return path
-    write_text(path, _HEAD + yaml.safe_dump(study, sort_keys=False, allow_unicode=True, width=120))
     partial = results.with_name(f".{results.name}{partial_suffix()}")
     try:
         for machine, source in sources.items():
-            shutil.copytree(source.folder, partial / FOLDER / machine / source.folder.name)
+            _copied(source.folder, partial / FOLDER / machine / source.folder.name)
         _synced(partial)
-        results.parent.mkdir(exist_ok=True)
+        # A study file without results is made again by the same command; results without one are somebody else's.
+        write_text(path, _HEAD + yaml.safe_dump(study, sort_keys=False, allow_unicode=True, width=120))
         partial.replace(results)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return path
+
+
+def _copied(folder: Path, target: Path) -> None:
+    """Copy a folder; on a full disk the first error ends it, where shutil.copytree goes on and names every file."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            there = target / path.relative_to(folder)
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, there)
 
 
 def study_of_packages(sources: Mapping[str, Source], name: str) -> dict[str, Any]:

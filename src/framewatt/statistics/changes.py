@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from framewatt.statistics.log_ratios import Floats, log_ratio, logs_of, number
+from framewatt.statistics.log_ratios import FEWEST, Floats, log_ratio, logs_of, number
 
 MORE, HOLDS, CANNOT_TELL, LOST = "costs more", "holds", "cannot tell", "lost"
 """Verdicts on a cell: it is known to cost more by over the margin; known not to; neither; its runs count no more."""
@@ -23,9 +23,14 @@ CHANGES_COLUMNS = [
     "ratio_high",
     "changed",
     "verdict",
+    "no_interval",
 ]
 """Columns, a row a cell: geometric means of its runs, and their ratio new / old with an interval that holds for all
-cells together; `changed` is `more` or `less` where that interval excludes 1, else empty."""
+cells together; `changed` is `more` or `less` where that interval excludes 1, else empty; `no_interval` says why there
+is none, so that the verdict could be no other."""
+
+FEW, ALIKE = "too few runs", "runs do not differ at all, so that their noise is unknown"
+"""Reasons why a ratio has no interval."""
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any], margin: float, alpha: float) -> pd.DataFrame:
@@ -51,6 +56,7 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any], margin: float, alpha
 def _compared(cell: str, old: Floats, new: Floats, tail: float, margin: float) -> dict[str, Any]:
     old, new = old[np.isfinite(old)], new[np.isfinite(new)]
     row = {"cell": cell, "old": _mean(old), "new": _mean(new), "n_old": old.size, "n_new": new.size, "changed": ""}
+    row |= {"no_interval": FEW}
     if not new.size:
         return row | {"verdict": LOST if old.size else CANNOT_TELL}
     if not old.size:
@@ -60,7 +66,8 @@ def _compared(cell: str, old: Floats, new: Floats, tail: float, margin: float) -
     low, high = (number(end) for end in found.within(tail))
     row |= {"ratio": number(found.ratio), "ratio_low": low, "ratio_high": high, "verdict": CANNOT_TELL}
     if low is None or high is None:
-        return row
+        return row | {"no_interval": FEW if min(old.size, new.size) < FEWEST else ALIKE}
+    row["no_interval"] = ""
     row["changed"] = "more" if low > 1 else "less" if high < 1 else ""
     if low > 1 + margin:
         return row | {"verdict": MORE}
