@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +58,27 @@ class Checkout:
         target = self.root / "resources" / "environments" / "locked" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(environment_record(name).parent)
+
+    def share_images(self, config: str, names: Iterable[str]) -> None:
+        """Use container images of the real checkout, which are built there if they are not.
+
+        Args:
+            config: of the study that needs them, and of their base.
+            names: of the images.
+
+        Raises:
+            RuntimeError: they cannot be built; the message is what snakemake said.
+        """
+        # Two at a time, since one waits for the network while the other packs.
+        answer = run_snakemake(ROOT, "images", "--use-singularity", config=config, cores=2)
+        if answer.code:
+            raise RuntimeError(answer.text)
+        images = self.root / "resources" / "images"
+        # The base first: an image older than its base would be built again.
+        for name in ["base", *names]:
+            link = images / f"{name}.sif"
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(ROOT / "resources" / "images" / f"{name}.sif")
 
     @contextmanager
     def put_back(self) -> Iterator[None]:

@@ -59,25 +59,8 @@ class OnNodes(Checkout):
         self.write_study("two", **{**STUDY, **settings})
 
     def call(self, *words: str, config: list[str]) -> subprocess.Popen:
-        """Start snakemake without a limit of cores over all nodes."""
-        # The lock is each node's own, which its jobs are told.
-        there = {name: value for name, value in environment().items() if name != LOCK}
-        return subprocess.Popen(
-            [
-                str(Path(sys.executable).parent / "snakemake"),
-                *words[:-1],
-                "--config",
-                *CONFIG,
-                *config,
-                "--",
-                words[-1],
-            ],
-            cwd=self.root,
-            env=there,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        """Start snakemake on the study."""
+        return started(self.root, *words, config=[*CONFIG, *config])
 
     def on_slurm(self) -> subprocess.Popen:
         """Start the study on both nodes."""
@@ -87,6 +70,20 @@ class OnNodes(Checkout):
     def records(self) -> dict[Path, dict[str, Any]]:
         """Of all runs that are there."""
         return {path: read_run(path) for path in sorted((self.root / "results/two/measure").glob("*/*/run.json"))}
+
+
+def started(root: Path, *words: str, config: list[str]) -> subprocess.Popen:
+    """Start snakemake without a limit of cores over all nodes; the last word is what it makes."""
+    # The lock is each node's own, which its jobs are told.
+    there = {name: value for name, value in environment().items() if name != LOCK}
+    return subprocess.Popen(
+        [str(Path(sys.executable).parent / "snakemake"), *words[:-1], "--config", *config, "--", words[-1]],
+        cwd=root,
+        env=there,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 def ended(process: subprocess.Popen) -> Answer:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from checkout import ROOT, Answer, Checkout, run_snakemake
+from checkout import ROOT, Answer, Checkout
 
 from framewatt.base.files import sha256_of
 from framewatt.environments.images import image_sha256
@@ -95,16 +95,8 @@ def config(contained: Contained, tmp_path_factory: pytest.TempPathFactory) -> st
 @pytest.fixture(scope="module")
 def checkout(contained: Contained, config: str, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A copy that shares the real checkout's images, which are built there if they are not."""
-    # Two at a time, since one waits for the network while the other packs.
-    answer = run_snakemake(ROOT, "images", "--use-singularity", config=config, cores=2)
-    assert answer.code == 0, answer.text
     checkout = Checkout(tmp_path_factory.mktemp("containers"))
-    images = checkout.root / "resources" / "images"
-    # The base first: an image older than its base would be built again.
-    for name in ["base", *contained.images]:
-        link = images / f"{name}.sif"
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(ROOT / "resources" / "images" / f"{name}.sif")
+    checkout.share_images(config, contained.images)
     return checkout
 
 
