@@ -26,10 +26,14 @@ tells it."""
 _WHOLE = 0.9
 """Share of an interval, or of a window, from which on it is one of operators at once."""
 
-_MOVES = 0.05
+_MOVES, _MOVES_MIXED = 0.01, 0.05
 """By how much, relative, what a machine draws in such intervals at least follows what runs, if it moves with it: one
-standard deviation. In `make simulate`, machines of three streams follow by 6.5 to 19 % without a limit, and by 0.4 to
-4.4 % at one that they reach most of the time."""
+standard deviation; and where hardly any interval is of one set, so that what sets draw is told apart by a fit alone. In
+`make simulate`, by a 100 ms meter, machines of three streams follow by 6.5 to 19 % without a limit, and by 0.4 to 4.4 %
+at one that they reach most of the time."""
+
+_PURE = 0.25
+"""Share of such intervals that are of one set, from which on they tell what sets draw."""
 
 _LEAST_SHARE = 0.02
 """A kind whose power is less than this share of the largest shares as if it had so much."""
@@ -136,7 +140,9 @@ class Overlaps:
         # Readings fluctuate by themselves, and a fit follows that a little: only what it follows beyond is movement.
         by_chance = (ran.shape[1] - 1) / max(len(drawn_w) - ran.shape[1], 1)
         moved_w2 = fitted_w.var() - by_chance * (drawn_w - fitted_w).var()
-        return float(drawn_w.mean()) if moved_w2 < (_MOVES * drawn_w.mean()) ** 2 else 0.0
+        of_one_s = self.seconds[whole].max(axis=1).toarray().ravel()
+        moves = _MOVES if (of_one_s >= _WHOLE * lasts_s).mean() >= _PURE else _MOVES_MIXED
+        return float(drawn_w.mean()) if moved_w2 < (moves * drawn_w.mean()) ** 2 else 0.0
 
     def shared(self, kind_w: Floats, column_w: Floats, spread_w: float, still_w: float = 0.0) -> Shared:
         """Joules of the sets, shared in proportion to what kinds draw alone.
