@@ -16,7 +16,7 @@ def main() -> None:
     """Refuse what the plan did not ask for, then write both frames."""
     planned = planned_runs(snakemake.input.plan, snakemake.input.records)
     # The idle power of other machines is in their packages.
-    records = with_own_drift(planned) if snakemake.params.merged else list(planned.values())
+    records = (with_own_drift(planned) if snakemake.params.merged else planned).values()
     drifts = drifts_w([read_json(Path(path)) for path in snakemake.input.idle])
     unused = read_json(Path(snakemake.input.plan))["settings"]["statistics"]["unused_gpus"]
     made = {"runs": runs_frame(records, drifts, unused), "epochs": epochs_frame(records, drifts, unused)}

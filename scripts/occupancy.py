@@ -16,8 +16,7 @@ from framewatt.runs.records import read_run, record_paths
 def main() -> None:
     """Draw, and say it in words; the exit code is 1 where measurements overlap."""
     args = arguments(__doc__, "results", "picture")
-    records = [read_run(path) for path in record_paths(str(args.results / "measure"))]
-    runs = occupied(records)
+    runs = occupied(map(read_run, record_paths(str(args.results / "measure"))))
     if not runs:
         raise FramewattError(f"{args.results}: found no run with a window in measure/; allowed: results/<study>")
     save(draw(runs), [args.picture])

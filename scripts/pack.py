@@ -50,10 +50,8 @@ def main() -> None:
     texts |= own_model_texts(loaded)
     if difference := changes(ROOT):
         texts["changes.diff"] = difference
-    records = sorted(
-        planned_runs(snakemake.input.plan, snakemake.input.records).values(), key=lambda record: record["position"]
-    )
-    count = write_package(package, files, texts, records, snakemake.params.settings, secrets)
+    records = planned_runs(snakemake.input.plan, snakemake.input.records).sorted(lambda record: record["position"])
+    count = write_package(package, files, texts, records.values(), snakemake.params.settings, secrets)
     print(f"{package}: {count} files, {package.stat().st_size / 1e6:.1f} MB")
 
 

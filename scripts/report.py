@@ -28,7 +28,9 @@ def main() -> None:
     stopping = snakemake.input.stopping
     material = Material(
         plan=plan_until(read_json(Path(snakemake.input.plan)), stopping),
-        records=list(planned_runs(snakemake.input.plan, snakemake.input.records).values()),
+        records=planned_runs(snakemake.input.plan, snakemake.input.records)
+        .sorted(lambda record: record["position"])
+        .values(),
         idle=idle[0] if idle else {},
         idle_after=idle[1] if idle else {},
         nodes={before["node"]: (before, after) for before, after in pairs if "node" in before},

@@ -68,11 +68,11 @@ def merged_package(root: Path, archives: list[Path]) -> Path:
     results = Path("results", study.name)
     write_json(results / "plan" / "plan.json", plan_of(study))
     records = planned_runs(results / "plan" / "plan.json", [str(run.path) for run in study.runs()])
-    package_factory.aggregate(results, with_own_drift(records))
+    package_factory.aggregate(results, with_own_drift(records).values())
     project = package_factory.project_tree(root)
     files = project_files(project, path, study.name, []) | study_files(results)
     identity = {"code": code_identity(project), "config": {"study": study.name}, "machine": machine(4)}
     package = root / f"framewatt-{study.name}-0.1.0.zip"
     texts = {"identity.json": json.dumps(identity)}
-    write_package(package, files, texts, list(records.values()), study.settings, Secrets({}))
+    write_package(package, files, texts, records.values(), study.settings, Secrets({}))
     return package

@@ -296,16 +296,15 @@ def test_traces_come_from_the_first_valid_repetition_at_the_largest_batch() -> N
         head = {"cell": one.to_dict(), "cell_id": one.id, "repetition": repetition}
         return head | {"valid": valid, "status": status}
 
-    records = [
-        record("mxnet", 1, 1),
-        record("torch", 64, 1, valid=False),
-        record("torch", 64, 3),
-        record("torch", 64, 2),
-        record("torch", 1, 1),
-        record("tensorflow", 64, 1, status="failed", valid=False),
-    ]
-    chosen = [(r["cell"]["runtime"], r["cell"]["batch_size"], r["repetition"]) for r in power_traces.choose(records)]
-    assert chosen == [("torch", 64, 2), ("mxnet", 1, 1)]
+    records = {
+        Path("first"): record("mxnet", 1, 1),
+        Path("invalid"): record("torch", 64, 1, valid=False),
+        Path("later"): record("torch", 64, 3),
+        Path("largest"): record("torch", 64, 2),
+        Path("smaller"): record("torch", 1, 1),
+        Path("failed"): record("tensorflow", 64, 1, status="failed", valid=False),
+    }
+    assert power_traces.choose(records) == [Path("largest"), Path("first")]
 
 
 def test_disturbed_runs_are_drawn_apart_and_counted() -> None:

@@ -1,7 +1,7 @@
 """One of two packages that are compared: its runs, and the facts by which it may differ from the other."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from framewatt.host.machine import facts_of, machine_of
 from framewatt.imports.merged_study import PACKAGES, MergedStudy
 from framewatt.package.verification.opening import open_package
 from framewatt.planning.planned import records_of
+from framewatt.runs.held import HeldRecords
 from framewatt.statistics.selection import totals
 
 _MANY = "measured on several machines"
@@ -34,7 +35,7 @@ class Side:
     path: Path
     plan: Mapping[str, Any]
     rows: pd.DataFrame
-    records: Sequence[Mapping[str, Any]]
+    records: Collection[Mapping[str, Any]]
     packages: Mapping[str, str]
 
     @property
@@ -48,18 +49,19 @@ class Side:
 
     def facts(self) -> dict[str, str]:
         """What may differ between packages, in words, by name: machine, versions, locks, meters, settings."""
-        told: dict[str, Iterable[Any]] = {"machine": [machine_of(one["machine"] or {}) for one in self.records]}
+        told: dict[str, list[Any]] = {}
         for record in self.records:
-            for name, value in facts_of(record["machine"] or {}).items():
-                told[name] = [*told.get(name, []), value]
-            for name, version in ((record["workload"] or {}).get("libraries") or {}).items():
-                told[f"library {name}"] = [*told.get(f"library {name}", []), version]
-        told["framewatt"] = [record["framewatt_version"] for record in self.records]
-        told["code"] = [(record["identity"].get("code") or {}).get("sha256", "")[:12] for record in self.records]
-        told["threads"] = [record["threads"] for record in self.records]
-        told["device"] = [record["device"] for record in self.records]
-        told["blocks"] = [record["repetition"] for record in self.records][-1:]
-        told["meters"] = [name for record in self.records for name in record["meters"]]
+            machine = record["machine"] or {}
+            found = {"machine": machine_of(machine), **facts_of(machine)}
+            libraries = (record["workload"] or {}).get("libraries") or {}
+            found |= {f"library {name}": version for name, version in libraries.items()}
+            found["framewatt"] = record["framewatt_version"]
+            found["code"] = (record["identity"].get("code") or {}).get("sha256", "")[:12]
+            found |= {name: record[name] for name in ("threads", "device")}
+            for name, value in found.items():
+                told.setdefault(name, []).append(value)
+            told["blocks"] = [record["repetition"]]
+            told.setdefault("meters", []).extend(record["meters"])
         told |= {f"package {name}": [version] for name, version in self.packages.items()}
         told |= {f"setting {name}": [value] for name, value in _flat(self.plan["settings"]).items()}
         return {name: _listed(values) for name, values in told.items()}
@@ -74,7 +76,7 @@ def side_of(archive: Path, folder: Path) -> Side:
     """
     package = open_package(folder)
     paths = [str(run.path / "run.json") for run in package.runs]
-    records = [record for _, record in records_of(package.told_plan, paths)]
+    records = HeldRecords.of(records_of(package.told_plan, paths)).values()
     runs = pd.read_parquet(package.results / "aggregate" / "runs.parquet")
     if runs.empty:
         raise FramewattError(f"{archive}: found no run; allowed: a package of a study that was measured")

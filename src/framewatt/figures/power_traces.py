@@ -76,24 +76,26 @@ def draw_study(
         runs: the runs frame.
         compared: the factors in which cells are compared.
     """
-    path_of = {id(record): path for path, record in records.items()}
-    chosen = [traced_run(path_of[id(record)], record) for record in choose(records.values(), compared)]
+    chosen = [traced_run(path, records[path]) for path in choose(records, compared)]
     figure: Figure = draw(chosen, runs, compared)
     return figure
 
 
-def choose(records: Iterable[Mapping[str, Any]], compared: Sequence[str] = COMPARED) -> list[Mapping[str, Any]]:
-    """The first valid repetition of each phase and label, at the largest batch size it has.
+def choose(records: Mapping[Path, Mapping[str, Any]], compared: Sequence[str] = COMPARED) -> list[Path]:
+    """Paths of the first valid repetition of each phase and label, at the largest batch size it has.
 
     Args:
-        records: run records, in any order.
+        records: run records by their paths, in any order.
         compared: the factors in which cells are compared.
     """
-    chosen: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for record in sorted(
-        filter(counts, records), key=lambda r: (-r["cell"].get("batch_size", 0), r["repetition"], r["cell_id"])
-    ):
-        chosen.setdefault((record["cell"].get("phase", ""), label(record["cell"], compared)), record)
+    counted = [
+        (-record["cell"].get("batch_size", 0), record["repetition"], record["cell_id"], path, record["cell"])
+        for path, record in records.items()
+        if counts(record)
+    ]
+    chosen: dict[tuple[str, str], Path] = {}
+    for *_, path, cell in sorted(counted, key=lambda of: of[:3]):
+        chosen.setdefault((cell.get("phase", ""), label(cell, compared)), path)
     order = list(style.looks(name for _, name in chosen))
     return [chosen[key] for key in sorted(chosen, key=lambda key: (key[0] != "train", order.index(key[1])))]
 

@@ -1,6 +1,6 @@
 """What the figures of training show: the runs of a study by model, data set, batch size and framework."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -110,14 +110,14 @@ def estimate_words(figure: str, epochs: pd.DataFrame) -> str:
     return notes.estimate_words(shown).replace("Energy", FIGURES[figure].label.capitalize())
 
 
-def in_the_middle(records: Sequence[Mapping[str, Any]], compared: Sequence[str]) -> dict[str, Any]:
+def in_the_middle(cells: Iterable[Mapping[str, Any]], compared: Sequence[str]) -> dict[str, Any]:
     """Levels of one combination: of every factor but the compared ones that in the middle of those that are there.
 
     Args:
-        records: of runs that count; each factor's level may be missing in no cell.
+        cells: of runs that count; each factor's level may be missing in no cell.
         compared: the compared factors.
     """
-    left = [record["cell"] for record in records]
+    left = list(cells)
     chosen: dict[str, Any] = {}
     for name in dict.fromkeys(name for cell in left for name in cell if name not in compared):
         levels = sorted({cell[name] for cell in left}, key=natural)

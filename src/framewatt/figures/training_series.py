@@ -43,12 +43,16 @@ def draw_study(records: Mapping[Path, Mapping[str, Any]], compared: Sequence[str
         records: run records by their paths; a run's trace lies beside its record.
         compared: the compared factors.
     """
-    trained = {path: record for path, record in records.items() if record["valid"] and record["epochs"]}
-    levels = in_the_middle(list(trained.values()), compared)
+    trained = [
+        (record["repetition"], path, record["cell"])
+        for path, record in records.items()
+        if record["valid"] and record["epochs"]
+    ]
+    levels = in_the_middle([cell for *_, cell in trained], compared)
     traced: dict[str, list[TracedRun]] = {}
-    for path, record in sorted(trained.items(), key=lambda item: item[1]["repetition"]):
-        if all(record["cell"][name] == level for name, level in levels.items()):
-            traced.setdefault(factor_words.label(record["cell"], compared), []).append(traced_run(path, record))
+    for _, path, cell in sorted(trained, key=lambda of: of[0]):
+        if all(cell[name] == level for name, level in levels.items()):
+            traced.setdefault(factor_words.label(cell, compared), []).append(traced_run(path, records[path]))
     drawn: Figure = draw(traced, factor_words.phrase(levels, reading_order(levels)))
     return drawn
 

@@ -1,7 +1,7 @@
 """Columns of the runs and epochs frames, in their order."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from framewatt.datasets.contract import Arrays
 from framewatt.energy.telemetry import TELEMETRY
@@ -116,13 +116,15 @@ def _columns(factors: Iterable[str], others: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*HEAD, *factors, *others]))
 
 
-def metrics_of(records: Iterable[Mapping[str, Any]]) -> list[str]:
+def metrics_of(told: AbstractSet[str]) -> list[str]:
     """The metrics of all tasks that some records are of, task by task; those of classification where none is told.
 
     Metrics that only later records have are left out where none of these has them.
+
+    Args:
+        told: names of metrics in these records.
     """
-    told = {name for record in records for name in record["quality"]}
-    found = [metric for task in TASKS.values() if told.intersection(task.names) for metric in task.metrics]
+    found = [metric for task in TASKS.values() if told & set(task.names) for metric in task.metrics]
     return [metric.name for metric in found if metric.since == 1 or metric.name in told] or list(_USUAL)
 
 

@@ -1,10 +1,11 @@
 """Run records become frames in long form: one row per run and domain, one row per epoch and domain."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from framewatt.energy.telemetry import telemetry
@@ -20,36 +21,45 @@ _DRIFT_SINCE = 3
 
 
 def runs_frame(
-    records: Iterable[Mapping[str, Any]],
+    records: Collection[Mapping[str, Any]],
     idle_drift_w: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     unused_gpus: str = COUNT,
 ) -> pd.DataFrame:
     """The runs frame, in measured order.
 
     Args:
-        records: run records, schema-checked.
+        records: run records, schema-checked; gone over several times, and none is kept.
         idle_drift_w: by node and domain, see idle_power.drifts_w: known only after the last run, so no record has it.
         unused_gpus: the study's setting, see totals.domains_of.
     """
-    records = [with_drift(record, idle_drift_w) for record in records]
-    steps = steps_between(records)
-    runs = [(record, steps.get((record["cell_id"], record["repetition"]))) for record in records]
-    told = sessions_told(records)
-    rows = [row for record, step in runs for row in _placed(_run_rows(record, step, unused_gpus), record, told)]
-    frame = _frame(rows, runs_columns(_factors(records), metrics_of(records)))
+    steps, told = steps_between(records), sessions_told(records)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for record in records:
+            step = steps.get((record["cell_id"], record["repetition"]))
+            yield from _placed(_run_rows(with_drift(record, idle_drift_w), step, unused_gpus), record, told)
+
+    frame = _frame(rows(), runs_columns(*_factors_and_metrics(records)))
     return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
 
 
 def epochs_frame(
-    records: Iterable[Mapping[str, Any]],
+    records: Collection[Mapping[str, Any]],
     idle_drift_w: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     unused_gpus: str = COUNT,
 ) -> pd.DataFrame:
     """The epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
-    records = sorted((with_drift(record, idle_drift_w) for record in records), key=lambda r: r["position"])
     told = sessions_told(records)
-    rows = [row for record in records for row in _placed(_epoch_rows(record, unused_gpus), record, told)]
-    return _frame(rows, epochs_columns(_factors(records), metrics_of(records)))
+    positions: list[int] = []
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for record in records:
+            made = _placed(_epoch_rows(with_drift(record, idle_drift_w), unused_gpus), record, told)
+            positions.extend([record["position"]] * len(made))
+            yield from made
+
+    frame = _frame(rows(), epochs_columns(*_factors_and_metrics(records)))
+    return frame.iloc[np.argsort(positions, kind="stable")].reset_index(drop=True)
 
 
 def with_drift(record: Mapping[str, Any], drifts_w: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
@@ -71,16 +81,25 @@ def with_drift(record: Mapping[str, Any], drifts_w: Mapping[str, Mapping[str, fl
     return {**record, "windows": windows}
 
 
-def _frame(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
+def _frame(rows: Iterable[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
     """Rows as a frame, built by column, which is several times as fast as by row."""
-    frame = pd.DataFrame({name: [row.get(name) for row in rows] for name in columns}, columns=columns)
+    made: dict[str, list[Any]] = {name: [] for name in columns}
+    for row in rows:
+        for name, values in made.items():
+            values.append(row.get(name))
+    frame = pd.DataFrame(made, columns=columns)
     # Empty columns need a type, too, since frames are joined by them.
-    return frame if rows else frame.astype(dict.fromkeys(HEAD, "str"))
+    return frame if len(frame) else frame.astype(dict.fromkeys(HEAD, "str"))
 
 
-def _factors(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The factors of all records, in the order in which the first names them."""
-    return list(dict.fromkeys(name for record in records for name in record["cell"]))
+def _factors_and_metrics(records: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """The factors of all records, in the order in which the first names them, and the metrics of their tasks."""
+    factors: dict[str, None] = {}
+    told: set[str] = set()
+    for record in records:
+        factors |= dict.fromkeys(record["cell"])
+        told |= record["quality"].keys()
+    return list(factors), metrics_of(told)
 
 
 def _head(record: Mapping[str, Any]) -> dict[str, Any]:

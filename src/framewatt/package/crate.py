@@ -4,7 +4,7 @@ RO-Crate 1.1 with the profiles Workflow RO-Crate 1.0 and Workflow Run Crate 0.5 
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -65,7 +65,7 @@ _Below = Mapping[str, list[Any]]
 """By folder, the files in it and in those below, in the order of their names."""
 
 
-def crate_metadata(names: Iterable[str], records: Sequence[Mapping[str, Any]], about: Description) -> str:
+def crate_metadata(names: Iterable[str], records: Collection[Mapping[str, Any]], about: Description) -> str:
     """Content of ro-crate-metadata.json, the same for the same records.
 
     Args:
@@ -205,9 +205,10 @@ def _imported_run(crate: ROCrate, below: _Below, record: Mapping[str, Any]) -> A
 
 def span_utc(records: Iterable[Mapping[str, Any]]) -> tuple[str | None, str | None]:
     """When the first run began and when the last ended; None where no run has a UTC timestamp."""
-    windows = [record["windows"]["process"] for record in records if "process" in record["windows"]]
-    starts, ends = ([w[edge] for w in windows if w[edge]] for edge in ("start_utc", "end_utc"))
-    return min(starts, default=None), max(ends, default=None)
+    windows = (record["windows"]["process"] for record in records if "process" in record["windows"])
+    spans = [(window["start_utc"], window["end_utc"]) for window in windows]
+    started, ended = [start for start, _ in spans if start], [end for _, end in spans if end]
+    return min(started, default=None), max(ended, default=None)
 
 
 def _add(crate: ROCrate, entity_id: str, kind: str, /, **properties: Any) -> Any:

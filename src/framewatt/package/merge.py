@@ -78,11 +78,11 @@ def verified_source(archive: Path, scratch: Path, limits: Limits) -> Source:
         source = source_in(folder, "")
     except FramewattError as error:
         raise FramewattError(f"{archive}: {error}") from error
-    records = [read_run(path) for path in sorted(source.results.glob("measure/*/*/run.json"))]
-    machines = machines_in(records)
+    paths = sorted(source.results.glob("measure/*/*/run.json"))
+    machines = machines_in(map(read_run, paths))
     if len(machines) != 1 or machines == ["None"]:
         raise FramewattError(f"{archive}: found runs of {len(machines)} machines; allowed: of one that is known")
-    versions = sorted({str(record["framewatt_version"]) for record in records})
+    versions = sorted({str(record["framewatt_version"]) for record in map(read_run, paths)})
     if versions != [__version__]:
         raise FramewattError(
             f"{archive}: found runs of framewatt {', '.join(versions)}; allowed: {__version__}, which merges them"

@@ -1,6 +1,6 @@
 """Writes the package of a study: a bag with a crate, without personal data of its owner."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ def write_package(
     path: Path,
     files: Mapping[str, Path],
     texts: Mapping[str, str],
-    records: Sequence[Mapping[str, Any]],
+    records: Collection[Mapping[str, Any]],
     settings: Mapping[str, Any],
     secrets: Secrets,
 ) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from framewatt.base.files import read_json
+from framewatt.runs.held import HeldRecords
 from framewatt.study.stopping_rule import Rule, most_blocks, rule_of
 from framewatt.study.study import Study
 
@@ -80,9 +81,10 @@ def _after(study: Study, results: Path, rule: Rule, whole: int) -> Blocks:
     return Blocks(whole, tuple(look for look in rule.looks if look > whole))
 
 
-def _records(cells: Sequence[Any], results: Path, blocks: int) -> list[dict[str, Any]]:
+def _records(cells: Sequence[Any], results: Path, blocks: int) -> Collection[Mapping[str, Any]]:
     folder = results / "measure"
-    return [read_json(folder / cell.id / str(block) / "run.json") for block in range(1, blocks + 1) for cell in cells]
+    paths = [folder / cell.id / str(block) / "run.json" for block in range(1, blocks + 1) for cell in cells]
+    return HeldRecords.of((path, read_json(path)) for path in paths).values()
 
 
 def plan_until(plan: Mapping[str, Any], stopping: str | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from framewatt.base.files import read_json
 from framewatt.energy.idle_power import drifts_w
 from framewatt.frames.frames import with_drift
 from framewatt.imports.merged_study import FOLDER, MACHINE
+from framewatt.runs.held import HeldRecords
 from framewatt.runs.records import read_run
 
 
@@ -61,14 +62,14 @@ def machine_of_path(path: Path) -> str:
     return parts[parts.index(FOLDER) + 1]
 
 
-def with_own_drift(records: Mapping[Path, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def with_own_drift(records: Mapping[Path, Mapping[str, Any]]) -> HeldRecords:
     """Records whose net energies get the uncertainty of the drift of idle power of their own machine.
 
     Args:
         records: by their paths, each in the results of its machine: measure/<cell>/<repetition>/run.json.
     """
     drifts = {folder: _drifts_w(folder) for folder in {path.parents[3] for path in records}}
-    return [with_drift(record, drifts[path.parents[3]]) for path, record in records.items()]
+    return HeldRecords.of((path, with_drift(record, drifts[path.parents[3]])) for path, record in records.items())
 
 
 def _drifts_w(results: Path) -> dict[str, dict[str, float]]:

@@ -8,6 +8,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.imports.merged_study import PACKAGES
 from framewatt.planning.merged_runs import Merged
+from framewatt.runs.held import HeldRecords
 from framewatt.runs.records import read_run, record_paths
 from framewatt.study.cell import run_name
 from framewatt.study.purpose import MEASURE, is_measured
@@ -24,7 +25,7 @@ def records_of(plan: Mapping[str, Any], records: str | Iterable[str]) -> Iterato
     yield from ((path, read(path)) for path in record_paths(records))
 
 
-def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> dict[Path, dict[str, Any]]:
+def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> HeldRecords:
     """The records of a study by their paths, each of a planned run and of the job that was planned for it.
 
     The levels of a record's cell are taken from the plan: where a study gained an option, every cell has a level of it,
@@ -39,9 +40,14 @@ def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> dict[Pa
         FramewattError: a record breaks its schema, is of no measurement, of another job, or of no planned run.
     """
     plan = read_json(Path(plan_path))
+    return HeldRecords.of(_planned(plan, plan_path, records))
+
+
+def _planned(
+    plan: Mapping[str, Any], plan_path: str | Path, records: str | Iterable[str]
+) -> Iterator[tuple[Path, dict[str, Any]]]:
     planned = {run_name(entry): entry.get("job_sha256") for entry in plan["order"]}
     levels = {cell["id"]: {name: level for name, level in cell.items() if name != "id"} for cell in plan["cells"]}
-    found = {}
     for path, record in records_of(plan, records):
         if not is_measured(record):
             raise FramewattError(f"{path}: purpose: found {record['purpose']!r}; allowed in a frame: {MEASURE!r}")
@@ -54,8 +60,7 @@ def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> dict[Pa
                 f"{_short(planned[name])}; it was measured under other settings, and "
                 f"snakemake --cores 1 all --config study={plan['study']} measures it again"
             )
-        found[path] = {**record, "cell": levels[record["cell_id"]]}
-    return found
+        yield path, {**record, "cell": levels[record["cell_id"]]}
 
 
 def _short(sha256: str | None) -> str:

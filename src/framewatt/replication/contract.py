@@ -1,6 +1,6 @@
 """Input of a paper's replication, and the finding on one of its claims."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ class Measured:
     resources: Path
     cells: Sequence[Mapping[str, Any]] = ()
     compared: Sequence[str] = ("runtime", "provider")
-    records: Sequence[Mapping[str, Any]] = ()
+    records: Collection[Mapping[str, Any]] = ()
     recounted: Mapping[str, float | None] = field(default_factory=dict)
 
 
@@ -56,7 +56,7 @@ def read_measured(files: Any) -> Measured:
         Path(files.published[0]).parent,
         cells=plan["cells"],
         compared=plan["settings"]["statistics"]["compare"],
-        records=list(planned_runs(files.plan, files.records).values()),
+        records=planned_runs(files.plan, files.records).values(),
         recounted=recounted(Path(str(files.authors))) if files.authors else {},
     )
 

@@ -1,7 +1,7 @@
 """What a reviewer asks about a study as a whole: when, with which versions and weights, and how to cite it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,15 +101,17 @@ def citation(material: Material, commit: str | None) -> Citation:
     return Citation(text, "\n".join([f"@misc{{{key},", ",\n".join(lines), "}"]))
 
 
-def _dates(records: Sequence[Mapping[str, Any]]) -> tuple[str | None, str | None]:
+def _dates(records: Collection[Mapping[str, Any]]) -> tuple[str | None, str | None]:
     """When the first run began and when the last ended, as ISO 8601; None where no record tells."""
 
     def told(record: Mapping[str, Any], edge: str) -> str | None:
         process = (record.get("windows") or {}).get("process") or {}
         return process.get(edge) or (record.get("clock") or {}).get("utc")
 
-    starts, ends = ([time for one in records if (time := told(one, edge))] for edge in ("start_utc", "end_utc"))
-    return min(starts, default=None), max(ends, default=None)
+    spans = [(told(record, "start_utc"), told(record, "end_utc")) for record in records]
+    return min(filter(None, (start for start, _ in spans)), default=None), max(
+        filter(None, (end for _, end in spans)), default=None
+    )
 
 
 def _minute(time: str | None) -> str:

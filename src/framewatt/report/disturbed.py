@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from framewatt.report.material import Material
+from framewatt.report.material import Material, witness_of
 from framewatt.report.numbers import plural
 from framewatt.report.tables import Table
-from framewatt.runs.verdict import counts
 from framewatt.witness.judgement import DISTURBED, kind_of
 
 REPEATED = "repeated, since the first try was disturbed: "
@@ -16,7 +15,7 @@ REPEATED = "repeated, since the first try was disturbed: "
 
 def causes_of(record: Mapping[str, Any]) -> list[str]:
     """What disturbed the primary window of a run, in words; empty where nothing did, or it is unknown."""
-    return list(_witness_of(record).get("disturbed") or [])
+    return list(witness_of(record).get("disturbed") or [])
 
 
 def told_apart(flag: str) -> bool:
@@ -26,15 +25,15 @@ def told_apart(flag: str) -> bool:
 
 def of_cells(material: Material, cells: set[str]) -> str:
     """How many runs that count of these cells were disturbed, as a sentence; empty where none were."""
-    counted = [record for record in _counted(material) if record["cell_id"] in cells]
-    disturbed = sum(bool(causes_of(record)) for record in counted)
+    counted = [run for run in material.witnessed if run.cell in cells]
+    disturbed = sum(bool(run.causes) for run in counted)
     return f"Others disturbed {disturbed} of their {plural(len(counted), 'run')}." if disturbed else ""
 
 
 def in_all(material: Material) -> str:
     """How many of all runs that count were disturbed, and by what, as a sentence; empty where none were."""
-    counted = _counted(material)
-    disturbed = [causes for record in counted if (causes := causes_of(record))]
+    counted = material.witnessed
+    disturbed = [run.causes for run in counted if run.causes]
     if not disturbed:
         return ""
     kinds = Counter(kind for causes in disturbed for kind in dict.fromkeys(map(kind_of, causes)))
@@ -44,17 +43,16 @@ def in_all(material: Material) -> str:
 
 def share(material: Material) -> float:
     """Share of the runs that count which others disturbed; 0 where none counts."""
-    counted = _counted(material)
-    return sum(bool(causes_of(record)) for record in counted) / len(counted) if counted else 0.0
+    counted = material.witnessed
+    return sum(bool(run.causes) for run in counted) / len(counted) if counted else 0.0
 
 
 def sentences(material: Material) -> list[str]:
     """Summary of the witnesses of all runs; empty for a study without any."""
-    counted = _counted(material)
-    witnessed = [record for record in counted if _witness_of(record)]
+    witnessed = [run for run in material.witnessed if run.witness]
     if not witnessed:
         return []
-    unknown = sum(_witness_of(record)["disturbed"] is None for record in witnessed)
+    unknown = sum(run.causes is None for run in witnessed)
     repeated = sum("first_try" in record for record in material.records)
     told = [in_all(material) or f"None of the {plural(len(witnessed) - unknown, 'run')} that could be told was."]
     if unknown:
@@ -75,21 +73,13 @@ def table(material: Material) -> Table:
             "; ".join(causes) or "nothing",
             "; ".join(first) or "not repeated",
         ]
-        for record in sorted(material.records, key=lambda r: r["position"])
+        for record in material.records
         for causes, first in [(causes_of(record), (record.get("first_try") or {}).get("disturbed", []))]
         if causes or first
     ]
     header = ["cell", "repetition", "disturbed by", "first try disturbed by"]
     repetition = frozenset({"repetition"})
     return Table("disturbed-runs", "Runs that others disturbed", header, rows, repetition, of_runs=True)
-
-
-def _counted(material: Material) -> list[Mapping[str, Any]]:
-    return [record for record in material.records if counts(record)]
-
-
-def _witness_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    return (record["windows"].get(record["primary_window"]) or {}).get("witness") or {}
 
 
 def _was(count: int) -> str:

@@ -135,18 +135,22 @@ def _crosses(material: Material) -> list[str]:
 
 def machines(material: Material) -> list[Facts]:
     """The machines that measured, each once however often it booted; the reader should know if there are several."""
-    told: dict[str, list[Mapping[str, Any]]] = {}  # the records of each
+    booted = sessions(material)
+    told: dict[str, list[Mapping[str, Any]]] = {}  # what the records of each say of it
+    nodes: dict[str, str | None] = {}
     for record in material.records:
         if record["machine"]:
-            told.setdefault(_key(record, sessions(material)), []).append(record)
+            name = _key(record, booted)
+            told.setdefault(name, []).append(record["machine"])
+            nodes.setdefault(name, record.get("node"))
     if not told and material.idle.get("machine"):
-        told = {"idle": [material.idle]}
-    runs = _runs_of if sessions(material) > 1 else lambda every: []
+        told, nodes = {"idle": [material.idle["machine"]]}, {"idle": material.idle.get("node")}
+    runs = _runs_of if booted > 1 else lambda every: []
     found = []
     for name, every in told.items():
-        node, of = every[0].get("node"), [record["machine"] for record in every]
+        node = nodes[name]
         heading = [("Node", node)] if node else [("Machine", name)] if material.merged else []
-        found.append(heading + _of_machine(of) + runs(of))
+        found.append(heading + _of_machine(every) + runs(every))
     return found
 
 

@@ -1,7 +1,8 @@
 """Input of a report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -11,8 +12,29 @@ from framewatt.frames.counting import counts
 from framewatt.frames.headline import Headline, headline_of_runs
 from framewatt.frames.totals import TOTAL
 from framewatt.imports.merged_study import PACKAGES
+from framewatt.runs import verdict
 from framewatt.statistics.machines import typed_rows
 from framewatt.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """What the witness of a run says of its primary window.
+
+    Attributes:
+        cell: of the run.
+        witness: whether it had one.
+        causes: what disturbed it, in words; None where it is not known.
+    """
+
+    cell: str
+    witness: bool
+    causes: Sequence[str] | None
+
+
+def witness_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the witness of a run saw in its primary window; empty where it had none."""
+    return (record["windows"].get(record["primary_window"]) or {}).get("witness") or {}
 
 
 @dataclass(frozen=True)
@@ -22,7 +44,7 @@ class Material:
     Attributes:
         plan: plan.json: study, title, description, device, repetitions, seed, order, cells, excluded, unsupported,
             left_out, cells_without_runs, significance, settings.
-        records: run records, in any order.
+        records: run records, in measured order; made anew each time they are gone over.
         idle: calibrate/idle.json, taken before the runs; empty for runs that were not measured here.
         idle_after: calibrate/idle_after.json, the same after them; of a study with nodes, both are those of the first.
         nodes: both of every node, by its alias; empty where the study has none.
@@ -50,7 +72,7 @@ class Material:
     """
 
     plan: Mapping[str, Any]
-    records: Sequence[Mapping[str, Any]]
+    records: Collection[Mapping[str, Any]]
     idle: Mapping[str, Any]
     idle_after: Mapping[str, Any]
     models: Sequence[Mapping[str, Any]]
@@ -75,6 +97,12 @@ class Material:
     profiles: Sequence[Table] = ()
     operators: Sequence[Table] = ()
     nodes: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = field(default_factory=dict)
+
+    @cached_property
+    def witnessed(self) -> Sequence[Witnessed]:
+        """Of every run that counts, in measured order."""
+        told = ((record["cell_id"], witness_of(record)) for record in self.records if verdict.counts(record))
+        return [Witnessed(cell, bool(witness), witness.get("disturbed")) for cell, witness in told]
 
     @property
     def calibrations(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:

@@ -53,7 +53,7 @@ def problem_tables(material: Material) -> list[Table]:
 
 def _runs(material: Material) -> list[list[str]]:
     rows = []
-    for record in sorted(material.records, key=lambda r: r["position"]):
+    for record in material.records:
         if not counts(record):
             what = record["status"] if record["status"] != "ok" else "energy invalid"
             why = "; ".join(record["reasons"]) or "no reason recorded"

@@ -66,19 +66,20 @@ def steps_between(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int],
     Runs of different boots or machines share no monotonic clock, and imported runs have none.
 
     Args:
-        records: of one study, in any order.
+        records: of one study, in any order; of each, its clock alone is kept.
     """
-    measured = [r for r in records if r.get("source", "measured") == "measured" and r["clock"]["utc"]]
-    known = [(session_of(r["machine"] or {}), r) for r in measured]
-    known = sorted((pair for pair in known if pair[0]), key=lambda pair: (pair[0], pair[1]["clock"]["monotonic_ns"]))
+    known = []
+    for record in records:
+        clock, boot = record["clock"], session_of(record["machine"] or {})
+        if record.get("source", "measured") == "measured" and clock["utc"] and boot:
+            run = record["cell_id"], record["repetition"]
+            known.append((boot, clock["monotonic_ns"], offset_s(record), clock.get("moved_s") or 0.0, run))
+    known.sort(key=lambda of: of[:2])
     flags = {}
-    for (boot, earlier), (later_boot, later) in itertools.pairwise(known):
-        if boot != later_boot:
-            continue
-        moved_s = offset_s(later) - offset_s(earlier) - (earlier["clock"].get("moved_s") or 0.0)
-        if abs(moved_s) > TOLERANCE_S:
-            key = later["cell_id"], later["repetition"]
-            flags[key] = f"{_moved(moved_s)} before the run: times in UTC of earlier runs are of another clock"
+    for (boot, _, before_s, within_s, _), (later_boot, _, after_s, _, run) in itertools.pairwise(known):
+        moved_s = after_s - before_s - within_s
+        if boot == later_boot and abs(moved_s) > TOLERANCE_S:
+            flags[run] = f"{_moved(moved_s)} before the run: times in UTC of earlier runs are of another clock"
     return flags
 
 

@@ -20,13 +20,16 @@ def read_test_sets(records: Mapping[Path, Mapping[str, Any]], own_models: Collec
     Raises:
         FramewattError: predictions cannot be read, or do not match their record.
     """
+    told = [
+        (record["repetition"], path, record["predictions"], record["cell_id"], record["cell"])
+        for path, record in records.items()
+        if record.get("predictions") and counts(record)
+    ]
     right: dict[str, Answers] = {}
     weights: dict[str, str] = {}
-    for path, record in sorted(records.items(), key=lambda pair: pair[1]["repetition"]):
-        told = record.get("predictions")
-        if told and counts(record):
-            right.setdefault(record["cell_id"], read_right(path.with_name(NAME), told))
-            cell = record["cell"]
+    for _, path, answers, name, cell in sorted(told, key=lambda of: of[0]):
+        if name not in right:
+            right[name] = read_right(path.with_name(NAME), answers)
             own = cell["workload"] in own_models
-            weights[record["cell_id"]] = "own" if own else RUNTIMES[cell["runtime"]].framework
+            weights[name] = "own" if own else RUNTIMES[cell["runtime"]].framework
     return TestSets(right, weights=weights)

@@ -1,6 +1,6 @@
 """How long the blocks of a study took, by its records alone: a limit of time is judged alike anywhere (pure)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from itertools import accumulate
 from typing import Any
@@ -19,14 +19,13 @@ def minutes_after(records: Iterable[Mapping[str, Any]], blocks: int) -> list[flo
         records: run records of whole blocks.
         blocks: how many blocks there are.
     """
-    by_block: dict[int, list[Mapping[str, Any]]] = {number: [] for number in range(1, blocks + 1)}
+    by_block: dict[int, list[tuple[float, float]]] = {number: [] for number in range(1, blocks + 1)}
     for record in records:
-        by_block.get(record["block"], []).append(record)
-    return list(accumulate(_block_s(runs) / 60 for runs in by_block.values()))
+        by_block.get(record["block"], []).append(span_s(record))
+    return list(accumulate(_block_s(spans) / 60 for spans in by_block.values()))
 
 
-def _block_s(runs: Iterable[Mapping[str, Any]]) -> float:
-    spans = [span_s(run) for run in runs]
+def _block_s(spans: Collection[tuple[float, float]]) -> float:
     ran_s = sum(end - start for start, end in spans)
     if not spans:
         return 0.0

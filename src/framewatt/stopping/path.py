@@ -1,7 +1,7 @@
 """What a study's records say after each block, and after which one it stops (no side effects)."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +83,7 @@ class Path:
         return self.stopped and self.steps[-1].settled
 
 
-def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> Path:
+def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Collection[Mapping[str, Any]]) -> Path:
     """What a study knows after each of its blocks, up to the one after which it stops.
 
     A run that failed or is invalid does not count, nor does its block for its cell; a cell without a run that counts is
@@ -97,7 +97,7 @@ def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Iter
     rule = rule_of(settings)
     if rule is None:
         raise ValueError(f"found repetitions {settings['repetitions']!r}; allowed: a rule when to stop")
-    cells, records = list(cells), list(records)
+    cells = list(cells)
     blocks, logs = _logarithms(rule, cells, records, settings["statistics"]["unused_gpus"])
     ends_min = minutes_after(records, blocks) if rule.minutes is not None else []
     compared = {
@@ -142,15 +142,15 @@ def _look(
 
 
 def _logarithms(
-    rule: Rule, cells: Sequence[AnyCell], records: Iterable[Mapping[str, Any]], unused_gpus: str
+    rule: Rule, cells: Sequence[AnyCell], records: Collection[Mapping[str, Any]], unused_gpus: str
 ) -> tuple[int, dict[str, Values]]:
     """Number of blocks, and by cell the logarithm of its cost in each; NaN where no run counts."""
-    records = [record for record in records if 0 < record["repetition"] <= rule.at_most]
-    blocks = max((int(record["repetition"]) for record in records), default=0)
+    frame = runs_frame(records, unused_gpus=unused_gpus)
+    rows: pd.DataFrame = totals(frame[frame["repetition"].between(1, rule.at_most)])
+    blocks = int(rows["repetition"].max()) if len(rows) else 0
     logs = {cell.id: np.full(blocks, math.nan) for cell in cells}
-    if not records:
+    if not blocks:
         return 0, logs
-    rows: pd.DataFrame = totals(runs_frame(records, unused_gpus=unused_gpus))
     headline = headline_of_runs(rows)
     quantity = headline.time if rule.quantity == TIME else headline.energy
     for name, values in logs.items():

@@ -182,12 +182,12 @@ def _of_run(run: RunFolder, entry: Entry | None) -> Iterator[str]:
     other = sorted(name for name in there.keys() | entry.sha256.keys() if there.get(name) != entry.sha256.get(name))
     if other:
         yield f"{run.where}: {', '.join(other)}: not what was written when entry {entry.sequence} of the chain was"
-    elif run.record is not None:
+    elif (record := run.record) is not None:
         link = {"sequence": entry.sequence, "previous_sha256": entry.previous_sha256}
-        if run.record.get("chain") != (link if entry.kind == MEASURED else None):
+        if record.get("chain") != (link if entry.kind == MEASURED else None):
             yield f"{run.where}: run.json: names another entry of the chain than {entry.sequence}, which is its own"
-        if entry.kind == MEASURED and run.record["attempt"] != entry.attempt:
-            yield f"{run.where}: attempt: the record says {run.record['attempt']}, its entry says {entry.attempt}"
+        if entry.kind == MEASURED and record["attempt"] != entry.attempt:
+            yield f"{run.where}: attempt: the record says {record['attempt']}, its entry says {entry.attempt}"
 
 
 def _some(names: list[str]) -> str:

@@ -33,7 +33,10 @@ def _counted(package: Opened) -> tuple[str, list[str]]:
 
 def _counted_once(package: Opened) -> tuple[str, list[str]]:
     """The same as it was written before there were hashes of jobs."""
-    failed = [r for _, r in package.records if r["status"] == FAILED or (r["status"] == OK and not r["valid"])]
+    failed = [
+        f"{r['cell_id']}, repetition {r['repetition']}: {'; '.join(r['reasons'])}"
+        for _, r in package.records
+        if r["status"] == FAILED or (r["status"] == OK and not r["valid"])
+    ]
     lines = [f"environment {one['name']}: {one['reason']}" for one in records_of(package) if one["status"] != OK]
-    lines += [f"{run['cell_id']}, repetition {run['repetition']}: {'; '.join(run['reasons'])}" for run in failed]
-    return f"{len(package.runs)} runs, {len(failed) or 'none'} failed or invalid", lines
+    return f"{len(package.runs)} runs, {len(failed) or 'none'} failed or invalid", lines + failed

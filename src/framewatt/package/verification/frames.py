@@ -18,18 +18,16 @@ from framewatt.witness.columns import WITNESSED
 
 def problems(package: Opened) -> Iterator[str]:
     """Where a frame of runs or epochs is not that of the records."""
-    records = package.as_planned
+    planned = package.as_planned
     folder = package.results / "aggregate"
-    if len(records) < len(package.runs) or not folder.is_dir():
+    if len(planned) < len(package.runs) or not folder.is_dir():
         # Frames of all runs cannot be made of some; that they are missing is said already.
         if not folder.is_dir():
             yield "aggregate: not there; a package has the frames of its runs"
         return
     idle = [folder / f"{name}.json" for folder in package.calibrations for name in ("idle", "idle_after")]
     drifts = drifts_w([*map(mapping_in, idle)]) if all(path.is_file() for path in idle) else {}
-    if isinstance(package.study, MergedStudy):
-        places = (run.path / "run.json" for run, _ in package.records)
-        records = [dict(record) for record in with_own_drift(dict(zip(places, records, strict=True)))]
+    records = (with_own_drift(planned) if isinstance(package.study, MergedStudy) else planned).values()
     older = all(record["schema_version"] < SINCE_PLACES for record in records)
     witnessed = any("witness" in window for record in records for window in record["windows"].values())
     # The frames of a package from before there was a witness have no columns of it.

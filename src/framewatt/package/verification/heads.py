@@ -57,9 +57,8 @@ def _imported(package: Opened, study: FileStudy) -> _Heads:
     """Every record, with its head out of the names of its files."""
     runs = {(run.cell.id, run.repetition): run for run in study.runs()}
     logs = study.settings["files"]["logs"]
-    records = list(package.records)
-    positions = _places(records, [(run.cell.id, run.repetition) for run in study.runs()])
-    for run, record in records:
+    positions = _places(package, [(run.cell.id, run.repetition) for run in study.runs()])
+    for run, record in package.records:
         of_files = runs[run.cell, run.repetition]
         readers = [logs[file.log]["reader"] for file in of_files.files]
         head: dict[str, Any] = {"study": study.name, "cell_id": run.cell, "cell": of_files.cell.to_dict()}
@@ -76,10 +75,13 @@ def _files(run: FileRun, readers: list[str], record: Mapping[str, Any]) -> list[
     return [{"path": file.path, "sha256": told.get(file.path), "reader": reader} for file, reader in pairs]
 
 
-def _places(records: list[tuple[RunFolder, dict[str, Any]]], order: list[tuple[str, int]]) -> dict[str, int]:
+def _places(package: Opened, order: list[tuple[str, int]]) -> dict[str, int]:
     """Places of imported runs: by their clocks where all that could be read have one, else by repetition."""
-    found = {(run.cell, run.repetition): (run, record) for run, record in records}
+    found = {
+        (run.cell, run.repetition): (run.where, record["clock"]["utc"], record["status"])
+        for run, record in package.records
+    }
     in_order = [found[key] for key in order if key in found]
-    if all(record["clock"]["utc"] for _, record in in_order if record["status"] == "ok"):
-        in_order.sort(key=lambda pair: pair[1]["clock"]["utc"] or "9999")
-    return {run.where: place for place, (run, _) in enumerate(in_order, 1)}
+    if all(utc for _, utc, status in in_order if status == "ok"):
+        in_order.sort(key=lambda of: of[1] or "9999")
+    return {where: place for place, (where, _, _) in enumerate(in_order, 1)}

@@ -27,7 +27,7 @@ def problems(package: Opened, check: Callable[[Path], Iterator[str]]) -> Iterato
 
 def _of_machine(source: Source) -> Iterator[str]:
     """Runs of another machine than the one in whose folder they are."""
-    records = [read_run(path) for path in sorted(source.results.glob("measure/*/*/run.json"))]
+    records = map(read_run, sorted(source.results.glob("measure/*/*/run.json")))
     if (found := machines_in(records)) != [source.machine]:
         yield f"{source.machine}: its runs are of {', '.join(found) or 'no machine'}"
 

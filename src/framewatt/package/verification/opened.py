@@ -19,6 +19,7 @@ from framewatt.planning.jobs import AnyStudy, environments_of
 from framewatt.planning.merged_runs import Merged
 from framewatt.planning.placement import NOWHERE, calibrations, nodes_of, placement_of
 from framewatt.planning.plan import plan_of, planned_cells
+from framewatt.runs.held import HeldRecord, HeldRecords
 from framewatt.runs.records import read_run
 from framewatt.stopping.path import Path as StoppingPath
 from framewatt.stopping.path import path_of
@@ -34,15 +35,20 @@ class RunFolder:
         path: its folder.
         cell: name of its cell, as planned.
         repetition: as planned.
-        record: its record, schema-checked; None where there is none that can be read.
+        held: its record, schema-checked; None where there is none that can be read.
         problem: why there is none.
     """
 
     path: Path
     cell: str
     repetition: int
-    record: dict[str, Any] | None
+    held: HeldRecord | None
     problem: str | None
+
+    @property
+    def record(self) -> dict[str, Any] | None:
+        """Its record, made anew."""
+        return None if self.held is None else self.held.made()
 
     @property
     def where(self) -> str:
@@ -128,30 +134,32 @@ class Opened:
         """What the study knew after each whole block that the package has; None where it has no rule when to stop."""
         if not isinstance(self.study, Study) or rule_of(self.study.settings) is None:
             return None
-        records: list[dict[str, Any]] = []
+        records: dict[Path, HeldRecord] = {}
         for _, block in itertools.groupby(self.study.runs(), key=lambda run: run.repetition):
-            found = [(run, self._run(run.cell.id, run.repetition).record) for run in block]
+            found = [self._run(run.cell.id, run.repetition) for run in block]
             # A record counts where it lies; that it says so itself is another check's.
-            known = [
-                {**record, "cell_id": run.cell.id, "repetition": run.repetition}
-                for run, record in found
-                if record is not None
-            ]
+            known = {
+                run.path: HeldRecord({**record, "cell_id": run.cell, "repetition": run.repetition})
+                for run in found
+                if (record := run.record) is not None
+            }
             if len(known) < len(found):
                 break
-            records += known
-        return path_of(planned_cells(self.plan), self.study.settings, records)
+            records |= known
+        return path_of(planned_cells(self.plan), self.study.settings, HeldRecords(records).values())
 
     @property
     def records(self) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
         """The planned runs that have a record."""
-        return ((run, run.record) for run in self.runs if run.record is not None)
+        return ((run, record) for run in self.runs if (record := run.record) is not None)
 
     @property
-    def as_planned(self) -> list[dict[str, Any]]:
-        """Those records with the levels that the plan has: a study may have come to name an option after they ran."""
+    def as_planned(self) -> HeldRecords:
+        """Those records by their paths, with the plan's levels: a study may name an option only since they ran."""
         levels = {cell["id"]: {name: cell[name] for name in cell if name != "id"} for cell in self.plan["cells"]}
-        return [{**record, "cell": levels[run.cell]} for run, record in self.records]
+        return HeldRecords.of(
+            (run.path / "run.json", {**record, "cell": levels[run.cell]}) for run, record in self.records
+        )
 
     def idle_of(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The idle power that a run was compared with: that of its machine, or what a study of files states.
@@ -190,16 +198,16 @@ class Opened:
 def _on_machine(run: MergedRun, merged: Merged) -> RunFolder:
     """A run of a merged study, in the package of its machine, as one of the whole."""
     record, problem = _record_in(run.path.parent)
-    whole = merged.as_one(record, run.source.machine) if record is not None else None
+    whole = HeldRecord(merged.as_one(record.made(), run.source.machine)) if record is not None else None
     return RunFolder(run.path.parent, run.cell.id, run.repetition, whole, problem)
 
 
-def _record_in(path: Path) -> tuple[dict[str, Any] | None, str | None]:
+def _record_in(path: Path) -> tuple[HeldRecord | None, str | None]:
     """The record in a run's folder, or why there is none."""
     if not (path / "run.json").is_file():
         return None, "planned, and has no record"
     try:
-        return read_run(path / "run.json"), None
+        return HeldRecord(read_run(path / "run.json")), None
     except FramewattError as error:
         return None, str(error).removeprefix(f"{path}/")
 

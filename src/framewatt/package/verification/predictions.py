@@ -1,5 +1,6 @@
 """The primary metric, recounted from which units of the test set a run answered right."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,5 @@ def _of_run(path: Path, record: Mapping[str, Any], data: Mapping[str, Any]) -> I
 
 def recounted_in(package: Opened) -> tuple[int, int]:
     """Of how many runs with a primary metric it is recounted, and of how many it is not."""
-    known = [record for _, record in package.records if is_known(record["quality"])]
-    told = sum("predictions" in record for record in known)
-    return told, len(known) - told
+    told = Counter("predictions" in record for _, record in package.records if is_known(record["quality"]))
+    return told[True], told[False]

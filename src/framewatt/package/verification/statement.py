@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from framewatt.imports.file_study import FileStudy
 from framewatt.imports.merged_study import MergedStudy
@@ -54,16 +53,15 @@ def fault_of(checks: Iterable[str]) -> str:
 
 def _proven(package: Opened, rebuilt: int | None) -> Iterator[str]:
     files = sum(path.is_file() for path in package.data.rglob("*"))
-    records = [record for _, record in package.records]
-    windows = sum(len(record["windows"]) for record in records)
+    windows = [len(record["windows"]) for _, record in package.records]
     yield f"all {files} files are those that were packed, and no other is there"
     yield (
-        f"the study file plans these {len(records)} runs of {len(package.study.cells)} cells; each is there once, "
+        f"the study file plans these {len(windows)} runs of {len(package.study.cells)} cells; each is there once, "
         "in its place and under its settings"
     )
     yield (
-        f"gross, idle and net energy, uncertainty, power, gaps and telemetry of {windows} windows follow from traces, "
-        "events and idle power"
+        f"gross, idle and net energy, uncertainty, power, gaps and telemetry of {sum(windows)} windows follow from "
+        "traces, events and idle power"
     )
     yield "verdicts, flags, throughput, sums over epochs, frames, crate and citation follow from those"
     if isinstance(package.study, FileStudy) and _has_logs(package):
@@ -85,7 +83,6 @@ def _proven(package: Opened, rebuilt: int | None) -> Iterator[str]:
 
 
 def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
-    records = [record for _, record in package.records]
     if rebuilt is None:
         yield "statistics, tables, figures and report (REBUILD=1 makes them again)"
     elif left := not_compared_in(package.results):
@@ -100,19 +97,19 @@ def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
         yield "what the logs say"
         yield "idle power, which the study file states"
     else:
-        yield from _trusted_of_runs(package, records)
-    if earlier := sum(record["schema_version"] < SINCE for record in records):
+        yield from _trusted_of_runs(package)
+    if earlier := sum(record["schema_version"] < SINCE for _, record in package.records):
         yield (
             f"uncertainties, reasons and flags of {earlier} runs, whose code had other rules for them "
             "(their joules are held to within two uncertainties)"
         )
-    if failed := sum(record["status"] != "ok" for record in records):
+    if failed := sum(record["status"] != "ok" for _, record in package.records):
         yield f"why {failed} runs failed"
     if told := other_code(package):
         yield told
 
 
-def _trusted_of_runs(package: Opened, records: list[dict[str, Any]]) -> Iterator[str]:
+def _trusted_of_runs(package: Opened) -> Iterator[str]:
     """What measured runs are taken at their word for."""
     yield from _answers(package)
     yield "percentiles of latency, for times of batches are not kept (their mean is proven)"
@@ -121,9 +118,9 @@ def _trusted_of_runs(package: Opened, records: list[dict[str, Any]]) -> Iterator
     yield "what machine it was, and what disturbed it"
     if "sources" not in package.told_plan:
         yield "that runs were measured under the last settings of the study file, for its jobs have no hashes"
-    if died := sum(record["status"] == OK and record["sampler"] is None for record in records):
+    if died := sum(record["status"] == OK and record["sampler"] is None for _, record in package.records):
         yield f"that the sampling process of {died} runs did not live to their end"
-    if steps := steps_between(records):
+    if steps := steps_between(record for _, record in package.records):
         yield f"that the wall clock was set, or the machine slept, before {len(steps)} runs, as frames say"
     if not chain.told_of(package):
         yield "that no run was left out, for it has no chain of its records"
