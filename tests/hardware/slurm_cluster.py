@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from framewatt.host.lock import VARIABLE as LOCK
+from hardware import slurm_accounting
+from hardware.slurm_accounting import DATABASE, KEEPER
 
 NODES = {"a": "cedar17", "b": "cedar18"}
 """Names of the nodes by alias."""
@@ -28,10 +30,11 @@ CONFIGURATION = Path("/etc/slurm/slurm.conf")
 """Where Slurm looks: the executor's job step takes SLURM_CONF out of the environment."""
 
 _COMMANDS = (CONTROLLER, "slurmd", "munged", "sbatch", "srun", "scontrol", "squeue")
+_CLUSTER = "trial"
 _SOON_S = 30
 
 _TEXT = """\
-ClusterName=trial
+ClusterName={cluster}
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports[0]}
 SlurmUser=root
@@ -47,9 +50,7 @@ TaskProlog={folder}/task_prolog
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 SchedulerParameters=batch_sched_delay=0
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-MinJobAge=300
+{accounting}MinJobAge=300
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid
@@ -60,8 +61,8 @@ PartitionName=general Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def why_not() -> str | None:
-    """Why there can be no such Slurm here; None where there can."""
+def why_not(accounting: bool = False) -> str | None:
+    """Why there can be no such Slurm here, or none with accounting; None where there can."""
     missing = [name for name in _COMMANDS if not shutil.which(name)]
     if missing:
         return f"no {missing[0]} here: apt-get install slurmctld slurmd slurm-client munge"
@@ -69,7 +70,7 @@ def why_not() -> str | None:
         return "slurmctld and slurmd run as root"
     if CONFIGURATION.exists():
         return f"{CONFIGURATION} is there: this machine has a Slurm of its own"
-    return None
+    return slurm_accounting.why_no_accounting() if accounting else None
 
 
 @dataclass
@@ -84,10 +85,12 @@ class SlurmCluster:
     folder: Path
     daemons: dict[str, subprocess.Popen] = field(default_factory=dict)
 
-    def start(self, name: str, *words: str) -> None:
+    def start(self, name: str, *words: str, **environment: str) -> None:
         """Start a daemon in the foreground, so that its pid is ours."""
         with (self.folder / f"{name}.log").open("ab") as log:
-            self.daemons[name] = subprocess.Popen(words, stdout=log, stderr=log, cwd=self.folder)
+            self.daemons[name] = subprocess.Popen(
+                words, stdout=log, stderr=log, cwd=self.folder, env={**os.environ, **environment}
+            )
 
     def start_node(self, name: str) -> None:
         """Start the slurmd of a node."""
@@ -97,8 +100,12 @@ class SlurmCluster:
         """Start slurmctld, which goes on from its state."""
         self.start(CONTROLLER, CONTROLLER, "-D", *options)
 
+    def start_accounting(self) -> None:
+        """Start slurmdbd over the database, which goes on from what is there."""
+        slurm_accounting.start_keeper(self.start, self.folder)
+
     def kill(self, name: str) -> None:
-        """Kill a daemon: the controller, or the slurmd of a node, whose jobs are left behind, as by a crash."""
+        """Kill a daemon: of the controller, accounting, or a node, whose jobs are left behind, as by a crash."""
         self.daemons[name].kill()
         self.daemons.pop(name).wait()
 
@@ -118,7 +125,7 @@ class SlurmCluster:
         """End jobs, then every daemon by its pid."""
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(["scancel", "--user=root"], capture_output=True, check=False, timeout=5)
-        for name in (*NODES.values(), CONTROLLER, "munged"):
+        for name in (*NODES.values(), CONTROLLER, KEEPER, DATABASE, "munged"):
             if process := self.daemons.pop(name, None):
                 process.terminate()
                 try:
@@ -129,8 +136,8 @@ class SlurmCluster:
 
 
 @contextlib.contextmanager
-def slurm_cluster() -> Iterator[SlurmCluster]:
-    """Two idle nodes."""
+def slurm_cluster(accounting: bool = False) -> Iterator[SlurmCluster]:
+    """Two idle nodes; with accounting, slurmdbd and a database keep what became of jobs, for sacct."""
     # Not one of pytest's folders: munge wants its socket where every user could get at it.
     folder = Path(tempfile.mkdtemp(prefix="framewatt-slurm-"))
     folder.chmod(0o755)
@@ -143,8 +150,11 @@ def slurm_cluster() -> Iterator[SlurmCluster]:
     prolog = folder / "task_prolog"
     prolog.write_text(f'#!/bin/sh\necho "export {LOCK}={folder}/lock-$SLURMD_NODENAME"\n')
     prolog.chmod(0o755)
+    *ports, keeper_port = _ports(4)
     text = _TEXT.format(
-        folder=folder, host=socket.gethostname().split(".")[0], ports=_ports(3), processors=os.cpu_count(), **NODES
+        **{"folder": folder, "host": socket.gethostname().split(".")[0], "ports": ports, "processors": os.cpu_count()},
+        **{"cluster": _CLUSTER, "accounting": slurm_accounting.settings(folder, keeper_port if accounting else None)},
+        **NODES,
     )
     CONFIGURATION.parent.mkdir(exist_ok=True)
     CONFIGURATION.write_text(text)
@@ -155,6 +165,12 @@ def slurm_cluster() -> Iterator[SlurmCluster]:
         deadline = time.monotonic() + _SOON_S
         while not (folder / "munge.socket").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
+        if accounting:
+            slurm_accounting.prepare(folder, keeper_port)
+            slurm_accounting.start_database(cluster.start, folder)
+            cluster.start_accounting()
+            # The controller ends where the accounting does not know its cluster.
+            slurm_accounting.enrol(_CLUSTER)
         cluster.start_controller("-c")
         for name in NODES.values():
             cluster.start_node(name)
