@@ -54,7 +54,7 @@ test-images: $(VENV)/ready-development ## run the smoke study too, in the images
 test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option, what BERT-base does
 	$(BIN)/python -m pytest $(PARALLEL) -m thorough tests
 
-test-slurm: $(VENV)/ready-development ## run a study on a Slurm of two nodes that it starts here (needs root, and Debian's slurmctld slurmd slurm-client munge)
+test-slurm: $(VENV)/ready-development ## run a study on a Slurm of two nodes that it starts here (needs root, and Debian's slurmctld slurmd slurm-client munge; with accounting slurmdbd mariadb-server)
 	$(BIN)/python -m pytest -m slurm tests/slurm
 
 occupancy: $(VENV)/ready ## when each node of a study measured, and that no two runs overlapped on one (RESULTS=results/x PICTURE=occupancy.svg)
@@ -114,12 +114,13 @@ simulate: $(VENV)/ready-development ## how often answers, verdicts and joules of
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.machines
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.compared
 
-soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); or strike it with faults (FAULTS=200 SEED=1; ON=slurm: on a Slurm of two nodes, as test-slurm)
-	@case "$$ON" in "") strike=soak.faults;; slurm) strike=soak.on_slurm;; \
-		*) echo "framewatt: make soak: found ON=$$ON; allowed: ON=slurm, or none" >&2; exit 1;; esac; \
+soak: $(VENV)/ready-development ## run a small study over and over beside one sampling process (MINUTES=60); or strike it with faults (FAULTS=200 SEED=1; ON=slurm: on a Slurm of two nodes, as test-slurm, or ON=slurm-accounting)
+	@with=; case "$$ON" in "") strike=soak.faults;; slurm) strike=soak.on_slurm;; \
+		slurm-accounting) strike=soak.on_slurm; with=--accounting;; \
+		*) echo "framewatt: make soak: found ON=$$ON; allowed: ON=slurm, ON=slurm-accounting, or none" >&2; exit 1;; esac; \
 	if [ -n "$$FAULTS" ]; then \
 		PYTHONPATH=src:tests exec $(BIN)/python -m "$$strike" --faults="$$FAULTS" --seed="$${SEED:-1}" \
-			$${MINUTES:+--minutes="$$MINUTES"}; \
+			$${MINUTES:+--minutes="$$MINUTES"} $$with; \
 	else \
 		PYTHONPATH=src:tests exec $(BIN)/python -m soak --minutes="$${MINUTES:-60}"; \
 	fi

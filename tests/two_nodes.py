@@ -6,6 +6,7 @@ Both nodes are this machine's processors: what is measured says nothing, where a
 import contextlib
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,13 @@ STUDY: dict[str, Any] = {
 }
 CONFIG = ["study=two", "environment=host"]
 NODES_TOLD = "nodes={" + ", ".join(f"{alias}: {name}" for alias, name in NODES.items()) + "}"
-PROFILE = [
-    *("--workflow-profile", "workflow/profiles/slurm", "--slurm-status-command", "squeue", "--latency-wait", "20"),
-    *("--slurm-init-seconds-before-status-checks", "2", "--slurm-no-account"),
+ACCOUNTED = [
+    *("--workflow-profile", "workflow/profiles/slurm", "--latency-wait", "20"),
+    *("--slurm-init-seconds-before-status-checks", "2"),
 ]
+"""Where there is accounting: the plugin asks `sacct` for the states of jobs."""
+
+PROFILE = [*ACCOUNTED, "--slurm-status-command", "squeue", "--slurm-no-account"]
 FRAME = "results/two/aggregate/runs.parquet"
 LONG_S = 600
 
@@ -62,9 +66,9 @@ class OnNodes(Checkout):
         """Start snakemake on the study."""
         return started(self.root, *words, config=[*CONFIG, *config])
 
-    def on_slurm(self) -> subprocess.Popen:
+    def on_slurm(self, profile: list[str] = PROFILE) -> subprocess.Popen:
         """Start the study on both nodes."""
-        return self.call(*PROFILE, FRAME, config=[NODES_TOLD])
+        return self.call(*profile, FRAME, config=[NODES_TOLD])
 
     @property
     def records(self) -> dict[Path, dict[str, Any]]:
@@ -90,6 +94,19 @@ def ended(process: subprocess.Popen) -> Answer:
     """How it ends."""
     text, _ = process.communicate(timeout=LONG_S)
     return Answer(process.returncode, text)
+
+
+def hangs(call: subprocess.Popen, idle_s: float) -> bool:
+    """Wait for the end of a call; True where Slurm has had no job for so long, and it still is not there."""
+    busy_s = time.monotonic()
+    while call.poll() is None:
+        jobs = subprocess.run(["squeue", "--noheader"], capture_output=True, text=True, check=False)
+        if jobs.returncode or jobs.stdout.strip():
+            busy_s = time.monotonic()
+        elif time.monotonic() - busy_s > idle_s:
+            return True
+        time.sleep(1)
+    return False
 
 
 def processes_of(node: str) -> list[psutil.Process]:

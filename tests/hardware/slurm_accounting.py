@@ -12,7 +12,7 @@ from pathlib import Path
 DATABASE = "mariadbd"
 KEEPER = "slurmdbd"
 ACCOUNT = "lab"
-"""Of user root, which runs all jobs."""
+"""One that jobs of user root, which runs them all, may ask for; without asking they have account `root`."""
 
 _COMMANDS = (DATABASE, "mariadb-install-db", KEEPER, "sacctmgr", "sacct")
 _SOON_S = 60
@@ -80,7 +80,7 @@ def enrol(cluster: str) -> None:
     for words in (
         ("add", "cluster", cluster),
         ("add", "account", ACCOUNT, f"Cluster={cluster}"),
-        ("add", "user", "root", f"Account={ACCOUNT}", f"DefaultAccount={ACCOUNT}"),
+        ("add", "user", "root", f"Account={ACCOUNT}"),
     ):
         subprocess.run(["sacctmgr", "--immediate", *words], check=True, capture_output=True)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 from checkout import Answer
 from hardware.slurm_cluster import CONTROLLER, NODES, SlurmCluster, slurm_cluster, why_not
-from two_nodes import LONG_S, OnNodes, ended, processes_of
+from two_nodes import ACCOUNTED, LONG_S, PROFILE, OnNodes, ended, hangs, processes_of
 
 from framewatt.frames.occupancy import occupied, overlaps
 from soak.compared import Results, differences, left_over, not_counting, results_of, torn
@@ -44,13 +44,14 @@ def main() -> None:
     parser.add_argument("--faults", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=None, help="no fault begins after it")
+    parser.add_argument("--accounting", action="store_true", help="with slurmdbd, of which the plugin asks (sacct)")
     args = parser.parse_args()
-    if why := why_not():
+    if why := why_not(args.accounting):
         sys.exit(f"soak: no Slurm of two nodes can be had: {why}")
     began_s = time.monotonic()
     outcomes: list[Outcome] = []
-    with tempfile.TemporaryDirectory(prefix="framewatt-soak-") as name, slurm_cluster() as cluster:
-        trial = Trial.prepared(cluster, Path(name))
+    with tempfile.TemporaryDirectory(prefix="framewatt-soak-") as name, slurm_cluster(args.accounting) as cluster:
+        trial = Trial.prepared(cluster, Path(name), ACCOUNTED if args.accounting else PROFILE)
         print(f"undisturbed: twice the same, in {time.monotonic() - began_s:.0f} s", flush=True)
         for seed in range(args.seed, args.seed + args.faults):
             if args.minutes is not None and time.monotonic() - began_s > 60 * args.minutes:
@@ -93,22 +94,24 @@ class Trial:
     Attributes:
         cluster: whose daemons die.
         checkout: in which the study runs.
+        profile: options of Snakemake for this Slurm.
         begin: a folder with what lies in it at the begin: weights and exports, and nothing measured.
         right: what an undisturbed study comes to.
     """
 
     cluster: SlurmCluster
     checkout: OnNodes
+    profile: list[str]
     begin: Path
     right: Results
 
     @classmethod
-    def prepared(cls, cluster: SlurmCluster, folder: Path) -> "Trial":
+    def prepared(cls, cluster: SlurmCluster, folder: Path, profile: list[str]) -> "Trial":
         """Make the study without a fault, twice."""
         checkout = OnNodes(folder / "checkout", **_STUDY)
         results = []
         for _ in range(2):
-            answer = ended(checkout.on_slurm())
+            answer = ended(checkout.on_slurm(profile))
             if answer.code:
                 sys.exit(f"soak: without any fault: {answer.text}")
             results.append(results_of(checkout.root / "results/two"))
@@ -119,7 +122,7 @@ class Trial:
         begin = folder / "begin"
         for name in _KEPT:
             shutil.copytree(checkout.root / name, begin / name, symlinks=True)
-        return cls(cluster, checkout, begin, results[0])
+        return cls(cluster, checkout, profile, begin, results[0])
 
     @property
     def results(self) -> Path:
@@ -144,7 +147,7 @@ class Trial:
         """Begin, strike, mend, and wait for the end; the records that counted when it struck."""
         records, delay_s = chance.randrange(4), chance.uniform(0, 6)
         node, away_s = chance.choice(list(NODES.values())), chance.uniform(1, _MOST_AWAY_S)
-        call = self.checkout.on_slurm()
+        call = self.checkout.on_slurm(self.profile)
         before: dict[Path, bytes] = {}
         deadline = time.monotonic() + LONG_S
         while call.poll() is None and time.monotonic() < deadline:
@@ -169,7 +172,7 @@ class Trial:
 
     def _ended(self, call: "subprocess.Popen[str]", outcome: Outcome) -> Answer:
         """The end of a call; one that waits for jobs of which Slurm has none any more is killed, and that is told."""
-        hung = self._hangs(call)
+        hung = hangs(call, _IDLE_S)
         if hung:
             call.kill()
         answer = ended(call)
@@ -182,18 +185,6 @@ class Trial:
             outcome.problems.append(f"exit code {answer.code} without a word of framewatt's how to go on")
         return answer
 
-    def _hangs(self, call: "subprocess.Popen[str]") -> bool:
-        """Wait for the end of a call; True where Slurm has had no job for long, and it still is not there."""
-        busy_s = time.monotonic()
-        while call.poll() is None:
-            jobs = subprocess.run(["squeue", "--noheader"], capture_output=True, text=True, check=False)
-            if jobs.returncode or jobs.stdout.strip():
-                busy_s = time.monotonic()
-            elif time.monotonic() - busy_s > _IDLE_S:
-                return True
-            time.sleep(1)
-        return False
-
     def _go_on(self, outcome: Outcome) -> None:
         """Call again until all is there."""
         if outcome.ended == "exit code 0" and not not_counting(self.results):
@@ -202,10 +193,10 @@ class Trial:
         for node in NODES.values():
             self.cluster.wait_for(node, "idle")
         for number in range(1, _MOST_CALLS + 1):
-            answer = self._ended(self.checkout.on_slurm(), outcome)
+            answer = self._ended(self.checkout.on_slurm(self.profile), outcome)
             if command := unlocked_by(answer.text):
                 subprocess.run(command, shell=True, cwd=self.checkout.root, check=True, capture_output=True)  # noqa: S602 # as a user does
-                answer = self._ended(self.checkout.on_slurm(), outcome)
+                answer = self._ended(self.checkout.on_slurm(self.profile), outcome)
             if answer.text.endswith(HUNG):
                 outcome.problems.append("a later call hung")
             if answer.code == 0 and not not_counting(self.results):
