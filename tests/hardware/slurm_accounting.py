@@ -85,23 +85,11 @@ def enrol(cluster: str) -> None:
         subprocess.run(["sacctmgr", "--immediate", *words], check=True, capture_output=True)
 
 
-def states() -> dict[str, set[str]]:
-    """Ids of the jobs that the accounting knows, by state."""
-    found: dict[str, set[str]] = {}
-    words = [
-        "sacct",
-        "-X",
-        "--parsable2",
-        "--noheader",
-        "--allusers",
-        "--format=JobIdRaw,State",
-        "--starttime=now-1day",
-    ]
-    for line in subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines():
-        job, state = line.split("|")
-        # A cancelled job's state ends in who did it.
-        found.setdefault(state.split()[0], set()).add(job)
-    return found
+def jobs(*columns: str) -> list[tuple[str, ...]]:
+    """What the accounting says of each job: columns of `sacct`."""
+    words = ["sacct", "-X", "--parsable2", "--noheader", "--allusers", f"--format={','.join(columns)}"]
+    told = subprocess.run([*words, "--starttime=now-1day"], check=True, capture_output=True, text=True).stdout
+    return [tuple(line.split("|")) for line in told.splitlines()]
 
 
 def _socket(folder: Path) -> Path:

@@ -1,7 +1,7 @@
 """`make soak ON=slurm FAULTS=12`: a daemon of Slurm dies while a study runs on two nodes; nothing may be lost with it.
 
-One line per fault, then a tally, as soak.faults has them. Both nodes are this machine's processors, so joules are not
-compared; everything else is, with a study that nothing struck.
+`ON=slurm-accounting` has it with slurmdbd. One line per fault, then a tally, as soak.faults has them. Both nodes are
+this machine's processors, so joules are not compared; everything else is, with a study that nothing struck.
 """
 
 import argparse
