@@ -8,12 +8,13 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from warm import Warm
 
 from framewatt.host.lock import VARIABLE as LOCK
 
@@ -47,9 +48,10 @@ class Checkout:
         for name in _COPIED:
             source, target = ROOT / name, root / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            # Times of files are kept, so that a shared environment is not older than the copy of its lock.
+            # Times of files are kept, so that a shared environment is not older than the copy of its lock, and that
+            # bytecode is of the same source there: else each process of each test would compile the library.
             if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(source, target)
             else:
                 shutil.copy2(source, target)
 
@@ -105,7 +107,7 @@ class Checkout:
 
     def snakemake(self, *words: str, config: str = "") -> Answer:
         """Run snakemake here and wait."""
-        return run_snakemake(self.root, *words, config=config, env=self._environment)
+        return warm_snakemake(self.root, command(*words, config=config), self._environment)
 
     def measure(self, *words: str, config: str) -> Answer:
         """Run a whole study here; afresh, up to three times, where all that is missing are readings of a meter.
@@ -166,6 +168,22 @@ def run_snakemake(
         check=False,
     )
     return Answer(done.returncode, done.stdout)
+
+
+def warm_snakemake(root: Path, words: list[str], env: Mapping[str, str]) -> Answer:
+    """Run a command line of snakemake in a folder, in a process of its own that need not import Snakemake.
+
+    Importing is more than half of what a call takes that plans. `Checkout.start`, make and rebuild start it anew.
+    """
+    ended = _warm().run(words, root, env, together=True)
+    return Answer(ended.code, ended.out)
+
+
+@functools.cache
+def _warm() -> Warm:
+    # What Snakemake imports, and what its rules import of others.
+    modules = ("snakemake.cli", "snakemake.api", "numpy", "pandas", "scipy.optimize", "scipy.stats", "yaml")
+    return Warm(sys.executable, modules, environment())
 
 
 @contextmanager

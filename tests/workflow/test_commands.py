@@ -11,7 +11,7 @@ import authors_files
 import numpy as np
 import pytest
 import yaml
-from checkout import ROOT, Checkout
+from checkout import ROOT, Checkout, warm_snakemake
 from documented_commands import DOCUMENTED, TEMPLATES, printed_in
 
 from framewatt.deploying.inputs import taken
@@ -146,8 +146,10 @@ def as_given(command: str, folders: dict[str, Path]) -> list[str]:
 def test_snakemake_plans_what_is_asked_for(command: str, checkout: Checkout, folders: dict[str, Path]) -> None:
     first, *others = as_given(command, folders)
     path = f"{checkout.root / 'programs'}:{ROOT / '.venv/bin'}:{os.environ['PATH']}"
-    said = run([first, "--dry-run", "--cores", "1", *others], checkout.root, PATH=path)
-    assert "This was a dry-run" in said, said
+    words = [shutil.which(first, path=path), "--dry-run", "--cores", "1", *others]
+    answer = warm_snakemake(checkout.root, words, os.environ | {"PATH": path})
+    assert answer.code == 0, answer.text
+    assert "This was a dry-run" in answer.text, answer.text
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,112 @@
+"""A process that has imported what is slow to import, and runs a program in a copy of itself for each call.
+
+Every line that it reads is a call, every line that it writes the exit code of one. `Warm` starts it and asks it.
+"""
+
+import importlib
+import json
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Ended(NamedTuple):
+    """How a program ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Warm:
+    """Runs Python programs as `python program …` does, but for the seconds in which they import libraries.
+
+    Args:
+        python: the interpreter.
+        modules: what it imports ahead: of others, and nothing of the project, whose copies differ by test.
+        environment: it imports them in, as some read it then.
+    """
+
+    def __init__(self, python: str | Path, modules: Sequence[str], environment: Mapping[str, str]) -> None:
+        # It ends when its input does, which is when this process does.
+        self._process = subprocess.Popen(
+            [str(python), "-P", __file__, *modules],
+            env=dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(
+        self, words: Sequence[str | Path], folder: Path, environment: Mapping[str, str], *, together: bool = False
+    ) -> Ended:
+        """Run a program and wait.
+
+        Args:
+            words: a file of Python, or `-m` and a module, and its arguments.
+            folder: it runs there.
+            environment: its variables, the only ones.
+            together: whether errors are in the order in which they come, in `out`.
+        """
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with tempfile.TemporaryDirectory() as scratch:
+            out, err = (Path(scratch, name) for name in ("out", "out" if together else "err"))
+            call = {"words": [*map(str, words)], "folder": str(folder), "environment": dict(environment)}
+            self._process.stdin.write(f"{json.dumps({**call, 'out': str(out), 'err': str(err)})}\n")
+            self._process.stdin.flush()
+            code = int(self._process.stdout.readline())
+            return Ended(code, out.read_text(), "" if together else err.read_text())
+
+
+def _serve(modules: Sequence[str]) -> None:
+    for module in modules:
+        importlib.import_module(module)
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            _run(**json.loads(line))
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+def _run(words: list[str], folder: str, environment: dict[str, str], out: str, err: str) -> None:
+    """Be the program, to the end of this process."""
+    code: object = 1
+    try:
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        files = [os.open(os.devnull, os.O_RDONLY)]
+        files += [os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) for path in (out, err)]
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+            os.close(file)
+        sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+        if words[0] == "-m":
+            sys.argv = words[1:]
+            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = words
+            sys.path.insert(0, str(Path(words[0]).parent))
+            runpy.run_path(words[0], run_name="__main__")
+        code = 0
+    except SystemExit as end:
+        code = end.code
+        if isinstance(code, str):
+            print(code, file=sys.stderr)
+    except BaseException:  # as the interpreter does at the end of a program
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1:])
