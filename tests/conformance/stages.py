@@ -1,5 +1,6 @@
 """Runs the stages of the workflow that lie between a model and its measured export, without the workflow."""
 
+import functools
 import json
 import os
 import subprocess
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from checkout import ROOT, python_of
+from warm import Ended, Warm
 
 from framewatt.study.cell import environment_of
 from framewatt.workloads.contract import EVALUATED
@@ -15,6 +17,14 @@ STAGES = ("train", "export", "check")
 
 THREADS = 1
 """Of a stage: tests run two beside each other on two cores, where threads of one wait for those of the other."""
+
+_IMPORTED = {
+    "torch": ("torch", "torchvision", "torch._dynamo"),
+    "tensorflow": ("tensorflow", "keras"),
+    "mxnet": (),
+    "onnxruntime": ("onnx",),
+}
+"""By framework, what a stage finds imported: what starts no thread by that, as no copy of a process has them."""
 
 
 def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dict, dict]:
@@ -80,14 +90,39 @@ def _job(framework: str, model: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def run_stage(module: str, environment: str, job: dict[str, Any]) -> None:
-    """Run a stage in an environment, as the workflow does."""
+    """Run a stage in an environment, as the workflow does; what measures, in a process that imports its framework."""
     path = Path(job["folder"]) / "job.json"
     path.write_text(json.dumps(job))
-    done = subprocess.run(
-        [python_of(environment), "-m", module, path],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": str(THREADS)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    ended = end_of(environment, "-m", module, path, anew=not module.startswith("framewatt.prepare."))
+    assert ended.code == 0, ended.err
+
+
+def run_program(environment: str, *words: str | Path) -> str:
+    """What a program printed in an environment, whose framework it need not import; one that fails fails the test."""
+    ended = end_of(environment, *words)
+    assert ended.code == 0, ended.err
+    return ended.out
+
+
+def end_of(environment: str, *words: str | Path, anew: bool = False) -> Ended:
+    """How a program ended in an environment.
+
+    Args:
+        environment: name of it.
+        words: a file of Python, or `-m` and a module, and its arguments.
+        anew: whether it imports its framework itself; what sets how a framework is imported does.
+    """
+    if not anew:
+        return _warm(environment).run(words, Path.cwd(), _variables())
+    python = python_of(environment)
+    done = subprocess.run([python, *words], env=_variables(), capture_output=True, text=True, check=False)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+@functools.cache
+def _warm(environment: str) -> Warm:
+    return Warm(python_of(environment), _IMPORTED[environment.partition("/")[0]], _variables())
+
+
+def _variables() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": str(THREADS)}

@@ -1,17 +1,14 @@
 """GNMT: the same model in PyTorch and TensorFlow, from its weights to its steps and its translations."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from carry_gnmt import ALONE, CASES, TINY, TINY_WORDS, WORDS, all_prefixes
-from checkout import ROOT, python_of
 from same_steps import assert_gradients_alike, assert_ten_steps_alike
-from stages import run_stages
+from stages import run_program, run_stages
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays
@@ -86,15 +83,8 @@ def sentences(draw: np.random.Generator) -> dict[str, np.ndarray]:
 
 def carry(framework: str, folder: Path, what: str) -> dict[str, Any]:
     script = Path(__file__).with_name("carry_gnmt.py")
-    done = subprocess.run(
-        [python_of(environment_of(framework, "cpu")), script, framework, folder, what],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    printed = run_program(environment_of(framework, "cpu"), script, framework, folder, what)
+    found: dict[str, Any] = json.loads(printed.splitlines()[-1])
     return found
 
 

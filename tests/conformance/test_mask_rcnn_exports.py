@@ -1,6 +1,5 @@
 """Mask R-CNN in ONNX: boxes and masks are its source's, in any batch, with OpenVINO, and where there are none."""
 
-import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from checkout import ROOT, python_of
-from stages import run_check, run_stages
+from stages import run_check, run_program, run_stages
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import load_arrays, save_arrays
@@ -114,9 +113,8 @@ def test_tensorflows_search_gives_its_rows_however_few_boxes_there_are(classes: 
     boxes = np.concatenate([begin, begin + draw.uniform(5, 20, begin.shape)], axis=-1).astype(np.float32)
     np.savez(tmp_path / "given.npz", boxes=boxes, scores=draw.random((2, 4, classes)).astype(np.float32))
     script = ROOT / "tests/conformance/export_search.py"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     files = [tmp_path / name for name in ("given.npz", "model.onnx", "found.npz")]
-    subprocess.run([python_of(environment_of("tensorflow", "cpu")), script, *files], env=environment, check=True)
+    run_program(environment_of("tensorflow", "cpu"), script, *files)
     subprocess.run([python_of("onnxruntime/cpu"), "-c", RUN, *files[:2], tmp_path / "ran.npz"], check=True)
     with np.load(tmp_path / "found.npz") as found, np.load(tmp_path / "ran.npz") as ran:
         assert (found["arr_3"] > 0).all()
@@ -130,10 +128,7 @@ def test_tensorflows_search_gives_its_rows_however_few_boxes_there_are(classes: 
 
 def test_what_is_found_at_once_is_what_is_found_image_by_image(tmp_path: Path) -> None:
     script = ROOT / "tests/conformance/inspect_at_once.py"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    subprocess.run(
-        [python_of(environment_of("torch", "cpu")), script, tmp_path / "found.npz"], env=environment, check=True
-    )
+    run_program(environment_of("torch", "cpu"), script, tmp_path / "found.npz")
     with np.load(tmp_path / "found.npz") as content:
         found = dict(content)
     for case in ("random weights", "one image"):

@@ -1,15 +1,12 @@
 """NeuMF: the same model in every framework, from its weights to its steps, its hit rate and its export."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from carry_neumf import VECTORS
-from checkout import ROOT, python_of
 from same_steps import assert_gradients_alike, assert_ten_steps_alike
-from stages import run_stages
+from stages import run_program, run_stages
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
@@ -58,15 +55,8 @@ def carried(tmp_path_factory: pytest.TempPathFactory, data: Arrays) -> Path:
     for framework in FRAMEWORKS:
         for optimizer, rate in (("sgd", "0.1"), ("adam", "0.0045")):
             script = Path(__file__).with_name("carry_neumf.py")
-            done = subprocess.run(
-                [python_of(environment_of(framework, "cpu")), script, framework, folder, optimizer, rate],
-                env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == 0, done.stderr
-            assert done.stdout.splitlines()[-1] == str(SMALL.parameters(data.categories))
+            printed = run_program(environment_of(framework, "cpu"), script, framework, folder, optimizer, rate)
+            assert printed.splitlines()[-1] == str(SMALL.parameters(data.categories))
     return folder
 
 

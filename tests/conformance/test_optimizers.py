@@ -1,8 +1,6 @@
 """Optimizers with clipping, weight decay and schedules: the same steps in PyTorch and TensorFlow, and as published."""
 
 import json
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from carry_optimizers import STEPS
-from checkout import ROOT, python_of
 from numpy.typing import NDArray
+from stages import run_program
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
@@ -75,19 +73,8 @@ def carried(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for framework in TUNED:
         own = {name: CASES[name] | {"batch_size": batch_size} for where, name in PAIRS if where == framework}
         (folder / "cases.json").write_text(json.dumps(own))
-        done = subprocess.run(
-            [
-                python_of(environment_of(framework, "cpu")),
-                Path(__file__).with_name("carry_optimizers.py"),
-                framework,
-                folder,
-            ],
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        script = Path(__file__).with_name("carry_optimizers.py")
+        run_program(environment_of(framework, "cpu"), script, framework, folder)
     return folder
 
 

@@ -1,7 +1,6 @@
 """Options do what they say in every framework that has them; the facts tell them, and scores stay what they were."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checkout import ROOT, python_of
+from stages import end_of
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
@@ -67,18 +67,12 @@ def look(tmp_path: Path):
             (tmp_path / "nets.py").write_text(SMALL)
             job["own"] = {"factory": "nets:small", "folder": str(tmp_path)}
         (tmp_path / "job.json").write_text(json.dumps(job))
-        done = subprocess.run(
-            [
-                python_of(environment_of(engine, "cpu", provider)),
-                ROOT / "tests/conformance/inspect_options.py",
-                tmp_path / "job.json",
-            ],
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"},
-            capture_output=True,
-            text=True,
-            check=False,
+        script = ROOT / "tests/conformance/inspect_options.py"
+        # PyTorch asks which compiler there is when it is imported.
+        ended = end_of(
+            environment_of(engine, "cpu", provider), script, tmp_path / "job.json", anew="compile" in options
         )
-        return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else done.stderr
+        return json.loads(ended.out.splitlines()[-1]) if ended.code == 0 else ended.err
 
     return run
 

@@ -4,12 +4,11 @@ In fp32 the parity sheet cannot tell the large ones' rounding from a difference.
 """
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
-from checkout import ROOT, python_of
+from checkout import ROOT
+from stages import run_program
 
 from framewatt.study.cell import environment_of
 
@@ -34,19 +33,9 @@ times as much of it in a step, on the one small image that it has here; a wrong 
 def test_a_detector_in_fp64_is_the_same(model: str, tmp_path: Path) -> None:
     """Three steps from the same drawn weights, of the real channels."""
     for framework in ("torch", "tensorflow"):
-        done = subprocess.run(
-            [
-                python_of(environment_of(framework, "cpu")),
-                ROOT / "tests/conformance/same_detector.py",
-                *(framework, model, tmp_path / "steps.npz"),
-            ],
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+        script = ROOT / "tests/conformance/same_detector.py"
+        printed = run_program(environment_of(framework, "cpu"), script, framework, model, tmp_path / "steps.npz")
+    found = json.loads(printed.splitlines()[-1])
     assert (found["tensors"], found["parameters"]) == TENSORS[model]
     assert found["moved"] > 1e-5, "steps change something"
     assert found["detections"][0] > 5, "there is something to compare"

@@ -1,16 +1,13 @@
 """Transformer-XL: the same model in PyTorch and TensorFlow, from its weights to its steps, its memory and export."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from carry_transformer_xl import CASES, LENGTH
-from checkout import ROOT, python_of
 from same_steps import assert_gradients_alike, assert_ten_steps_alike
-from stages import run_stages
+from stages import run_program, run_stages
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
@@ -68,16 +65,9 @@ def carried(tmp_path_factory: pytest.TempPathFactory) -> Path:
         np.savez(folder / f"{case}.npz", **weights)
     script = Path(__file__).with_name("carry_transformer_xl.py")
     for framework in FRAMEWORKS:
-        done = subprocess.run(
-            [python_of(environment_of(framework, "cpu")), script, framework, folder],
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        printed = run_program(environment_of(framework, "cpu"), script, framework, folder)
         counted = {case: dimensions.parameters(WORDS) for case, dimensions in CASES.items()}
-        assert json.loads(done.stdout.splitlines()[-1]) == counted
+        assert json.loads(printed.splitlines()[-1]) == counted
     return folder
 
 
