@@ -36,6 +36,11 @@ def install(checkout: Checkout) -> None:
     path.write_text(yaml.safe_dump(content))
 
 
+def draw_nothing(checkout: Checkout) -> None:
+    """Have a checkout draw no figures, where a test asks when they are drawn and not what they show."""
+    shutil.copy2(_HERE / "figures.py", checkout.root / "scripts")
+
+
 def _samples(name: str, entry: dict) -> dict:
     if entry.get("module") == "synthetic_shapes":
         return {**entry, "train_samples": 16, "test_samples": 8, "size": 32}

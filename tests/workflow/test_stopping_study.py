@@ -39,6 +39,8 @@ CONFIG = f"study=stops {stand_ins.CONFIG}"
 TORCH, TENSORFLOW = (f"infer-resnet50-digits-{name}-b4" for name in ("torch", "tensorflow"))
 RUN = "    def run(self, batch: Any) -> Outputs:\n"
 LOOKED = ("Goes on after", "Stopped after")
+STOPPED = "results/stops/stopping/stopping.json"
+"""All blocks, and no figures or report of them: half of what all takes."""
 
 
 class Stopping(Checkout):
@@ -162,7 +164,7 @@ def test_after_a_kill_it_goes_on_where_it_was(study: Stopping) -> None:
         for block in range(2, blocks + 1):
             shutil.rmtree(study.results / "measure" / cell / str(block))
     study.write_study("stops", **STUDY)
-    process = study.start("all", config=CONFIG)
+    process = study.start(STOPPED, config=CONFIG)
     deadline = time.monotonic() + 300
     while not (study.results / "measure" / TORCH / "3" / "run.json").is_file():
         assert time.monotonic() < deadline
@@ -173,7 +175,7 @@ def test_after_a_kill_it_goes_on_where_it_was(study: Stopping) -> None:
     time.sleep(2)
     assert study.snakemake("--unlock", config=CONFIG).code == 0
     there = {cell: set(found) for cell, found in study.measured().items()}
-    answer = study.call()
+    answer = study.call(STOPPED)
     assert answer.code == 0, answer.text
     assert all(found >= there[cell] for cell, found in study.measured().items())
     again = sum(len(found) for found in study.measured().values()) - sum(len(found) for found in there.values())
@@ -203,7 +205,7 @@ def test_a_cell_that_always_fails_ends_the_study(study: Stopping) -> None:
     assert study.stopped()["blocks"] == 3
     assert "0 of 1 group; in 1 at most one choice has runs that count" in study.page()
     study.sleeping()
-    answer = study.call()
+    answer = study.call(STOPPED)
     assert answer.code == 0, answer.text
     assert study.stopped()["settled"]
 
