@@ -19,14 +19,15 @@ override INSTALL := --quiet --require-hashes --build-constraints envs/build/buil
 # The shell gives way to the script, so that what ends make ends the script, and not just the shell.
 override SCRIPTS := exec env PYTHONPATH=src $(BIN)/python -P scripts
 override CHECKED := src scripts tests docs/site
-# Whole studies of real frameworks: beside each other, and beside nothing that is heavier.
-override STUDIES := tests/faults/test_failing_runs.py \
-	$(foreach name,smoke training_study your_model,tests/workflow/test_$(name).py)
+# Whole studies of real frameworks: beside each other, and beside nothing that is heavier. The longest begin first.
+override STUDIES := $(foreach name,smoke your_model,tests/workflow/test_$(name).py) \
+	tests/faults/test_failing_runs.py tests/workflow/test_training_study.py
 # Tests in which real meters sample real programs: beside others they would find a busy machine.
 override TIMED := tests/meters tests/characterisation/test_told.py \
 	$(foreach name,runner sampler,tests/unit/test_$(name).py) \
 	$(foreach name,neighbour disturbed_runs one_at_a_time out_of_memory,tests/faults/test_$(name).py)
-override PARALLEL := --numprocesses 2 --dist loadfile
+# Files begin in their order, see tests/conftest.py, and not those first that have the most tests.
+override PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo deploy test test-containers test-images test-thorough test-slurm occupancy parity lint format docs preflight characterise bench coverage simulate soak scale images verify sign rebuild deposit merge compare fetch lock clean
