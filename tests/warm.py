@@ -3,6 +3,7 @@
 Every line that it reads is a call, every line that it writes the exit code of one. `Warm` starts it and asks it.
 """
 
+import atexit
 import importlib
 import json
 import os
@@ -10,7 +11,7 @@ import runpy
 import subprocess
 import sys
 import tempfile
-import traceback
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -101,11 +102,16 @@ def _run(words: list[str], folder: str, environment: dict[str, str], out: str, e
         if isinstance(code, str):
             print(code, file=sys.stderr)
     except BaseException:  # as the interpreter does at the end of a program
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code if isinstance(code, int) else int(code is not None))
+        try:
+            # What else an interpreter does at its end: the rules have something said then.
+            threading._shutdown()  # type: ignore[attr-defined]
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 if __name__ == "__main__":
