@@ -21,7 +21,7 @@ override SCRIPTS := exec env PYTHONPATH=src $(BIN)/python -P scripts
 override CHECKED := src scripts tests docs/site
 # Whole studies of real frameworks: beside each other, and beside nothing that is heavier. The longest begin first.
 override STUDIES := $(foreach name,smoke your_model,tests/workflow/test_$(name).py) \
-	tests/faults/test_failing_runs.py tests/workflow/test_training_study.py
+	tests/faults/test_failing_runs.py tests/workflow/test_training_study.py tests/faults/test_stopped_runs.py
 # Tests in which real meters sample real programs: beside others they would find a busy machine.
 override TIMED := tests/meters tests/characterisation/test_told.py \
 	$(foreach name,runner sampler,tests/unit/test_$(name).py) \

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 from checkout import Checkout
-from test_failing_runs import MODEL, QUICK, STUDY
+from failing_study import MODEL, QUICK, STUDY
 
 from framewatt.runs.records import read_run
 

@@ -1,82 +1,14 @@
-"""Workloads that crash, are killed, hang or take the whole run down, in the real workflow.
+"""Workloads that crash, are killed, hang or take the whole run down, in the real workflow."""
 
-A study of a few short training runs of a tiny MXNet model (it imports fastest) some of which are told to fail.
-"""
-
-import json
-import os
-import signal
-import time
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 from checkout import Checkout
+from failing_study import FACTORS, FRAMES, QUICK, STUDY, plant, record, study_in
 
 from framewatt.preflight import TOPICS, check_machine
 from framewatt.runs.records import read_run
-
-MODEL = '''
-"""A tiny network that does as the file `fault` says, which names a fault for some batch sizes."""
-
-import os
-import resource
-import time
-from pathlib import Path
-
-import mxnet
-from mxnet.gluon import nn
-
-
-class Network(nn.HybridSequential):
-    """Hangs in its second epoch of two batches, after two calls to set up and two in the first epoch."""
-
-    calls = 0
-
-    def __call__(self, *inputs):
-        self.calls += 1
-        if _fault() == "stall" and self.calls > 5:
-            Path("stalled").touch()
-            time.sleep(600)
-        return super().__call__(*inputs)
-
-
-def build(facts):
-    fault = _fault()
-    if fault == "crash":
-        raise RuntimeError("planted crash")
-    if fault == "kill":
-        os.kill(os.getpid(), 9)
-    if fault == "hang":
-        time.sleep(600)
-    if fault == "gorge":
-        resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
-        mxnet.nd.zeros((1 << 15, (1 << 16) - 8), dtype="float64").wait_to_read()
-    network = Network()
-    network.add(nn.Conv2D(4, 3, strides=4), nn.Flatten(), nn.Dense(facts.classes))
-    return network
-
-
-def _fault():
-    import json
-    import sys
-    faults = json.loads(Path("fault").read_text()) if Path("fault").exists() else {}
-    return faults.get(str(json.loads(Path(sys.argv[1]).read_text())["batch_size"]), "")
-'''
-FACTORS = {"phase": ["train"], "workload": ["tiny"], "dataset": ["digits-few"]}
-QUICK = {
-    "instruments": {"meters": ["estimate"]},
-    "training": {"epochs": 1},
-    "calibration": {"idle_s": 1},
-    "cool_down": {"rest_s": 0},
-    "disturbance": "flag",
-    "timeout_s": 10,
-    "repetitions": 1,
-    "statistics": {"resamples": 100},
-}
-STUDY = "study=faulty"
-FRAMES = "results/faulty/aggregate/runs.csv"
-"""All runs, and no figures or report of them: half of what all takes."""
 
 FAULTS = {
     8: ("crash", "ended with exit code 1: RuntimeError: planted crash"),
@@ -89,21 +21,7 @@ FAULTS = {
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
-    checkout = Checkout(tmp_path)
-    checkout.share_environment("mxnet/cpu")
-    (tmp_path / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
-    checkout.write_study("faulty", factors=[{**FACTORS, "runtime": ["mxnet"], "batch_size": [8, 16, 32]}], **QUICK)
-    return checkout
-
-
-def plant(checkout: Checkout, faults: dict[int, str]) -> None:
-    """Have runs of these batch sizes fail."""
-    (checkout.root / "fault").write_text(json.dumps(faults))
-
-
-def record(checkout: Checkout, batch_size: int) -> dict:
-    path = f"results/faulty/measure/train-tiny-digits-few-mxnet-b{batch_size}/1/run.json"
-    return read_run(checkout.root / path)
+    return study_in(tmp_path)
 
 
 def test_failing_workloads_leave_records_and_are_repeated_alone(checkout: Checkout) -> None:
@@ -134,52 +52,6 @@ def test_failing_workloads_leave_records_and_are_repeated_alone(checkout: Checko
     assert "Nothing to be done" in checkout.snakemake(config=STUDY).text
 
 
-def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> None:
-    plant(checkout, {16: "hang"})
-    process = checkout.start(FRAMES, config=STUDY)
-    position = _position(checkout, 16)
-    log = checkout.root / "logs/faulty/measure/train-tiny-digits-few-mxnet-b16/1.log"
-    deadline = time.monotonic() + 120
-    while not log.exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(2)
-    # What a terminal does at Ctrl-C: the signal goes to the whole foreground group.
-    os.killpg(process.pid, signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert f"framewatt: stopped; the {position - 1} runs of study faulty that had ended stay; the same command" in said
-    assert not [word for word in ("RuleException", "CalledProcessError", "Traceback", "WorkflowError") if word in said]
-    finished = {path: path.stat().st_mtime_ns for path in checkout.root.glob("results/faulty/measure/*/*/run.json")}
-    assert len(finished) == position - 1
-    assert not list(checkout.root.glob("results/faulty/measure/*/*/.*partial"))
-
-    (checkout.root / "fault").unlink()
-    answer = checkout.snakemake(FRAMES, config=STUDY)
-    assert answer.code == 0, answer.text
-    assert len(answer.lines("run ")) == 3 - len(finished)
-    assert {path: path.stat().st_mtime_ns for path in finished} == finished
-    assert record(checkout, 16)["attempt"] == 1
-
-
-def test_training_that_was_stopped_in_an_epoch_is_repeated_from_its_start(checkout: Checkout) -> None:
-    factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [48]}]
-    checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 3}, "timeout_s": 60})
-    plant(checkout, {48: "stall"})
-    process = checkout.start(FRAMES, config=STUDY)
-    deadline = time.monotonic() + 120
-    while not (checkout.root / "stalled").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert (checkout.root / "stalled").exists()
-    os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(timeout=60) != 0
-    assert not list(checkout.root.glob("results/faulty/measure/*/*/run.json"))
-
-    (checkout.root / "fault").unlink()
-    answer = checkout.snakemake(FRAMES, config=STUDY)
-    assert answer.code == 0, answer.text
-    assert [epoch["epoch"] for epoch in record(checkout, 48)["epochs"]] == [1, 2, 3]
-
-
 def test_training_whose_loss_is_no_number_is_kept_and_flagged(checkout: Checkout) -> None:
     factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [16]}]
     checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 2, "learning_rate": 1e30}})
@@ -191,16 +63,6 @@ def test_training_whose_loss_is_no_number_is_kept_and_flagged(checkout: Checkout
     assert [epoch["loss_mean"] for epoch in diverged["epochs"]] == [None, None]
     assert diverged["quality"]["accuracy"]["value"] is None
     assert all(epoch["units"] == 96 for epoch in diverged["epochs"])
-
-
-def _position(checkout: Checkout, batch_size: int) -> int:
-    """Place of a run in the order, which is planned before anything is measured."""
-    plan = checkout.root / "results/faulty/plan/plan.json"
-    deadline = time.monotonic() + 60
-    while not plan.exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    order = json.loads(plan.read_text())["order"]
-    return next(entry["position"] for entry in order if entry["cell"].endswith(f"-b{batch_size}"))
 
 
 def test_an_environment_that_cannot_be_built_stops_only_its_own_runs(

@@ -76,9 +76,9 @@ def test_operators_that_always_run_together_are_not_told_apart_and_say_so() -> N
 @pytest.mark.parametrize("meter", METERS)
 @pytest.mark.parametrize("streams", [1, 2])
 def test_true_joules_are_within_the_intervals(meter: str, streams: int) -> None:
-    """Four programs a meter; make simulate has more, and the share that is aimed at."""
+    """Four programs a meter, two of the one whose 20,000 readings take long; make simulate has more, and the aim."""
     inside = []
-    for seed in range(4):
+    for seed in range(2 if METERS[meter].period_s < 0.01 else 4):
         rng = np.random.default_rng([7, seed])
         truth = program(rng, 8, Machine("", streams), length_s=10.0)
         found = join(truth.timeline, read(rng, truth, METERS[meter]))

@@ -1,0 +1,72 @@
+"""A study that is stopped in the middle, by the keys of a terminal, and goes on by the same command."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from checkout import Checkout
+from failing_study import FACTORS, FRAMES, QUICK, STUDY, plant, record, study_in
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return study_in(tmp_path)
+
+
+def _position(checkout: Checkout, batch_size: int) -> int:
+    """Place of a run in the order, which is planned before anything is measured."""
+    plan = checkout.root / "results/faulty/plan/plan.json"
+    deadline = time.monotonic() + 60
+    while not plan.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    order = json.loads(plan.read_text())["order"]
+    return next(entry["position"] for entry in order if entry["cell"].endswith(f"-b{batch_size}"))
+
+
+def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> None:
+    plant(checkout, {16: "hang"})
+    process = checkout.start(FRAMES, config=STUDY)
+    position = _position(checkout, 16)
+    log = checkout.root / "logs/faulty/measure/train-tiny-digits-few-mxnet-b16/1.log"
+    deadline = time.monotonic() + 120
+    while not log.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(2)
+    # What a terminal does at Ctrl-C: the signal goes to the whole foreground group.
+    os.killpg(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert f"framewatt: stopped; the {position - 1} runs of study faulty that had ended stay; the same command" in said
+    assert not [word for word in ("RuleException", "CalledProcessError", "Traceback", "WorkflowError") if word in said]
+    finished = {path: path.stat().st_mtime_ns for path in checkout.root.glob("results/faulty/measure/*/*/run.json")}
+    assert len(finished) == position - 1
+    assert not list(checkout.root.glob("results/faulty/measure/*/*/.*partial"))
+
+    (checkout.root / "fault").unlink()
+    answer = checkout.snakemake(FRAMES, config=STUDY)
+    assert answer.code == 0, answer.text
+    assert len(answer.lines("run ")) == 3 - len(finished)
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    assert record(checkout, 16)["attempt"] == 1
+
+
+def test_training_that_was_stopped_in_an_epoch_is_repeated_from_its_start(checkout: Checkout) -> None:
+    factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [48]}]
+    checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 3}, "timeout_s": 60})
+    plant(checkout, {48: "stall"})
+    process = checkout.start(FRAMES, config=STUDY)
+    deadline = time.monotonic() + 120
+    while not (checkout.root / "stalled").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert (checkout.root / "stalled").exists()
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=60) != 0
+    assert not list(checkout.root.glob("results/faulty/measure/*/*/run.json"))
+
+    (checkout.root / "fault").unlink()
+    answer = checkout.snakemake(FRAMES, config=STUDY)
+    assert answer.code == 0, answer.text
+    assert [epoch["epoch"] for epoch in record(checkout, 48)["epochs"]] == [1, 2, 3]
