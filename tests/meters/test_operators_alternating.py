@@ -78,6 +78,7 @@ def alone_w(name: str, path: Path) -> tuple[float, float]:
 
 def off_in(folder: Path) -> list[str]:
     """Operators whose watts in turn are not those that they have alone."""
+    folder.mkdir()
     names = tuple(OPERATORS)
     alone = {name: alone_w(name, folder / name) for name in names}
     if alone["sleep"][0] > 0.6 * alone["two sines"][0]:
