@@ -107,3 +107,9 @@ def test_what_goes_over_all_records_keeps_none(frame_of: Callable[[Collection[Ma
     counted = Counted()
     frame_of(counted)
     assert 0 < counted.most <= AT_HAND
+
+
+@pytest.mark.parametrize("frame_of", [runs_frame, epochs_frame])
+def test_records_that_can_be_gone_over_once_give_no_frame_without_rows(frame_of: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError, match="records: found generator; allowed: a collection"):
+        frame_of(record for record in records().values())

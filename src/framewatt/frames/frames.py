@@ -31,7 +31,11 @@ def runs_frame(
         records: run records, schema-checked; gone over several times, and none is kept.
         idle_drift_w: by node and domain, see idle_power.drifts_w: known only after the last run, so no record has it.
         unused_gpus: the study's setting, see totals.domains_of.
+
+    Raises:
+        TypeError: they can be gone over once only.
     """
+    _lasting(records)
     steps, told = steps_between(records), sessions_told(records)
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -49,6 +53,7 @@ def epochs_frame(
     unused_gpus: str = COUNT,
 ) -> pd.DataFrame:
     """The epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
+    _lasting(records)
     told = sessions_told(records)
     positions: list[int] = []
 
@@ -60,6 +65,12 @@ def epochs_frame(
 
     frame = _frame(rows(), epochs_columns(*_factors_and_metrics(records)))
     return frame.iloc[np.argsort(positions, kind="stable")].reset_index(drop=True)
+
+
+def _lasting(records: object) -> None:
+    """Refuse what can be gone over once only: the second time there would be no records, and so no rows."""
+    if not isinstance(records, Collection):
+        raise TypeError(f"records: found {type(records).__name__}; allowed: a collection, gone over several times")
 
 
 def with_drift(record: Mapping[str, Any], drifts_w: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:

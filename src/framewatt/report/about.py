@@ -109,9 +109,8 @@ def _dates(records: Collection[Mapping[str, Any]]) -> tuple[str | None, str | No
         return process.get(edge) or (record.get("clock") or {}).get("utc")
 
     spans = [(told(record, "start_utc"), told(record, "end_utc")) for record in records]
-    return min(filter(None, (start for start, _ in spans)), default=None), max(
-        filter(None, (end for _, end in spans)), default=None
-    )
+    starts, ends = [start for start, _ in spans if start], [end for _, end in spans if end]
+    return min(starts, default=None), max(ends, default=None)
 
 
 def _minute(time: str | None) -> str:
