@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from window_readings import S, counter, every, times
 
+from framewatt.energy import some_rows
+
 
 def test_a_counter_that_wraps_once_goes_on() -> None:
     t = times(0, 1, 2, 3)
@@ -182,3 +184,27 @@ def test_the_resolution_of_a_counter_adds_to_its_uncertainty() -> None:
     t = every(0.1, 12)
     fine, coarse = (counter(t, 100 * t / S, 1, 11, resolution=r).uncertainty_j for r in (0.0, 50.0))
     assert coarse > fine
+
+
+@pytest.mark.parametrize("rows", [1, 3, 1 << 18])
+def test_the_energy_is_the_same_however_many_rows_are_looked_at_at_once(monkeypatch, rows: int) -> None:
+    monkeypatch.setattr(some_rows, "_AT_ONCE", rows)
+    t = every(0.02, 60)
+    joules = 4000.0 + 50 * t / S
+    joules[500] = 0.0  # a dip
+    joules[1000:] -= 5000  # a wrap
+    joules[2000:2040] = joules[2000]  # a standstill whose joules are lost
+    joules[2040:] -= joules[2040] - joules[2039]
+    joules[2500:] += 500  # more than it can draw
+    found = [
+        counter(t, joules, start, end, period=0.02, planned=0.02, resolution=1e-3, wrap=5000.0, max_power_w=400.0)
+        for start, end in ((1, 15), (12, 22), (30, 45), (45, 55), (51, 59))
+    ]
+    assert [one.reasons for one in found] == [
+        (),
+        (),
+        ("counter has not moved for 0.8 s",),
+        ("counter went up by more than 400 W can: it was reset, or wrapped unseen",),
+        (),
+    ]
+    assert [found[number].energy_j for number in (0, 1, 4)] == pytest.approx([700, 500, 400])

@@ -1,9 +1,13 @@
-"""Joules between successive readings of a counter: wraps, resets, reads that failed, and the most that can be."""
+"""Joules between successive readings of a counter: wraps, resets, reads that failed, and the most that can be.
+
+Nothing here takes more than a number or two for each reading beside the readings themselves: what concerns few of them
+is looked for some rows at a time, and worked out for those alone.
+"""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from framewatt.energy.coverage import Nanoseconds, Values
+from framewatt.energy.some_rows import Indices, where
 from framewatt.meters.contract import Channel
 
 
@@ -18,19 +22,28 @@ def without_dips(time_ns: Nanoseconds, counter_j: Values, channel: Channel) -> V
         time_ns: shape (n,), CLOCK_MONOTONIC nanoseconds, ascending.
         counter_j: shape (n,), joules, NaN where the read failed.
         channel: a counter, with its last digit and, where they are known, its wrap and its largest power.
+
+    Returns:
+        shape (n,), the same array where there is nothing to leave out.
     """
-    value = np.array(counter_j, dtype=np.float64)
-    good = np.flatnonzero(np.isfinite(value))
-    if len(good) < 3 or not channel.max_power_w:
+    time_ns, value = np.asarray(time_ns), np.asarray(counter_j, dtype=np.float64)
+    finite = np.isfinite(value)
+    good = None if finite.all() else np.flatnonzero(finite)
+    t, found = (time_ns, value) if good is None else (time_ns[good], value[good])
+    if len(found) < 3 or not channel.max_power_w:
         return value
-    before, low, after = value[good[:-2]], value[good[1:-1]], value[good[2:]]
-    dips = (low < before - 2 * channel.resolution) & (after >= before - 2 * channel.resolution)
-    dips &= (after - low) > most_j(np.asarray(time_ns)[good[1:]], after - low, channel)
-    value[good[1:-1][dips]] = np.nan
+    digits_j = 2 * channel.resolution
+    down = where(len(found) - 2, lambda at: found[1:-1][at] < found[:-2][at] - digits_j)
+    before, low, after = found[down], found[down + 1], found[down + 2]
+    dips = after >= before - digits_j
+    dips &= (after - low) > _most_j(t[down + 2] - t[down + 1], channel)
+    if dips.any():
+        value = value.copy()
+        value[(down + 1 if good is None else good[down + 1])[dips]] = np.nan
     return value
 
 
-def steps_of(value: Values, channel: Channel) -> tuple[Values, NDArray[np.bool_], bool]:
+def steps_of(value: Values, channel: Channel) -> tuple[Values, Indices, bool]:
     """Joules between successive readings, where the counter went back, and whether that was corrected as a wrap.
 
     Jitter of the last digit does not count as going back.
@@ -38,16 +51,21 @@ def steps_of(value: Values, channel: Channel) -> tuple[Values, NDArray[np.bool_]
     Args:
         value: shape (n,), joules, all good.
         channel: a counter, with its last digit and, where they are known, its wrap and its largest power.
+
+    Returns:
+        joules, shape (n - 1,); indices of the steps back, ascending; whether they were corrected.
     """
     steps = np.diff(value)
-    back = steps < -2 * channel.resolution
+    back = np.flatnonzero(steps < -2 * channel.resolution)
     if channel.wrap is None or (value > channel.wrap).any():
-        return np.where(back, 0.0, steps), back, False
-    return np.where(back, steps + channel.wrap, steps), back, True
+        steps[back] = 0.0
+        return steps, back, False
+    steps[back] += channel.wrap
+    return steps, back, True
 
 
-def most_j(t: Nanoseconds, steps: Values, channel: Channel) -> Values:
-    """The most joules that the domain can have drawn between successive readings; infinite where its limit is unknown.
+def beyond(t: Nanoseconds, steps: Values, channel: Channel) -> Indices:
+    """The steps of more joules than the domain can have drawn; none where its limit is unknown.
 
     The time between two readings may differ from that between the values shown: a value is up to one update old, and a
     timestamp is known to within half a planned period (sampling.OnTime). After a late refresh, a counter shows at once
@@ -57,11 +75,22 @@ def most_j(t: Nanoseconds, steps: Values, channel: Channel) -> Values:
         t: shape (n + 1,), nanoseconds.
         steps: shape (n,), joules from each reading to the next.
         channel: a counter, with its last digit and, where they are known, its wrap and its largest power.
+
+    Returns:
+        indices of the steps, ascending.
     """
     if not channel.max_power_w:
-        return np.full(len(steps), np.inf)
-    numbers = np.arange(len(steps))
-    moved_at = np.concatenate(([0], np.flatnonzero(steps != 0) + 1))
-    since = moved_at[np.searchsorted(moved_at, numbers, side="right") - 1]
-    seconds = (t[numbers + 1] - t[since]) * 1e-9 + channel.update_period_s + channel.period_s
-    return np.asarray(channel.max_power_w * seconds + 2 * channel.resolution)
+        return np.empty(0, np.intp)
+    # More than it can draw since the reading before; of those few, more than since its last change is told.
+    large = where(len(steps), lambda at: steps[at] > _most_j(t[1:][at] - t[:-1][at], channel))
+    if not len(large):
+        return large
+    moved_at = np.concatenate(([0], np.flatnonzero(steps) + 1))
+    since = moved_at[np.searchsorted(moved_at, large, side="right") - 1]
+    return large[steps[large] > _most_j(t[large + 1] - t[since], channel)]
+
+
+def _most_j(apart_ns: Nanoseconds, channel: Channel) -> Values:
+    """The most joules that a domain whose limit is known can draw between values that were read so far apart."""
+    seconds = apart_ns * 1e-9 + channel.update_period_s + channel.period_s
+    return np.asarray((channel.max_power_w or np.inf) * seconds + 2 * channel.resolution)

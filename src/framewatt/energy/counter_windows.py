@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from framewatt.energy.counter_steps import most_j, steps_of, without_dips
+from framewatt.energy.counter_steps import beyond, steps_of, without_dips
 from framewatt.energy.coverage import Nanoseconds, Samples, Values, coverage, judge_gaps, segment
-from framewatt.energy.knots import knots_of
+from framewatt.energy.knots import Knots, knots_at
+from framewatt.energy.some_rows import Indices, where
 from framewatt.energy.windows import UNIFORM, WindowEnergy, flags_of, together
 from framewatt.meters.contract import Channel
 
@@ -79,21 +81,22 @@ def counter_energies(
 
 
 class _Readings:
-    """A counter's trace, analysed once for all its windows."""
+    """A counter's trace, analysed once for all its windows.
+
+    Beside the readings it keeps two numbers for each: what the counter had gained by then, and which readings show a
+    new value. Knots are worked out where they are needed, which is near edges of windows and at standstills.
+    """
 
     def __init__(self, channel: Channel, time_ns: Nanoseconds, counter_j: Values) -> None:
         self.channel = channel
         self.samples = Samples(time_ns, without_dips(time_ns, counter_j, channel), total=True)
         t = self.samples.time_ns
-        steps, self.back, self.undone = steps_of(self.samples.value, channel)
-        self.beyond = steps > most_j(t, steps, channel)
-        self.steps = np.where(self.beyond, 0.0, steps)
-        moved = np.concatenate((np.ones(min(len(t), 1), bool), self.steps > 0))
+        steps, self.back_at, self.undone = steps_of(self.samples.value, channel)
+        self.beyond_at = beyond(t, steps, channel)
+        steps[self.beyond_at] = 0.0
         # Indices of the readings with a new value; the first reading counts as one.
-        self.moved_at = np.flatnonzero(moved)
-        self.gained = np.concatenate((np.zeros(min(len(t), 1)), np.cumsum(self.steps)))
-        self.knots = knots_of(self.samples.seconds(t), self.gained, channel.update_period_s, moved)
-        self.powers_w = np.diff(self.knots.value) / np.diff(self.knots.time_s)
+        self.moved_at = np.concatenate((np.zeros(min(len(t), 1), np.intp), 1 + np.flatnonzero(steps > 0)))
+        self.gained = np.concatenate((np.zeros(min(len(t), 1)), np.cumsum(steps, out=steps)))
 
     def energy(self, start_ns: int, end_ns: int) -> WindowEnergy:
         """Energy of one window."""
@@ -108,7 +111,8 @@ class _Readings:
             reasons += (f"more than one wrap possible in a gap of {gap_s:.3g} s",)
         edges = sorted({segment(t, start_ns), segment(t, end_ns)})
         period_s = max(channel.period_s, channel.update_period_s)
-        gap_reasons, flags = judge_gaps(np.diff(t)[edges] * 1e-9, duration_s, period_s, "at an edge")
+        at_edges = np.array(edges)
+        gap_reasons, flags = judge_gaps((t[at_edges + 1] - t[at_edges]) * 1e-9, duration_s, period_s, "at an edge")
         reasons += gap_reasons
         if reasons:
             return WindowEnergy(None, None, None, inside, failed, gap_s, reasons)
@@ -134,13 +138,12 @@ class _Readings:
 
     def _jumps(self, first: int, last: int) -> tuple[str, ...]:
         """Why a step between the readings of a window is impossible, if one is."""
-        inner = slice(first, last - 1)
-        back, beyond = self.back[inner], self.beyond[inner]
-        if back.any() and not self.undone:
+        back, too_far = (at[slice(*np.searchsorted(at, (first, last - 1)))] for at in (self.back_at, self.beyond_at))
+        if len(back) and not self.undone:
             return ("counter went back: it was reset",)
-        if (back & beyond).any():
+        if np.isin(back, too_far).any():
             return ("counter went back by other than a wrap: it was reset",)
-        if beyond.any():
+        if len(too_far):
             most_w = self.channel.max_power_w
             return (f"counter went up by more than {most_w:g} W can: it was reset, or wrapped unseen",)
         return ()
@@ -148,37 +151,62 @@ class _Readings:
     @cached_property
     def _standing(self) -> tuple[Nanoseconds, Nanoseconds, float]:
         """Standstills: their begins and ends, and the seconds up to which no change is normal."""
-        begins, ends, usual_s = self._between_changes
-        bearable_s = _STILL_PERIODS * max(self.channel.update_period_s, self.channel.period_s, usual_s)
-        long = (ends - begins) * 1e-9 > bearable_s
-        return begins[long], ends[long], bearable_s
+        bearable_s = _STILL_PERIODS * max(self.channel.update_period_s, self.channel.period_s, self._usual_s)
+        return *self._unchanged(self._longer_than(bearable_s)), bearable_s
 
     @cached_property
     def _losing(self) -> tuple[Nanoseconds, Nanoseconds]:
         """Standstills during which the counter lost joules: their begins and ends."""
-        begins, ends, usual_s = self._between_changes
-        grown = np.diff(self.gained[self.moved_at]) >= _COARSE_DIGITS * self.channel.resolution
-        lost = np.zeros(len(begins), bool)
-        if len(begins) > 3:
-            before, after = self.powers_w[:-2].copy(), self.powers_w[2:]
-            grown_before = grown[:-2].copy()
-            # Of the interval in which a standstill begins, the first part alone was counted: the one before it, where
-            # there is one, tells the power, too.
-            before[1:] = np.maximum(before[1:], self.powers_w[:-3])
-            grown_before[1:] |= grown[:-3]
-            # With the interval that follows: a counter may show one old value before it catches up.
-            time_s, joules = self.knots.time_s, self.knots.value
-            caught_up_w = (joules[3:] - joules[1:-2]) / (time_s[3:] - time_s[1:-2])
-            lost[1:-2] = (caught_up_w < _LOST_SHARE * np.minimum(before, after)) & grown_before & grown[2:]
-        lost &= (ends - begins) * 1e-9 > _LOST_INTERVALS * max(self.channel.period_s, usual_s)
-        return begins[lost], ends[lost]
+        at = self._longer_than(_LOST_INTERVALS * max(self.channel.period_s, self._usual_s))
+        # With a change before it, and two after it.
+        at = at[(at >= 1) & (at < len(self.moved_at) - 2)]
+        # Of the interval in which a standstill begins, the first part alone was counted: the one before it, where
+        # there is one, tells the power, too.
+        before, earlier = at - 1, np.maximum(at - 2, 0)
+        before_w = np.maximum(self._powers_w(before), self._powers_w(earlier))
+        # With the interval that follows: a counter may show one old value before it catches up.
+        begin, caught_up = self._knots(at), self._knots(at + 2)
+        caught_up_w = (caught_up.value - begin.value) / (caught_up.time_s - begin.time_s)
+        lost = caught_up_w < _LOST_SHARE * np.minimum(before_w, self._powers_w(at + 1))
+        return self._unchanged(at[lost & (self._grown(before) | self._grown(earlier)) & self._grown(at + 1)])
 
     @cached_property
-    def _between_changes(self) -> tuple[Nanoseconds, Nanoseconds, float]:
-        """Times of the first and last reading of every value, and the median seconds between changes."""
-        t = self.samples.time_ns
-        begins, ends = t[self.moved_at], t[np.append(self.moved_at[1:] - 1, len(t) - 1)]
-        return begins, ends, float(np.median(np.diff(begins)) * 1e-9) if len(begins) > 1 else 0.0
+    def _usual_s(self) -> float:
+        """Median seconds between changes."""
+        between_ns = np.diff(self.samples.time_ns[self.moved_at])
+        return float(np.median(between_ns, overwrite_input=True) * 1e-9) if len(between_ns) else 0.0
+
+    def _longer_than(self, least_s: float) -> Indices:
+        """Which values stayed for longer, by their change."""
+
+        def longer(at: slice) -> NDArray[np.bool_]:
+            begins, ends = self._unchanged(np.arange(at.start, at.stop))
+            return np.asarray((ends - begins) * 1e-9 > least_s)
+
+        return where(len(self.moved_at), longer)
+
+    def _unchanged(self, changes: Indices) -> tuple[Nanoseconds, Nanoseconds]:
+        """Times of the first and last reading of the values that came with some changes."""
+        t, at = self.samples.time_ns, self.moved_at
+        last = at[np.minimum(changes + 1, len(at) - 1)] - 1
+        return t[at[changes]], t[np.where(changes + 1 < len(at), last, len(t) - 1)]
+
+    def _knots(self, changes: Indices) -> Knots:
+        """Knots of some changes, see knots_of."""
+        at = self.moved_at[changes]
+        t, t_s = self.samples.time_ns, self.samples.seconds(self.samples.time_ns[at])
+        gap_s = np.where(at > 0, t_s - self.samples.seconds(t[np.maximum(at - 1, 0)]), np.inf)
+        return knots_at(t_s, self.gained[at], gap_s, self.channel.update_period_s)
+
+    def _powers_w(self, changes: Indices) -> Values:
+        """Mean power from the knots of some changes to the next ones."""
+        begin, end = self._knots(changes), self._knots(changes + 1)
+        return np.asarray((end.value - begin.value) / (end.time_s - begin.time_s))
+
+    def _grown(self, changes: Indices) -> NDArray[np.bool_]:
+        """Whether a counter gained enough digits from some changes to the next ones to tell its power."""
+        gained_j = self.gained[self.moved_at[changes + 1]] - self.gained[self.moved_at[changes]]
+        return np.asarray(gained_j >= _COARSE_DIGITS * self.channel.resolution)
 
     def _still(self, start_ns: int, end_ns: int) -> tuple[str, ...]:
         """Why a counter that did not move is invalid, if so: everything that can be metered takes energy.
@@ -205,23 +233,35 @@ class _Readings:
 
     def _gained_late(self, edge_ns: int) -> float:
         """Joules gained within `late_s` after an edge, which may have been drawn before it."""
-        late_s, knots = self.channel.late_s, self.knots
-        if not late_s or not len(self.powers_w):
+        late_s, most = self.channel.late_s, len(self.moved_at) - 1
+        if not late_s or not most:
             return 0.0
         edge_s = float(self.samples.seconds(edge_ns))
+        knots = self._knots(np.arange(self._before(edge_ns), self._before(edge_ns + round(late_s * 1e9) + 1) + 2))
         gained = np.interp([edge_s, edge_s + late_s], knots.time_s, knots.value)
-        beyond_s = max(edge_s + late_s - max(knots.time_s[-1], edge_s), 0.0)
-        return float(gained[1] - gained[0] + beyond_s * self.powers_w[-1])
+        end_s = float(self._knots(np.array([most])).time_s[0])
+        beyond_s = max(edge_s + late_s - max(end_s, edge_s), 0.0)
+        return float(gained[1] - gained[0] + beyond_s * self._powers_w(np.array([most - 1]))[0])
+
+    def _before(self, instant_ns: int) -> int:
+        """The last change whose knot is not after an instant, as far as one is and another follows it."""
+        read = np.searchsorted(self.samples.time_ns, instant_ns, side="right")
+        # A knot lies between the reading that first shows it and the one before.
+        behind = int(np.searchsorted(self.moved_at, read)) + 1
+        near = np.arange(max(behind - 3, 0), min(behind, len(self.moved_at)))
+        number = int(np.searchsorted(self._knots(near).time_s, float(self.samples.seconds(instant_ns)), side="right"))
+        return int(np.clip(near[0] + number - 1, 0, len(self.moved_at) - 2))
 
     def _edge(self, edge_ns: int) -> _Edge:
-        knots, powers_w = self.knots, self.powers_w
-        if not len(powers_w):
+        most = len(self.moved_at) - 2
+        if most < 0:
             return _Edge(0.0, 0.0, 0.0, 0.0)  # an estimate of 0
+        i = self._before(edge_ns)
+        knots = self._knots(np.arange(i, i + 2))
         edge_s = float(self.samples.seconds(edge_ns))
-        i = int(np.clip(np.searchsorted(knots.time_s, edge_s, side="right") - 1, 0, len(powers_w) - 1))
-        width_s = knots.time_s[i + 1] - knots.time_s[i]
-        share = (edge_s - knots.time_s[i]) / width_s
-        around = powers_w[max(i - 1, 0) : i + 2]
+        width_s = float(knots.time_s[1] - knots.time_s[0])
+        share = (edge_s - float(knots.time_s[0])) / width_s
+        around = self._powers_w(np.arange(max(i - 1, 0), min(i + 1, most) + 1))
         most_w = float(around.max())
         for end in (0, -1):
             if edge_ns == self.samples.time_ns[end]:
@@ -229,11 +269,10 @@ class _Readings:
                 spread_s = min(self.channel.update_period_s, width_s)
                 return _Edge(float(self.gained[end]), 0.0, most_w * spread_s * UNIFORM, float(around.mean()))
         within_j = _WITHIN_SHARE * float(np.ptp(around)) * width_s * abs(share * (1 - share))
-        rises = powers_w[min(i + 1, len(powers_w) - 1)] >= powers_w[max(i - 1, 0)]
-        when_s = float(np.hypot((1 - share) * knots.spread_s[i], share * knots.spread_s[i + 1])) * UNIFORM
+        when_s = float(np.hypot((1 - share) * knots.spread_s[0], share * knots.spread_s[1])) * UNIFORM
         return _Edge(
-            float(knots.value[i] + share * (knots.value[i + 1] - knots.value[i])),
-            within_j if rises else -within_j,
+            float(knots.value[0] + share * (knots.value[1] - knots.value[0])),
+            within_j if around[-1] >= around[0] else -within_j,
             most_w * when_s,
             float(around.mean()),
         )

@@ -31,15 +31,15 @@ class Samples:
 
     def __init__(self, time_ns: Nanoseconds, values: Values, highest: float | None = None, total: bool = False) -> None:
         time_ns, values = np.asarray(time_ns, dtype=np.int64), np.asarray(values, dtype=np.float64)
-        if (np.diff(time_ns) < 0).any():
+        if (time_ns[1:] < time_ns[:-1]).any():
             raise ValueError("sample times do not ascend")
         good = np.isfinite(values)
         if highest is not None:
             good &= ~(values > highest)
         self._failed_ns = time_ns[~good]
-        self.time_ns, self.value = time_ns[good], values[good]
-        if total:
-            last = np.append(np.diff(self.time_ns) > 0, True)[: len(self.time_ns)]
+        self.time_ns, self.value = (time_ns, values) if good.all() else (time_ns[good], values[good])
+        last = np.append(self.time_ns[1:] > self.time_ns[:-1], True)[: len(self.time_ns)]
+        if total and not last.all():
             self.time_ns, self.value = self.time_ns[last], self.value[last]
 
     def around(self, start_ns: int, end_ns: int) -> tuple[int, int, int]:

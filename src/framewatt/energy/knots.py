@@ -40,8 +40,20 @@ def knots_of(t_s: Values, value: Values, update_period_s: float, kept: NDArray[n
         kept: shape (n,), which readings show an update.
     """
     gap_s = np.concatenate(([np.inf], np.diff(t_s)))
-    spread_s = np.minimum(gap_s, update_period_s)[kept]
-    return Knots(t_s[kept] - spread_s / 2, value[kept], spread_s)
+    return knots_at(t_s[kept], value[kept], gap_s[kept], update_period_s)
+
+
+def knots_at(t_s: Values, value: Values, gap_s: Values, update_period_s: float) -> Knots:
+    """Knots of readings that show an update, see `knots_of`.
+
+    Args:
+        t_s: shape (k,), seconds of those readings.
+        value: shape (k,), their values.
+        gap_s: shape (k,), seconds since the reading before each; infinite for the first of a trace.
+        update_period_s: seconds between two updates of the source.
+    """
+    spread_s = np.minimum(gap_s, update_period_s)
+    return Knots(t_s - spread_s / 2, value, spread_s)
 
 
 def changed(value: Values) -> NDArray[np.bool_]:
