@@ -126,8 +126,9 @@ soak: $(VENV)/ready-development ## run a small study over and over beside one sa
 		PYTHONPATH=src:tests exec $(BIN)/python -m soak --minutes="$${MINUTES:-60}"; \
 	fi
 
-scale: $(VENV)/ready-development ## what every stage takes for synthetic studies of many runs (RUNS="100 1000 10000" FOLDER=where they stay)
-	PYTHONPATH=src:tests $(BIN)/python -m scale --runs $${RUNS:-100 1000 10000} $${FOLDER:+--folder="$$FOLDER"}
+scale: $(VENV)/ready-development ## what every stage takes for synthetic studies of many runs (RUNS="100 1000 10000" FOLDER=where they stay), or one trace of many readings (TRACE=100000000)
+	@if [ -n "$$TRACE" ]; then PYTHONPATH=src:tests exec $(BIN)/python -m scale.long_trace --readings "$$TRACE"; else \
+		PYTHONPATH=src:tests exec $(BIN)/python -m scale --runs $${RUNS:-100 1000 10000} $${FOLDER:+--folder="$$FOLDER"}; fi
 
 images: $(VENV)/ready ## build the container images of a study ahead (STUDY=demo, BASE=… as container_base)
 	$(BIN)/snakemake --cores 1 images --sdm apptainer \

@@ -7,7 +7,7 @@ from disturbed import RUNNER, SAMPLER, TICKS, WORKER, Kernel
 
 from framewatt.meters.trace import Trace
 from framewatt.witness.instrument import Witness, witness_channels
-from framewatt.witness.window import witnessed
+from framewatt.witness.window import witness_of, witnessed
 
 S = 1_000_000_000
 SPAN = [(10 * S, 20 * S)]
@@ -40,7 +40,7 @@ def play(scene: Kernel, script: Script, step_s: float = 1.0, until_s: float = 30
 
 def told(trace: Trace, spans: list[tuple[int, int]] = SPAN, at_rest: float | None = None) -> dict:
     """The witness of a window."""
-    found = witnessed(trace.channels, [trace.of(index) for index in range(len(trace.channels))], spans, at_rest)
+    found = witnessed(witness_of(trace), spans, at_rest)
     assert found is not None
     return found
 

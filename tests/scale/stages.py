@@ -34,8 +34,13 @@ class Cost:
         return {name: round(value, 2) for name, value in asdict(self).items()}
 
 
-def cost_of(words: list[str], folder: Path) -> Cost:
+def cost_of(words: list[str], folder: Path, **variables: str) -> Cost:
     """Run a command to its end.
+
+    Args:
+        words: of the command.
+        folder: in which it runs, a checkout unless `variables` say where modules are (PYTHONPATH).
+        variables: of its environment.
 
     Raises:
         RuntimeError: it failed; the message is the end of what it said.
@@ -45,7 +50,7 @@ def cost_of(words: list[str], folder: Path) -> Cost:
     began = time.monotonic()
     with log.open("w") as said:
         process = subprocess.Popen(
-            words, cwd=folder, env={**environment(), **paths}, stdout=said, stderr=subprocess.STDOUT
+            words, cwd=folder, env={**environment(), **paths, **variables}, stdout=said, stderr=subprocess.STDOUT
         )
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

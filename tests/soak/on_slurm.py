@@ -12,12 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 from checkout import Answer
+from hardware.slurm_accounting import KEEPER
 from hardware.slurm_cluster import CONTROLLER, NODES, SlurmCluster, slurm_cluster, why_not
 from two_nodes import ACCOUNTED, LONG_S, PROFILE, OnNodes, ended, hangs, processes_of
 
@@ -33,6 +34,11 @@ _IDLE_S = 240.0
 """Seconds without a job after which a call hangs: the executor sleeps for 180 s at most between two looks at them."""
 
 HUNG = "\nhung: no job of it was there any more"
+
+_OF_A_NODE = ("slurmd killed", "node lost")
+
+Fault = Callable[[SlurmCluster, str], Callable[[], None]]
+"""Strikes a cluster, or one of its nodes; returns what mends it."""
 
 _STUDY = {"repetitions": 2, "window": {"warm_up_batches": 1, "minimum_s": 1}}
 _KEPT = ("results", ".snakemake", "logs")
@@ -51,14 +57,15 @@ def main() -> None:
     began_s = time.monotonic()
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="framewatt-soak-") as name, slurm_cluster(args.accounting) as cluster:
-        trial = Trial.prepared(cluster, Path(name), ACCOUNTED if args.accounting else PROFILE)
+        kinds = KINDS_ACCOUNTED if args.accounting else KINDS
+        trial = Trial.prepared(cluster, Path(name), ACCOUNTED if args.accounting else PROFILE, kinds)
         print(f"undisturbed: twice the same, in {time.monotonic() - began_s:.0f} s", flush=True)
         for seed in range(args.seed, args.seed + args.faults):
             if args.minutes is not None and time.monotonic() - began_s > 60 * args.minutes:
                 break
             outcomes.append(trial.play(seed))
             tell(outcomes[-1])
-    tally(outcomes, list(KINDS))
+    tally(outcomes, list(kinds))
     if any(outcome.problems for outcome in outcomes):
         sys.exit("soak: what must not be is told above, by seed")
 
@@ -84,7 +91,13 @@ def _controller_killed(cluster: SlurmCluster, node: str) -> Callable[[], None]:
     return cluster.start_controller
 
 
+def _accounting_killed(cluster: SlurmCluster, node: str) -> Callable[[], None]:
+    cluster.kill(KEEPER)
+    return cluster.start_accounting
+
+
 KINDS = {"slurmd killed": _slurmd_killed, "node lost": _node_lost, "slurmctld killed": _controller_killed}
+KINDS_ACCOUNTED = {**KINDS, "slurmdbd killed": _accounting_killed}
 
 
 @dataclass(frozen=True)
@@ -95,6 +108,7 @@ class Trial:
         cluster: whose daemons die.
         checkout: in which the study runs.
         profile: options of Snakemake for this Slurm.
+        kinds: of faults, by name: each strikes, and returns what mends it.
         begin: a folder with what lies in it at the begin: weights and exports, and nothing measured.
         right: what an undisturbed study comes to.
     """
@@ -102,11 +116,12 @@ class Trial:
     cluster: SlurmCluster
     checkout: OnNodes
     profile: list[str]
+    kinds: Mapping[str, Fault]
     begin: Path
     right: Results
 
     @classmethod
-    def prepared(cls, cluster: SlurmCluster, folder: Path, profile: list[str]) -> "Trial":
+    def prepared(cls, cluster: SlurmCluster, folder: Path, profile: list[str], kinds: Mapping[str, Fault]) -> "Trial":
         """Make the study without a fault, twice."""
         checkout = OnNodes(folder / "checkout", **_STUDY)
         results = []
@@ -122,7 +137,7 @@ class Trial:
         begin = folder / "begin"
         for name in _KEPT:
             shutil.copytree(checkout.root / name, begin / name, symlinks=True)
-        return cls(cluster, checkout, profile, begin, results[0])
+        return cls(cluster, checkout, profile, kinds, begin, results[0])
 
     @property
     def results(self) -> Path:
@@ -135,7 +150,7 @@ class Trial:
             shutil.rmtree(self.checkout.root / name)
             shutil.copytree(self.begin / name, self.checkout.root / name, symlinks=True)
         chance = random.Random(seed)  # noqa: S311 # to be drawn again
-        outcome = Outcome(seed, list(KINDS)[seed % len(KINDS)])
+        outcome = Outcome(seed, list(self.kinds)[seed % len(self.kinds)])
         before = self._struck(chance, outcome)
         self._go_on(outcome)
         self._held(outcome)
@@ -159,8 +174,8 @@ class Trial:
                     for path, record in self.checkout.records.items()
                     if f"{record['cell_id']}/{record['repetition']}" not in bad
                 }
-                heal = KINDS[outcome.fault](self.cluster, node)
-                where = "" if outcome.fault == "slurmctld killed" else f" of {node}"
+                heal = self.kinds[outcome.fault](self.cluster, node)
+                where = f" of {node}" if outcome.fault in _OF_A_NODE else ""
                 outcome.did = f"{outcome.fault}{where} with {len(before)} runs done, back after {away_s:.0f} s"
                 time.sleep(away_s)
                 heal()

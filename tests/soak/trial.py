@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import random
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -200,6 +201,8 @@ def _exit_code(bench: Bench, target: tuple[str, ...], code: int, outcome: Outcom
 
 def _told(said: str, code: int, outcome: Outcome) -> None:
     """A call that failed and does not say how to go on."""
+    if code == -signal.SIGINT and said.startswith("Traceback"):
+        return  # interrupted while Python still imported Snakemake: there is nothing to go on with
     if not any(line.startswith("framewatt: ") or _GOES_ON in line for line in said.splitlines()):
         outcome.problems.append(f"exit code {code} without a word of framewatt's how to go on")
 

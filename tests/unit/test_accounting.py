@@ -8,8 +8,9 @@ import pytest
 from framewatt.energy.accounting import spans_of, window_of, windows_of
 from framewatt.energy.accounts import energy_channels
 from framewatt.energy.unused import unused_gpus
+from framewatt.imports.contract import single_channel
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Trace, joined
 
 S = 1_000_000_000
 NO_IDLE: dict = {"domains": {}}
@@ -218,9 +219,12 @@ def test_a_gpu_that_holds_a_context_is_used(grown_mib: int, unused: set[str]) ->
     time_ns = np.arange(100) * 20_000_000
     channels = [Channel("nvml", "gpu:0", quantity, GAUGE, 0.1) for quantity in ("utilization_percent", "memory_used_b")]
     memory = np.where(np.arange(100) > 50, 1e9 + grown_mib * 2**20, 1e9)
-    series = [(time_ns, np.zeros(100)), (time_ns, memory)]
-    assert unused_gpus(channels, series, [(0, int(time_ns[-1]))]) == unused
-    assert unused_gpus(channels[1:], series[1:], [(0, int(time_ns[-1]))]) == set()
+    busy, held = (
+        single_channel(channel, time_ns, value)
+        for channel, value in zip(channels, (np.zeros(100), memory), strict=True)
+    )
+    assert unused_gpus(joined([busy, held]), [(0, int(time_ns[-1]))]) == unused
+    assert unused_gpus(held, [(0, int(time_ns[-1]))]) == set()
 
 
 def test_steady_of_a_training_is_its_epochs() -> None:

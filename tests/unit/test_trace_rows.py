@@ -1,5 +1,7 @@
-"""Traces are read some rows at a time: what comes of it does not depend on how rows lie in the file."""
+"""Traces are read some rows, or a channel, at a time: what comes of it does not depend on how rows lie in the file."""
 
+import os
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,10 @@ import pytest
 from framewatt.base import parquet_file
 from framewatt.base.errors import FramewattError
 from framewatt.energy.accounting import windows_of
+from framewatt.meters import trace_file
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.meters.trace import Trace
-from framewatt.meters.trace_file import read_trace, write_trace
+from framewatt.meters.trace_file import StoredTrace, open_trace, read_trace, write_trace
 
 S = 10**9
 CHANNELS = (
@@ -20,6 +23,7 @@ CHANNELS = (
     Channel("nvml", "gpu:0", "power_w", GAUGE, 0.02, False, 0.001, None, 700.0, 0.01),
     Channel("rapl", "cpu:dram-0", "energy_j", COUNTER, 0.001, False, 61e-6, 262143.0, 500.0, 0.01),
 )
+IDLE: dict = {"domains": {}}
 WINDOWS = {"epoch-1": [(2 * S, 5 * S)], "epoch-2": [(6 * S, 9 * S)], "steady": [(2 * S, 5 * S), (6 * S, 9 * S)]}
 
 
@@ -55,10 +59,53 @@ def test_a_trace_comes_back_whatever_is_read_at_once(tmp_path: Path, monkeypatch
         np.testing.assert_array_equal(getattr(found, name), getattr(trace, name))
 
 
+@pytest.fixture
+def long_traces(monkeypatch) -> None:
+    """Traces are long from a thousand readings on, and more than one channel's are not kept."""
+    monkeypatch.setattr(trace_file, "_FEW_ROWS", 1000)
+    monkeypatch.setattr(trace_file, "_KEPT_B", 1)
+
+
+@pytest.mark.parametrize("group", [7, 1500, 1 << 20])
+@pytest.mark.parametrize("rows", [1, 1000])
+@pytest.mark.parametrize("lie", [lambda trace: trace, mixed])
+@pytest.mark.usefixtures("long_traces")
+def test_a_long_trace_gives_each_channel_as_one_in_memory_does(
+    tmp_path: Path, monkeypatch, group: int, rows: int, lie
+) -> None:
+    monkeypatch.setattr(parquet_file, "_ROWS_AT_ONCE", rows)
+    path, trace = tmp_path / "power.parquet", lie(one_behind_the_other())
+    write_trace(path, trace)
+    pq.write_table(pq.read_table(path), path, row_group_size=group)
+    found = open_trace(path)
+    assert isinstance(found, StoredTrace)
+    for number in (0, 2, 1, 2):
+        for one, other in zip(found.of(number), trace.of(number), strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert windows_of(WINDOWS, found, IDLE) == windows_of(WINDOWS, trace, IDLE)
+
+
+@pytest.mark.usefixtures("long_traces")
+def test_of_a_long_trace_one_channel_is_in_memory_at_a_time(tmp_path: Path) -> None:
+    write_trace(tmp_path / "power.parquet", one_behind_the_other())
+    found = open_trace(tmp_path / "power.parquet")
+    held = [weakref.ref(found.of(number)[1]) for number in (0, 1, 2)]
+    assert [one() is None for one in held] == [True, True, False]
+
+
+@pytest.mark.usefixtures("long_traces")
+def test_a_long_trace_that_is_cut_off_meanwhile_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "power.parquet"
+    write_trace(path, one_behind_the_other())
+    found = open_trace(path)
+    os.truncate(path, 100)
+    with pytest.raises(FramewattError, match=r"power\.parquet: found no power trace: "):
+        found.of(0)
+
+
 def test_windows_are_the_same_to_the_last_digit_however_channels_lie() -> None:
     trace = one_behind_the_other()
-    idle = {"domains": {}}
-    assert windows_of(WINDOWS, trace, idle) == windows_of(WINDOWS, mixed(trace), idle)
+    assert windows_of(WINDOWS, trace, IDLE) == windows_of(WINDOWS, mixed(trace), IDLE)
 
 
 def test_a_channel_is_its_own_readings_where_some_channel_has_none() -> None:
@@ -67,6 +114,7 @@ def test_a_channel_is_its_own_readings_where_some_channel_has_none() -> None:
 
 
 @pytest.mark.parametrize("column", ["monotonic_ns", "instrument", "quantity"])
+@pytest.mark.usefixtures("long_traces")
 def test_a_reading_without_a_time_or_a_name_is_refused(tmp_path: Path, column: str) -> None:
     path = tmp_path / "power.parquet"
     write_trace(path, one_behind_the_other())
@@ -80,10 +128,12 @@ def test_a_reading_without_a_time_or_a_name_is_refused(tmp_path: Path, column: s
         else pa.array(values, kind)
     )
     pq.write_table(table.set_column(table.column_names.index(column), column, changed), path)
-    with pytest.raises(FramewattError, match="readings without a time, or of a channel that it does not describe"):
-        read_trace(path)
+    for read in (read_trace, open_trace):
+        with pytest.raises(FramewattError, match="readings without a time, or of a channel that it does not describe"):
+            read(path)
 
 
+@pytest.mark.usefixtures("long_traces")
 def test_names_of_two_channels_do_not_make_a_third(tmp_path: Path) -> None:
     """rapl and gpu:0 are names of channels, but no channel has both."""
     path = tmp_path / "power.parquet"
@@ -93,5 +143,6 @@ def test_names_of_two_channels_do_not_make_a_third(tmp_path: Path) -> None:
     names[0] = "gpu:0"
     changed = pa.array(names).dictionary_encode()
     pq.write_table(table.set_column(table.column_names.index("domain"), "domain", changed), path)
-    with pytest.raises(FramewattError, match="of a channel that it does not describe"):
-        read_trace(path)
+    for read in (read_trace, open_trace):
+        with pytest.raises(FramewattError, match="of a channel that it does not describe"):
+            read(path)

@@ -170,5 +170,5 @@ def test_heat_is_told_and_is_nobodys_disturbance(tmp_path: Path) -> None:
 
 
 def test_nothing_is_said_of_a_run_without_a_witness() -> None:
-    assert witnessed((), [], SPAN) is None
+    assert witnessed({}, SPAN) is None
     assert told_of_disturbance(None) == []

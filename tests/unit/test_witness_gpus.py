@@ -66,8 +66,11 @@ def window(scene: Kernel, *seconds: list[list[int] | None]) -> dict:
         rows.append(witness.read()[1])
     channels = witness_channels(gpus=[f"gpu:{index}" for index in range(len(seconds[0]))])
     times = [S * second for second in range(len(seconds))]
-    series = [(np.array(times), np.array(values)) for values in zip(*rows, strict=True)]
-    found = witnessed(channels, series, [(S, times[-1])])
+    read = {
+        (one.domain, one.quantity): (one, np.array(times), np.array(values))
+        for one, *values in zip(channels, *rows, strict=True)
+    }
+    found = witnessed(read, [(S, times[-1])])
     assert found is not None
     return found
 

@@ -23,11 +23,12 @@ def idle_in_whole_ticks(online: int, seconds: float, rng: np.random.Generator) -
     idling = np.arange(online) >= 2
     idle_s = np.floor(times[:, None] * TICKS * idling + rng.random(online)).sum(1) / TICKS
     known = {"idle_s": idle_s, "cpu_s": 2 * times, "processors_online": online, "processors_usable": 2}
-    series = [
-        (np.round(times * S).astype(np.int64), np.broadcast_to(known.get(one.quantity, 0.0), times.shape))
+    time_ns = np.round(times * S).astype(np.int64)
+    read = {
+        (one.domain, one.quantity): (one, time_ns, np.broadcast_to(known.get(one.quantity, 0.0), times.shape))
         for one in witness_channels()
-    ]
-    found = witnessed(witness_channels(), series, [tuple(np.round(edges * S).astype(np.int64).tolist())])
+    }
+    found = witnessed(read, [tuple(np.round(edges * S).astype(np.int64).tolist())])
     assert found is not None
     return found
 

@@ -1,6 +1,6 @@
 """Reads untrusted parquet files: known columns only, and no more memory than plausible for the file's size."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ LABEL = pa.dictionary(pa.int32(), pa.string())
 
 def read_columns(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
     """Read a file that has exactly these columns, see `rows_of`."""
-    return pa.Table.from_batches(rows_of(path, columns).batches, pa.schema(columns.items()))
+    return pa.Table.from_batches(rows_of(path, columns).batches(), pa.schema(columns.items()))
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,39 @@ class Rows:
     """The rows of a file.
 
     Attributes:
+        path: of the file.
         count: how many.
+        groups: how many groups of rows there are, each of which can be read without the others.
         metadata: of the file, by key.
-        batches: some at a time, so that memory stays flat; read once.
     """
 
+    path: Path
     count: int
+    groups: int
     metadata: Mapping[bytes, bytes]
-    batches: Iterator[pa.RecordBatch]
+    _file: Any
+
+    def batches(self, columns: Sequence[str] | None = None, group: int | None = None) -> Iterator[pa.RecordBatch]:
+        """Read some rows at a time, so that memory stays flat.
+
+        Args:
+            columns: names; None for all.
+            group: number of a group of rows; None for all.
+
+        Raises:
+            FramewattError: a text is implausibly long.
+            Exception: one of UNREADABLE.
+        """
+        groups = None if group is None else [group]
+        for batch in self._file.iter_batches(_ROWS_AT_ONCE, groups, columns, use_threads=False):
+            for name in batch.schema.names:
+                if batch.schema.field(name).type != LABEL:
+                    continue
+                longest = pc.max(pc.binary_length(batch[name].dictionary)).as_py() or 0
+                if longest > _LONGEST_LABEL_B:
+                    said = f"{name}: found a text of {longest} bytes; allowed: {_LONGEST_LABEL_B}"
+                    raise FramewattError(f"{self.path}: {said}")
+            yield batch
 
 
 def rows_of(path: Path, columns: Mapping[str, pa.DataType]) -> Rows:
@@ -66,16 +91,7 @@ def rows_of(path: Path, columns: Mapping[str, pa.DataType]) -> Rows:
     if found != dict(columns):
         told = ", ".join(f"{name} {kind}" for name, kind in found.items())
         raise FramewattError(f"{path}: found the columns {told[:300]}; allowed: {wanted}")
-    return Rows(metadata.num_rows, file.schema_arrow.metadata or {}, _read(path, file, labels))
-
-
-def _read(path: Path, file: Any, labels: list[str]) -> Iterator[pa.RecordBatch]:
-    for batch in file.iter_batches(_ROWS_AT_ONCE, use_threads=False):
-        for name in labels:
-            longest = pc.max(pc.binary_length(batch[name].dictionary)).as_py() or 0
-            if longest > _LONGEST_LABEL_B:
-                raise FramewattError(f"{path}: {name}: found a text of {longest} bytes; allowed: {_LONGEST_LABEL_B}")
-        yield batch
+    return Rows(path, metadata.num_rows, metadata.num_row_groups, file.schema_arrow.metadata or {}, file)
 
 
 def _check_growth(path: Path, metadata: Any) -> None:

@@ -14,7 +14,7 @@ from framewatt.energy.accounting import LARGEST_DEVIATION
 from framewatt.energy.accounts import energies_of, energy_accounts
 from framewatt.energy.windows import WindowEnergy
 from framewatt.meters.contract import Channel
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 
 _SAME = 1e-4
 """Relative difference of two views of one counter over seconds, read one after the other."""
@@ -54,7 +54,7 @@ class Agreement:
         return asdict(self)
 
 
-def agreements(trace: Trace, stretches: Sequence[Stretch]) -> list[Agreement]:
+def agreements(trace: Readings, stretches: Sequence[Stretch]) -> list[Agreement]:
     """Compares every further account of a domain with its best one, computed as for windows.
 
     Args:

@@ -15,7 +15,7 @@ from framewatt.characterisation.schedule import Stretch
 from framewatt.characterisation.series import Series, series_of
 from framewatt.characterisation.verdict import disturbances, problems
 from framewatt.energy.accounts import energy_accounts
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 from framewatt.sampling.client import Sampler
 
 
@@ -100,7 +100,7 @@ def characterise(
     return look(sampler.trace(), stretches, load.missing)
 
 
-def look(trace: Trace, stretches: Sequence[Stretch], missing: Mapping[str, str] | None = None) -> Characterisation:
+def look(trace: Readings, stretches: Sequence[Stretch], missing: Mapping[str, str] | None = None) -> Characterisation:
     """Analyse meters' readings of a schedule of loads (pure).
 
     Args:

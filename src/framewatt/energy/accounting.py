@@ -13,9 +13,9 @@ from framewatt.energy.mirrors import mirrored
 from framewatt.energy.unused import unused_gpus
 from framewatt.energy.windows import WindowEnergy, combine
 from framewatt.meters.throttling import THROTTLE_REASONS, throttled_shares
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 from framewatt.witness.instrument import JUDGED_HERE
-from framewatt.witness.window import others_at_rest, witnessed
+from framewatt.witness.window import others_at_rest, witness_of, witnessed
 
 _SURELY = 3
 """Net energy may be this many standard uncertainties below 0; by chance, one quiet domain in a thousand is lower."""
@@ -55,7 +55,7 @@ def _apart(spans: Spans) -> Spans:
     return found
 
 
-def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def windows_of(windows: Mapping[str, Spans], trace: Readings, idle: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The windows of a run as in its record, except for their times of day.
 
     Args:
@@ -68,14 +68,14 @@ def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, An
         and what the witness saw.
     """
     every = list(dict.fromkeys(span for spans in windows.values() for span in spans))
-    series = [trace.of(index) for index in range(len(trace.channels))]
     accounts = {
-        index: dict(zip(every, energies_of(channel, *series[index], every), strict=True))
+        index: dict(zip(every, energies_of(channel, *trace.of(index), every), strict=True))
         for index, channel in enumerate(trace.channels)
         if channel.quantity in ("energy_j", *POWER)
     }
-    gauges = summaries(trace.channels, series, windows, leave_out=(*POWER, THROTTLE_REASONS, *JUDGED_HERE))
-    unused = unused_gpus(trace.channels, series, every)
+    gauges = summaries(trace, windows, leave_out=(*POWER, THROTTLE_REASONS, *JUDGED_HERE))
+    unused = unused_gpus(trace, every)
+    witness = witness_of(trace)
     found = {}
     for name, spans in windows.items():
         window = _window(spans, trace, idle, accounts)
@@ -85,12 +85,12 @@ def windows_of(windows: Mapping[str, Spans], trace: Trace, idle: Mapping[str, An
             energy["flags"] += _unused(energy["energy_gross_j"])
         found[name] = window | {
             "gauges": gauges[name],
-            "witness": witnessed(trace.channels, series, spans, others_at_rest(idle)),
+            "witness": witnessed(witness, spans, others_at_rest(idle)),
         }
     return found
 
 
-def window_of(spans: Spans, trace: Trace, idle: Mapping[str, Any]) -> dict[str, Any]:
+def window_of(spans: Spans, trace: Readings, idle: Mapping[str, Any]) -> dict[str, Any]:
     """One window, see `windows_of`."""
     return windows_of({"": spans}, trace, idle)[""]
 
@@ -99,7 +99,7 @@ Accounts = Mapping[int, Mapping[tuple[int, int], WindowEnergy]]
 """Energy of every span, by index of the channel; channels of energy or power only."""
 
 
-def _window(spans: Spans, trace: Trace, idle: Mapping[str, Any], accounts: Accounts) -> dict[str, Any]:
+def _window(spans: Spans, trace: Readings, idle: Mapping[str, Any], accounts: Accounts) -> dict[str, Any]:
     """Edges of a window and its energy by domain."""
     duration_s = sum(end - start for start, end in spans) * 1e-9
     domains = {}
@@ -140,7 +140,7 @@ def _over(energies: Mapping[tuple[int, int], WindowEnergy], spans: Spans, durati
 
 
 def _cross_checks(
-    found: Mapping[str, Any], trace: Trace, chosen: int, told: Mapping[int, WindowEnergy]
+    found: Mapping[str, Any], trace: Readings, chosen: int, told: Mapping[int, WindowEnergy]
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The other accounts of a domain's energy, and flags where they deviate from the chosen one (design, 5.5).
 
@@ -179,7 +179,7 @@ def _unused(gross_j: float | None) -> list[str]:
     ]
 
 
-def _throttling(trace: Trace, domain: str, spans: Spans) -> list[str]:
+def _throttling(trace: Readings, domain: str, spans: Spans) -> list[str]:
     """Flags for a throttled GPU: each reason, and its share of a window's readings."""
     for index, channel in enumerate(trace.channels):
         if channel.domain == domain and channel.quantity == THROTTLE_REASONS:

@@ -10,7 +10,7 @@ from framewatt.energy.accounts import Spans
 from framewatt.energy.coverage import LARGEST_GAP_SHARE
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS, WindowEnergy
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 
 _CONTRADICTION = 0.5
 """Relative difference of two accounts of one domain above which neither is believed."""
@@ -21,7 +21,7 @@ they must span as many updates, too: an idle GPU may show one power for a while.
 
 
 def believed(
-    told: Mapping[int, WindowEnergy], trace: Trace, spans: Spans, twins: Mapping[int, str]
+    told: Mapping[int, WindowEnergy], trace: Readings, spans: Spans, twins: Mapping[int, str]
 ) -> dict[int, WindowEnergy]:
     """The accounts of a domain, without the energy of those that are frozen or mirror another domain's counter.
 
@@ -39,7 +39,7 @@ def believed(
     }
 
 
-def _unless_frozen(energy: WindowEnergy, trace: Trace, index: int, spans: Spans) -> WindowEnergy:
+def _unless_frozen(energy: WindowEnergy, trace: Readings, index: int, spans: Spans) -> WindowEnergy:
     """A gauge's energy, rejected where the gauge shows one value while its domain's other gauges move."""
     channel = trace.channels[index]
     if channel.kind == COUNTER or energy.samples < _FROZEN_READINGS:
@@ -62,7 +62,7 @@ def _unless_frozen(energy: WindowEnergy, trace: Trace, index: int, spans: Spans)
     return _refused(energy, frozen)
 
 
-def _stillest(trace: Trace, index: int, spans: Spans) -> Spans:
+def _stillest(trace: Readings, index: int, spans: Spans) -> Spans:
     """The longest span in one part of a window in which a gauge showed one value; empty if too short to be frozen."""
     time_ns, value = trace.of(index)
     good = np.isfinite(value)

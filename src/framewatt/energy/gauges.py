@@ -5,30 +5,30 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.meters.contract import GAUGE, Channel
+from framewatt.meters.contract import GAUGE
+from framewatt.meters.trace import Readings
 
 Summary = dict[str, dict[str, dict[str, float]]]
 """By domain and quantity: `mean` and `max`."""
 
 
 def summaries(
-    channels: Sequence[Channel],
-    series: Sequence[tuple[Any, Any]],
+    trace: Readings,
     windows: Mapping[str, Sequence[tuple[int, int]]],
     leave_out: Collection[str] = (),
 ) -> dict[str, Summary]:
     """Means and maxima of the good readings in every window; a gauge without good readings there is left out.
 
     Args:
-        channels: the sampled channels.
-        series: times, shape (n,), ascending, and values, shape (n,), NaN where a read failed, of each channel.
+        trace: of the run.
         windows: the parts of each window, start and end in nanoseconds. A reading on an edge belongs to both sides.
         leave_out: quantities not to summarise.
     """
     found: dict[str, Summary] = {name: {} for name in windows}
-    for channel, (time_ns, value) in zip(channels, series, strict=True):
+    for index, channel in enumerate(trace.channels):
         if channel.kind != GAUGE or channel.quantity in leave_out:
             continue
+        time_ns, value = trace.of(index)
         good = np.isfinite(value)
         of_spans = _of_spans(time_ns[good], value[good], [span for spans in windows.values() for span in spans])
         for name, spans in windows.items():

@@ -11,7 +11,7 @@ import numpy as np
 
 from framewatt.energy.coverage import Values
 from framewatt.meters.contract import COUNTER
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 
 DIE = "-die-"
 """Separates the name of a package's domain from the number of a die."""
@@ -27,7 +27,7 @@ _TOLD_J = 100.0
 """From this growth on, two views of one counter differ by a smaller share than two real dies."""
 
 
-def mirrored(trace: Trace, spans: Sequence[tuple[int, int]]) -> dict[int, str]:
+def mirrored(trace: Readings, spans: Sequence[tuple[int, int]]) -> dict[int, str]:
     """The counters that grew exactly as another die's, reading by reading.
 
     Args:
@@ -52,7 +52,7 @@ def mirrored(trace: Trace, spans: Sequence[tuple[int, int]]) -> dict[int, str]:
     return found
 
 
-def _alike(trace: Trace, first: int, second: int, spans: Sequence[tuple[int, int]]) -> bool:
+def _alike(trace: Readings, first: int, second: int, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether two counters of one meter grew alike over all readings of a window."""
     (time_ns, one), (other_ns, two) = trace.of(first), trace.of(second)
     if len(time_ns) != len(other_ns):

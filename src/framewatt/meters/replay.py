@@ -44,12 +44,13 @@ class Replay:
         """Load the trace and start its clock."""
         require(self)
         # Imported here since only a sampling process that replays needs parquet; others start faster without it.
-        from framewatt.meters.trace_file import read_trace
+        from framewatt.meters.trace_file import open_trace
 
-        trace = read_trace(self.path)
-        if not len(trace.monotonic_ns):
+        trace = open_trace(self.path)
+        begins_ns = [int(time_ns.min()) for time_ns, _ in map(trace.of, range(len(trace.channels))) if len(time_ns)]
+        if not begins_ns:
             raise FramewattError(f"meter replay: {self.path}: found no readings; allowed: at least one")
-        first_ns = int(trace.monotonic_ns.min())
+        first_ns = min(begins_ns)
         # The recorded witness saw the work of another machine or another time.
         for index, channel in enumerate(trace.channels):
             if channel.instrument != WITNESS:

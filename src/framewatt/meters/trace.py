@@ -1,5 +1,6 @@
 """Raw readings of meters."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,9 +11,36 @@ import numpy as np
 from framewatt.meters.contract import Channel
 
 
+class Readings(ABC):
+    """Readings of several channels, each channel's to be had alone.
+
+    Attributes:
+        channels: all of them.
+    """
+
+    channels: tuple[Channel, ...]
+
+    @abstractmethod
+    def of(self, index: int) -> tuple[Any, Any]:
+        """Times and values of one channel, each of shape (n,): CLOCK_MONOTONIC nanoseconds, NaN where a read failed."""
+
+    def inside(self, index: int, spans: Sequence[tuple[int, int]]) -> Any:
+        """Good readings of a channel inside the parts of a window.
+
+        Args:
+            index: of the channel.
+            spans: start and end of each part in nanoseconds.
+        """
+        time_ns, value = self.of(index)
+        starts, ends = np.array(spans, np.int64).T
+        first, behind = np.searchsorted(time_ns, starts, side="left"), np.searchsorted(time_ns, ends, side="right")
+        found = np.concatenate([value[a:b] for a, b in zip(first, behind, strict=True)])
+        return found[np.isfinite(found)]
+
+
 @dataclass(frozen=True)
-class Trace:
-    """Raw readings.
+class Trace(Readings):
+    """Raw readings, held in memory.
 
     Attributes:
         channels: the channels, to which `channel` is an index.
@@ -27,7 +55,7 @@ class Trace:
     value: Any
 
     def of(self, index: int) -> tuple[Any, Any]:
-        """Times and values of one channel."""
+        """Times and values of one channel, see Readings."""
         if len(self.channels) == 1:
             return self.monotonic_ns, self.value
         if (bounds := self._bounds) is not None:
@@ -43,19 +71,6 @@ class Trace:
         if (channel[1:] < channel[:-1]).any():
             return None
         return np.searchsorted(channel, np.arange(len(self.channels) + 1))
-
-    def inside(self, index: int, spans: Sequence[tuple[int, int]]) -> Any:
-        """Good readings of a channel inside the parts of a window.
-
-        Args:
-            index: of the channel.
-            spans: start and end of each part in nanoseconds.
-        """
-        time_ns, value = self.of(index)
-        starts, ends = np.array(spans, np.int64).T
-        first, behind = np.searchsorted(time_ns, starts, side="left"), np.searchsorted(time_ns, ends, side="right")
-        found = np.concatenate([value[a:b] for a, b in zip(first, behind, strict=True)])
-        return found[np.isfinite(found)]
 
 
 def joined(traces: Sequence[Trace]) -> Trace:

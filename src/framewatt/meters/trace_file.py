@@ -1,9 +1,11 @@
 """Traces as files (power.parquet)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,62 +14,144 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import parse_json, write_atomically
-from framewatt.base.parquet_file import LABEL, UNREADABLE, rows_of
+from framewatt.base.parquet_file import LABEL, UNREADABLE, Rows, rows_of
 from framewatt.meters.contract import Channel
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings, Trace
 
 _CHANNELS = "framewatt.channels"
 _MOST_CHANNELS = 10_000
 _TRACE = {"monotonic_ns": pa.int64(), "instrument": LABEL, "domain": LABEL, "quantity": LABEL, "value": pa.float64()}
 _NAMES = ("instrument", "domain", "quantity")
+_FEW_ROWS = 1 << 22
+"""So many readings are held in memory, where they take 80 MiB."""
+
+_KEPT_B = 1 << 27
+_GROUP_ROWS = 1 << 20
 _UNDESCRIBED = "readings without a time, or of a channel that it does not describe"
 
 
 def write_trace(path: Path, trace: Trace) -> None:
     """Write a power trace: one row per reading, a failed read as null, and the channels in the metadata."""
-    value = np.asarray(trace.value, dtype=np.float64)
-
-    def names(field: str) -> pa.Array:
-        labels = pa.array([getattr(channel, field) for channel in trace.channels], pa.string())
-        return pa.DictionaryArray.from_arrays(pa.array(trace.channel, pa.int32()), labels)
-
-    table = pa.table(
-        {
-            "monotonic_ns": pa.array(trace.monotonic_ns, pa.int64()),
-            "instrument": names("instrument"),
-            "domain": names("domain"),
-            "quantity": names("quantity"),
-            "value": pa.array(value, pa.float64(), mask=~np.isfinite(value)),
-        }
-    )
     channels = json.dumps([channel.to_dict() for channel in trace.channels])
-    table = table.replace_schema_metadata({_CHANNELS: channels})
-    write_atomically(path, lambda partial: pq.write_table(table, partial, compression="zstd"))
+    schema = pa.schema(_TRACE.items(), {_CHANNELS: channels})
+    labels = {name: pa.array([getattr(one, name) for one in trace.channels], pa.string()) for name in _NAMES}
+
+    def table(rows: slice) -> pa.Table:
+        value, number = np.asarray(trace.value[rows], np.float64), pa.array(trace.channel[rows], pa.int32())
+        names = [pa.DictionaryArray.from_arrays(number, labels[name]) for name in _NAMES]
+        values = pa.array(value, pa.float64(), mask=~np.isfinite(value))
+        return pa.table([pa.array(trace.monotonic_ns[rows], pa.int64()), *names, values], schema)
+
+    def write(partial: Path) -> None:
+        with pq.ParquetWriter(partial, schema, compression="zstd") as writer:
+            for first in range(0, max(len(trace.value), 1), _GROUP_ROWS):
+                writer.write_table(table(slice(first, first + _GROUP_ROWS)))
+
+    write_atomically(path, write)
 
 
 def read_trace(path: Path) -> Trace:
-    """Read a power trace.
+    """Read a power trace into memory.
 
     Raises:
         FramewattError: the file is no framewatt trace, or is too large when decompressed.
     """
-    try:
-        found = rows_of(path, _TRACE)
-        channels, count = _channels_of(found.metadata), found.count
-        time_ns, channel, value = np.empty(count, np.int64), np.empty(count, np.int32), np.empty(count)
-        numbers, first = _Numbers(channels), 0
-        for batch in found.batches:
-            rows = slice(first, first + len(batch))
-            if any(batch[name].null_count for name in ("monotonic_ns", *_NAMES)):
-                raise ValueError(_UNDESCRIBED)
-            time_ns[rows], channel[rows] = batch["monotonic_ns"].to_numpy(), numbers.of(batch)
-            value[rows] = batch["value"].to_numpy(zero_copy_only=False)
-            first = rows.stop
-        if first != count or (channel < 0).any():
+    with _told(path):
+        return _held(*_opened(path))
+
+
+def open_trace(path: Path) -> Readings:
+    """A power trace whose readings are in memory only if they are few; of a long one, as much as is asked for.
+
+    Raises:
+        FramewattError: the file is no framewatt trace, or is too large when decompressed.
+    """
+    with _told(path):
+        found, channels = _opened(path)
+        return StoredTrace(found, channels) if found.count > _FEW_ROWS else _held(found, channels)
+
+
+class StoredTrace(Readings):
+    """Readings in a file, of which the columns of one channel at a time are read.
+
+    What was asked for last is kept, up to 128 MiB.
+
+    Args:
+        rows: of the file.
+        channels: that it describes.
+
+    Raises:
+        ValueError: readings have no time, or are of no such channel.
+        Exception: one of UNREADABLE.
+    """
+
+    def __init__(self, rows: Rows, channels: tuple[Channel, ...]) -> None:
+        self.channels = channels
+        self._rows, self._numbers = rows, _Numbers(channels)
+        # By channel, how many readings each group of rows has of it.
+        self._counts: list[dict[int, int]] = [{} for _ in channels]
+        for group in range(rows.groups):
+            for batch in rows.batches(("monotonic_ns", *_NAMES), group):
+                for number, count in zip(*np.unique(self._numbers.of(batch), return_counts=True), strict=True):
+                    self._counts[number][group] = self._counts[number].get(group, 0) + int(count)
+        if sum(sum(counts.values()) for counts in self._counts) != rows.count:
             raise ValueError(_UNDESCRIBED)
-        return Trace(channels, time_ns, channel, value)
+        self._kept: dict[int, tuple[Any, Any]] = {}
+
+    def of(self, index: int) -> tuple[Any, Any]:
+        """Times and values of one channel, see Readings.
+
+        Raises:
+            FramewattError: the file cannot be read any more.
+        """
+        found = self._kept.pop(index, None)
+        if found is None:
+            with _told(self._rows.path):
+                found = self._read(index)
+        self._kept[index] = found
+        while sum(part.nbytes for kept in self._kept.values() for part in kept) > _KEPT_B and len(self._kept) > 1:
+            del self._kept[next(iter(self._kept))]
+        return found
+
+    def _read(self, index: int) -> tuple[Any, Any]:
+        counts = self._counts[index]
+        time_ns, value = np.empty(sum(counts.values()), np.int64), np.empty(sum(counts.values()))
+        first = 0
+        for group in counts:
+            for batch in self._rows.batches(None, group):
+                its = np.flatnonzero(self._numbers.of(batch) == index)
+                rows = slice(first, first + len(its))
+                time_ns[rows] = batch["monotonic_ns"].to_numpy()[its]
+                value[rows] = batch["value"].to_numpy(zero_copy_only=False)[its]
+                first = rows.stop
+        return time_ns, value
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Whatever makes a trace unreadable, as an error of framewatt."""
+    try:
+        yield
     except UNREADABLE as error:
         raise FramewattError(f"{path}: found no power trace: {error}") from error
+
+
+def _opened(path: Path) -> tuple[Rows, tuple[Channel, ...]]:
+    found = rows_of(path, _TRACE)
+    return found, _channels_of(found.metadata)
+
+
+def _held(found: Rows, channels: tuple[Channel, ...]) -> Trace:
+    time_ns, channel, value = np.empty(found.count, np.int64), np.empty(found.count, np.int32), np.empty(found.count)
+    numbers, first = _Numbers(channels), 0
+    for batch in found.batches():
+        rows = slice(first, first + len(batch))
+        channel[rows], time_ns[rows] = numbers.of(batch), batch["monotonic_ns"].to_numpy()
+        value[rows] = batch["value"].to_numpy(zero_copy_only=False)
+        first = rows.stop
+    if first != found.count:
+        raise ValueError(_UNDESCRIBED)
+    return Trace(channels, time_ns, channel, value)
 
 
 class _Numbers:
@@ -86,13 +170,21 @@ class _Numbers:
             self._number[tuple(place)] = number
 
     def of(self, batch: pa.RecordBatch) -> NDArray[np.int32]:
-        """Of each row, shape (n,); -1 where no channel has its names."""
+        """Of each row, shape (n,).
+
+        Raises:
+            ValueError: a row has no time, or names of no channel.
+        """
+        if any(batch[name].null_count for name in ("monotonic_ns", *_NAMES)):
+            raise ValueError(_UNDESCRIBED)
         places = []
         for known, name in zip(self._known, _NAMES, strict=True):
             texts = batch[name].dictionary.to_pylist()
             at = np.array([known.index(text) if text in known else len(known) for text in texts] or [len(known)])
             places.append(at[batch[name].indices.to_numpy()])
         numbers: NDArray[np.int32] = self._number[tuple(places)]
+        if (numbers < 0).any():
+            raise ValueError(_UNDESCRIBED)
         return numbers
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
-from framewatt.meters.trace import Trace
-from framewatt.meters.trace_file import read_trace
+from framewatt.meters.trace import Readings
+from framewatt.meters.trace_file import open_trace
 from framewatt.profiling.clock import Clock
 from framewatt.profiling.families import UNTOLD
 from framewatt.profiling.intervals import intervals_of
@@ -66,7 +66,7 @@ class CellJoules:
 
 def joules_of(folder: Path) -> list[CellJoules]:
     """Joules of a timeline, see `joules_in`."""
-    return joules_in(Recorded.of(folder), read_trace(folder / POWER))
+    return joules_in(Recorded.of(folder), open_trace(folder / POWER))
 
 
 def opened(folder: Path) -> tuple[Recorded, list[CellJoules]]:
@@ -79,10 +79,10 @@ def opened(folder: Path) -> tuple[Recorded, list[CellJoules]]:
     if record["status"] != "ok":
         raise FramewattError(f"operators: found no timeline ({record['reason']}); allowed: one, of the same cell")
     recorded = Recorded.of(folder)
-    return recorded, joules_in(recorded, read_trace(folder / POWER))
+    return recorded, joules_in(recorded, open_trace(folder / POWER))
 
 
-def joules_in(recorded: Recorded, trace: Trace) -> list[CellJoules]:
+def joules_in(recorded: Recorded, trace: Readings) -> list[CellJoules]:
     """Joules of a timeline, in every domain whose energy is valid.
 
     Args:
@@ -126,7 +126,7 @@ def _within(recorded: Recorded, inner: Innermost) -> Timeline:
     return Timeline(names, inner.kind, start, end).within(0.0, recorded.time.length_s)
 
 
-def _joined(recorded: Recorded, trace: Trace, domain: str, energy: Mapping[str, Any]) -> CellJoules:
+def _joined(recorded: Recorded, trace: Readings, domain: str, energy: Mapping[str, Any]) -> CellJoules:
     inner, clock = recorded.inner_of(domain), recorded.clock
     wanted = (domain, energy["instrument"], energy["source"])
     index = next(i for i, one in enumerate(trace.channels) if (one.domain, one.instrument, one.quantity) == wanted)

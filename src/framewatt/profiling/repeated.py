@@ -15,7 +15,7 @@ import pandas as pd
 from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import read_csv
 from framewatt.energy.accounts import energies_of
-from framewatt.meters.trace_file import read_trace
+from framewatt.meters.trace_file import open_trace
 from framewatt.profiling.alone import whole
 from framewatt.profiling.beside import Beside
 from framewatt.profiling.called import called_in
@@ -120,7 +120,7 @@ def check_trace(record: Mapping[str, Any], path: Path) -> None:
     loops = [loop for case in record["cases"] for loop in case["loops"]]
     if not loops:
         return
-    trace = read_trace(path)
+    trace = open_trace(path)
     spans = [(loop["start_monotonic_ns"], loop["end_monotonic_ns"]) for loop in loops]
     for index, channel in enumerate(trace.channels):
         name = (channel.domain, channel.instrument, channel.quantity)

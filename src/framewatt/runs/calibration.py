@@ -10,9 +10,9 @@ from framewatt.energy.accounts import energies_of, energy_accounts, energy_of
 from framewatt.energy.idle_power import spreads_of, usual_spread_w
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
 from framewatt.host.machine import describe_machine, session_of
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 from framewatt.sampling.client import Sampler
-from framewatt.witness.window import witnessed
+from framewatt.witness.window import witness_of, witnessed
 
 
 def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: float, trace_path: Path) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
         "idle_s": idle_s,
         "duration_s": (end_ns - start_ns) * 1e-9,
         "domains": domains,
-        "witness": witnessed(trace.channels, [trace.of(i) for i in range(len(trace.channels))], [(start_ns, end_ns)]),
+        "witness": witnessed(witness_of(trace), [(start_ns, end_ns)]),
         "sampler": summary,
         "machine": describe_machine(),
     }
@@ -129,7 +129,7 @@ def idle_here(idle: Mapping[str, Any], node: str | None) -> dict[str, Any]:
     return dict(idle)
 
 
-def _idle_of(trace: Trace, indices: Sequence[int], start_ns: int, end_ns: int) -> dict[str, Any]:
+def _idle_of(trace: Readings, indices: Sequence[int], start_ns: int, end_ns: int) -> dict[str, Any]:
     """A domain's idle power, by the first of its accounts that is valid."""
     series = {index: trace.of(index) for index in indices}
     found = {i: energy_of(trace.channels[i], *series[i], start_ns, end_ns) for i in indices}

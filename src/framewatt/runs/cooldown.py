@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.energy.accounts import energy_channels, energy_of
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 from framewatt.sampling.client import Sampler
 
 _LOOK_S = 1.0
@@ -35,7 +35,7 @@ def wait_for_idle(sampler: Sampler, idle: Mapping[str, Any], band: float, timeou
             return False
 
 
-def excess_over_idle(trace: Trace, idle: Mapping[str, Any]) -> float | None:
+def excess_over_idle(trace: Readings, idle: Mapping[str, Any]) -> float | None:
     """Excess of the last second's power over idle power, as a share, in the domain with the largest.
 
     None where unknown: there is no full second of readings yet, or no domain with idle power.

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.meters.contract import COUNTER, WITNESS, Channel
+from framewatt.meters.trace import Readings
 from framewatt.witness.instrument import MACHINE, ONLINE, OTHER_PROCESSES, RUN, USABLE
 from framewatt.witness.judgement import Seen, judge_window
 from framewatt.witness.machine_wide import worked_s
@@ -32,22 +33,28 @@ _TREMBLE_TICKS = 5
 """A counter may go back by this many ticks without a reset: idle time is summed up while it changes."""
 
 
-def witnessed(
-    channels: Sequence[Channel], series: Sequence[tuple[Any, Any]], spans: Spans, at_rest: float | None = None
-) -> dict[str, Any] | None:
+Witness = Mapping[tuple[str, str], tuple[Channel, Any, Any]]
+"""A witness's channels by domain and quantity, each with its times, shape (n,), ascending, and values, shape (n,), NaN
+where a read failed."""
+
+
+def witness_of(trace: Readings) -> Witness:
+    """What the witness of a run read; empty where the run had none."""
+    return {
+        (channel.domain, channel.quantity): (channel, *trace.of(index))
+        for index, channel in enumerate(trace.channels)
+        if channel.instrument == WITNESS
+    }
+
+
+def witnessed(found: Witness, spans: Spans, at_rest: float | None = None) -> dict[str, Any] | None:
     """The witness's entry in a window's record; None where the run had no witness.
 
     Args:
-        channels: the sampled channels, including the witness's.
-        series: times, shape (n,), ascending, and values, shape (n,), NaN where a read failed, of each channel.
+        found: what it read.
         spans: the parts of the window, start and end in nanoseconds.
         at_rest: processors that others took while idle power was measured, see others_at_rest.
     """
-    found = {
-        (one.domain, one.quantity): (one, *series[index])
-        for index, one in enumerate(channels)
-        if one.instrument == WITNESS
-    }
     if not found:
         return None
     told: dict[tuple[str, str], float | None] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 from framewatt.host.machine import session_of
 from framewatt.meters.contract import Channel
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 from framewatt.package.verification.compare import differences
 
 _ALWAYS_ALL = ("rapl", "pyrapl", "perf", "external", "estimate", "nvidia-smi")
@@ -27,7 +27,7 @@ class Alike:
     def __init__(self) -> None:
         self._groups: dict[Any, list[tuple[str, dict[_Name, dict[str, Any]]]]] = defaultdict(list)
 
-    def add(self, trace: Trace, record: Mapping[str, Any], where: str) -> None:
+    def add(self, trace: Readings, record: Mapping[str, Any], where: str) -> None:
         """Take in the channels of a run.
 
         Args:

@@ -11,7 +11,7 @@ from framewatt.imports import codecarbon, nvidia_smi, perf, watts
 from framewatt.imports.contract import Options
 from framewatt.imports.nvidia_smi_layout import QUANTITIES
 from framewatt.meters.contract import COUNTER, Channel
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 from framewatt.package.verification.compare import differences
 
 WITHOUT_READINGS = "epochs"
@@ -49,7 +49,7 @@ class _Seen:
         return float(self.time_ns.max(initial=0) - self.time_ns.min(initial=0)) * 1e-9 if len(self.time_ns) else 0.0
 
 
-def problems_of_imported(trace: Trace, logs: Sequence[Log]) -> Iterator[str]:
+def problems_of_imported(trace: Readings, logs: Sequence[Log]) -> Iterator[str]:
     """Channels that none of a run's logs can have given, logs that gave none, and totals that are no totals.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 from framewatt.base.errors import FramewattError
 from framewatt.meters import chosen_of
 from framewatt.meters.contract import WITNESS
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.planning.placement import NOWHERE
@@ -72,7 +72,7 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
         yield from some(differences({"meters": one["meters"]}, meters, why=f"{name} has"), run.where)
 
 
-def problems_of_channels(trace: Trace, meters: Sequence[str]) -> Iterator[str]:
+def problems_of_channels(trace: Readings, meters: Sequence[str]) -> Iterator[str]:
     """Channels of a measured run that its meters do not have, or whose readings are not such a meter's.
 
     Args:
@@ -96,7 +96,7 @@ def problems_of_channels(trace: Trace, meters: Sequence[str]) -> Iterator[str]:
             yield from _off_digits(trace, index, kind.digit_j)
 
 
-def _off_digits(trace: Trace, index: int, digit_j: float) -> Iterator[str]:
+def _off_digits(trace: Readings, index: int, digit_j: float) -> Iterator[str]:
     """Readings of joules that a meter with such a last digit does not give, as an estimate's are."""
     value = np.asarray(trace.of(index)[1], dtype=np.float64)
     digits = value[np.isfinite(value)] / digit_j

@@ -1,13 +1,14 @@
 """Imported runs, read again from the logs in the package."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from framewatt.imports.file_study import FileStudy
 from framewatt.imports.importing import import_runs
 from framewatt.meters.trace import Trace
-from framewatt.meters.trace_file import read_trace
+from framewatt.meters.trace_file import open_trace
 from framewatt.package.verification import earlier
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, RunFolder
@@ -35,9 +36,14 @@ def problems(package: Opened, study: FileStudy) -> Iterator[str]:
 
 def _of_trace(run: RunFolder, found: Trace) -> Iterator[str]:
     """Says so where a run's trace is not that of its logs."""
-    told = read_trace(run.path / "power.parquet")
-    same = told.channels == found.channels and all(
-        np.array_equal(getattr(told, name), getattr(found, name)) for name in ("monotonic_ns", "channel")
-    )
-    if not (same and np.allclose(told.value, found.value, rtol=1e-9, atol=0, equal_nan=True)):
+    told = open_trace(run.path / "power.parquet")
+    if told.channels != found.channels or not all(
+        _alike(told.of(index), found.of(index)) for index in range(len(found.channels))
+    ):
         yield f"{run.where}: power.parquet: not the readings of its logs"
+
+
+def _alike(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    """Whether two channels have the same readings at the same times."""
+    (told_ns, told), (found_ns, found) = one, other
+    return np.array_equal(told_ns, found_ns) and np.allclose(told, found, rtol=1e-9, atol=0, equal_nan=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from framewatt.meters import make_meter
 from framewatt.meters.contract import Polled
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 from framewatt.package.verification.compare import differences
 from framewatt.package.verification.opened import Opened
 
@@ -23,7 +23,7 @@ _SLOWER, _SLOWER_S = 10, 1.0
 _ROUNDED = 1e-6
 
 
-def problems_of_pace(trace: Trace, record: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[str]:
+def problems_of_pace(trace: Readings, record: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[str]:
     """Where a measured run's readings are not as often as the study asks for.
 
     Args:
@@ -62,7 +62,7 @@ def problems_of_idle(package: Opened, told: Mapping[str, Any]) -> Iterator[str]:
         yield f"sampler: it says {due} reads were due in {duration_s:.6g} s, the study file gives {planned:.0f}"
 
 
-def _first(trace: Trace, instrument: str) -> int | None:
+def _first(trace: Readings, instrument: str) -> int | None:
     """A meter's first channel: all have the same readings."""
     return next((i for i, channel in enumerate(trace.channels) if channel.instrument == instrument), None)
 
@@ -71,7 +71,7 @@ def _polled(name: str, options: Mapping[str, Any]) -> bool:
     return isinstance(make_meter(name, options), Polled)
 
 
-def _as_planned(trace: Trace, name: str, options: Mapping[str, Any]) -> Iterator[str]:
+def _as_planned(trace: Readings, name: str, options: Mapping[str, Any]) -> Iterator[str]:
     """Channels that say they were read at another pace than the study gives."""
     found = {"period_s": make_meter(name, options).period_s}
     for channel in trace.channels:
@@ -80,7 +80,7 @@ def _as_planned(trace: Trace, name: str, options: Mapping[str, Any]) -> Iterator
             yield from differences(told, found, f"{name} {channel.domain}", by="its trace says", why="the study gives")
 
 
-def _often_enough(trace: Trace, index: int, *, polled: bool) -> Iterator[str]:
+def _often_enough(trace: Readings, index: int, *, polled: bool) -> Iterator[str]:
     """Readings that come more often than planned, or from a program less often than it can be late."""
     channel = trace.channels[index]
     time_ns, value = trace.of(index)
@@ -95,7 +95,7 @@ def _often_enough(trace: Trace, index: int, *, polled: bool) -> Iterator[str]:
         yield f"{said}: less often than that"
 
 
-def _counted(trace: Trace, polled: Sequence[int], sampler: Mapping[str, Any]) -> Iterator[str]:
+def _counted(trace: Readings, polled: Sequence[int], sampler: Mapping[str, Any]) -> Iterator[str]:
     """Readings that are not those that the sampling process counted (sampling.OnTime): on time, or missed."""
     reads, due = 0, 0.0
     for index in polled:

@@ -6,8 +6,8 @@ from typing import Any
 from framewatt.base.errors import FramewattError
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.imports.file_study import FileStudy
-from framewatt.meters.trace import Trace
-from framewatt.meters.trace_file import read_trace
+from framewatt.meters.trace import Readings
+from framewatt.meters.trace_file import open_trace
 from framewatt.package.verification import earlier
 from framewatt.package.verification.alike import Alike
 from framewatt.package.verification.compare import differences, some
@@ -28,7 +28,7 @@ def problems(package: Opened) -> Iterator[str]:
     logs = _logs_of(package)
     for run, record in package.records:
         try:
-            trace = read_trace(run.path / "power.parquet")
+            trace = open_trace(run.path / "power.parquet")
             events = read_events(run.path / "events.parquet")
             yield from some(_of_run(package, record, trace, events), run.where)
             if isinstance(package.study, FileStudy):
@@ -48,7 +48,7 @@ def problems(package: Opened) -> Iterator[str]:
     yield from some(alike.problems())
 
 
-def _of_run(package: Opened, record: Mapping[str, Any], trace: Trace, events: list[Event]) -> Iterator[str]:
+def _of_run(package: Opened, record: Mapping[str, Any], trace: Readings, events: list[Event]) -> Iterator[str]:
     spans = spans_of([event.to_dict() for event in events])
     idle = package.idle_of(record)
     clock = Clock(record["clock"]["monotonic_ns"], record["clock"]["utc"]) if record["clock"]["utc"] else None

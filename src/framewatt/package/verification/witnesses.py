@@ -5,7 +5,7 @@ from typing import Any
 
 from framewatt.meters.contract import WITNESS
 from framewatt.meters.nvml import Nvml
-from framewatt.meters.trace import Trace
+from framewatt.meters.trace import Readings
 from framewatt.package.verification import chain
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened
@@ -29,7 +29,7 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
         yield from some(_of_run(record, study.settings, entries), run.where)
 
 
-def problems_of_witness(trace: Trace) -> Iterator[str]:
+def problems_of_witness(trace: Readings) -> Iterator[str]:
     """Where a trace has some channels of a witness, and not all, or other ones."""
     told = [channel.to_dict() for channel in trace.channels if channel.instrument == WITNESS]
     if told:
@@ -38,7 +38,7 @@ def problems_of_witness(trace: Trace) -> Iterator[str]:
         yield from differences(one, other, WITNESS, by="its trace has", why="a witness has")
 
 
-def _gpus(trace: Trace) -> list[str]:
+def _gpus(trace: Readings) -> list[str]:
     """The GPUs whose processes a witness counts: those that NVML was asked about.
 
     Where another meter told of GPUs, the sampling process may have had no NVML to count with.
