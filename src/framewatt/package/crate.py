@@ -3,6 +3,7 @@
 RO-Crate 1.1 with the profiles Workflow RO-Crate 1.0 and Workflow Run Crate 0.5 (https://w3id.org/ro/wfrun/workflow).
 """
 
+import itertools
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,7 +113,9 @@ def crate_metadata(names: Iterable[str], records: Collection[Mapping[str, Any]],
         agent=authors[0],
     )
     crate.root_dataset["mentions"] = [whole, *actions]
-    return json.dumps(crate.metadata.generate(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    # At once, with an indent, the encoder holds every word of the text: several times as much as the text.
+    words = json.JSONEncoder(indent=1, sort_keys=True, ensure_ascii=False).iterencode(crate.metadata.generate())
+    return "".join(iter(lambda: "".join(itertools.islice(words, 1 << 14)), "")) + "\n"
 
 
 def _workflow(crate: ROCrate, files: Mapping[str, Any], about: Description) -> Any:

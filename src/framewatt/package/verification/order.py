@@ -2,7 +2,8 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from framewatt.host.machine import session_of
 from framewatt.package.verification.chain import last_entries
@@ -14,8 +15,42 @@ from framewatt.study.study import Study
 _DAY_S = 86400.0
 """A step of the wall clock that nobody takes and undoes; programs that disagree on the time undo smaller ones."""
 
-_Timed = tuple[str, Mapping[str, Any]]
-"""A run's name and its record, which has a window of its process."""
+
+@dataclass(frozen=True)
+class _Timed:
+    """When a run was measured; of its record only this is kept, since all runs of a machine are looked at together.
+
+    Attributes:
+        where: which run.
+        began_ns: of its process, CLOCK_MONOTONIC.
+        ended_ns: the same.
+        began_utc: by the wall clock; None where that is not known.
+        ended_utc: the same.
+        offset_s: of the wall clock from the monotonic one; None where it is not known.
+        moved_s: by how much the wall clock was set during the run.
+    """
+
+    where: str
+    began_ns: int
+    ended_ns: int
+    began_utc: str | None
+    ended_utc: str | None
+    offset_s: float | None
+    moved_s: float
+
+    @classmethod
+    def of(cls, where: str, record: Mapping[str, Any]) -> Self:
+        """Of a record that has a window of its process."""
+        window, clock = record["windows"]["process"], record["clock"]
+        return cls(
+            where,
+            int(window["start_monotonic_ns"]),
+            int(window["end_monotonic_ns"]),
+            window["start_utc"],
+            window["end_utc"],
+            offset_s(record) if clock["utc"] is not None else None,
+            clock.get("moved_s") or 0.0,
+        )
 
 
 def problems(package: Opened, study: Study) -> Iterator[str]:  # study: as the other checks
@@ -28,11 +63,11 @@ def problems(package: Opened, study: Study) -> Iterator[str]:  # study: as the o
         if "process" in record["windows"]:
             # Only nodes that a test makes of one machine, each with a lock of its own, measure at once in one boot.
             node = None if _had_the_machine(record) else record.get("node")
-            sessions.setdefault((node, session_of(record["machine"])), []).append((run.where, record))
+            sessions.setdefault((node, session_of(record["machine"])), []).append(_Timed.of(run.where, record))
         if (run.cell, run.repetition) in sequence and _had_the_machine(record):
             numbers[run.where] = sequence[run.cell, run.repetition]
     for runs in sessions.values():
-        runs.sort(key=lambda run: _began_ns(run[1]))
+        runs.sort(key=lambda run: run.began_ns)
         yield from _beside(runs)
         yield from _before_the_boot(runs)
         yield from _otherwise_chained(runs, numbers)
@@ -44,18 +79,13 @@ def _had_the_machine(record: Mapping[str, Any]) -> bool:
     return bool((record.get("lock") or {}).get("machine_wide"))
 
 
-def _began_ns(record: Mapping[str, Any]) -> int:
-    return int(record["windows"]["process"]["start_monotonic_ns"])
-
-
 def _beside(runs: list[_Timed]) -> Iterator[str]:
     """Runs at the same time by both clocks, one of which alone may have been set."""
-    spans = []
-    for where, record in runs:
-        window = record["windows"]["process"]
-        if window["start_utc"] and window["end_utc"]:
-            times = window["start_monotonic_ns"], window["end_monotonic_ns"], window["start_utc"], window["end_utc"]
-            spans.append((*times, where))
+    spans = [
+        (run.began_ns, run.ended_ns, run.began_utc, run.ended_utc, run.where)
+        for run in runs
+        if run.began_utc and run.ended_utc
+    ]
     for one, other in itertools.pairwise(sorted(spans)):
         if other[0] < one[1] and one[2] < other[3] and other[2] < one[3]:
             yield f"{other[4]}: measured beside {one[4]}, or its copy: both ran at {other[2]}"
@@ -63,9 +93,9 @@ def _beside(runs: list[_Timed]) -> Iterator[str]:
 
 def _before_the_boot(runs: list[_Timed]) -> Iterator[str]:
     """Runs from before their monotonic clock was 0, which is when their machine was booted."""
-    for where, record in runs:
-        if _began_ns(record) < 0:
-            yield f"{where}: measured {-_began_ns(record) * 1e-9:.6g} s before its machine was booted"
+    for run in runs:
+        if run.began_ns < 0:
+            yield f"{run.where}: measured {-run.began_ns * 1e-9:.6g} s before its machine was booted"
 
 
 def _otherwise_chained(runs: list[_Timed], numbers: Mapping[str, int]) -> Iterator[str]:
@@ -75,7 +105,7 @@ def _otherwise_chained(runs: list[_Timed], numbers: Mapping[str, int]) -> Iterat
         runs: of one boot, in the order of their monotonic clock.
         numbers: of the entries of those that had the machine to themselves until their entry was written.
     """
-    chained = [(where, numbers[where]) for where, _ in runs if where in numbers]
+    chained = [(run.where, numbers[run.where]) for run in runs if run.where in numbers]
     for (one, number), (other, later) in itertools.pairwise(chained):
         if later < number:
             yield f"{other}: measured after {one}, and its entry of the chain ({later}) is from before ({number})"
@@ -90,9 +120,7 @@ def _set_away(runs: list[_Timed]) -> Iterator[str]:
     Args:
         runs: of one boot, in the order of their monotonic clock.
     """
-    known = [
-        (where, offset_s(record), record["clock"].get("moved_s") or 0.0) for where, record in runs if _dated(record)
-    ]
+    known = [(run.where, run.offset_s, run.moved_s) for run in runs if run.offset_s is not None]
     last = {round(offset): place for place, (_, offset, _) in enumerate(known)}
     for place, ((_, before, moved_s), (where, offset, _)) in enumerate(itertools.pairwise(known), 1):
         usual = before + moved_s
@@ -103,7 +131,3 @@ def _set_away(runs: list[_Timed]) -> Iterator[str]:
                 f"{where}: dated {days:+.1f} days off the runs before it and {known[again][0]} after it, "
                 "and its clock does not say that it was set"
             )
-
-
-def _dated(record: Mapping[str, Any]) -> bool:
-    return record["clock"]["utc"] is not None
