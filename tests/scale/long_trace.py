@@ -37,7 +37,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         words = [sys.executable, "-m", "scale.long_trace", f"--readings={args.readings}", f"--folder={folder}"]
         for step in _STEPS:
-            cost = cost_of([*words, f"--do={step}"], Path(folder), PYTHONPATH=os.pathsep.join(sys.path))
+            cost = cost_of(
+                [*words, f"--do={step}"], Path(folder), PYTHONPATH=os.pathsep.join(map(os.path.abspath, sys.path))
+            )
             print(f"{step}: {cost.cpu_s:.1f} s of processor time, {cost.memory_mb:.0f} MB", flush=True)
         told = {path.name: path.read_text() for path in Path(folder).glob("*.sha256")}
     if len(set(told.values())) != 1:
