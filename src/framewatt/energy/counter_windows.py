@@ -250,18 +250,20 @@ class _Readings:
         behind = int(np.searchsorted(self.moved_at, read)) + 1
         near = np.arange(max(behind - 3, 0), min(behind, len(self.moved_at)))
         number = int(np.searchsorted(self._knots(near).time_s, float(self.samples.seconds(instant_ns)), side="right"))
-        return int(np.clip(near[0] + number - 1, 0, len(self.moved_at) - 2))
+        return max(min(int(near[0]) + number - 1, len(self.moved_at) - 2), 0)
 
     def _edge(self, edge_ns: int) -> _Edge:
         most = len(self.moved_at) - 2
         if most < 0:
             return _Edge(0.0, 0.0, 0.0, 0.0)  # an estimate of 0
-        i = self._before(edge_ns)
-        knots = self._knots(np.arange(i, i + 2))
+        before = self._before(edge_ns)
+        first = max(before - 1, 0)
+        i = before - first
+        knots = self._knots(np.arange(first, min(before + 1, most) + 2))
         edge_s = float(self.samples.seconds(edge_ns))
-        width_s = float(knots.time_s[1] - knots.time_s[0])
-        share = (edge_s - float(knots.time_s[0])) / width_s
-        around = self._powers_w(np.arange(max(i - 1, 0), min(i + 1, most) + 1))
+        width_s = float(knots.time_s[i + 1] - knots.time_s[i])
+        share = (edge_s - float(knots.time_s[i])) / width_s
+        around = np.diff(knots.value) / np.diff(knots.time_s)
         most_w = float(around.max())
         for end in (0, -1):
             if edge_ns == self.samples.time_ns[end]:
@@ -269,9 +271,9 @@ class _Readings:
                 spread_s = min(self.channel.update_period_s, width_s)
                 return _Edge(float(self.gained[end]), 0.0, most_w * spread_s * UNIFORM, float(around.mean()))
         within_j = _WITHIN_SHARE * float(np.ptp(around)) * width_s * abs(share * (1 - share))
-        when_s = float(np.hypot((1 - share) * knots.spread_s[0], share * knots.spread_s[1])) * UNIFORM
+        when_s = float(np.hypot((1 - share) * knots.spread_s[i], share * knots.spread_s[i + 1])) * UNIFORM
         return _Edge(
-            float(knots.value[0] + share * (knots.value[1] - knots.value[0])),
+            float(knots.value[i] + share * (knots.value[i + 1] - knots.value[i])),
             within_j if around[-1] >= around[0] else -within_j,
             most_w * when_s,
             float(around.mean()),
