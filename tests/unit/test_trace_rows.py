@@ -103,6 +103,17 @@ def test_a_long_trace_that_is_cut_off_meanwhile_is_told_so(tmp_path: Path) -> No
         found.of(0)
 
 
+@pytest.mark.usefixtures("long_traces")
+def test_a_long_trace_that_has_other_readings_meanwhile_is_told_so(tmp_path: Path, monkeypatch) -> None:
+    write_trace(tmp_path / "power.parquet", one_behind_the_other())
+    found = open_trace(tmp_path / "power.parquet")
+    monkeypatch.setattr(trace_file._Numbers, "of", lambda self, batch: np.zeros(len(batch), np.int32))
+    with pytest.raises(FramewattError, match="0 readings of a channel that had 1000 when it was opened"):
+        found.of(1)
+    with pytest.raises(FramewattError, match=r"power\.parquet: found no power trace: "):
+        found.of(0)
+
+
 def test_windows_are_the_same_to_the_last_digit_however_channels_lie() -> None:
     trace = one_behind_the_other()
     assert windows_of(WINDOWS, trace, IDLE) == windows_of(WINDOWS, mixed(trace), IDLE)

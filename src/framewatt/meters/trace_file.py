@@ -124,6 +124,8 @@ class StoredTrace(Readings):
                 time_ns[rows] = batch["monotonic_ns"].to_numpy()[its]
                 value[rows] = batch["value"].to_numpy(zero_copy_only=False)[its]
                 first = rows.stop
+        if first != len(value):
+            raise ValueError(f"{first} readings of a channel that had {len(value)} when it was opened")
         return time_ns, value
 
 
