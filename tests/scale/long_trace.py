@@ -22,6 +22,7 @@ from scale.stages import cost_of
 
 _COUNTERS, _WINDOWS, _WRAP_J = 4, 50, 262143.32885
 _PERIOD_NS = 1_000_000
+_LEAST = 40_000
 
 
 def main() -> None:
@@ -31,6 +32,8 @@ def main() -> None:
     parser.add_argument("--do", choices=_STEPS, help="one step, in this process")
     parser.add_argument("--folder", type=Path, help="where the trace lies, or is to lie")
     args = parser.parse_args()
+    if args.readings < _LEAST:
+        parser.error(f"--readings: found {args.readings}; allowed: at least {_LEAST}, so that every window has some")
     if args.do:
         _STEPS[args.do](args.folder / "power.parquet", args.readings // _COUNTERS)
         return

@@ -17,6 +17,13 @@ def test_a_trace_is_counted_both_ways_and_both_are_told(monkeypatch, capsys) -> 
     assert same.startswith("the same 50 windows both ways: ")
 
 
+def test_too_few_readings_for_fifty_windows_are_refused(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["long_trace", "--readings", "3"])
+    with pytest.raises(SystemExit, match="2"):
+        long_trace.main()
+    assert "found 3; allowed: at least 40000" in capsys.readouterr().err
+
+
 def test_other_windows_by_another_way_are_an_error(monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys, "argv", ["long_trace", "--readings", "40000"])
     monkeypatch.setattr(long_trace, "cost_of", _of_its_own)
