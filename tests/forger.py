@@ -14,7 +14,7 @@ from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.imports.file_study import FILES
 from framewatt.meters.trace import Trace
-from framewatt.meters.trace_file import read_trace, write_trace
+from framewatt.meters.trace_file import open_trace, write_trace
 from framewatt.package.bag import INFO, MANIFEST, TAG_MANIFEST
 from framewatt.package.citation import citation_cff, zenodo_json
 from framewatt.package.crate import METADATA, crate_metadata, span_utc
@@ -76,7 +76,7 @@ class Forger:
 
     def trace(self, folder: Path, change: Callable[[Trace], Trace]) -> None:
         """Change the readings of a run."""
-        write_trace(folder / "power.parquet", change(read_trace(folder / "power.parquet")))
+        write_trace(folder / "power.parquet", change(open_trace(folder / "power.parquet")))
 
     def events(self, folder: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
         """Change the events of a run."""
@@ -119,7 +119,7 @@ class Forger:
         idle = {"domains": settings["files"]["baseline"]} if imported else read_json(self.idle)
         for path in self.results.glob("measure/*/*/run.json"):
             record, folder = read_run(path), path.parent
-            trace, clock = read_trace(folder / "power.parquet"), self._clock(record)
+            trace, clock = open_trace(folder / "power.parquet"), self._clock(record)
             events = [event.to_dict() for event in read_events(folder / "events.parquet")]
             windows = windows_of(spans_of(events), trace, idle)
             for window in windows.values():

@@ -15,7 +15,7 @@ from package_factory import CELL, make_package
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
 from framewatt.meters.trace import Trace
-from framewatt.meters.trace_file import read_trace, write_trace
+from framewatt.meters.trace_file import open_trace, write_trace
 from framewatt.package.bag import INFO, MANIFEST, TAG_MANIFEST
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
@@ -138,7 +138,7 @@ def test_a_missing_run_is_named(folder: Path) -> None:
 
 def test_a_changed_trace_with_a_mended_manifest_is_found_by_its_joules(folder: Path) -> None:
     path = run_folder(folder) / "power.parquet"
-    trace = read_trace(path)
+    trace = open_trace(path)
     write_trace(path, Trace(trace.channels, trace.monotonic_ns, trace.channel, np.asarray(trace.value) * 0.9))
     mend_manifests(folder)
     problems = "\n".join(problems_of(folder))

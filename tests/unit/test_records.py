@@ -13,7 +13,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of, sha256_of_files, write_atomically, write_json
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.trace import Trace
-from framewatt.meters.trace_file import read_trace, write_trace
+from framewatt.meters.trace_file import open_trace, write_trace
 from framewatt.runs.records import Clock, read_run, write_events, write_run
 
 
@@ -109,7 +109,7 @@ def test_a_trace_comes_back_with_its_channels(tmp_path: Path) -> None:
     channels = tuple(Channel("rapl", f"cpu:package-{i}", "energy_j", COUNTER, 0.001, wrap=9.0) for i in (0, 1))
     trace = Trace(channels, np.array([1, 1, 2, 2]), np.array([0, 1, 0, 1]), np.array([5.0, 6.0, 5.0, np.nan]))
     write_trace(tmp_path / "power.parquet", trace)
-    back = read_trace(tmp_path / "power.parquet")
+    back = open_trace(tmp_path / "power.parquet")
     assert back.channels == channels
     assert list(back.monotonic_ns) == [1, 1, 2, 2]
     assert list(back.channel) == [0, 1, 0, 1]
@@ -119,7 +119,7 @@ def test_a_trace_comes_back_with_its_channels(tmp_path: Path) -> None:
 def test_a_file_that_is_no_trace_is_named(tmp_path: Path) -> None:
     (tmp_path / "power.parquet").write_text("joules")
     with pytest.raises(FramewattError, match=r"power.parquet: found no power trace"):
-        read_trace(tmp_path / "power.parquet")
+        open_trace(tmp_path / "power.parquet")
 
 
 def test_a_trace_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_trace_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
     same = pa.table({"monotonic_ns": pa.array(np.zeros(rows, np.int64)), "value": pa.array(np.zeros(rows))})
     pq.write_table(same, tmp_path / "power.parquet", compression="zstd")
     with pytest.raises(FramewattError, match=rf"power.parquet: found {rows} rows in \d+ bytes; allowed: no more than"):
-        read_trace(tmp_path / "power.parquet")
+        open_trace(tmp_path / "power.parquet")
 
 
 def rewrite(path: Path, **changed: object) -> None:
@@ -163,7 +163,7 @@ CHANNEL = Channel("rapl", "cpu:package-0", "energy_j", COUNTER, 0.001)
 def test_a_trace_of_another_form_is_one_line(tmp_path: Path, changed: dict, reason: str) -> None:
     rewrite(tmp_path / "power.parquet", **changed)
     with pytest.raises(FramewattError, match=reason):
-        read_trace(tmp_path / "power.parquet")
+        open_trace(tmp_path / "power.parquet")
 
 
 def test_texts_that_would_fill_the_memory_are_refused_before_they_are_read(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_texts_that_would_fill_the_memory_are_refused_before_they_are_read(tmp_p
     )
     assert (tmp_path / "power.parquet").stat().st_size < 100_000
     with pytest.raises(FramewattError, match=r"found 60 rows in .* bytes; allowed: no more than 200 times its size"):
-        read_trace(tmp_path / "power.parquet")
+        open_trace(tmp_path / "power.parquet")
 
 
 def test_events_carry_both_clocks(tmp_path: Path) -> None:

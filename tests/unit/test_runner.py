@@ -18,7 +18,7 @@ from framewatt.base.files import sha256_of
 from framewatt.base.privacy import Secrets
 from framewatt.host.lock import Held
 from framewatt.meters.contract import COUNTER, Channel
-from framewatt.meters.trace_file import read_trace
+from framewatt.meters.trace_file import open_trace
 from framewatt.runs.records import read_run
 from framewatt.runs.runner import RunFiles, measure
 from framewatt.sampling.client import Sampler
@@ -114,7 +114,7 @@ def test_a_meter_is_taken_for_what_it_was_characterised_as(
     found = Channel("estimate", "cpu:estimate", "energy_j", COUNTER, 0.05, resolution=0.5, fit_window_s=30.0)
     monkeypatch.setitem(IDLE, "characterisation", {"channels": [{"as_measured": found.to_dict()}]})
     record, _ = run()
-    channel, *others = read_trace(tmp_path / "measure/c/1/power.parquet").channels
+    channel, *others = open_trace(tmp_path / "measure/c/1/power.parquet").channels
     assert {one.instrument for one in others} == {"witness"}
     assert (channel.update_period_s, channel.resolution, channel.fit_window_s) == (0.05, 0.5, 30.0)
     assert channel.estimated

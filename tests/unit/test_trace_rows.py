@@ -15,7 +15,7 @@ from framewatt.energy.accounting import windows_of
 from framewatt.meters import trace_file
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.meters.trace import Trace
-from framewatt.meters.trace_file import StoredTrace, open_trace, read_trace, write_trace
+from framewatt.meters.trace_file import StoredTrace, open_trace, write_trace
 
 S = 10**9
 CHANNELS = (
@@ -53,7 +53,7 @@ def test_a_trace_comes_back_whatever_is_read_at_once(tmp_path: Path, monkeypatch
     trace = lie(one_behind_the_other())
     trace = Trace(trace.channels, *(part[:1500] for part in (trace.monotonic_ns, trace.channel, trace.value)))
     write_trace(tmp_path / "power.parquet", trace)
-    found = read_trace(tmp_path / "power.parquet")
+    found = open_trace(tmp_path / "power.parquet")
     assert found.channels == trace.channels
     for name in ("monotonic_ns", "channel", "value"):
         np.testing.assert_array_equal(getattr(found, name), getattr(trace, name))
@@ -124,9 +124,10 @@ def test_a_channel_is_its_own_readings_where_some_channel_has_none() -> None:
     assert [trace.of(number)[1].tolist() for number in range(3)] == [[5.0], [], [6.0, 7.0]]
 
 
+@pytest.mark.parametrize("few", [1000, 1 << 22])
 @pytest.mark.parametrize("column", ["monotonic_ns", "instrument", "quantity"])
-@pytest.mark.usefixtures("long_traces")
-def test_a_reading_without_a_time_or_a_name_is_refused(tmp_path: Path, column: str) -> None:
+def test_a_reading_without_a_time_or_a_name_is_refused(tmp_path: Path, monkeypatch, column: str, few: int) -> None:
+    monkeypatch.setattr(trace_file, "_FEW_ROWS", few)
     path = tmp_path / "power.parquet"
     write_trace(path, one_behind_the_other())
     table = pq.read_table(path)
@@ -139,14 +140,14 @@ def test_a_reading_without_a_time_or_a_name_is_refused(tmp_path: Path, column: s
         else pa.array(values, kind)
     )
     pq.write_table(table.set_column(table.column_names.index(column), column, changed), path)
-    for read in (read_trace, open_trace):
-        with pytest.raises(FramewattError, match="readings without a time, or of a channel that it does not describe"):
-            read(path)
+    with pytest.raises(FramewattError, match="readings without a time, or of a channel that it does not describe"):
+        open_trace(path)
 
 
-@pytest.mark.usefixtures("long_traces")
-def test_names_of_two_channels_do_not_make_a_third(tmp_path: Path) -> None:
+@pytest.mark.parametrize("few", [1000, 1 << 22])
+def test_names_of_two_channels_do_not_make_a_third(tmp_path: Path, monkeypatch, few: int) -> None:
     """rapl and gpu:0 are names of channels, but no channel has both."""
+    monkeypatch.setattr(trace_file, "_FEW_ROWS", few)
     path = tmp_path / "power.parquet"
     write_trace(path, one_behind_the_other())
     table = pq.read_table(path)
@@ -154,6 +155,5 @@ def test_names_of_two_channels_do_not_make_a_third(tmp_path: Path) -> None:
     names[0] = "gpu:0"
     changed = pa.array(names).dictionary_encode()
     pq.write_table(table.set_column(table.column_names.index("domain"), "domain", changed), path)
-    for read in (read_trace, open_trace):
-        with pytest.raises(FramewattError, match="of a channel that it does not describe"):
-            read(path)
+    with pytest.raises(FramewattError, match="of a channel that it does not describe"):
+        open_trace(path)

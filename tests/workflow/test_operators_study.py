@@ -12,7 +12,7 @@ import stand_ins
 from checkout import Checkout
 from package_tools import packed, passes_its_own_tools
 
-from framewatt.meters.trace_file import read_trace, write_trace
+from framewatt.meters.trace_file import open_trace, write_trace
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
 from framewatt.profiling.operators import frame_of
@@ -87,7 +87,7 @@ def test_a_window_that_is_longer_than_what_is_recorded_is_cut_and_the_other_pass
 def test_a_trace_that_does_not_cover_the_window_gives_no_joules(results: Path, tmp_path: Path) -> None:
     folder = tmp_path / CELLS[1]
     shutil.copytree(results / "timelines" / CELLS[1], folder)
-    trace = read_trace(folder / "power.parquet")
+    trace = open_trace(folder / "power.parquet")
     window = json.loads((folder / "timeline.json").read_text())["passes"]["profiled"]["window"]
     early = trace.monotonic_ns < (window["start_monotonic_ns"] + window["end_monotonic_ns"]) / 2
     columns = {name: getattr(trace, name)[early] for name in ("monotonic_ns", "channel", "value")}

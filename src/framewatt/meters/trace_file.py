@@ -50,16 +50,6 @@ def write_trace(path: Path, trace: Trace) -> None:
     write_atomically(path, write)
 
 
-def read_trace(path: Path) -> Trace:
-    """Read a power trace into memory.
-
-    Raises:
-        FramewattError: the file is no framewatt trace, or is too large when decompressed.
-    """
-    with _told(path):
-        return _held(*_opened(path))
-
-
 def open_trace(path: Path) -> Readings:
     """A power trace whose readings are in memory only if they are few; of a long one, as much as is asked for.
 
