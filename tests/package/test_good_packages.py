@@ -6,6 +6,7 @@ import pytest
 from forged_edits import last_words
 from package_factory import make_package
 
+from framewatt.meters import trace_file
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
 
@@ -17,6 +18,13 @@ def test_a_good_package_is_believed_and_told_how_far(good: Path) -> None:
     assert "accuracy of 6 runs follows from which test samples each answered right" in said
     assert "predictions are not kept" not in said
     assert "make sign" in said
+
+
+def test_a_good_package_of_long_traces_is_believed_a_channel_at_a_time(good: Path, monkeypatch) -> None:
+    monkeypatch.setattr(trace_file, "_FEW_ROWS", 0)
+    monkeypatch.setattr(trace_file, "_KEPT_B", 1)
+    monkeypatch.setattr(trace_file, "_held", None)
+    assert list(problems_of(good)) == []
 
 
 @pytest.mark.parametrize("how", [{"old_form": True}, {"estimated": True}])
