@@ -19,13 +19,8 @@ override INSTALL := --quiet --require-hashes --build-constraints envs/build/buil
 # The shell gives way to the script, so that what ends make ends the script, and not just the shell.
 override SCRIPTS := exec env PYTHONPATH=src $(BIN)/python -P scripts
 override CHECKED := src scripts tests docs/site
-# Whole studies of real frameworks: beside each other, and beside nothing that is heavier. The longest begin first.
-override STUDIES := $(foreach name,smoke your_model,tests/workflow/test_$(name).py) \
-	tests/faults/test_failing_runs.py tests/workflow/test_training_study.py tests/faults/test_stopped_runs.py
-# Tests in which real meters sample real programs: beside others they would find a busy machine.
-override TIMED := tests/meters tests/characterisation/test_told.py \
-	$(foreach name,runner sampler,tests/unit/test_$(name).py) \
-	$(foreach name,neighbour disturbed_runs one_at_a_time out_of_memory,tests/faults/test_$(name).py)
+# Tests whose outcome depends on the load of the machine, see tests/README.md: one after the other, and beside no others.
+override MEASURED := tests/measured
 # Files begin in their order, see tests/conftest.py, and not those first that have the most tests.
 override PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
@@ -42,9 +37,8 @@ demo: $(VENV)/ready ## run the demo study, end to end, on this machine
 	$(BIN)/snakemake --cores 1 --config study=demo
 
 test: $(VENV)/ready-development ## run the tests, with every real framework
-	$(BIN)/python -m pytest $(PARALLEL) $(addprefix --ignore=,$(TIMED) $(STUDIES))
-	$(BIN)/python -m pytest $(PARALLEL) $(STUDIES)
-	$(BIN)/python -m pytest $(TIMED)
+	$(BIN)/python -m pytest $(PARALLEL) --ignore=$(MEASURED)
+	$(BIN)/python -m pytest $(MEASURED)
 
 test-containers: $(VENV)/ready-development ## run a study in containers, on images built here (needs Apptainer)
 	$(BIN)/python -m pytest -m "containers and not every_image" tests/workflow

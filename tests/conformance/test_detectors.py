@@ -19,7 +19,7 @@ from framewatt.tasks.contract import NOTHING
 
 SHAPES = {"module": "synthetic_shapes", "most": 3, "masks": False, "seed": 0}
 CHANCE = 0.02
-"""More than the AP of a hundred random boxes an image, see tests/unit/test_detection.py."""
+"""More than the AP of a hundred random boxes an image, see tests/tasks/test_detection.py."""
 
 
 def ap_of(quality: dict[str, Any]) -> float:

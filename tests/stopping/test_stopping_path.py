@@ -1,17 +1,15 @@
 """What a study's records say after each block, which blocks are still to come, and what was changed by hand."""
 
 import math
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
-import statistics_settings
 from package_factory import hashes_of, results_tree
-from records_factory import energy, run_record, window
+from records_factory import window
+from stopping_factory import CELLS, RATIOS, RULE, path, records, settings
 from study_factory import loaded
 
 from framewatt.base.files import read_json, write_json
@@ -21,44 +19,9 @@ from framewatt.planning.plan import plan_of
 from framewatt.stopping.duration import minutes_after
 from framewatt.stopping.expected import expected
 from framewatt.stopping.history import changes_of, note_change, sentences
-from framewatt.stopping.path import Path as StoppingPath
 from framewatt.stopping.path import path_of
 from framewatt.stopping.record import COLUMNS, frame_of, record_of
-from framewatt.study.factors import PlainCell
 from framewatt.study.stopping_rule import Rule
-
-RULE = {"at_least": 4, "at_most": 8, "until": {"best": "energy"}}
-LEVELS = {"phase": "infer", "workload": "resnet50", "provider": "native", "dataset": "digits", "precision": "fp32"}
-CELLS = [
-    PlainCell(f"{runtime}-b{batch}", tuple({**LEVELS, "runtime": runtime, "batch_size": batch}.items()))
-    for batch in (1, 64)
-    for runtime in ("torch", "tensorflow", "mxnet")
-]
-RATIOS = {"torch": 1.0, "tensorflow": 1.2, "mxnet": 1.5}
-
-
-def settings(**repetitions: Any) -> dict[str, Any]:
-    return {"repetitions": {**RULE, **repetitions}, "statistics": statistics_settings.settings()}
-
-
-def records(blocks: int, noise: float = 0.03, change: Mapping[tuple[str, int], Any] | None = None) -> list[dict]:
-    """Runs of every cell in so many blocks; a changed one has other joules, or none, with which it failed."""
-    rng = np.random.default_rng(5)
-    found = []
-    for block in range(1, blocks + 1):
-        for cell in CELLS:
-            levels = cell.to_dict()
-            joules = 100 * RATIOS[levels["runtime"]] * rng.lognormal(0, noise)
-            joules = (change or {}).get((cell.id, block), joules)
-            head = {"cell_id": cell.id, "cell": levels, "repetition": block, "block": block}
-            if joules is None:
-                head |= {"status": "failed", "valid": False, "reasons": ["killed"]}
-            found.append(run_record({"cpu:package-0": energy(joules)}, **head))
-    return found
-
-
-def path(blocks: int, noise: float = 0.03, change: Any = None, **repetitions: Any) -> StoppingPath:
-    return path_of(CELLS, settings(**repetitions), records(blocks, noise, change))
 
 
 def test_a_study_stops_at_the_first_look_by_which_every_group_is_settled() -> None:

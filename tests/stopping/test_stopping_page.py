@@ -1,7 +1,7 @@
 """The figure and the table of what was known after each block."""
 
 from matplotlib.figure import Figure
-from test_stopping_path import CELLS, path
+from stopping_factory import CELLS, path
 
 from framewatt.figures.stopping import draw
 from framewatt.report.stopping import _row

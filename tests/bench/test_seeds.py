@@ -1,6 +1,7 @@
 """The table of trainings with several seeds says what ranges overlap, and not of single trainings."""
 
 import pytest
+
 from bench.seeds import Trained, table
 
 

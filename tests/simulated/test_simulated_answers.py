@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from simulated import answers
 from simulated.heads import judge
 from simulated.procedures import AT_LEAST, AT_MOST, Row

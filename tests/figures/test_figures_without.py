@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from frames_factory import cell, epochs_frame, runs_frame, study_frame, training_study
 from matplotlib.figure import Figure
+from stopping_factory import CELLS, path
 from study_factory import loaded
 from test_figures import TRAINED, cells_of, traced, words
 from test_figures_legible import SETTINGS
-from test_stopping_path import CELLS, path
 
 from framewatt.figures import (
     beside_paper,
