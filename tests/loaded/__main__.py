@@ -1,0 +1,115 @@
+"""Runs the tests on a busy machine and prints a line for each run; exit code 1 if a test failed.
+
+The deterministic tests run in random order beside two processes that spin and one that writes to the disk, and once on
+one processor. The measured tests run beside a browser that shows an animated page.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from judging import busy
+
+ROOT = Path(__file__).parents[2]
+MEASURED = "tests/measured"
+PAGE = """<!doctype html><title>Load</title><canvas id="c" width="1280" height="800"></canvas><script>
+const pen = document.getElementById("c").getContext("2d");
+function draw(at) {
+  pen.clearRect(0, 0, 1280, 800);
+  for (let i = 0; i < 400; i++) {
+    pen.fillStyle = `hsl(${(at / 20 + i) % 360} 80% 50%)`;
+    pen.fillRect(640 + 600 * Math.sin(at / 900 + i), 400 + 380 * Math.cos(at / 700 + 2 * i), 40, 40);
+  }
+  // Every few seconds, as when a page is loaded: half a second of scripts.
+  if (at % 4000 < 20) { const until = performance.now() + 500; while (performance.now() < until); }
+  requestAnimationFrame(draw);
+}
+requestAnimationFrame(draw);
+</script>"""
+
+
+@contextlib.contextmanager
+def browser() -> Iterator[None]:
+    """A real browser that shows an animated page.
+
+    Raises:
+        SystemExit: there is none.
+    """
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not program:
+        raise SystemExit("chromium: not on PATH. Install Debian's package chromium.")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        page = Path(folder, "page.html")
+        page.write_text(PAGE)
+        words = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--remote-debugging-port=0",
+            f"--user-data-dir={folder}/p",
+        ]
+        process = subprocess.Popen(
+            [program, *words, page.as_uri()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            yield
+            if process.poll() is not None:
+                raise SystemExit(f"{program} ended with exit code {process.returncode} before the tests did.")
+        finally:
+            process.kill()
+            process.wait()
+
+
+def run(name: str, words: Sequence[str], before: Sequence[str] = (), *, log: Path) -> bool:
+    """Run pytest, print how it ended, and return whether all that was judged passed."""
+    command = [*before, sys.executable, "-m", "pytest", "--color=no", *words]
+    began_s = time.monotonic()
+    with log.open("w") as file:
+        code = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
+    minutes = (time.monotonic() - began_s) / 60
+    text = log.read_text()
+    kinds = re.findall(r"^(?:deterministic|measured) tests: .*$", text, re.MULTILINE)
+    print(f"{name}: {minutes:.1f} min, exit code {code}; {'; '.join(kinds) or 'no test'}; {log}", flush=True)
+    for line in re.findall(r"^(?:FAILED|ERROR) .*$", text, re.MULTILINE):
+        print(f"  {line}", flush=True)
+    return code == 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m loaded", description=__doc__)
+    parser.add_argument("--deterministic", type=int, default=3, metavar="RUNS", help="runs beside load (default 3)")
+    parser.add_argument("--one-core", type=int, default=1, metavar="RUNS", help="runs on one processor (default 1)")
+    parser.add_argument("--measured", type=int, default=0, metavar="RUNS", help="runs beside a browser (default 0)")
+    parser.add_argument("--logs", type=Path, help="folder for the outputs (default: a new one)")
+    given = parser.parse_args()
+    logs = given.logs or Path(tempfile.mkdtemp(prefix="framewatt-busy-"))
+    logs.mkdir(parents=True, exist_ok=True)
+    parallel = ["--numprocesses", "2", "--dist", "loadfile", "--no-loadscope-reorder", f"--ignore={MEASURED}"]
+    passed = []
+    for number in range(1, given.deterministic + 1):
+        seed = secrets.randbelow(10**6)
+        order = ["--random-order", f"--random-order-seed={seed}"]
+        with tempfile.TemporaryDirectory(dir=ROOT / "results") as folder, busy(2, writer=Path(folder)):
+            name = f"busy {number}, order {seed}"
+            passed.append(run(name, [*parallel, *order], log=logs / f"busy-{number}.log"))
+    for number in range(1, given.one_core + 1):
+        core = ["taskset", "--cpu-list", str(min(os.sched_getaffinity(0)))]
+        words = [f"--ignore={MEASURED}"]
+        passed.append(run(f"one core {number}", words, core, log=logs / f"one-core-{number}.log"))
+    for number in range(1, given.measured + 1):
+        with browser():
+            passed.append(run(f"measured {number}", [MEASURED], log=logs / f"measured-{number}.log"))
+    return 0 if all(passed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
