@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from framewatt.energy.accounts import energy_of
+from framewatt.meters.trace import Trace
 from framewatt.sampling.client import Sampler
 from hardware.cases import BEGIN_S, CASES, WALL, Case
 from hardware.namespaces import run_apart
@@ -34,6 +35,8 @@ _LONGEST_LEAD_S = 120.0
 """A machine on which the meters take longer to start is too busy to play anything."""
 LOGGER_AHEAD_S = 1234.5
 """The wall meter's clock is wrong by that much, and the study says so."""
+LOGGER_PERIOD_S = 0.05
+"""Seconds between two lines of the wall meter's log."""
 
 
 def play_case(name: str, peers_python: str = "") -> dict:
@@ -95,16 +98,17 @@ def main(name: str, scratch: Path, peers_python: str, lead_s: float) -> None:
     script = _start(case, scratch, lead_s)
     peers = _start_peers(case, script, peers_python, peers_path)
     _log_wall(script, scratch / "wall.csv")
-    samplers = [("", _sampler(case, scratch, METERS, 0.01))]
-    if "gpu:0" in script.watts:
-        samplers.append((" 1 Hz", _sampler(case, scratch, ("nvidia-smi",), 1.0)))
+    wanted = [("", METERS, 0.01), *([(" 1 Hz", ("nvidia-smi",), 1.0)] if "gpu:0" in script.watts else [])]
+    with ThreadPoolExecutor(len(wanted)) as pool:
+        started = pool.map(lambda one: _started(case, scratch, *one[1:]), wanted)
+    samplers = [(label, sampler) for (label, *_), sampler in zip(wanted, started, strict=True)]
     if (not_ready_s := script.now_s() - BEGIN_S) > 0:
         print(json.dumps({"not_ready_s": not_ready_s}))
         return  # and with this process all others of its namespace
     _act(case, script, [sampler for _, sampler in samplers])
     time.sleep(max(case.end_s + 1.5 - script.now_s(), 0))
     summaries = [sampler.stop() for _, sampler in samplers]
-    rows = [row for label, sampler in samplers for row in _rows(case, script, sampler, label)]
+    rows = [row for label, sampler in samplers for row in rows_of(case, script, sampler.trace(), label)]
     # What the run record says of a sampling process that died: the whole run is invalid.
     errors = [summary["error"] for summary in summaries if "error" in summary]
     rows += [row for peer in peers for row in _peer_rows(case, script, peer)]
@@ -148,33 +152,48 @@ def _log_wall(script: Script, path: Path) -> None:
             while True:
                 file.write(f"{time.time() + LOGGER_AHEAD_S:.6f},{script.watts_at(WALL, script.now_s())}\n")
                 file.flush()
-                time.sleep(0.05)
+                time.sleep(LOGGER_PERIOD_S)
 
     threading.Thread(target=log, daemon=True).start()
 
 
-def _sampler(case: Case, scratch: Path, meters: tuple[str, ...], smi_period_s: float) -> Sampler:
+def meters_of(script: Script, wanted: Sequence[str] = METERS) -> list[str]:
+    """Return the wanted meters that the scripted machine has."""
     has = {"rapl", "perf", "pyrapl", "estimate"}
-    has |= {"nvml", "nvidia-smi"} if "gpu:0" in case.script.watts else set()
-    has |= {"external"} if WALL in case.script.watts else set()
-    options = {
+    has |= {"nvml", "nvidia-smi"} if "gpu:0" in script.watts else set()
+    has |= {"external"} if WALL in script.watts else set()
+    return [meter for meter in wanted if meter in has]
+
+
+def options_of(wall: Path, smi_period_s: float = 0.01) -> dict:
+    """Return the `instruments` of a study that reads every meter, as often as the fastest study does.
+
+    Args:
+        wall: the wall meter's log.
+        smi_period_s: seconds between two lines of nvidia-smi.
+    """
+    return {
         "period_s": 0.01,
         "perf_period_s": 0.1,
         "nvidia_smi_period_s": smi_period_s,
         "external": {
-            "path": str(scratch / "wall.csv"),
+            "path": str(wall),
             "time_column": "when",
             "value_column": "watts",
             "quantity": "power_w",
             "offset_s": -LOGGER_AHEAD_S,
-            "period_s": 0.05,
+            "period_s": LOGGER_PERIOD_S,
             "lag_s": 1,
         },
         "estimate_idle_w_per_core": 0.0,
         "estimate_busy_w_per_core": 1.0,
     }
+
+
+def _started(case: Case, scratch: Path, meters: Sequence[str], smi_period_s: float) -> Sampler:
     disk = scratch / "disk" if case.disk_b else scratch
-    sampler = Sampler([meter for meter in meters if meter in has], options, disk / f"trace-{smi_period_s}.bin")
+    options = options_of(scratch / "wall.csv", smi_period_s)
+    sampler = Sampler(meters_of(case.script, meters), options, disk / f"trace-{smi_period_s}.bin")
     sampler.start()
     return sampler
 
@@ -196,10 +215,16 @@ def _act(case: Case, script: Script, samplers: list[Sampler]) -> None:
                 os.kill(sampler.pid, {"kill": 9, "stop": signal.SIGSTOP, "continue": signal.SIGCONT}[what])
 
 
-def _rows(case: Case, script: Script, sampler: Sampler, label: str) -> list[dict]:
-    """One row per channel that gives energy."""
+def rows_of(case: Case, script: Script, trace: Trace, label: str = "") -> list[dict]:
+    """Return one row per channel that gives energy: what it made of the case's window, and what is right.
+
+    Args:
+        case: the case.
+        script: its hardware, started.
+        trace: what was read of it.
+        label: what is added to the meters' names.
+    """
     begin_ns, end_ns = (script.start_ns + round(second * 1e9) for second in (BEGIN_S, case.end_s))
-    trace = sampler.trace()
     rows = []
     for index, channel in enumerate(trace.channels):
         if channel.quantity not in _LABELS:
@@ -212,6 +237,7 @@ def _rows(case: Case, script: Script, sampler: Sampler, label: str) -> list[dict
                 "case": case.name,
                 "meter": meter,
                 "domain": channel.domain,
+                "window_s": case.end_s - BEGIN_S,
                 "right_j": script.joules(source, BEGIN_S, case.end_s),
                 "most_w": max(watts for _, watts in script.watts[source]),
                 "found_j": found.energy_j,
