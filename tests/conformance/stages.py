@@ -24,7 +24,13 @@ _IMPORTED = {
     "mxnet": (),
     "onnxruntime": ("onnx",),
 }
-"""By framework, what a stage finds imported: what starts no thread by that, as no copy of a process has them."""
+"""By framework, the modules that a stage finds imported. Importing them starts no thread, which a fork would lose."""
+
+_VARIABLES = {
+    "PYTHONPATH": str(ROOT / "src"),
+    **dict.fromkeys(("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"), str(THREADS)),
+}
+"""Without them, frameworks take as many threads as the machine has processors, where a test sets no number."""
 
 
 def run_stages(framework: str, model: dict[str, Any], folder: Path) -> tuple[dict, dict]:
@@ -89,11 +95,18 @@ def _job(framework: str, model: dict[str, Any], folder: Path) -> dict[str, Any]:
     }
 
 
-def run_stage(module: str, environment: str, job: dict[str, Any]) -> None:
-    """Run a stage in an environment, as the workflow does; what measures, in a process that imports its framework."""
+def run_stage(module: str, environment: str, job: dict[str, Any], *, anew: bool = False) -> None:
+    """Run a stage in an environment, as the workflow does.
+
+    Args:
+        module: of the stage.
+        environment: name of it.
+        job: with `folder`, where the job file is written.
+        anew: whether the process imports its framework itself, as a measured process does.
+    """
     path = Path(job["folder"]) / "job.json"
     path.write_text(json.dumps(job))
-    ended = end_of(environment, "-m", module, path, anew=not module.startswith("framewatt.prepare."))
+    ended = end_of(environment, "-m", module, path, anew=anew)
     assert ended.code == 0, ended.err
 
 
@@ -125,4 +138,4 @@ def _warm(environment: str) -> Warm:
 
 
 def _variables() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": str(THREADS)}
+    return {**os.environ, **_VARIABLES}
