@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from checkout import Checkout
+from checkout import READ_RARELY, Checkout
+from stand_ins import draw_nothing
 
 from framewatt.runs.records import read_run
 
@@ -29,7 +30,7 @@ class Network(nn.HybridSequential):
         self.calls += 1
         if _fault() == "stall" and self.calls > 5:
             Path("stalled").touch()
-            time.sleep(600)
+            time.sleep(3600)
         return super().__call__(*inputs)
 
 
@@ -40,7 +41,8 @@ def build(facts):
     if fault == "kill":
         os.kill(os.getpid(), 9)
     if fault == "hang":
-        time.sleep(600)
+        Path("hangs").touch()
+        time.sleep(3600)
     if fault == "gorge":
         resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
         mxnet.nd.zeros((1 << 15, (1 << 16) - 8), dtype="float64").wait_to_read()
@@ -57,12 +59,12 @@ def _fault():
 '''
 FACTORS = {"phase": ["train"], "workload": ["tiny"], "dataset": ["digits-few"]}
 QUICK = {
-    "instruments": {"meters": ["estimate"]},
+    "instruments": READ_RARELY,
     "training": {"epochs": 1},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 0},
     "disturbance": "flag",
-    "timeout_s": 10,
+    "timeout_s": 600,
     "repetitions": 1,
     "statistics": {"resamples": 100},
 }
@@ -72,10 +74,11 @@ FRAMES = "results/faulty/aggregate/runs.csv"
 
 
 def study_in(folder: Path) -> Checkout:
-    """A checkout in an empty folder, with such a study."""
+    """Return a checkout in an empty folder, with such a study, which draws no figures."""
     checkout = Checkout(folder)
     checkout.share_environment("mxnet/cpu")
     (folder / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
+    draw_nothing(checkout)
     checkout.write_study("faulty", factors=[{**FACTORS, "runtime": ["mxnet"], "batch_size": [8, 16, 32]}], **QUICK)
     return checkout
 
@@ -85,7 +88,7 @@ def plant(checkout: Checkout, faults: dict[int, str]) -> None:
     (checkout.root / "fault").write_text(json.dumps(faults))
 
 
-def record(checkout: Checkout, batch_size: int) -> dict[str, Any]:
-    """The record of the run of a batch size."""
-    path = f"results/faulty/measure/train-tiny-digits-few-mxnet-b{batch_size}/1/run.json"
+def record(checkout: Checkout, batch_size: int, study: str = "faulty") -> dict[str, Any]:
+    """Return the record of the run of a batch size."""
+    path = f"results/{study}/measure/train-tiny-digits-few-mxnet-b{batch_size}/1/run.json"
     return read_run(checkout.root / path)

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -16,28 +17,27 @@ def checkout(tmp_path: Path) -> Checkout:
     return study_in(tmp_path)
 
 
-def _position(checkout: Checkout, batch_size: int) -> int:
-    """Place of a run in the order, which is planned before anything is measured."""
-    plan = checkout.root / "results/faulty/plan/plan.json"
-    deadline = time.monotonic() + 60
-    while not plan.exists() and time.monotonic() < deadline:
+def _until(path: Path, process: "subprocess.Popen[str]") -> None:
+    """Wait until a file is there, which a call that goes on makes."""
+    while not path.exists():
+        assert process.poll() is None, process.communicate()[0]
         time.sleep(0.1)
-    order = json.loads(plan.read_text())["order"]
+
+
+def _position(checkout: Checkout, batch_size: int) -> int:
+    """Return the place of a run in the order, which is planned before anything is measured."""
+    order = json.loads((checkout.root / "results/faulty/plan/plan.json").read_text())["order"]
     return next(entry["position"] for entry in order if entry["cell"].endswith(f"-b{batch_size}"))
 
 
 def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> None:
     plant(checkout, {16: "hang"})
     process = checkout.start(FRAMES, config=STUDY)
+    _until(checkout.root / "hangs", process)
     position = _position(checkout, 16)
-    log = checkout.root / "logs/faulty/measure/train-tiny-digits-few-mxnet-b16/1.log"
-    deadline = time.monotonic() + 120
-    while not log.exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(2)
     # What a terminal does at Ctrl-C: the signal goes to the whole foreground group.
     os.killpg(process.pid, signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate()
     assert process.returncode != 0
     assert f"framewatt: stopped; the {position - 1} runs of study faulty that had ended stay; the same command" in said
     assert not [word for word in ("RuleException", "CalledProcessError", "Traceback", "WorkflowError") if word in said]
@@ -55,15 +55,13 @@ def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> Non
 
 def test_training_that_was_stopped_in_an_epoch_is_repeated_from_its_start(checkout: Checkout) -> None:
     factors = [{**FACTORS, "runtime": ["mxnet"], "batch_size": [48]}]
-    checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 3}, "timeout_s": 60})
+    checkout.write_study("faulty", factors=factors, **{**QUICK, "training": {"epochs": 3}})
     plant(checkout, {48: "stall"})
     process = checkout.start(FRAMES, config=STUDY)
-    deadline = time.monotonic() + 120
-    while not (checkout.root / "stalled").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert (checkout.root / "stalled").exists()
+    _until(checkout.root / "stalled", process)
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(timeout=60) != 0
+    process.communicate()
+    assert process.returncode != 0
     assert not list(checkout.root.glob("results/faulty/measure/*/*/run.json"))
 
     (checkout.root / "fault").unlink()
