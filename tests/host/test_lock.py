@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,9 @@ from framewatt.host import lock
 from framewatt.host.lock import MEASUREMENT, STUDIES, VARIABLE, announce_study, machine_lock
 
 SOURCE = Path(__file__).parents[2] / "src"
+HANGS_S = 120.0
+"""Seconds after which something that a test waits for is taken for something that never happens."""
+
 HOLD = """
 import sys, time
 from framewatt.host.lock import machine_lock
@@ -41,7 +44,7 @@ def start(folder: Path) -> Iterator:
     """Start a process that measures a study; it has the lock when it has said so, or waits for it."""
     started = []
 
-    def process(study: str, body: str = "time.sleep(600)") -> "subprocess.Popen[str]":
+    def process(study: str, body: str = "time.sleep(86_400)") -> "subprocess.Popen[str]":
         code = f"from framewatt.host import lock; import pathlib; lock.FOLDERS = (pathlib.Path({str(folder)!r}),)"
         started.append(
             subprocess.Popen(
@@ -65,6 +68,20 @@ def said(process: "subprocess.Popen[str]") -> str:
     return process.stdout.readline()
 
 
+def wait_until(happened: Callable[[], object]) -> None:
+    """Return when something has happened, however long that takes; fail where it does not happen."""
+    deadline = time.monotonic() + HANGS_S
+    while not happened():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)
+
+
+def has_open(process: "subprocess.Popen[str]", path: Path) -> bool:
+    """Whether a process has this very file open, and not one that had its name before."""
+    opened = list(Path(f"/proc/{process.pid}/fd").iterdir())
+    return any(link.exists() and link.samefile(path) for link in opened)
+
+
 def test_the_second_waits_and_says_for_whom(start) -> None:
     first = start("demo")
     assert said(first) == "holds\n"
@@ -76,7 +93,7 @@ def test_the_second_waits_and_says_for_whom(start) -> None:
     assert second.poll() is None
     first.kill()  # as kill -9 does: nothing of it runs any more
     assert said(second) == "holds\n"
-    assert second.wait(timeout=10) == 0
+    assert second.wait(timeout=HANGS_S) == 0
 
 
 def test_who_must_not_wait_ends_with_one_line(start) -> None:
@@ -86,10 +103,22 @@ def test_who_must_not_wait_ends_with_one_line(start) -> None:
         machine_lock("mine", wait=False).__enter__()
 
 
-def test_how_long_it_waited_is_known(start) -> None:
-    said(start("demo", body="time.sleep(0.7)"))
+def test_how_long_it_waited_is_known(start, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = start("demo")
+    assert said(first) == "holds\n"
+    told = []
+
+    def end_first(line: str, **_: object) -> None:
+        """The lock is free once somebody has said that it waits, and has waited for a while."""
+        told.append(line)
+        time.sleep(0.3)
+        first.kill()
+
+    monkeypatch.setattr(lock, "print", end_first, raising=False)
+    began = time.monotonic()
     with machine_lock("mine") as held:
-        assert 0 < held.waited_s < 60
+        assert 0.3 <= held.waited_s <= time.monotonic() - began
+    assert len(told) == 1
     with machine_lock("mine") as held:
         assert held.facts() == {"waited_s": 0.0, "machine_wide": True}
 
@@ -115,15 +144,22 @@ def test_two_users_take_turns() -> None:
         )
         users = [
             subprocess.Popen(
-                [sys.executable, "-c", code + HOLD.format(body="time.sleep(0.7)"), str(user)],
+                [sys.executable, "-c", code + HOLD.format(body="sys.stdin.readline()"), str(user)],
                 env={"PYTHONPATH": str(SOURCE)},
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
             )
             for user in (12001, 12002)
         ]
-        answers = sorted(user.communicate(timeout=60)[0] for user in users)
+        # Each holds the lock until it is told to end, so that the other says that it waits.
+        first_lines = [said(user) for user in users]
+        answers = sorted(
+            line + user.communicate("end\n", timeout=HANGS_S)[0]
+            # First the one that holds the lock.
+            for line, user in sorted(zip(first_lines, users, strict=True), key=lambda pair: pair[0])
+        )
     assert answers[0] == "holds\n"
     # Whoever comes between the other's lock and its name does not learn the name.
     assert re.fullmatch(r"waiting for (study 1200[12]|a study that has not said its name).*\nholds\n", answers[1])
@@ -134,7 +170,7 @@ def test_a_child_that_is_left_behind_keeps_the_machine_until_it_ends(start, tmp_
     body = (
         "import subprocess, pathlib; "
         "child = subprocess.Popen(['sleep', '600'], pass_fds=held.files); "
-        f"pathlib.Path({str(note)!r}).write_text(str(child.pid)); print('started', flush=True); time.sleep(600)"
+        f"pathlib.Path({str(note)!r}).write_text(str(child.pid)); print('started', flush=True); time.sleep(86_400)"
     )
     first = start("demo", body)
     assert [said(first), said(first)] == ["holds\n", "started\n"]
@@ -197,8 +233,9 @@ def test_a_lock_whose_file_was_removed_locks_nobody_out(folder: Path, start) -> 
     third = start("new")  # holds the file that has the name now
     assert said(third) == "holds\n"
     first.kill()
-    time.sleep(0.3)
-    assert second.poll() is None  # it got the removed file's lock, and saw that it is none
+    # It got the removed file's lock, saw that it is none, and turned to the file that has the name now.
+    wait_until(lambda: has_open(second, folder / MEASUREMENT))
+    assert second.poll() is None
     third.kill()
     assert said(second).startswith("holds")
 

@@ -12,6 +12,8 @@ from framewatt.meters.nvidia_smi import NvidiaSmi, parse_value
 from framewatt.meters.perf import IntervalParser, Perf
 
 S = 1_000_000_000
+HANGS_S = 120.0
+"""Seconds after which something that a test waits for is taken for something that never happens."""
 
 
 CSV = "     {second:.9f},S{socket},4,{value},Joules,power/energy-pkg/,100123456,100.00,,"
@@ -117,12 +119,14 @@ def test_a_perf_that_refuses_is_an_error_in_its_own_words(tmp_path: Path, monkey
 def test_a_line_has_as_many_digits_as_perf_can_print(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, newer: bool, digit_j: float
 ) -> None:
-    form, refuses = (JSON, "") if newer else (CSV, 'case "$*" in *-j*) exit 129;; esac; ')
+    # It is first tried on the program `true`, to see whether it knows the option -j.
+    form, tried = (JSON, "*true) exit 0") if newer else (CSV, "*-j*) exit 129")
     lines = " ".join(f"'{form.format(second=s, socket=0, value='0.04')}'" for s in (0.1, 0.2, 0.3))
-    program(tmp_path, "perf", f"{refuses}printf '%s\\n' {lines}; exec sleep 2", monkeypatch)
+    program(tmp_path, "perf", f"case \"$*\" in {tried};; esac; printf '%s\\n' {lines}; exec sleep 86400", monkeypatch)
     (tmp_path / "energy-pkg").touch()
     (tmp_path / "paranoid").write_text("0\n")
     meter = Perf(events=tmp_path, paranoid=tmp_path / "paranoid")
+    monkeypatch.setattr("framewatt.meters.perf._FIRST_LINES_S", HANGS_S)
     (channel,) = meter.open()
     meter.end()
     assert (channel.resolution, channel.rounds_each) == (digit_j, True)
@@ -165,7 +169,7 @@ def test_nvidia_smi_reads_only_the_gpus_that_the_run_may_use(
     program(
         tmp_path,
         "nvidia-smi",
-        f'if [ "$1" = -L ]; then printf \'{LIST}\\n\'; else echo "$*" > {tmp_path}/asked; sleep 9; fi',
+        f'if [ "$1" = -L ]; then printf \'{LIST}\\n\'; else echo "$*" > {tmp_path}/asked; exec sleep 86400; fi',
         monkeypatch,
     )
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
@@ -174,13 +178,13 @@ def test_nvidia_smi_reads_only_the_gpus_that_the_run_may_use(
     meter = NvidiaSmi(period_s=0.01)
     channels = meter.open()
     assert list(dict.fromkeys(channel.domain for channel in channels)) == domains
-    deadline = time.monotonic() + 5
-    while not (tmp_path / "asked").exists() and time.monotonic() < deadline:
+    asked, deadline = tmp_path / "asked", time.monotonic() + HANGS_S
+    while not (asked.exists() and asked.read_text().endswith("\n")):
+        assert time.monotonic() < deadline, "the program was not started"
         time.sleep(0.01)
     meter.end()
-    asked = (tmp_path / "asked").read_text()
-    assert f"--id={','.join(domain.removeprefix('gpu:') for domain in domains)} " in asked
-    assert "--loop-ms=10" in asked
+    assert f"--id={','.join(domain.removeprefix('gpu:') for domain in domains)} " in asked.read_text()
+    assert "--loop-ms=10" in asked.read_text()
     assert {channel.note != "" for channel in channels if channel.domain == "gpu:0"} <= {True}
 
 

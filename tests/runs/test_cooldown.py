@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from simulated_time import SimulatedTime
 
 from framewatt.meters.contract import GAUGE, Channel
 from framewatt.meters.trace import Trace
+from framewatt.runs import cooldown
 from framewatt.runs.cooldown import excess_over_idle, wait_for_idle
 
 S = 1_000_000_000
@@ -31,6 +33,13 @@ class Sampled:
         return self.traces.pop(0) if len(self.traces) > 1 else self.traces[0]
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimulatedTime:
+    clock = SimulatedTime()
+    monkeypatch.setattr(cooldown, "time", clock)
+    return clock
+
+
 def test_the_domain_that_draws_most_over_idle_decides() -> None:
     assert excess_over_idle(trace(22, 75), IDLE) == pytest.approx(0.5)
     assert excess_over_idle(trace(19, 49), IDLE) == pytest.approx(-0.02)
@@ -44,9 +53,11 @@ def test_without_idle_power_nothing_is_known() -> None:
     assert excess_over_idle(trace(20, 50), {"domains": {}}) is None
 
 
-def test_it_waits_until_power_is_back() -> None:
+def test_it_waits_until_power_is_back(clock: SimulatedTime) -> None:
     assert wait_for_idle(Sampled(trace(40, 90), trace(30, 60), trace(20.5, 51)), IDLE, band=0.05, timeout_s=5)
+    assert clock.sleeps_s == [0.25] * 3
 
 
-def test_a_machine_that_stays_busy_runs_into_the_timeout() -> None:
-    assert not wait_for_idle(Sampled(trace(40, 90)), IDLE, band=0.05, timeout_s=0.3)
+def test_a_machine_that_stays_busy_runs_into_the_timeout(clock: SimulatedTime) -> None:
+    assert not wait_for_idle(Sampled(trace(40, 90)), IDLE, band=0.05, timeout_s=0.6)
+    assert clock.sleeps_s == [0.25] * 3

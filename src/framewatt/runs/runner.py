@@ -112,8 +112,8 @@ def measure(
             rested_s = time.monotonic() - rest_began
             outcome = work(job, environment, scratch, files.log, lock)
         else:
-            rested_s = 0.0
-            outcome = Outcome(missing, time.monotonic_ns(), time.monotonic_ns() + 1)
+            rested_s, now_ns = 0.0, time.monotonic_ns()
+            outcome = Outcome(missing, now_ns, now_ns + 1)
         time.sleep(_SETTLE_S)
         summary = sampler.stop()
         trace = replace(sampler.trace(), channels=in_force(sampler.channels, idle))
