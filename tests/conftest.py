@@ -19,6 +19,13 @@ pytest_plugins = ["judging"]
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Two processes of tests whose linear algebra has two threads each wait for each other: six times as long for some. Read
+# when the libraries are loaded; what tests start decides for itself.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+import scipy.linalg  # noqa: E402, F401  # loads NumPy's and SciPy's
+
+del os.environ["OPENBLAS_NUM_THREADS"]
+
 pytest.register_assert_rewrite("package_tools", "checkout")
 
 

@@ -80,7 +80,7 @@ def test_true_joules_are_within_the_intervals(meter: str, streams: int) -> None:
     inside = []
     for seed in range(2 if METERS[meter].period_s < 0.01 else 4):
         rng = np.random.default_rng([7, seed])
-        truth = program(rng, 8, Machine("", streams), length_s=10.0)
+        truth = program(rng, 8, Machine("", streams), length_s=4.0)
         found = join(truth.timeline, read(rng, truth, METERS[meter]))
         inside += (np.abs(found.energy_j - truth.joules()) <= 1.96 * found.uncertainty_j).tolist()
         assert found.energy_j.sum() == pytest.approx(found.total_j, rel=1e-9)
