@@ -300,7 +300,7 @@ def test_boxes_and_masks_of_real_photographs_are_where_cocos_own_tools_have_them
     assert compared > 300
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     arrays(np.uint8, st.tuples(st.integers(1, 32), st.just(32)), elements=st.integers(0, 1)),
     st.sampled_from(["polygons", "runs", "text"]),

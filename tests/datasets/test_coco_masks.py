@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from pycocotools import mask as tools
@@ -51,6 +51,7 @@ def test_every_annotation_of_real_photographs_has_the_mask_of_cocos_tools(
         assert np.array_equal(again, mask), one["id"]
 
 
+@settings(deadline=None)
 @given(SIDES, SIDES, st.data())
 def test_any_polygons_are_drawn_as_by_cocos_tools(height: int, width: int, data: st.DataObject) -> None:
     """Also those that cross themselves, leave the image, go there and back, or have a corner twice."""
@@ -62,6 +63,7 @@ def test_any_polygons_are_drawn_as_by_cocos_tools(height: int, width: int, data:
     assert np.array_equal(mask, of_tools(polygons, (height, width)))
 
 
+@settings(deadline=None)
 @given(MASKS)
 def test_runs_as_numbers_and_as_text_are_those_of_cocos_tools(mask: np.ndarray) -> None:
     size, runs = mask.shape, encode(mask).tolist()
@@ -71,6 +73,7 @@ def test_runs_as_numbers_and_as_text_are_those_of_cocos_tools(mask: np.ndarray) 
         assert np.array_equal(mask_of({"size": list(size), "counts": counts}, size)[0], mask)
 
 
+@settings(deadline=None)
 @given(MASKS)
 def test_a_mask_whose_pixels_are_polygons_comes_back(mask: np.ndarray) -> None:
     """A rectangle of pixels, from edge to edge, is that rectangle."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -54,6 +54,7 @@ def data(objects: Objects, **changes: Any) -> Arrays:
     return Arrays(**{**fields, "class_count": 3, "task": "segmentation", **changes})
 
 
+@settings(deadline=None)
 @given(arrays(np.uint8, array_shapes(min_dims=2, max_dims=2, max_side=9), elements=st.integers(0, 1)))
 def test_a_mask_comes_back_from_its_runs(mask: np.ndarray) -> None:
     runs = encode(mask)

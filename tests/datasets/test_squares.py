@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import PIL.Image
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from framewatt.datasets.squares import placing
@@ -15,6 +15,7 @@ SHAPES = st.sampled_from(["fit", "stretch"])
 PARTS = st.lists(st.floats(0, 1), min_size=2, max_size=2).map(sorted)
 
 
+@settings(deadline=None)
 @given(SIDES, SIDES, SIDES, SHAPES)
 def test_an_image_fills_its_square_in_one_direction_at_least(height: int, width: int, side: int, shape: str) -> None:
     inner = placing((height, width), side, shape).inner
@@ -24,6 +25,7 @@ def test_an_image_fills_its_square_in_one_direction_at_least(height: int, width:
         assert abs(found - wanted) <= 0.5
 
 
+@settings(deadline=None)
 @given(SIDES, SIDES, SIDES, SHAPES, PARTS, PARTS)
 def test_a_box_is_scaled_as_its_image(
     height: int, width: int, side: int, shape: str, across: list[float], down: list[float]
@@ -57,6 +59,7 @@ def test_of_a_box_that_is_empty_or_outside_nothing_is_left(box: tuple) -> None:
     assert right <= left or bottom <= top
 
 
+@settings(deadline=None)
 @given(SIDES, SIDES, st.integers(1, 90), SHAPES, st.integers(0, 2**32 - 1))
 def test_a_pixel_of_a_mask_is_that_under_its_middle(height: int, width: int, side: int, shape: str, seed: int) -> None:
     mask = np.random.default_rng(seed).integers(0, 2, (height, width)).astype(np.uint8)
@@ -71,6 +74,7 @@ def test_a_pixel_of_a_mask_is_that_under_its_middle(height: int, width: int, sid
     assert made.sum() == made[:rows, :columns].sum()
 
 
+@settings(deadline=None)
 @given(SIDES, SIDES, st.integers(1, 90), SHAPES, st.data())
 def test_a_scaled_mask_ends_where_its_scaled_box_does(
     height: int, width: int, side: int, shape: str, data: st.DataObject

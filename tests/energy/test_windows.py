@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from window_readings import S, counter, every, gauge, times
 
@@ -53,6 +53,7 @@ def test_repeated_values_are_kept() -> None:
     assert gauge(t, np.array([7.0, 7, 7, 7, 7]), 0, 4).samples == 5
 
 
+@settings(deadline=None)
 @given(
     joules=st.lists(st.floats(0.1, 50), min_size=3, max_size=30),
     cuts=st.tuples(st.floats(0.01, 0.98), st.floats(0.01, 0.98), st.floats(0.01, 0.98)),

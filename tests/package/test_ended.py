@@ -24,21 +24,36 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return pack(root, results_tree(root))
 
 
+HANGS_S = 120.0
+"""Seconds after which something that a test waits for is taken for something that never happens."""
+
+AT_WORK = """
+import pathlib, sys, tempfile, time
+if "framewatt.package.confined" in sys.orig_argv:
+    pathlib.Path(tempfile.gettempdir(), "half").touch()
+    time.sleep(86_400)
+"""
+"""Python imports it at its start: a confined process has begun to write, and does not come to its end."""
+
+
 def started(package: Path, folder: Path, script: str) -> "subprocess.Popen[str]":
     """A script at work in folders of its own, once its confined process is there."""
     (folder / "tmp").mkdir()
+    (folder / "at_work").mkdir()
+    (folder / "at_work" / "sitecustomize.py").write_text(AT_WORK)
     process = subprocess.Popen(
         [sys.executable, "-P", ROOT / "scripts" / f"{script}.py", "--archive", package, *LINES[script]],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(folder / "tmp")},
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{folder / 'at_work'}", "TMPDIR": str(folder / "tmp")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=heed_all,  # noqa: PLW1509  # nothing here has threads
     )
-    deadline = time.monotonic() + 30
-    while not processes_in(folder) and time.monotonic() < deadline:
+    deadline = time.monotonic() + HANGS_S
+    while not (processes_in(folder) and list((folder / "tmp").rglob("half"))):
         assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "it does not get to work"
         time.sleep(0.01)
     return process
 
@@ -72,7 +87,7 @@ def test_a_script_that_is_told_to_end_leaves_nothing(
     if sign != signal.SIGINT:
         # As make and timeout do, which pass on what their whole group has got already.
         process.send_signal(sign)
-    said = process.communicate(timeout=30)[1]
+    said = process.communicate(timeout=HANGS_S)[1]
     assert (process.returncode, said) == (128 + sign, f"framewatt: ended by {sign.name}\n")
     assert list((tmp_path / "tmp").iterdir()) == []
     assert processes_in(tmp_path) == []
@@ -96,10 +111,10 @@ def test_what_is_said_again_on_the_way_out_is_not_heard() -> None:
 def test_a_killed_script_leaves_no_process(package: Path, tmp_path: Path) -> None:
     process = started(package, tmp_path, "verify")
     process.kill()
-    process.communicate(timeout=30)
-    deadline = time.monotonic() + 1
+    process.communicate(timeout=HANGS_S)
+    deadline = time.monotonic() + HANGS_S
     while processes_in(tmp_path) and time.monotonic() < deadline:
-        time.sleep(0.05)
+        time.sleep(0.01)
     assert processes_in(tmp_path) == []
 
 

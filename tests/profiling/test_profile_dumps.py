@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from profile_factory import builtin, dump_of, statistics, write_dump
 
@@ -118,18 +118,18 @@ def test_the_python_that_wrote_a_dump_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "found"),
+    ("program", "cpu_s", "found"),
     [
-        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "data on which Python ends with -11"),
-        ("import time; time.sleep(60)", "data on which Python does not come to an end"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", 60, "data on which Python ends with -11"),
+        ("import time; time.sleep(86_400)", 0.05, "data on which Python does not come to an end"),
     ],
 )
 def test_a_crash_stays_in_its_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, found: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, cpu_s: float, found: str
 ) -> None:
     (tmp_path / "opens.py").write_text(program)
     monkeypatch.setattr(dump, "_UNMARSHAL", tmp_path / "opens.py")
-    monkeypatch.setattr(dump, "CPU_S", 0.05)
+    monkeypatch.setattr(dump, "CPU_S", cpu_s)
     with pytest.raises(FramewattError, match=found):
         read_profile(write_dump(tmp_path / "hostile.prof", statistics({F: 1.0})), ANY)
 
@@ -173,6 +173,7 @@ def test_names_of_files_tell_the_package_and_no_home() -> None:
 PARTS = st.lists(st.sampled_from(["home", "ann", "lib", "python3.6", "site-packages", ".", "a", "b"]), max_size=5)
 
 
+@settings(deadline=None)
 @given(st.sets(st.builds(lambda parts, name: "/".join(["", *parts, name]), PARTS, st.sampled_from(["x.py", "y.py"]))))
 def test_different_files_have_different_names_without_a_home(files: set[str]) -> None:
     names = short_names(files)
