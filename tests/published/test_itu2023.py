@@ -48,8 +48,13 @@ def folder():
 
 
 @pytest.fixture(scope="module")
-def runs(folder, tmp_path_factory):
-    return read_runs(import_study("itu2023", folder, tmp_path_factory.mktemp("itu2023")))
+def paths(folder, tmp_path_factory):
+    return import_study("itu2023", folder, tmp_path_factory.mktemp("itu2023"))
+
+
+@pytest.fixture(scope="module")
+def runs(paths):
+    return read_runs(paths)
 
 
 def test_an_epoch_holds_the_readings_up_to_its_end_and_the_first_begins_with_the_first_reading():
@@ -151,8 +156,7 @@ def test_figures_show_every_run(runs):
     assert words == "CIFAR10, resnet101, batch size 128 (the report shows SVHN, which is not given)"
 
 
-def test_a_run_that_could_not_be_read_is_left_out(folder, tmp_path):
-    paths = import_study("itu2023", folder, tmp_path)
+def test_a_run_that_could_not_be_read_is_left_out(paths, tmp_path):
     record = read_run(paths[0])
     broken = tmp_path / "broken.json"
     assert record["status"] == "ok"
