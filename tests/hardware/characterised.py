@@ -1,4 +1,7 @@
-"""Plays hardware that follows a plan of loads, and lets the script characterise it. Run inside a mount namespace."""
+"""Plays hardware that follows a plan of loads, and lets the script characterise it. Run inside a mount namespace.
+
+What must come of it is here, too: the same is demanded in real time and on simulated time.
+"""
 
 import json
 import os
@@ -21,6 +24,17 @@ LEADS_S = (15.0, 15.0, 30.0, 30.0, 60.0, 60.0)
 REPEATS, STEP_S = 3, 1.5
 CPU_W = {IDLE: 50.0, ONE_CORE: 80.0, ALL_CORES: 200.0, GPU: 60.0}
 GPU_W = {IDLE: 70.0, ONE_CORE: 70.0, ALL_CORES: 70.0, GPU: 500.0}
+SETTLED_S = REPEATS * STEP_S / 2
+"""Seconds of each load in which power is settled, all repetitions together, see characterisation.levels."""
+
+FROZEN = {
+    "wrap_j": {"cpu:package-0": 900.0},
+    "frozen": {"gpu:0": -60.0, "cpu:psys": 10.0},
+    "averaged_s": {"gpu:0": 0.6},
+    "refreshed_s": {"gpu:0": 0.1},
+}
+"""Changes of the hardware: one counter that wraps, two that stand still, and a GPU that averages its power."""
+
 _SHARES = {"cpu:package-0": 1.0, "cpu:core-0": 0.6, "cpu:dram-0": 0.1, "cpu:psys": 1.5}
 
 
@@ -43,8 +57,90 @@ def script_of(change: dict, lead_s: float) -> Script:
     levels.append((at_s, IDLE))
     watts = {domain: [[second, CPU_W[load] * share] for second, load in levels] for domain, share in _SHARES.items()}
     watts["gpu:0"] = [[second, GPU_W[load]] for second, load in levels]
-    frozen = {domain: lead_s + second for domain, second in change.pop("frozen", {}).items()}
-    return replace(Script(watts=watts, limit_w=400.0, frozen=frozen), **change)
+    frozen = {domain: lead_s + second for domain, second in change.get("frozen", {}).items()}
+    return replace(Script(watts=watts, limit_w=400.0), **{**change, "frozen": frozen})
+
+
+def assert_trusted(played: dict, held_up_s: float = 0.0) -> None:
+    """Fail unless every meter of a machine whose meters are right is trusted, and characterised as what it is.
+
+    Args:
+        played: see play_plan.
+        held_up_s: longest time for which the played counters stood still. Where that is at an edge of a settled time,
+            as much of the power is missing.
+    """
+    assert played["rc"] == 0, played["out"]
+    assert played["out"].splitlines()[-1].startswith("verdict: every meter is to be trusted: ")
+    assert played["picture"].startswith("<?xml")
+    channels = channels_of(played)
+    assert {name.split()[2] for name in channels} == {"rapl", "perf", "pyrapl", "nvml", "nvidia-smi"}
+    within = 0.02 + held_up_s / SETTLED_S
+    for name, one in channels.items():
+        watts = {"gpu:0": GPU_W, "cpu:package-0": CPU_W}.get(one["channel"]["domain"])
+        if watts:
+            assert_near(one["idle_w"], watts[IDLE], within, name)
+            load = GPU if watts is GPU_W else ALL_CORES
+            (seen,) = [response for response in one["responses"] if response["load"] == load]
+            assert_near(seen["power_w"], watts[load], within, name)
+            assert abs(one["lateness"]["delay"]["value"]) < 0.1, name
+    rapl = channels["cpu:package-0 energy_j rapl"]
+    assert rapl["update_period"]["value"] is None
+    assert 0.009 < rapl["update_period"]["at_most"] < 0.06
+    assert rapl["shortest_window_s"]["0.01"] < 3
+    assert channels["gpu:0 energy_j nvml"]["shortest_window_s"]["0.01"] > 2
+    # What NVML says may be a mean over a second is seen to be an instant's.
+    averaged = channels["gpu:0 power_average_w nvml"]
+    assert averaged["channel"]["average_most_s"] == 1.0
+    assert averaged["as_measured"]["average_s"] == 0.0
+    assert averaged["as_measured"]["average_most_s"] < 0.2
+    ratios = {
+        f"{one['domain']} by {one['other']} {one['reason']}": one["ratio"] for one in played["record"]["agreements"]
+    }
+    expected = {
+        "gpu:0 by power_instant_w of nvml ",
+        *(
+            f"cpu:{domain} by energy_j of {other} "
+            for domain in ("package-0", "dram-0")
+            for other in ("perf", "pyrapl")
+        ),
+    }
+    assert set(ratios) >= expected, ratios
+    for name, ratio in ratios.items():
+        assert_near(ratio, 1.0, 0.01, name)
+
+
+def assert_frozen_are_doubted(played: dict) -> None:
+    """Fail unless of hardware with the changes FROZEN the counters that stand still are doubted, and no others.
+
+    Args:
+        played: see play_plan.
+    """
+    assert played["rc"] == 3, played["out"]
+    # pyRAPL gives a negative number after a wrap.
+    doubted = "cpu:package-0 energy_j of pyrapl, cpu:psys energy_j of rapl, gpu:0 energy_j of nvml"
+    assert played["out"].splitlines()[-1] == f"verdict: not every meter is to be trusted: {doubted}"
+    channels = channels_of(played)
+    assert channels["gpu:0 energy_j nvml"]["problems"][0].startswith("has not moved in ")
+    assert channels["gpu:0 energy_j nvml"]["shortest_window_s"] == {}
+    assert channels["gpu:0 power_instant_w nvml"]["problems"] == []
+    averaged = channels["gpu:0 power_average_w nvml"]
+    assert abs(averaged["lateness"]["average"]["value"] - 0.6) <= 0.15
+    assert_near(averaged["update_period"]["value"], 0.1, 0.1, "update period")
+    assert channels["gpu:0 power_instant_w nvml"]["lateness"]["average"]["value"] < 0.15
+    assert channels["cpu:psys energy_j rapl"]["still"].endswith("to the end")
+    assert channels["cpu:package-0 energy_j rapl"]["problems"] == []
+    assert channels["cpu:package-0 energy_j rapl"]["resets"] == 0
+
+
+def channels_of(played: dict) -> dict[str, dict]:
+    """Return what is known of each channel, by its domain, quantity and instrument."""
+    names = ("domain", "quantity", "instrument")
+    return {" ".join(one["channel"][name] for name in names): one for one in played["record"]["channels"]}
+
+
+def assert_near(value: float, right: float, within: float, name: str) -> None:
+    """Fail unless a value is as it must be, to a share of it."""
+    assert abs(value / right - 1) <= within, f"{name}: {value}, not {right}"
 
 
 def main(change: dict, lead_s: float, scratch: Path) -> None:

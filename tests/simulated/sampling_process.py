@@ -101,6 +101,7 @@ def sample_script(
     meters: Sequence[str] = METERS,
     smi_period_s: float = 0.01,
     disturbance: Disturbance = Disturbance(),
+    stands_still: Sequence[tuple[float, float]] = (),
     start_s: float = 5.0,
     seed: int = 0,
 ) -> Sampled:
@@ -113,12 +114,14 @@ def sample_script(
         meters: names of the meters; those that the scripted machine lacks are left out.
         smi_period_s: seconds between two lines of nvidia-smi.
         disturbance: what happens to the process.
+        stands_still: spans in which the files of powercap show what they showed before, as where a program that plays
+            them is held up.
         start_s: second at which the process starts.
         seed: of everything that is by chance: how late the process wakes, and how late programs print.
     """
     script = replace(script, start_ns=ORIGIN_NS)
     rng = np.random.default_rng([2026, seed])
-    machine = _Machine(script, scratch, _Time(script, start_s, disturbance, rng), rng)
+    machine = _Machine(script, scratch, _Time(script, start_s, disturbance, rng), rng, stands_still)
     path = scratch / "trace.bin"
     request = {"meters": meters_of(script, meters), "options": options_of(machine.wall, smi_period_s)}
     printed, trace = io.StringIO(), None
@@ -285,10 +288,19 @@ class _Machine:
         scratch: an empty folder, for the files that the meters read.
         time: its clock.
         rng: of everything that is by chance.
+        stands_still: see sample_script.
     """
 
-    def __init__(self, script: Script, scratch: Path, time: _Time, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        script: Script,
+        scratch: Path,
+        time: _Time,
+        rng: np.random.Generator,
+        stands_still: Sequence[tuple[float, float]],
+    ) -> None:
         self.script, self.time, self.rng, self._scratch = script, time, rng, scratch
+        self._stands_still = stands_still
         self.programs: list[_Program] = []
         self.wall = scratch / "wall.csv"
         self._powercap = scratch / "sys/class/powercap"
@@ -317,7 +329,8 @@ class _Machine:
 
     def _show(self, second: float) -> None:
         """Let all files show what they do at a second; counters are refreshed each millisecond, as RAPL's are."""
-        if (ms := int(second * 1000)) != self._shown_ms:
+        held_up = any(begin <= second < end for begin, end in self._stands_still)
+        if (ms := int(second * 1000)) != self._shown_ms and not held_up:
             self._shown_ms = ms
             self._tree.show(ms / 1000)
             # A joule of the script is a second of work, as in hardware.powercap.
