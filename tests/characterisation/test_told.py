@@ -1,6 +1,8 @@
 """What people get of a characterisation: lines, an exit code, a picture; and the loads themselves."""
 
+import io
 import itertools
+import os
 import sys
 import time
 from pathlib import Path
@@ -9,9 +11,12 @@ import numpy as np
 import pytest
 from simulated.meters import AVERAGE, INSTANT, NVML_COUNTER, RAPL, SimulatedMeter
 from simulated.schedules import drawn, schedule
+from simulated_time import S, SimulatedTime
 
 from framewatt.base.errors import FramewattError
-from framewatt.characterisation.loads import loads, planned
+from framewatt.characterisation import burn
+from framewatt.characterisation import loads as module_of_loads
+from framewatt.characterisation.loads import Loads, loads, planned
 from framewatt.characterisation.measure import Characterisation, look
 from framewatt.characterisation.measured import Measured, unknown
 from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE
@@ -99,23 +104,108 @@ def test_the_picture_shows_the_power_that_was_drawn(tmp_path: Path) -> None:
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
-def test_loads_burn_when_they_are_to_and_no_longer() -> None:
+class Burner:
+    """A load on simulated time, which begins and ends late by so much."""
+
+    pid = 0
+
+    def __init__(self, late_s: float) -> None:
+        self.requests: list[tuple[int, int]] = []
+        self._late_ns = round(late_s * S)
+
+    def ask(self, begin_ns: int, end_ns: int) -> None:
+        self.requests.append((begin_ns, end_ns))
+
+    def answer(self) -> tuple[int, int]:
+        begin_ns, end_ns = self.requests[-1]
+        return begin_ns + self._late_ns, end_ns + self._late_ns
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimulatedTime:
+    """Simulated time for the loads, on a machine on which nothing else is at work."""
+    clock = SimulatedTime()
+    monkeypatch.setattr(module_of_loads, "time", clock)
+    monkeypatch.setattr(module_of_loads, "busy_s", lambda _: 0.0)
+    return clock
+
+
+@pytest.mark.parametrize("late_s", [0.0, 0.1])
+def test_loads_run_when_they_are_planned_and_no_longer(clock: SimulatedTime, late_s: float) -> None:
+    one, others = Burner(late_s), [Burner(late_s), Burner(late_s)]
+    load = Loads({ONE_CORE: [one], ALL_CORES: [one, *others]}, {GPU: "it is elsewhere"})
+    plan = planned(load.names, 2, 0.5)
+    began_ns = clock.now_ns
+    stretches = load.run(plan)
+    assert [stretch.load for stretch in stretches] == [name for name, _ in plan]
+    # The plan's ends stay where they are, a second after the call and then one stretch after the other.
+    ends_ns = (began_ns + S + np.cumsum([round(seconds * S) for _, seconds in plan])).tolist()
+    assert clock.now_ns == ends_ns[-1]
+    for stretch, end_ns in zip(stretches, ends_ns, strict=True):
+        assert stretch.end_ns == end_ns + (0 if stretch.load == IDLE else round(late_s * S))
+    for before, after in itertools.pairwise(stretches):
+        # What begins late leaves the time before it to nobody; what ends late is not idle yet.
+        late_ns = 0 if after.load == IDLE else round(late_s * S)
+        assert after.start_ns - before.end_ns == late_ns
+    # Only what a stretch names is at work in it, and nothing is while the machine is idle.
+    wanted = [name for name, _ in plan if name != IDLE]
+    assert (len(one.requests), len(others[0].requests)) == (len(wanted), wanted.count(ALL_CORES))
+    assert all(end - begin <= round(1.13 * 0.5 * S) for begin, end in one.requests)
+
+
+def test_a_load_that_was_held_up_for_most_of_its_time_is_an_error(clock: SimulatedTime) -> None:
+    class HeldUp(Burner):
+        def answer(self) -> tuple[int, int]:
+            begin_ns, end_ns = super().answer()
+            return begin_ns, begin_ns + (end_ns - begin_ns) // 3
+
+    with pytest.raises(FramewattError, match=r"found one core for 0\.\d+ s instead of 0\.\d+ s, held up by other work"):
+        Loads({ONE_CORE: [HeldUp(0.0)]}, {}).run(planned((ONE_CORE,), 1, 0.5))
+
+
+def test_a_process_that_computes_does_so_from_its_begin_to_its_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    clock, worked_ns = SimulatedTime(), []
+
+    def work() -> None:
+        worked_ns.append(clock.now_ns)
+        clock.advance(1e-4)
+
+    monkeypatch.setattr(burn, "time", clock)
+    monkeypatch.setattr(burn, "_of_a_core", lambda: work)
+    begin_ns, end_ns = clock.now_ns + S, clock.now_ns + 2 * S
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{begin_ns} {end_ns}\n"))
+    burn.main("cpu")
+    assert capsys.readouterr().out == f"ready\n{begin_ns} {end_ns}\n"
+    # The first time is before it says that it is ready.
+    assert worked_ns[1:] == list(range(begin_ns, end_ns, S // 10_000))
+
+
+def test_a_plan_that_should_have_begun_is_an_error(clock: SimulatedTime) -> None:
+    with pytest.raises(FramewattError, match=r"begin_ns: found an instant 1 s ago; allowed: one that is still to come"):
+        Loads({}, {}).run(planned((), 1, 0.5), clock.now_ns - S)
+
+
+def test_real_processes_answer_when_they_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However late that is; a load that cannot start says why."""
+    monkeypatch.setattr(module_of_loads, "_READY_S", 600.0)
+    monkeypatch.setattr(module_of_loads, "_LATE_S", 600.0)
+    monkeypatch.setattr(module_of_loads, "_LEAST_LENGTH", 0.0)
     with loads([ONE_CORE, ALL_CORES, GPU], ["/nowhere/python"]) as load:
         assert "/nowhere/python" in load.missing[GPU]
-        plan = planned(load.names, 2, 0.5)
-        stretches = load.run(plan)
-    assert [stretch.load for stretch in stretches] == [name for name, _ in plan]
-    for before, after in itertools.pairwise(stretches):
-        assert 0 <= after.start_ns - before.end_ns < 300_000_000
-    assert all(stretch.duration_s == pytest.approx(0.5, abs=0.35) for stretch in stretches)
-    with (
-        loads([ALL_CORES]) as load,
-        pytest.raises(FramewattError, match=r"begin_ns: found an instant .* s ago; allowed"),
-    ):
-        load.run(plan, time.monotonic_ns() - 10**9)
+        # All cores are one where this process may use no other.
+        assert load.names == ([ONE_CORE, ALL_CORES] if len(os.sched_getaffinity(0)) > 1 else [ALL_CORES])
+        before_ns = time.monotonic_ns()
+        stretches = load.run([(ALL_CORES, 0.2), (IDLE, 0.2), (ALL_CORES, 0.2)])
+        after_ns = time.monotonic_ns()
+    assert [stretch.load for stretch in stretches] == [ALL_CORES, IDLE, ALL_CORES]
+    edges_ns = [edge for stretch in stretches for edge in (stretch.start_ns, stretch.end_ns)]
+    assert [before_ns + S, *edges_ns, after_ns] == sorted([before_ns + S, *edges_ns, after_ns])
 
 
-def test_a_gpu_that_cannot_be_loaded_says_why() -> None:
+def test_a_gpu_that_cannot_be_loaded_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module_of_loads, "_READY_S", 600.0)
     with loads([GPU], [sys.executable]) as load:
         assert load.names == []
         assert load.missing[GPU] == "ModuleNotFoundError: No module named 'torch'"

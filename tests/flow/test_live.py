@@ -1,73 +1,23 @@
 """The line and the page of a study that runs: what they say, when, and what they must never do to the study."""
 
-import json
 import os
 import re
-import time
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
-from bs4 import BeautifulSoup
-from records_factory import energy, run_record
-from study_factory import hashes_of, loaded
+from live_scene import RULE, Scene, play
 
-from framewatt.base.files import write_json
-from framewatt.flow.live import Live
+from framewatt.flow import live as live_module
 from framewatt.flow.running import MARK, PAGE, says_that_it_runs
-from framewatt.planning.plan import plan_of
-
-CROSS = {"phase": ["infer"], "workload": ["resnet50"], "runtime": ["torch", "mxnet"], "batch_size": [8]}
-RULE = {"at_least": 3, "at_most": 9, "until": {"best": "energy"}}
-DEARER = {"torch": 100.0, "mxnet": 150.0}
-
-
-class Scene:
-    """A study of two cells, whose runs end as a test wants."""
-
-    def __init__(self, folder: Path, **keys: Any) -> None:
-        content = {"study": "trial", "title": "A <b>bold</b> trial", "repetitions": 3, **keys}
-        study = loaded(folder, {**content, "factors": [{**CROSS, "dataset": ["digits"]}]})
-        self.plan = json.loads(json.dumps(plan_of(hashes_of(study))))
-        self.results = folder / "results/trial"
-        write_json(self.results / "plan/plan.json", self.plan)
-        self.names = [f"{entry['cell']}/{entry['repetition']}" for entry in self.plan["order"]]
-
-    def live(self, due: list[str] | None = None, **keys: Any) -> Live:
-        return Live(self.results, self.names if due is None else due, "6 of 6 runs are due: 6 not measured", **keys)
-
-    def ends(self, name: str, joules: float | None = None, **change: Any) -> None:
-        """Leave the record of a run."""
-        cell = next(cell for cell in self.plan["cells"] if cell["id"] == name.split("/", maxsplit=1)[0])
-        entry = self.plan["order"][self.names.index(name)]
-        gross_j = DEARER[cell["runtime"]] * (1 + 0.01 * entry["repetition"]) if joules is None else joules
-        levels = {key: value for key, value in cell.items() if key != "id"}
-        told = {"cell_id": cell["id"], "cell": levels, "position": entry["position"], "study": "trial"}
-        record = run_record({"cpu:package-0": energy(gross_j)}, **told, **{"cool_down_s": 1.0, **change})
-        record["repetition"] = record["block"] = entry["repetition"]
-        if record["windows"]:
-            record["windows"]["process"] = next(iter(record["windows"].values()))
-        write_json(self.results / "measure" / name / "run.json", record)
-
-    def page(self) -> BeautifulSoup:
-        return BeautifulSoup((self.results / PAGE).read_text(), "html.parser")
-
-    @property
-    def words(self) -> str:
-        return " ".join(self.page().body.get_text(" ", strip=True).split())
+from framewatt.report import so_far
+from framewatt.runs import records
 
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path)
-
-
-def play(scene: Scene, live: Live, count: int) -> None:
-    """Let the first runs begin and end, and the next one begin."""
-    for name in scene.names[:count]:
-        live.begins("measure", name)
-        scene.ends(name)
-    live.begins("measure", scene.names[count])
 
 
 def test_the_page_tells_what_runs_before_it_does_and_counts_what_ended(
@@ -180,8 +130,10 @@ def test_a_record_of_before_is_not_taken_for_the_run_that_has_just_begun(scene: 
     live.begins("measure", scene.names[0])
     live.begins("measure", scene.names[1])
     assert "0 done" in scene.words
-    time.sleep(0.01)
     scene.ends(scene.names[0])
+    # A file system may tell times in steps of some milliseconds.
+    record = scene.results / "measure" / scene.names[0] / "run.json"
+    os.utime(record, ns=(record.stat().st_atime_ns, record.stat().st_mtime_ns + 10**7))
     live.begins("measure", scene.names[2])
     assert "1 done, of 6" in scene.words
 
@@ -209,11 +161,27 @@ def test_the_mark_is_the_template_s(scene: Scene) -> None:
     assert (scene.results / PAGE).read_text().count(MARK) == 1
 
 
-def test_writing_it_between_runs_costs_little(scene: Scene) -> None:
-    """Processor time of a page: the first with answers loads libraries, later ones are what a run pays."""
+def test_a_page_reads_and_computes_nothing_again(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once a block's answers are found, later pages only write what is known, until another block is whole."""
+    done: list[str] = []
+
+    def counted(module: ModuleType, name: str) -> None:
+        original = getattr(module, name)
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            done.append(name)
+            return original(*arguments, **named)
+
+        monkeypatch.setattr(module, name, call)
+
+    counted(records, "read_run")
+    counted(so_far, "answers_so_far")
+    counted(live_module, "write_text")
     live = scene.live()
     play(scene, live, 4)
-    began_s = time.process_time()
+    assert done.count("read_run") == 4
+    assert done.count("answers_so_far") == 2
+    done.clear()
     for _ in range(10):
         live.begins("aggregate", None)
-    assert (time.process_time() - began_s) / 10 < 0.05
+    assert done == ["write_text"] * 10

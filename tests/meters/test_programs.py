@@ -127,6 +127,8 @@ def test_a_line_has_as_many_digits_as_perf_can_print(
     (tmp_path / "paranoid").write_text("0\n")
     meter = Perf(events=tmp_path, paranoid=tmp_path / "paranoid")
     monkeypatch.setattr("framewatt.meters.perf._FIRST_LINES_S", HANGS_S)
+    # A program that ignores Ctrl-C, as one that a background shell started does, is killed.
+    monkeypatch.setattr("framewatt.meters.subprocess_lines._STOP_TIMEOUT_S", 0.1)
     (channel,) = meter.open()
     meter.end()
     assert (channel.resolution, channel.rounds_each) == (digit_j, True)
