@@ -5,11 +5,12 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from odd_studies import ODD
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
 from pypdf import PdfReader
 from report_factory import material
 
@@ -17,6 +18,9 @@ from framewatt.report import build_report
 from framewatt.report.page import ROWS_OF_A_PAGE
 
 BROWSER = shutil.which("chromium")
+HANGS_S = 600
+"""Seconds after which something that a test waits for is taken for something that never happens."""
+
 WIDE, NARROW = 1200, 390
 SEEN = ("name", "verdict")
 
@@ -26,9 +30,18 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="found no chromium; inst
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
+        opened = playwright.chromium.launch(
+            executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"], timeout=1000 * HANGS_S
+        )
         yield opened
         opened.close()
+
+
+def new_page(opener: Browser | BrowserContext, **options: Any) -> Page:
+    """Open an empty page, on which actions may take their time."""
+    opened = opener.new_page(**options)
+    opened.set_default_timeout(1000 * HANGS_S)
+    return opened
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +54,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, figures: Path) -> str:
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """The page, which may neither complain nor ask for anything."""
-    opened = browser.new_page(viewport={"width": WIDE, "height": 900})
+    opened = new_page(browser, viewport={"width": WIDE, "height": 900})
     said: list[str] = []
     opened.on("console", lambda message: said.append(message.text))
     opened.on("pageerror", lambda error: said.append(str(error)))
@@ -105,7 +118,7 @@ def test_a_table_of_more_than_a_hundred_rows_is_paged_on_a_screen_and_whole_on_p
 ) -> None:
     path = tmp_path / "report.html"
     path.write_text(build_report(ODD["forty cells"](), figures))
-    opened = browser.new_page()
+    opened = new_page(browser)
     opened.goto(path.as_uri())
     (table,) = [
         one for one in opened.locator(".scroll:has(+ .pages)").all() if one.locator("#table-comparisons").count()
@@ -194,7 +207,7 @@ def test_a_citation_is_copied_or_selected_for_copying(page: Page) -> None:
 
 def test_without_a_script_there_is_no_button_and_no_choice_to_make(browser: Browser, address: str) -> None:
     context = browser.new_context(java_script_enabled=False)
-    opened = context.new_page()
+    opened = new_page(context)
     opened.goto(address)
     assert opened.locator("button:visible, select:visible, input:visible").count() == 0
     assert opened.locator("pre.cite").first.is_visible()
@@ -292,7 +305,7 @@ def test_odd_studies_fit_screens_and_paper_and_are_accessible(
 ) -> None:
     path = tmp_path / "report.html"
     path.write_text(build_report(ODD[odd](), figures))
-    opened = browser.new_page()
+    opened = new_page(browser)
     said: list[str] = []
     opened.on("console", lambda message: said.append(message.text))
     opened.on("pageerror", lambda error: said.append(str(error)))
