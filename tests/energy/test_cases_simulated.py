@@ -5,8 +5,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hardware import case as played
 from hardware.case import rows_of
-from hardware.cases import CASES, MIDDLE_S, Case
+from hardware.cases import CASES, CPU, Case
 from hardware.right import assert_right
 from simulated.meters import METERS
 from simulated.sampling_process import Disturbance, Sampled, sample_script
@@ -27,7 +28,7 @@ def disturbance_of(case: Case) -> Disturbance:
     return Disturbance(
         pauses=tuple(pauses),
         starved=(at["starve"], at["feed"]) if "starve" in at else None,
-        clock_step_s=MIDDLE_S if case.clock_step else float("inf"),
+        clock_step_s=case.clock_step_s,
         disk_b=case.disk_b,
     )
 
@@ -125,3 +126,18 @@ def test_a_divided_gpu_is_flagged(tmp_path: Path) -> None:
     rows = rows_in(BY_NAME["divided GPU (MIG)"], tmp_path)
     flags = {row["meter"]: row["flags"] for row in rows if row["domain"] == "gpu:0"}
     assert flags["nvml"] == flags["nvidia-smi"] == ["the GPU is divided (MIG): its energy is all its instances'"]
+
+
+def test_meters_that_are_slow_to_start_get_more_time_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    leads = []
+
+    def busy(name: str, peers_python: str, lead_s: float) -> dict:
+        leads.append(lead_s)
+        return {"held_up_s": 0, "late_s": 0} if lead_s > 20 else {"not_ready_s": 4.0}
+
+    monkeypatch.setattr(played, "_play_once", busy)
+    assert played.play_case("constant 100 W") == {"held_up_s": 0, "late_s": 0}
+    assert leads == [0, 12, 24]
+    # Before second 0 nothing is drawn: the lead changes no right value.
+    script = CASES[0].script
+    assert script.counter(CPU, -8) == script.counter(CPU, 0)

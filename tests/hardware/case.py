@@ -1,6 +1,7 @@
 """Plays one case and says what every meter made of it, as JSON. Run inside a mount namespace: `play_case` does that."""
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from pathlib import Path
 from framewatt.energy.accounts import energy_of
 from framewatt.meters.trace import Trace
 from framewatt.sampling.client import Sampler
-from hardware.cases import BEGIN_S, CASES, WALL, Case
+from hardware.cases import CASES, IN_REAL_TIME, WALL, Case
 from hardware.namespaces import run_apart
 from hardware.peers import PEERS
 from hardware.powercap import HELD_UP, install, play
@@ -30,16 +31,16 @@ _AT_A_TIME = 3
 _TIMEOUT_S = 120
 _LONGEST_HOLD_S = 0.03
 """Counters that stood still for longer and then jumped are no hardware's: the case is played again."""
-_TRIES = 6
+_TRIES = 3
 _LONGEST_LEAD_S = 120.0
-"""A machine on which the meters take longer to start is too busy to play anything."""
+"""Most seconds that meters get to start before the script's second 0."""
 LOGGER_AHEAD_S = 1234.5
 """The wall meter's clock is wrong by that much, and the study says so."""
 LOGGER_PERIOD_S = 0.05
 """Seconds between two lines of the wall meter's log."""
 
 
-def play_case(name: str, peers_python: str = "") -> dict:
+def play_case(name: str, peers_python: str = "", longest_hold_s: float = _LONGEST_HOLD_S) -> dict:
     """Play a case in namespaces of its own; its `rows`, `errors` of the sampling processes, and `sampler`'s summary.
 
     What this machine did to the scripted one is told apart from what the meters did: where the process that plays the
@@ -49,20 +50,19 @@ def play_case(name: str, peers_python: str = "") -> dict:
     Args:
         name: the case's.
         peers_python: the interpreter that has other tools; where it is given, they measure the same window.
+        longest_hold_s: longest time for which counters may stand still. Whoever sets it takes it into account.
     """
-    held_up_s: list[float] = []
-    lead_s = 0.0
-    while len(held_up_s) < _TRIES and lead_s <= _LONGEST_LEAD_S:
+    lead_s, why = 0.0, []
+    for _ in range(_TRIES):
         played = _play_once(name, peers_python, lead_s)
-        if played.get("not_ready_s"):
-            lead_s += 2 * played["not_ready_s"]
-            continue
-        held_up_s.append(max(played["held_up_s"], played["late_s"]))
-        if held_up_s[-1] <= _LONGEST_HOLD_S:
+        if not_ready_s := played.get("not_ready_s"):
+            why.append(f"meters were ready {not_ready_s:.3g} s too late")
+            lead_s = min(lead_s + 3 * not_ready_s, _LONGEST_LEAD_S)
+        elif (held_up_s := max(played["held_up_s"], played["late_s"])) > longest_hold_s:
+            why.append(f"counters were held up for {held_up_s:.3g} s")
+        else:
             return played
-    raise AssertionError(
-        f"{name}: this machine is too busy to play counters, late by {held_up_s} s; meters had {BEGIN_S + lead_s:.0f} s"
-    )
+    raise AssertionError(f"{name}: this machine is too busy to play hardware: {', then '.join(why)}")
 
 
 def _play_once(name: str, peers_python: str, lead_s: float) -> dict:
@@ -93,7 +93,7 @@ def main(name: str, scratch: Path, peers_python: str, lead_s: float) -> None:
         peers_python: see play_case.
         lead_s: seconds before the script's second 0, in which nothing is drawn and meters start.
     """
-    case = next(case for case in CASES if case.name == name)
+    case = next(case for case in (*CASES, *IN_REAL_TIME) if case.name == name)
     peers_path = os.environ["PYTHONPATH"]
     script = _start(case, scratch, lead_s)
     peers = _start_peers(case, script, peers_python, peers_path)
@@ -102,7 +102,7 @@ def main(name: str, scratch: Path, peers_python: str, lead_s: float) -> None:
     with ThreadPoolExecutor(len(wanted)) as pool:
         started = pool.map(lambda one: _started(case, scratch, *one[1:]), wanted)
     samplers = [(label, sampler) for (label, *_), sampler in zip(wanted, started, strict=True)]
-    if (not_ready_s := script.now_s() - BEGIN_S) > 0:
+    if (not_ready_s := script.now_s() - case.begin_s) > 0:
         print(json.dumps({"not_ready_s": not_ready_s}))
         return  # and with this process all others of its namespace
     _act(case, script, [sampler for _, sampler in samplers])
@@ -136,7 +136,8 @@ def _start(case: Case, scratch: Path, lead_s: float) -> Script:
     (scratch / "started.json").replace(path)
     os.environ[VARIABLE] = str(path)
     os.environ["PATH"] = f"{HERE / 'bin'}:{os.environ['PATH']}"
-    modules = [HERE / "modules", *([HERE / "stepped_clock"] if case.clock_step else [])]
+    modules = [HERE / "modules", *([HERE / "stepped_clock"] if math.isfinite(case.clock_step_s) else [])]
+    os.environ["FRAMEWATT_CLOCK_STEP_S"] = str(case.clock_step_s)
     os.environ["PYTHONPATH"] = ":".join(map(str, [*modules, os.environ["PYTHONPATH"]]))
     return script
 
@@ -224,7 +225,7 @@ def rows_of(case: Case, script: Script, trace: Trace, label: str = "") -> list[d
         trace: what was read of it.
         label: what is added to the meters' names.
     """
-    begin_ns, end_ns = (script.start_ns + round(second * 1e9) for second in (BEGIN_S, case.end_s))
+    begin_ns, end_ns = (script.start_ns + round(second * 1e9) for second in (case.begin_s, case.end_s))
     rows = []
     for index, channel in enumerate(trace.channels):
         if channel.quantity not in _LABELS:
@@ -237,8 +238,9 @@ def rows_of(case: Case, script: Script, trace: Trace, label: str = "") -> list[d
                 "case": case.name,
                 "meter": meter,
                 "domain": channel.domain,
-                "window_s": case.end_s - BEGIN_S,
-                "right_j": script.joules(source, BEGIN_S, case.end_s),
+                "window_s": case.window_s,
+                "blind": case.blind.get(meter),
+                "right_j": script.joules(source, case.begin_s, case.end_s),
                 "most_w": max(watts for _, watts in script.watts[source]),
                 "found_j": found.energy_j,
                 "uncertainty_j": found.uncertainty_j,
@@ -254,7 +256,7 @@ def rows_of(case: Case, script: Script, trace: Trace, label: str = "") -> list[d
 
 def _start_peers(case: Case, script: Script, python: str, python_path: str) -> "list[subprocess.Popen[str]]":
     """Other tools, told when the window begins and ends."""
-    begin_ns, end_ns = (script.start_ns + round(second * 1e9) for second in (BEGIN_S, case.end_s))
+    begin_ns, end_ns = (script.start_ns + round(second * 1e9) for second in (case.begin_s, case.end_s))
     return [
         subprocess.Popen(
             [python, "-m", "hardware.peers", name, str(begin_ns), str(end_ns)],
@@ -283,7 +285,7 @@ def _peer_rows(case: Case, script: Script, peer: "subprocess.Popen[str]") -> lis
                 "case": case.name,
                 "meter": answer["peer"],
                 "domain": " + ".join(parts),
-                "right_j": sum(script.joules(part, BEGIN_S, case.end_s) for part in parts if part not in missing),
+                "right_j": sum(script.joules(part, case.begin_s, case.end_s) for part in parts if part not in missing),
                 "found_j": joules,
                 "uncertainty_j": None,
                 "late_s": answer["late_s"],

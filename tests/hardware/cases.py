@@ -30,22 +30,31 @@ class Case:
     Attributes:
         name: in words.
         script: the hardware.
+        begin_s: second at which the window opens; before, meters start.
         end_s: second at which the window closes.
         invalid: by domain, the meters that must give no number for it.
         may_be_invalid: whether it depends on the machine if there are numbers; where there are, they must be right.
         actions: `(second, what)` done to the sampling process: `stop`, `continue`, `kill`, `starve`, `feed`.
-        clock_step: whether the wall clock is set an hour ahead in the middle.
+        clock_step_s: second at which the wall clock is set an hour ahead; infinite where it is not.
         disk_b: size of the disk that takes the trace, or None for a large one.
+        blind: by meter, the uncertainty that must do for a load of which the meter sees little, see right.py.
     """
 
     name: str
     script: Script
+    begin_s: float = BEGIN_S
     end_s: float = END_S
     invalid: dict[str, frozenset[str]] = field(default_factory=dict)
     may_be_invalid: bool = False
     actions: tuple[tuple[float, str], ...] = ()
-    clock_step: bool = False
+    clock_step_s: float = math.inf
     disk_b: int | None = None
+    blind: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def window_s(self) -> float:
+        """Length of the window in seconds."""
+        return self.end_s - self.begin_s
 
     @property
     def alone(self) -> bool:
@@ -64,6 +73,10 @@ def machine(steps: list[list[float]], **change: object) -> Script:
 
 
 CONSTANT = [[0.0, 100.0]]
+BURSTS = [[second, 250 if second % 2 else 50] for second in range(40)]
+BLIND_TO_BURSTS = {"nvidia-smi 1 Hz": 0.4, "nvml power": 0.025}
+"""nvidia-smi is read as rarely as the load changes; NVML may show each change 0.1 s late."""
+
 ALL_ONES_W = 0xFFFFFFFF * 1e-3
 FAIL_ONCE = {domain: [[MIDDLE_S, MIDDLE_S + 0.03]] for domain in (CPU, GPU)}
 FAIL_ON = {domain: [[MIDDLE_S, math.inf]] for domain in (CPU, GPU)}
@@ -74,7 +87,7 @@ EVERYWHERE = dict.fromkeys((CPU, DRAM, PSYS, "cpu:core-0", GPU, WALL, "cpu:estim
 CASES = (
     Case("constant 100 W", machine(CONSTANT)),
     Case("step 100 to 300 W", machine([[0, 100], [BEGIN_S + 10, 300]], limit_w=400), end_s=BEGIN_S + 20),
-    Case("bursts of 1 s", machine([[second, 250 if second % 2 else 50] for second in range(40)], limit_w=400)),
+    Case("bursts of 1 s", machine(BURSTS, limit_w=400), blind=BLIND_TO_BURSTS),
     Case(
         "wrap on one of two sockets",
         Script(watts=TWO_SOCKETS, start_j={"cpu:package-1": RANGE_J - TO_WRAP_J}),
@@ -144,7 +157,7 @@ CASES = (
         actions=((MIDDLE_S, "stop"), (MIDDLE_S + 2, "continue")),
     ),
     Case("sampler starved", machine(CONSTANT), may_be_invalid=True, actions=((BEGIN_S, "starve"), (END_S, "feed"))),
-    Case("wall clock set an hour ahead", machine(CONSTANT), clock_step=True),
+    Case("wall clock set an hour ahead", machine(CONSTANT), clock_step_s=MIDDLE_S),
     Case(
         "disk full",
         machine(CONSTANT),
@@ -154,3 +167,57 @@ CASES = (
         disk_b=40_960,
     ),
 )
+
+SHORT_BEGIN_S, SHORT_END_S = 4.0, 9.0
+
+IN_REAL_TIME = (
+    Case(
+        "every meter, constant 100 W, a divided GPU, and the wall clock set ahead",
+        machine(CONSTANT, gpu_mig=True),
+        SHORT_BEGIN_S,
+        SHORT_END_S,
+        clock_step_s=SHORT_BEGIN_S + 2,
+    ),
+    Case(
+        "every meter, bursts of 1 s",
+        machine(BURSTS, limit_w=400),
+        SHORT_BEGIN_S,
+        # Whole periods: power is the same at both edges, so that averages over a second cost less.
+        SHORT_END_S + 1,
+        blind=BLIND_TO_BURSTS,
+    ),
+    Case(
+        "the sampler is killed",
+        machine(CONSTANT),
+        SHORT_BEGIN_S,
+        SHORT_BEGIN_S + 3,
+        invalid=EVERYWHERE,
+        actions=((SHORT_BEGIN_S + 1, "kill"),),
+    ),
+    Case(
+        "the sampler is stopped for 1.5 s",
+        machine(CONSTANT),
+        SHORT_BEGIN_S,
+        SHORT_END_S,
+        invalid={GPU: frozenset({"nvml power", "nvml average", "nvidia-smi"})},
+        actions=((SHORT_BEGIN_S + 1, "stop"), (SHORT_BEGIN_S + 2.5, "continue")),
+    ),
+    Case(
+        "the sampler is starved",
+        machine(CONSTANT),
+        SHORT_BEGIN_S,
+        SHORT_END_S,
+        may_be_invalid=True,
+        actions=((SHORT_BEGIN_S, "starve"), (SHORT_END_S, "feed")),
+    ),
+    Case(
+        "the disk is full",
+        machine(CONSTANT),
+        SHORT_BEGIN_S,
+        SHORT_BEGIN_S + 3,
+        invalid={domain: meters - {"nvidia-smi 1 Hz"} for domain, meters in EVERYWHERE.items()},
+        may_be_invalid=True,
+        disk_b=40_960,
+    ),
+)
+"""What needs the real process, the real programs and the real clock, in windows that are as short as may be."""

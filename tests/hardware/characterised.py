@@ -18,7 +18,7 @@ from hardware.powercap import HELD_UP, install, play
 from hardware.script import VARIABLE, Script
 
 HERE = Path(__file__).parent
-LEADS_S = (15.0, 15.0, 30.0, 30.0, 60.0, 60.0)
+LEADS_S = (10.0, 20.0, 40.0)
 """Seconds in which the script starts its meters and its loads, by try: a busy machine takes longer."""
 
 REPEATS, STEP_S = 3, 1.5

@@ -16,10 +16,6 @@ MOST_UNCERTAIN = {
 }
 """Largest standard uncertainty of a window of 10 s, as a share of the right energy. With more, any number is right."""
 
-BLIND = {("bursts of 1 s", "nvidia-smi 1 Hz"): 0.4, ("bursts of 1 s", "nvml power"): 0.025}
-"""The same for a load that changes once a second: nvidia-smi is read as rarely, and NVML may show each change 0.1 s
-late."""
-
 _ROUNDING = 1e-9
 """Relative error of sums of floating-point numbers."""
 
@@ -39,7 +35,7 @@ def assert_right(row: dict, stands_still_s: float = 0.0) -> None:
     assert row["found_j"] is not None, what
     allowed_j = stands_still_s * row["most_w"] + 2 * row["uncertainty_j"] + _ROUNDING * row["right_j"]
     assert abs(row["found_j"] - row["right_j"]) <= allowed_j, what
-    most = BLIND.get((row["case"], row["meter"]), MOST_UNCERTAIN[row["meter"]])
+    most = row["blind"] or MOST_UNCERTAIN[row["meter"]]
     # What is unknown at the edges of a window is a larger share of a shorter one.
     most *= max(1.0, (END_S - BEGIN_S) / row["window_s"])
     assert row["uncertainty_j"] <= most * row["right_j"], what
