@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from bs4 import BeautifulSoup
 from checkout import Checkout
 from failing_study import MODEL, QUICK, STUDY
@@ -20,6 +21,7 @@ print(list(problems_of(unpack(Path(sys.argv[1]), Path(sys.argv[2])))))
 """
 
 
+@pytest.mark.measured(twin="tests/runs/test_repeating.py::test_a_disturbed_run_is_repeated_once_and_no_more")
 def test_a_run_that_others_disturb_is_repeated_once_in_the_same_call(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path)
     checkout.share_environment("mxnet/cpu")

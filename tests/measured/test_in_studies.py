@@ -51,6 +51,9 @@ def wall(tmp_path: Path) -> Iterator[Path]:
     thread.join()
 
 
+@pytest.mark.measured(
+    twin="tests/characterisation/test_study_simulated.py::test_a_wall_meter_is_characterised_before_a_study"
+)
 def test_a_wall_meter_is_characterised_before_a_study(
     wall: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,9 @@ def doubt_s(found: dict[str, Any]) -> float:
     return float(found["witness"]["steal_share"] * found["witness"]["processors_usable"] * found["duration_s"])
 
 
+@pytest.mark.measured(
+    twin="tests/witness/test_neighbour_simulated.py::test_the_work_of_a_run_and_of_all_others_is_told_apart_to_a_few_ticks"
+)
 def test_a_run_is_told_from_all_others_to_a_few_ticks(tmp_path: Path) -> None:
     found = run_in(tmp_path)
     witness = found["witness"]
@@ -90,6 +93,9 @@ def test_a_run_is_told_from_all_others_to_a_few_ticks(tmp_path: Path) -> None:
     assert whole_s == pytest.approx(witness["machine_cpu_s"], abs=TICKS_S + doubt_s(found))
 
 
+@pytest.mark.measured(
+    twin="tests/witness/test_neighbour_simulated.py::test_a_neighbour_that_starts_in_the_middle_does_not_pass_unflagged"
+)
 def test_a_neighbour_that_begins_in_the_middle_does_not_pass_unflagged(tmp_path: Path) -> None:
     log = tmp_path / "neighbour"
     neighbour = subprocess.Popen([sys.executable, "-c", NEIGHBOUR, str(log)])

@@ -16,11 +16,11 @@ from framewatt.meters.trace import Trace
 pytestmark = pytest.mark.usefixtures("two_processors")
 
 STEP_S = 0.1
-"""Seconds between two readings of the witness; the window's edges are between them."""
+"""Seconds between two readings of the witness."""
 
 TICK_S = 1 / TICKS
-START_S, END_S = 0.98, 3.53
-"""The window, of a worker that starts at second 1 and ends at 3.5."""
+START_S, END_S = 0.995, 3.505
+"""The window, of a worker that starts at second 1 and ends at 3.5; the sampler reads the witness soon after an edge."""
 
 CHILD = 201
 
@@ -37,7 +37,7 @@ def worker(scene: Kernel, time_s: float, others: float) -> None:
             scene.processes[WORKER].waited += scene.processes.pop(CHILD).cpu
         scene.processes[WORKER].cpu += busy
     # The sampling process works, too, and its runner waits.
-    own = 1 if round(time_s / STEP_S) % 5 == 0 else 0
+    own = 1 if round(time_s / STEP_S) % 2 == 0 else 0
     scene.processes[SAMPLER].cpu += own
     scene.idle += 2 * step - busy - own - round(others * step)
 
@@ -52,7 +52,7 @@ def window_of(trace: Trace) -> dict:
 def played(folder: Path, others: Callable[[float], float]) -> dict:
     """Return the window's witness; `others` is the share of a processor that others take up to a second."""
     scene = kernel(folder)
-    trace = play(scene, lambda scene, time_s: worker(scene, time_s, others(time_s)), STEP_S, until_s=4.0)
+    trace = play(scene, lambda scene, time_s: worker(scene, time_s, others(time_s)), STEP_S, until_s=3.8)
     assert {RUNNER, SAMPLER, WORKER} <= set(scene.processes)
     return window_of(trace)["witness"]
 
@@ -64,11 +64,11 @@ def test_the_work_of_a_run_and_of_all_others_is_told_apart_to_a_few_ticks(tmp_pa
     assert witness["others_cpu_s"] == pytest.approx(0.0, abs=TICK_S)
     whole_s = witness["run_cpu_s"] + witness["own_cpu_s"] + witness["others_cpu_s"]
     assert whole_s == pytest.approx(witness["machine_cpu_s"], abs=TICK_S)
-    assert witness["own_cpu_s"] == pytest.approx((END_S - START_S) / 0.25 * TICK_S, abs=TICK_S)
+    assert witness["own_cpu_s"] == pytest.approx((END_S - START_S) / (2 * STEP_S) * TICK_S, abs=TICK_S)
     assert witness["disturbed"] == []
 
 
-@pytest.mark.parametrize("since_s", [0.0, 1.5, 2.5, 3.0])
+@pytest.mark.parametrize("since_s", [0.0, 1.5, 3.0])
 def test_a_neighbour_that_starts_in_the_middle_does_not_pass_unflagged(since_s: float, tmp_path: Path) -> None:
     witness = played(tmp_path, lambda time_s: 1.0 if time_s > since_s else 0.0)
     inside_s = END_S - max(since_s, START_S)
