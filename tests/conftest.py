@@ -78,7 +78,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             counts = kinds.setdefault(kind, {})
             name = "not judged" if is_busy else outcome
             counts[name] = counts.get(name, 0) + 1
-            repeated += any(name == "tries" for name, _ in report.user_properties) and report.when == "call"
+            properties = getattr(report, "user_properties", ())  # a collection that failed has none
+            repeated += any(name == "tries" for name, _ in properties) and report.when == "call"
     for kind, counts in kinds.items():
         words = [f"{count} {name}" for name, count in counts.items()]
         if kind == "measured":
