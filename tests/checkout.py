@@ -29,6 +29,12 @@ A run is invalid where readings are missing for longer than three periods. On a 
 processor for tenths of a second, and a writer of the same disk stops it for seconds: 15 s are more than both.
 """
 
+SMOKE_READ_RARELY = {
+    "  fallback: estimate\n": "  fallback: estimate\n  period_s: 5\n",
+    "timeout_s: 120\n": "timeout_s: 1800\n",
+}
+"""The same for the study smoke: what `Checkout.edit` changes in config/studies/smoke.yaml."""
+
 _SETTLE, _SETTLE_AT_ONCE = "_SETTLE_PERIODS = 2\n", "_SETTLE_PERIODS = 0\n"
 """In the copy, the calibration of idle power does not wait for two periods before and after it, which would be 20 s. It
 needs no wait: the estimate is read when the sampler starts and once more when it ends.

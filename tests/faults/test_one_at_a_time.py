@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from checkout import Answer, Checkout
+from checkout import READ_RARELY, Answer, Checkout
 
 from framewatt.flow.folder import Presence
 from framewatt.host.lock import VARIABLE, machine_lock
@@ -32,15 +32,20 @@ STUDY = {
             "batch_size": [8, 16],
         }
     ],
-    "instruments": {"meters": ["estimate"]},
+    "instruments": READ_RARELY,
     "training": {"epochs": 1},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 1},
     "disturbance": "flag",
-    "timeout_s": 60,
+    "timeout_s": 600,
     "repetitions": 1,
 }
 
+
+HOLD = {
+    "    frames = {\n": "    while Path('hold').exists():\n        __import__('time').sleep(0.05)\n    frames = {\n"
+}
+"""In scripts/statistics.py: the job goes on when the file `hold` is gone."""
 
 TARGET = "results/{}/calibrate/idle_after.json"
 
@@ -58,25 +63,41 @@ def checkouts(tmp_path_factory: pytest.TempPathFactory, lock: Path) -> tuple[Che
     for checkout in both:
         checkout.share_environment("mxnet/cpu")
         (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
+        checkout.edit("scripts/statistics.py", HOLD)
         checkout.write_study(checkout.root.name[0], **STUDY)
     return both
 
 
 @pytest.fixture(scope="module")
-def answers(checkouts: tuple[Checkout, Checkout]) -> list[Answer]:
-    """What both said, started at once."""
+def answers(checkouts: tuple[Checkout, Checkout], lock: Path) -> list[Answer]:
+    """What both said, which began to measure at once: when the lock of a third was released."""
     names = [checkout.root.name[0] for checkout in checkouts]
-    started = [
-        checkout.start(TARGET.format(name), config=f"study={name}")
-        for checkout, name in zip(checkouts, names, strict=True)
-    ]
-    texts = [process.communicate()[0] for process in started]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(lock))
+        with machine_lock("another"):
+            started = [
+                checkout.start(TARGET.format(name), config=f"study={name}")
+                for checkout, name in zip(checkouts, names, strict=True)
+            ]
+            texts = [_until_it_waits(process) for process in started]
+    texts = [text + process.communicate()[0] for text, process in zip(texts, started, strict=True)]
     return [Answer(process.returncode, text) for process, text in zip(started, texts, strict=True)]
+
+
+def _until_it_waits(process: "subprocess.Popen[str]") -> str:
+    """Return what a call printed until it waits for the lock, or until its end."""
+    assert process.stdout is not None
+    said = ""
+    for line in process.stdout:
+        said += line
+        if line.startswith("waiting for study "):
+            break
+    return said
 
 
 def test_two_studies_take_turns(checkouts: tuple[Checkout, Checkout], answers: list[Answer]) -> None:
     assert [answer.code for answer in answers] == [0, 0], answers
-    assert any(answer.lines("waiting for study ") for answer in answers)
+    assert all(answer.lines("waiting for study another") for answer in answers), answers
     records = [
         read_run(path) for checkout in checkouts for path in checkout.root.glob("results/*/measure/*/*/run.json")
     ]
@@ -117,12 +138,14 @@ def test_after_a_kill_the_lock_names_what_mends_it_and_the_next_call_makes_what_
     words = ("results/b/statistics/comparisons.csv",)
     assert checkout.snakemake(*words, config="study=b").code == 0
     before = {path.name: path.read_bytes() for path in made.parent.glob("*.csv")}
+    (checkout.root / "hold").touch()
     process = checkout.start("--forcerun", "statistics", "--", *words, config="study=b")
     while made.exists():  # Snakemake removes what a job makes before it starts
         assert process.poll() is None
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
+    (checkout.root / "hold").unlink()
     assert not made.exists()
     (results / "tables").mkdir()
     (results / "tables/.energy_time.csv.4711.partial").write_text("half")

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import yaml
-from checkout import Checkout
+from checkout import READ_RARELY, Checkout
 
 CONFIG = "environment=host device=cpu"
 """Configuration that a study with stand-ins is run under: everything is computed by the workflow's own interpreter."""
@@ -72,7 +72,7 @@ def small(study: dict, repetitions: int = 1) -> dict:
         **{key: value for key, value in study.items() if key not in _LEFT_OUT},
         "factors": chosen,
         "repetitions": repetitions,
-        "instruments": {"meters": ["estimate"]},
+        "instruments": READ_RARELY,
         "training": {**study.get("training", {}), "epochs": 2},
         "window": {"warm_up_batches": 1, "minimum_s": 0.05},
         "calibration": {"idle_s": 1},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from checkout import ROOT, Answer, Checkout
+from checkout import ROOT, SMOKE_READ_RARELY, Answer, Checkout
 
 from framewatt.base.files import sha256_of
 from framewatt.environments.images import image_sha256
@@ -46,9 +46,9 @@ FEW = Contained(
         ],
         "repetitions": 2,
         "weights": "seeded",
-        "instruments": {"fallback": "estimate"},
-        "window": {"warm_up_batches": 1, "minimum_s": 0.5},
-        "calibration": {"idle_s": 2},
+        "instruments": {"fallback": "estimate", "period_s": 5},
+        "window": {"warm_up_batches": 1, "minimum_s": 0.2},
+        "calibration": {"idle_s": 1},
         "cool_down": {"rest_s": 0},
         "disturbance": "flag",
         "statistics": {"resamples": 100},
@@ -96,13 +96,14 @@ def config(contained: Contained, tmp_path_factory: pytest.TempPathFactory) -> st
 def checkout(contained: Contained, config: str, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A copy that shares the real checkout's images, which are built there if they are not."""
     checkout = Checkout(tmp_path_factory.mktemp("containers"))
+    checkout.edit("config/studies/smoke.yaml", SMOKE_READ_RARELY)
     checkout.share_images(config, contained.images)
     return checkout
 
 
 @pytest.fixture(scope="module")
 def answer(checkout: Checkout, config: str) -> Answer:
-    answer = checkout.measure("--use-singularity", "all", "archive", config=config)
+    answer = checkout.snakemake("--use-singularity", "all", "archive", config=config)
     assert answer.code == 0, answer.text
     return answer
 
@@ -143,15 +144,28 @@ def test_an_image_that_comes_out_the_same_measures_nothing_and_another_one_its_r
     contained: Contained, checkout: Checkout, config: str, results: Path
 ) -> None:
     image = checkout.root / f"resources/images/{contained.client}.sif"
+    record = checkout.root / f"resources/environments/container/{contained.client}/environment.json"
+    kept = record.read_text(), record.stat()
+    link, made = image.readlink(), image.lstat()
     image.unlink()
-    shutil.copyfile(ROOT / f"resources/images/{contained.client}.sif", image)
-    os.utime(image)
+    shutil.copyfile(link, image)
+    try:
+        _look_at_images(contained, checkout, config, record)
+    finally:
+        image.unlink()
+        image.symlink_to(link)
+        os.utime(image, ns=(made.st_atime_ns, made.st_mtime_ns), follow_symlinks=False)
+        record.write_text(kept[0])
+        os.utime(record, ns=(kept[1].st_atime_ns, kept[1].st_mtime_ns))
+
+
+def _look_at_images(contained: Contained, checkout: Checkout, config: str, record: Path) -> None:
+    """Plan with an image that is new and the same, and then with a record of another image."""
     text = checkout.snakemake("--use-singularity", "--dry-run", "--quiet", "host", "--", "all", config=config).text
     table = text.split("Job stats:")[1].split("total")[0]
     jobs = dict(line.split() for line in table.splitlines()[3:] if line.strip())
     assert jobs["environment"] == "1"
     assert not {"measure", "train", "export", "calibrate", "image"} & set(jobs)
-    record = checkout.root / f"resources/environments/container/{contained.client}/environment.json"
     record.write_text(json.dumps({**json.loads(record.read_text()), "image_sha256": "0" * 64}))
     (due,) = checkout.snakemake("--use-singularity", "--dry-run", "all", config=config).lines("due: ")
     assert due.endswith(f" runs are due: {contained.runs_of_client} measured in another image")

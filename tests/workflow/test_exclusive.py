@@ -2,10 +2,11 @@
 
 import itertools
 import re
+from pathlib import Path
 
 import pytest
 import stand_ins
-from checkout import Checkout
+from checkout import READ_RARELY, Checkout
 
 from framewatt.base.files import read_json, write_json
 from framewatt.host.machine import describe_machine
@@ -20,7 +21,7 @@ STUDY = {
         }
     ],
     "repetitions": 2,
-    "instruments": {"meters": ["estimate"]},
+    "instruments": READ_RARELY,
     "training": {"epochs": 1},
     "window": {"warm_up_batches": 1, "minimum_s": 0.2},
     "calibration": {"idle_s": 1},
@@ -39,6 +40,14 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return checkout
 
 
+@pytest.fixture(scope="module")
+def results(checkout: Checkout) -> Path:
+    """Its results, made by two jobs at once."""
+    answer = checkout.snakemake("--cores", "2", "--", "results/exclusive/calibrate/idle_after.json", config=CONFIG)
+    assert answer.code == 0, answer.text
+    return checkout.root / "results/exclusive"
+
+
 @pytest.mark.parametrize(
     ("words", "found"),
     [
@@ -49,16 +58,15 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     ],
 )
 def test_without_the_limit_it_does_not_start(checkout: Checkout, words: tuple[str, ...], found: str) -> None:
-    answer = checkout.snakemake(*words, "--", "all", config=CONFIG)
+    checkout.write_study("unlimited", **STUDY)
+    answer = checkout.snakemake(*words, "--", "all", config=CONFIG.replace("exclusive", "unlimited"))
     assert answer.code == 1
     assert re.search(f"^framewatt: resources: found {found}", answer.text, re.MULTILINE), answer.text
-    assert not list((checkout.root / "results").glob("exclusive/*/*"))
+    assert not list((checkout.root / "results").glob("unlimited/*/*"))
 
 
-def test_with_two_jobs_at_once_no_two_measurements_overlap(checkout: Checkout) -> None:
-    answer = checkout.snakemake("--cores", "2", "--", "results/exclusive/calibrate/idle_after.json", config=CONFIG)
-    assert answer.code == 0, answer.text
-    records = [read_run(path) for path in (checkout.root / "results/exclusive/measure").glob("*/*/run.json")]
+def test_with_two_jobs_at_once_no_two_measurements_overlap(results: Path) -> None:
+    records = [read_run(path) for path in results.glob("measure/*/*/run.json")]
     assert len(records) == 4
     spans = sorted(
         (min(one["start_monotonic_ns"] for one in windows), max(one["end_monotonic_ns"] for one in windows))
@@ -67,8 +75,9 @@ def test_with_two_jobs_at_once_no_two_measurements_overlap(checkout: Checkout) -
     assert all(end < start for (_, end), (start, _) in itertools.pairwise(spans))
 
 
-def test_after_a_reboot_the_idle_power_of_the_new_session_is_measured_before_the_first_run(checkout: Checkout) -> None:
-    results = checkout.root / "results/exclusive"
+def test_after_a_reboot_the_idle_power_of_the_new_session_is_measured_before_the_first_run(
+    checkout: Checkout, results: Path
+) -> None:
     idle = read_json(results / "calibrate/idle.json")
     write_json(results / "calibrate/idle.json", {**idle, "machine": {**idle["machine"], "session": "0123456789abcdef"}})
     lost, *kept = sorted(results.glob("measure/*/*/run.json"))

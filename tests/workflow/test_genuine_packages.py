@@ -19,17 +19,10 @@ from framewatt.package.verify import problems_of
 STUDIES = {path.stem: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "config/studies").glob("*.yaml"))}
 ELSEWHERE = {"smoke", "itu2023-cpu", "itu2023-published", "georgiou2022-published"}
 DETECTION = "detection"
-ALIKE = STUDIES.keys() - ELSEWHERE - {"demo", DETECTION}
-"""What a package of these holds, one of the demo or of a study in another file holds, too."""
 
 
-@pytest.mark.parametrize(
-    "study",
-    [
-        pytest.param(name, marks=pytest.mark.thorough if name in ALIKE else ())
-        for name in sorted(STUDIES.keys() - ELSEWHERE - {DETECTION})
-    ],
-)
+@pytest.mark.thorough  # What a package of these holds, one of a study in another file holds, too.
+@pytest.mark.parametrize("study", sorted(STUDIES.keys() - ELSEWHERE - {DETECTION}))
 def test_a_study_that_measures(study: str, tmp_path: Path) -> None:
     checkout = Checkout(tmp_path / "checkout")
     stand_ins.install(checkout)

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 import stand_ins
-from checkout import Checkout
+from checkout import READ_RARELY, Checkout
 
 from framewatt.runs.records import read_run
 
@@ -33,7 +33,7 @@ STUDY: dict[str, Any] = {
         {**LEVELS, "phase": ["infer"], "batch_size": [8]},
     ],
     "repetitions": 2,
-    "instruments": {"meters": ["estimate"]},
+    "instruments": READ_RARELY,
     "window": {"minimum_s": 0.1},
     "training": {"epochs": 1},
     "calibration": {"idle_s": 1},
@@ -82,7 +82,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Changing:
     (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
     stand_ins.draw_nothing(checkout)
     checkout.write()
-    answer = checkout.measure("all", config=CONFIG)
+    answer = checkout.snakemake("all", config=CONFIG)
     assert answer.code == 0, answer.text
     assert answer.lines("due: ") == ["due: 4 of 4 runs are due: 4 not measured"]
     return checkout
@@ -173,7 +173,7 @@ def test_what_is_deleted_behind_the_records_is_made_again_without_measuring(stud
 
 def test_what_the_study_has_no_more_leaves_its_frames_and_stays_on_the_disk(study: Changing) -> None:
     study.write(repetitions=1, factors=STUDY["factors"][1:])
-    answer = study.snakemake("all", config=CONFIG)
+    answer = study.snakemake("results/changed/aggregate/runs.parquet", config=CONFIG)
     assert answer.code == 0, answer.text
     assert not answer.lines("run ")
     runs = pd.read_parquet(study.results / "aggregate/runs.parquet")
@@ -217,7 +217,9 @@ def test_another_target_measures_nothing(study: Changing) -> None:
 
 def test_a_study_without_a_run_that_counts_does_not_end_well(study: Changing) -> None:
     study.share_environment("onnxruntime/cpu")
-    study.write_study("broken", **{**STUDY, "factors": [{**STUDY["factors"][1], "runtime": ["mx2onnx"]}]})
+    study.write_study(
+        "broken", **{**STUDY, "factors": [{**STUDY["factors"][1], "runtime": ["mx2onnx"]}], "repetitions": 1}
+    )
     export = study.root / "src/framewatt/prepare/exporters/mxnet.py"
     text = export.read_text()
     try:
@@ -228,5 +230,5 @@ def test_a_study_without_a_run_that_counts_does_not_end_well(study: Changing) ->
         export.write_text(text)
     for said in (answer, again):
         assert said.code != 0
-        assert "framewatt: 0 of 2 planned runs count" in said.text
+        assert "framewatt: 0 of 1 planned runs count" in said.text
         assert "missing: infer-tiny-digits-few-mx2onnx-cpu-b8, repetition 1: export: " in said.text

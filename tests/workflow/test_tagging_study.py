@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from checkout import ROOT, Checkout
+from checkout import READ_RARELY, ROOT, Checkout
 
 from framewatt.base.validation import load_yaml
 from framewatt.package.rebuild import rebuild
@@ -29,8 +29,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     train, infer = content["factors"]
     factors = [train | {"runtime": ["torch"]}, infer | {"runtime": ["torch", "torch2onnx"]}]
     kept = {key: value for key, value in content.items() if key not in ("study", "title", "description")}
-    made.write_study("tags", **kept | {"factors": factors, "repetitions": 2, "instruments": {"meters": ["estimate"]}})
-    answer = made.measure("all", "archive", config="study=tags")
+    made.write_study("tags", **kept | {"factors": factors, "repetitions": 2, "instruments": READ_RARELY})
+    answer = made.snakemake("all", "archive", config="study=tags")
     assert answer.code == 0, answer.text
     return made
 

@@ -26,6 +26,7 @@ FEWER = (
     STUDY.replace("repetitions: 5", "repetitions: 1")
     .replace("minimum_s: 1", "minimum_s: 0.1")
     .replace("idle_s: 5", "idle_s: 1")
+    .replace("fallback: estimate}", "fallback: estimate, period_s: 5}\ndisturbance: flag")
     # What runs in PyTorch is judged when its export is checked; tests/conformance/test_own_model_exports.py exports
     # what gives several outputs.
     .replace("[finder], runtime: [torch, torch2onnx]", "[finder], runtime: [torch2onnx]")
@@ -42,7 +43,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 @pytest.fixture(scope="module")
 def results(checkout: Checkout) -> Path:
-    answer = checkout.measure("all", "archive", config="study=my-detector")
+    answer = checkout.snakemake("all", "archive", config="study=my-detector")
     assert answer.code == 0, answer.text
     return checkout.root / "results" / "my-detector"
 

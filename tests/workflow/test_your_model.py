@@ -23,7 +23,13 @@ from framewatt.runs.records import read_run
 DOCUMENT, _ = (ROOT / "docs" / "your-model.md").read_text().split("## A detector")
 (STUDY,) = re.findall(r"```yaml\n(.*?repetitions: 8.*?)```", DOCUMENT, re.DOTALL)
 FACTORY, MAKE_SAMPLES, MAKE_MODEL = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
-FEWER = STUDY.replace("repetitions: 8", "repetitions: 2")
+FEWER = (
+    STUDY.replace("repetitions: 8", "repetitions: 2")
+    .replace("fallback: estimate}", "fallback: estimate, period_s: 5}\ndisturbance: flag")
+    .replace("minimum_s: 1", "minimum_s: 0.2")
+    .replace("idle_s: 5", "idle_s: 1")
+)
+"""Readings are rare, see checkout.READ_RARELY."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +41,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 @pytest.fixture(scope="module")
 def answer(checkout: Checkout) -> Answer:
-    return checkout.measure("all", "archive", config="study=my-model")
+    return checkout.snakemake("all", "archive", config="study=my-model")
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +194,7 @@ def test_a_bad_model_is_a_record_and_the_others_go_on(checkout: Checkout, result
             {**cross, "workload": list(files), "runtime": ["onnx"]},
         ],
         repetitions=1,
-        instruments={"meters": "auto", "fallback": "estimate"},
+        instruments={"meters": "auto", "fallback": "estimate", "period_s": 5},
         window={"minimum_s": 0.1},
         calibration={"idle_s": 1},
         cool_down={"rest_s": 0},
