@@ -13,7 +13,7 @@ from framewatt.workloads.contract import Facts
 from framewatt.workloads.torch.mask_rcnn_small import build
 
 torch.manual_seed(0)
-torch.set_num_threads(2)
+torch.set_num_threads(1)
 model = build(Facts(SEGMENTATION, 3, (3, 64, 96))).eval()
 images = torch.rand(3, 3, 64, 96)
 found = {}

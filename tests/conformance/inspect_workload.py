@@ -37,7 +37,7 @@ def inspect(framework: str, model: str, data: Arrays, folder: Path, *, only_buil
 
     def spec(batch_size: int, artefact: Path | None) -> Spec:
         settings = {"epochs": 1, "batch_size": 8, "learning_rate": 0.001, "momentum": 0.9}
-        return Spec(model, batch_size, "cpu", "native", 2, 0, artefact, settings)
+        return Spec(model, batch_size, "cpu", "native", 1, 0, artefact, settings)
 
     def inference(batch_size: int) -> Inference:
         workload = make_inference(framework, spec(batch_size, folder), data)

@@ -27,7 +27,7 @@ from framewatt.workloads.contract import Spec
 
 Scores = Callable[[Any], Any]
 
-THREADS = 2
+THREADS = 1
 
 
 def offer_torch(folder: Path, address: str) -> tuple[Path, Scores]:

@@ -1,26 +1,16 @@
 """Arguments of operators, written down in a program and made again without it: PyTorch's, and nodes of ONNX Runtime."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from checkout import ROOT, python_of
+from stages import run_program
 
 
 def found_by(script: str, environment: str, *words: Any) -> list[dict[str, Any]]:
     """What a script beside this file prints in an environment."""
-    done = subprocess.run(
-        [python_of(environment), Path(__file__).with_name(script), *words],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)
+    found: list[dict[str, Any]] = json.loads(run_program(environment, Path(__file__).with_name(script), *words))
     return found
 
 

@@ -1,12 +1,10 @@
 """Overlaps, shifts, matches and searches of boxes: own code beside torchvision's, on random and on degenerate input."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from checkout import ROOT, python_of
+from stages import run_program
 
 from framewatt.datasets.ragged import IGNORED
 from framewatt.study.cell import environment_of
@@ -74,23 +72,14 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, np.nd
     np.savez(folder / "given.npz", **given())
     results = {}
     for framework in ("torch", "tensorflow"):
-        _run(framework, folder)
+        script, files = (
+            Path(__file__).with_name("inspect_boxes.py"),
+            (folder / "given.npz", folder / f"{framework}.npz"),
+        )
+        run_program(environment_of(framework, "cpu"), script, framework, *files)
         with np.load(folder / f"{framework}.npz") as content:
             results[framework] = dict(content)
     return results
-
-
-def _run(framework: str, folder: Path) -> None:
-    script = ROOT / "tests/conformance/inspect_boxes.py"
-    done = subprocess.run(
-        [python_of(environment_of(framework, "cpu")), script, framework, "given.npz", f"{framework}.npz"],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def test_overlaps_are_those_of_torchvision(found: dict[str, dict[str, np.ndarray]]) -> None:

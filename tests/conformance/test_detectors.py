@@ -1,17 +1,14 @@
 """Detectors from their training to their export: what they learn of drawn shapes, and what is refused."""
 
 import json
-import os
 import re
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from checkout import ROOT, python_of
-from stages import run_stages, run_until
+from stages import end_of, run_program, run_stages, run_until
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
@@ -119,28 +116,16 @@ def test_calibrating_the_integers_of_a_detector_is_refused_in_a_line(tmp_path: P
         "from framewatt.prepare.exporters.quantise import calibration_samples; "
         "calibration_samples(load_arrays(Path(sys.argv[1])), 0)"
     )
-    done = subprocess.run(
-        [python_of("onnxruntime/cpu"), "-c", code, tmp_path / "data.npz"],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode != 0
-    assert "precision: found int8_static of a detector; allowed: int8_dynamic" in done.stderr
+    (tmp_path / "program.py").write_text(code)
+    ended = end_of("onnxruntime/cpu", tmp_path / "program.py", tmp_path / "data.npz")
+    assert ended.code != 0
+    assert "precision: found int8_static of a detector; allowed: int8_dynamic" in ended.err
 
 
 def test_nothing_is_found_beside_an_image_that_is_padded() -> None:
     """Of `ssd_as_published` in TensorFlow, which pads 300 pixels to 320."""
-    done = subprocess.run(
-        [python_of("tensorflow/cpu"), ROOT / "tests/conformance/inspect_padding.py"],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    printed = run_program("tensorflow/cpu", Path(__file__).with_name("inspect_padding.py"))
+    found = json.loads(printed.splitlines()[-1])
     assert (found["beside"], found["across"], found["within"]) == ([], [[280, 280, 300, 300]], [[10, 10, 40, 40]])
     assert (found["overlap_0.55"], found["overlap_0.65"]) == (2, 1)
     assert found["detections"] > 100

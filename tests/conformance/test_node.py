@@ -50,7 +50,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory):
             job = {
                 **{"phase": "infer", "engine": "onnxruntime", "model": model, "device": "cpu", "provider": "cpu"},
                 # Random weights answer as trained ones do; a record of seeded ones would not judge their answers.
-                **{"threads": 2, "seed": 0, "batch_size": 4, "training": {}, "weights": "trained"},
+                **{"threads": 1, "seed": 0, "batch_size": 4, "training": {}, "weights": "trained"},
                 **{"data": str(folder / "data.npz"), "artefact": str(folder / "export"), "folder": str(out)},
                 **{name: str(out / name) for name in ("events", "result")},
                 "options": {"client": client},

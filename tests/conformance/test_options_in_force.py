@@ -59,7 +59,7 @@ def look(tmp_path: Path):
         save_arrays(tmp_path / "data.npz", make_arrays(TEXTS if model.startswith("bert") else IMAGES))
         (tmp_path / "weights").mkdir(exist_ok=True)
         job = {
-            **{"engine": engine, "phase": phase, "model": model, "device": "cpu", "provider": provider, "threads": 2},
+            **{"engine": engine, "phase": phase, "model": model, "device": "cpu", "provider": provider, "threads": 1},
             **{"seed": 0, "batch_size": 4, "data": str(tmp_path / "data.npz"), "artefact": str(tmp_path / "weights")},
             **{"training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9}, "options": options},
         }

@@ -1,13 +1,11 @@
 """Arrays are, value for value, what the model zoos' own preprocessing makes of the same images."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from checkout import ROOT, python_of
 from samples import sample
+from stages import run_program
 
 from framewatt.datasets.imagefolder import make
 from framewatt.datasets.selection import chosen
@@ -20,15 +18,8 @@ def pixels_of(arrays: object) -> np.ndarray:
 
 def official(preprocessing: str, environment: str, images: Path, folder: Path, pixels: np.ndarray) -> np.ndarray:
     np.save(folder / "pixels.npy", pixels)
-    script = ROOT / "tests/conformance/official_preprocessing.py"
-    done = subprocess.run(
-        [python_of(environment), script, preprocessing, images, folder / "pixels.npy", folder / "official.npy"],
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "2"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    script = Path(__file__).with_name("official_preprocessing.py")
+    run_program(environment, script, preprocessing, images, folder / "pixels.npy", folder / "official.npy")
     return np.load(folder / "official.npy")
 
 

@@ -1,14 +1,12 @@
 """Official weights of a zoo: loaded as its framework loads them, checked whenever they are used."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from checkout import ROOT, python_of
+from stages import end_of
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
@@ -35,16 +33,13 @@ def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     (folder / "offered").mkdir()
     save_arrays(folder / "data.npz", make_arrays(IMAGES))
     homes = {name: str(folder / "cache") for name in ("TORCH_HOME", "KERAS_HOME", "MXNET_HOME")}
-    python = python_of(environment_of(request.param, "cpu"))
-    done = subprocess.run(
-        [python, ROOT / "tests/conformance/offer_weights.py", request.param, folder / "data.npz", folder / "offered"],
-        env={**os.environ, **homes, "PYTHONPATH": str(ROOT / "src"), "no_proxy": "127.0.0.1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    script = Path(__file__).with_name("offer_weights.py")
+    words = (request.param, folder / "data.npz", folder / "offered")
+    # Keras looks for its home when it is imported.
+    environment = environment_of(request.param, "cpu")
+    ended = end_of(environment, script, *words, anew=True, **homes, no_proxy="127.0.0.1")
+    assert ended.code == 0, ended.err
+    return dict(json.loads(ended.out.splitlines()[-1]))
 
 
 def test_the_model_has_the_weights_that_its_zoo_offers(found: dict[str, Any]) -> None:

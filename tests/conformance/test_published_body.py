@@ -1,14 +1,14 @@
 """Published weights of BERT, put into each framework's model as the start of its fine-tuning."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import yaml
-from checkout import ROOT, Checkout, python_of
+from checkout import Checkout
+from stages import end_of
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of_files
@@ -22,15 +22,10 @@ APPROXIMATE_GELU = 2e-3
 
 def ask(framework: str, task: str, folder: Path) -> list[dict[str, Any]]:
     """What a framework's process printed."""
-    done = subprocess.run(
-        [python_of(environment_of(framework, "cpu")), ROOT / "tests/conformance/published_body.py", task, folder],
-        env={"PYTHONPATH": str(ROOT / "src"), "PATH": "/usr/bin:/bin", "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    script = Path(__file__).with_name("published_body.py")
+    ended = end_of(environment_of(framework, "cpu"), script, task, folder, HF_HUB_OFFLINE="1")
+    assert ended.code == 0, ended.err
+    return [json.loads(line) for line in ended.out.splitlines() if line.startswith("{")]
 
 
 @pytest.fixture(scope="module")

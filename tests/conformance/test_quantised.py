@@ -54,7 +54,7 @@ def test_a_quantised_model_runs_in_integers_near_its_source(
 ) -> None:
     source = export(framework, model)
     job = {
-        **{"engine": "onnxruntime", "model": model, "device": "cpu", "provider": "cpu", "threads": 2, "seed": 0},
+        **{"engine": "onnxruntime", "model": model, "device": "cpu", "provider": "cpu", "threads": 1, "seed": 0},
         **{"batch_size": 4, "training": {}, "options": {"precision": precision}, "weights": "trained"},
         **{"data": str(source / "data.npz"), "tolerance": None, "folder": str(tmp_path)},
     }

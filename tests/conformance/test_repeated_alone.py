@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 from stages import run_stage
 
@@ -18,6 +17,7 @@ from framewatt.workloads.profilers import Spans
 from framewatt.workloads.repeaters import Case
 
 HEAVY = {"aten::convolution", "aten::convolution_backward", "aten::native_batch_norm_backward"}
+LOOP_S = 0.01
 
 
 @pytest.fixture
@@ -57,16 +57,19 @@ def test_what_a_step_calls_is_seen_and_called_alone(folder: Path) -> None:
 
     first = [next(case for case in heavy if case.name == name) for name in sorted(HEAVY)]
     run_stage(
-        "framewatt.runs.repeat_worker", environment, {**job, "cases": [one.to_dict() for one in first], "loop_s": 0.05}
+        "framewatt.runs.repeat_worker",
+        environment,
+        {**job, "cases": [one.to_dict() for one in first], "loop_s": LOOP_S},
     )
     told = json.loads((folder / "result").read_text())["cases"]
     assert len(told) == len(first)
     assert all(len(one["calls"]) == 3 and min(one["calls"]) > 0 for one in told)
     events = [json.loads(line) for line in (folder / "events").read_text().splitlines()]
     edges = {(one["window"], one["edge"]): one["monotonic_ns"] for one in events if one["window"].startswith("repeat-")}
-    lasted_s = [
-        1e-9 * (edges[f"repeat-{n}-{turn}", "end"] - edges[f"repeat-{n}-{turn}", "start"])
+    lasted_ns = [
+        edges[f"repeat-{n}-{turn}", "end"] - edges[f"repeat-{n}-{turn}", "start"]
         for n in range(len(first))
         for turn in range(3)
     ]
-    assert np.all(np.array(lasted_s) >= 0.05)
+    # However slow the machine: a loop goes on until its time is over.
+    assert min(lasted_ns) >= LOOP_S * 1e9

@@ -1,14 +1,11 @@
 """A task that is not classification, of sequences: the same in all frameworks, from its loss to its export."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from checkout import ROOT, python_of
-from stages import run_stages
+from stages import run_program, run_stages
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.annotated import DETECTION, SEGMENTATION
@@ -69,28 +66,17 @@ def test_outputs_for_padding_change_nothing(trained: tuple[Path, dict, dict]) ->
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_the_loss_is_the_mean_over_tokens_and_not_over_padding(framework: str) -> None:
+def test_the_loss_is_the_mean_over_tokens_and_not_over_padding(framework: str, tmp_path: Path) -> None:
     scores = np.random.default_rng(1).normal(size=(2, 3, 4))
     labels = np.array([[3, 0, 1], [2, IGNORED, IGNORED]])
     probabilities = np.exp(scores) / np.exp(scores).sum(axis=2, keepdims=True)
     tokens = [(0, 0, 3), (0, 1, 0), (0, 2, 1), (1, 0, 2)]
     expected = -np.mean([np.log(probabilities[token]) for token in tokens])
-    done = subprocess.run(
-        [
-            *(
-                python_of(environment_of(framework, "cpu")),
-                "-c",
-                LOSS.format(framework=framework, give=GIVE[framework]),
-            ),
-            *(json.dumps(scores.tolist()), json.dumps(labels.tolist())),
-        ],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    loss, losses = json.loads(done.stdout.splitlines()[-1])
+    program = tmp_path / "loss.py"
+    program.write_text(LOSS.format(framework=framework, give=GIVE[framework]))
+    given = [json.dumps(values.tolist()) for values in (scores, labels)]
+    printed = run_program(environment_of(framework, "cpu"), program, *given)
+    loss, losses = json.loads(printed.splitlines()[-1])
     assert loss == pytest.approx(expected, rel=1e-5)
     # Detectors work out their own.
     without = {DETECTION, SEGMENTATION} | {"mxnet": {"language_modelling", "translation"}}.get(framework, set())

@@ -1,8 +1,6 @@
 """Every registered workload keeps the contract, in its framework's own environment."""
 
 import json
-import os
-import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checkout import ROOT, python_of
+from stages import end_of
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
@@ -147,9 +145,10 @@ PARAMETERS = {
 
 DEEPER = (
     *("resnet101", "resnet152", "resnet50_v15", "transformer_xl", "transformer_xl_as_published"),
+    *("neumf", "neumf_as_published"),
     *("gnmt", "gnmt_as_published", "gnmt_encoder_small", "ssd300", "ssd_as_published", "retinanet", "mask_rcnn"),
 )
-"""Models that differ from another in their sizes, or are a part of it: what they are is asked, and not what they do."""
+"""Models that differ from another one only in size, or are a part of it: they are built, and not trained."""
 LARGE = ("bert_base",)
 """Models of the code of a small one, on which half a minute goes in each framework: `make test-thorough` asks what they
 do, and `make test` what they are."""
@@ -194,7 +193,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def inspected(data: dict[str, Path], request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
     """By framework, what its process printed: a finding a model that the tests of this session ask for, and its errors.
 
-    A process a framework, and two at a time: most of the time goes into imports and compilers that use one processor.
+    A process a framework, and two at a time, of one thread each.
     """
     asked = [item for item in request.session.items if getattr(item, "cls", None) in (TestWorkload, TestFacts)]
     models: dict[str, dict[str, Path]] = {name: {} for name in FRAMEWORKS}
@@ -212,21 +211,10 @@ def inspected(data: dict[str, Path], request: pytest.FixtureRequest) -> dict[str
 def _inspect(framework: str, data: dict[str, Path], whole: set[str]) -> dict[str, Any]:
     """Look at models, those of `whole` trained and run, all others built."""
     files = json.dumps({model: str(path) for model, path in sorted(data.items())})
-    done = subprocess.run(
-        [
-            python_of(environment_of(framework, "cpu")),
-            ROOT / "tests/conformance/inspect_workload.py",
-            framework,
-            files,
-            json.dumps(sorted(data.keys() - whole)),
-        ],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return {"errors": done.stderr, **{line["model"]: line for line in lines}}
+    script = Path(__file__).with_name("inspect_workload.py")
+    ended = end_of(environment_of(framework, "cpu"), script, framework, files, json.dumps(sorted(data.keys() - whole)))
+    lines = [json.loads(line) for line in ended.out.splitlines() if line.startswith("{")]
+    return {"errors": ended.err, **{line["model"]: line for line in lines}}
 
 
 @pytest.fixture(scope="session")

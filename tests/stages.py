@@ -117,18 +117,19 @@ def run_program(environment: str, *words: str | Path) -> str:
     return ended.out
 
 
-def end_of(environment: str, *words: str | Path, anew: bool = False) -> Ended:
+def end_of(environment: str, *words: str | Path, anew: bool = False, **variables: str) -> Ended:
     """How a program ended in an environment.
 
     Args:
         environment: name of it.
         words: a file of Python, or `-m` and a module, and its arguments.
         anew: whether it imports its framework itself; what sets how a framework is imported does.
+        variables: environment variables of the program, next to those of every stage.
     """
     if not anew:
-        return _warm(environment).run(words, Path.cwd(), _variables())
+        return _warm(environment).run(words, Path.cwd(), _variables() | variables)
     python = python_of(environment)
-    done = subprocess.run([python, *words], env=_variables(), capture_output=True, text=True, check=False)
+    done = subprocess.run([python, *words], env=_variables() | variables, capture_output=True, text=True, check=False)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
