@@ -1,8 +1,10 @@
 """A table and a figure of one's own, added as docs/extending.md says: they are files, and on the page."""
 
 import re
+from pathlib import Path
 
 import pytest
+import stand_ins
 from bs4 import BeautifulSoup
 from checkout import Checkout
 from extending_page import examples
@@ -20,13 +22,19 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     for section in ("A table", "A figure"):
         for example in examples()[section]:
             example.put_into(made.root)
+    # What the example's figure shows, tests/extending asks.
+    stand_ins.draw_nothing(made)
     return made
 
 
-def test_they_are_files_and_on_the_page(checkout: Checkout) -> None:
+@pytest.fixture(scope="module")
+def results(checkout: Checkout) -> Path:
     answer = checkout.snakemake("report", config="study=my-gpu")
     assert answer.code == 0, answer.text
-    results = checkout.root / "results" / "my-gpu"
+    return checkout.root / "results" / "my-gpu"
+
+
+def test_they_are_files_and_on_the_page(results: Path) -> None:
     table = (results / "tables" / "longest.csv").read_text().splitlines()
     assert table[0] == "cell,duration_s"
     assert len(table) == 3
@@ -45,7 +53,7 @@ def test_a_misspelt_name_is_told_with_theirs(checkout: Checkout) -> None:
     assert "did you mean longest?" in line
 
 
-def test_only_a_figure_whose_code_changes_is_drawn_again(checkout: Checkout) -> None:
+def test_only_a_figure_whose_code_changes_is_drawn_again(checkout: Checkout, results: Path) -> None:
     drawn = "results/my-gpu/figures/energy_order.svg"
     assert "Nothing to be done" in checkout.snakemake("--dry-run", "--", drawn, config="study=my-gpu").text
     path = checkout.root / "src/framewatt/figures/energy_order.py"

@@ -1,5 +1,6 @@
 """A study that stops when its answer is known, by the real workflow on stand-ins that sleep for known times."""
 
+import contextlib
 import json
 import shutil
 import signal
@@ -9,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import psutil
 import pytest
 import stand_ins
-from checkout import READ_RARELY, Answer, Checkout
+from checkout import READ_RARELY, ROOT, Answer, Checkout
 from package_tools import passes_its_own_tools
 
 MOST = 12
@@ -60,8 +62,8 @@ class Stopping(Checkout):
         source.write_text(text.replace(RUN, f"{RUN}        {line}\n"))
 
     def sleeping(self) -> None:
-        """TensorFlow's stand-in takes several times as long as PyTorch's."""
-        for engine, seconds in (("torch", 0.01), ("tensorflow", 0.05)):
+        """TensorFlow's stand-in takes 20 times as long as PyTorch's, which no load of the machine makes up for."""
+        for engine, seconds in (("torch", 0.01), ("tensorflow", 0.2)):
             self.plant(engine, f'__import__("time").sleep({seconds})')
 
     def call(self, *words: str, **changes: Any) -> Answer:
@@ -110,22 +112,24 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Stopping:
 
 @pytest.fixture
 def study(finished: Stopping) -> Iterator[Stopping]:
-    """The measured study, which a test may change."""
+    """The measured study, which a test may change, and which draws nothing from then on."""
+    stand_ins.draw_nothing(finished)
     with finished.put_back():
         yield finished
+    shutil.copy2(ROOT / "scripts/figures.py", finished.root / "scripts")
     finished.sleeping()
 
 
 def test_it_measures_until_the_best_is_known_and_no_block_more(finished: Stopping) -> None:
     told = finished.stopped()
     assert (told["settled"], told["repetitions"]) == (True, RULE)
-    assert 3 < told["blocks"] < MOST, "three blocks of two cells cannot settle it; five times the sleep soon does"
+    assert 3 < told["blocks"] < MOST, "three blocks of two cells cannot settle it; twenty times the sleep soon does"
     blocks = set(range(1, told["blocks"] + 1))
     assert finished.measured() == {TORCH: blocks, TENSORFLOW: blocks}
     assert [step["settled"] for step in told["steps"]] == [step["blocks"] == told["blocks"] for step in told["steps"]]
     (group,) = told["steps"][-1]["groups"].values()
     assert group["leader"] == TORCH
-    assert group["others"][0]["ratio"] > 2
+    assert group["others"][0]["ratio"] > 1
 
 
 def test_everything_behind_it_is_of_these_blocks(finished: Stopping) -> None:
@@ -142,8 +146,11 @@ def test_everything_behind_it_is_of_these_blocks(finished: Stopping) -> None:
     assert (finished.results / "report/complete.txt").read_text().startswith(f"{2 * blocks} of {2 * blocks} planned")
 
 
-def test_a_study_that_has_stopped_has_nothing_to_do_wherever_it_lies(study: Stopping) -> None:
-    assert "Nothing to be done" in study.call().text
+def test_a_study_that_has_stopped_has_nothing_to_do(finished: Stopping) -> None:
+    assert "Nothing to be done" in finished.call().text
+
+
+def test_wherever_a_study_that_has_stopped_lies_it_measures_nothing(study: Stopping) -> None:
     shutil.rmtree(study.root / ".snakemake")
     shutil.rmtree(study.results / "stopping")
     answer = study.call("--dry-run", "all")
@@ -165,14 +172,13 @@ def test_after_a_kill_it_goes_on_where_it_was(study: Stopping) -> None:
             shutil.rmtree(study.results / "measure" / cell / str(block))
     study.write_study("stops", **STUDY)
     process = study.start(STOPPED, config=CONFIG)
-    deadline = time.monotonic() + 300
     while not (study.results / "measure" / TORCH / "3" / "run.json").is_file():
-        assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.2)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    time.sleep(2)
+    while _works_in(study.root):  # a job that Snakemake left behind
+        time.sleep(0.2)
     assert study.snakemake("--unlock", config=CONFIG).code == 0
     there = {cell: set(found) for cell, found in study.measured().items()}
     answer = study.call(STOPPED)
@@ -181,6 +187,15 @@ def test_after_a_kill_it_goes_on_where_it_was(study: Stopping) -> None:
     again = sum(len(found) for found in study.measured().values()) - sum(len(found) for found in there.values())
     assert len(answer.lines("run ")) == again
     assert study.stopped()["settled"]
+
+
+def _works_in(folder: Path) -> bool:
+    """Whether a process has this current folder."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.cwd() == str(folder) and process.status() != psutil.STATUS_ZOMBIE:
+                return True
+    return False
 
 
 @pytest.mark.thorough
