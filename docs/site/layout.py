@@ -11,7 +11,7 @@ from mkdocs.structure.files import File, Files
 
 OUTSIDE = (
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "config/README.md"),
-    *("config/datasets.yaml", "config/schemas/study.schema.yaml"),
+    *("config/datasets.yaml", "config/schemas/study.schema.yaml", "tests/README.md", "tests/judging.py"),
 )
 
 

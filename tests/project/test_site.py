@@ -12,7 +12,10 @@ import pytest
 from bs4 import BeautifulSoup
 from checkout import ROOT
 
-OUTSIDE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "config/README.md")
+OUTSIDE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "config/README.md", "tests/README.md")
+FILES = ("config/datasets.yaml", "config/schemas/study.schema.yaml", "tests/judging.py")
+"""Files that are no pages, and that pages link to."""
+
 FETCHED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "link": "href"}
 """Tags for which a browser fetches something, and where they say what."""
 
@@ -63,7 +66,7 @@ def test_pages_fetch_nothing_from_elsewhere_and_link_to_what_is_there(pages: dic
 
 
 def test_what_is_wrong_with_a_link_ends_the_build_and_is_named(tmp_path: Path) -> None:
-    for name in ("mkdocs.yml", "docs", *OUTSIDE, "config/datasets.yaml", "config/schemas/study.schema.yaml"):
+    for name in ("mkdocs.yml", "docs", *OUTSIDE, *FILES):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
     wrong = {
