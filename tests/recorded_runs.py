@@ -17,6 +17,9 @@ from framewatt.profiling.own import read_own
 from framewatt.runs.profiling import RECORD
 from framewatt.workloads.profilers import Spans
 
+MODEL = "mobilenetv2"
+"""The default of all runs here."""
+
 CONVOLUTIONS = {
     "torch": "aten::mkldnn_convolution",
     "tensorflow": "Conv2D",
@@ -43,7 +46,7 @@ def save_images(folder: Path, train_samples: int, test_samples: int) -> None:
 
 def _job(data: Path, **changes: Any) -> dict[str, Any]:
     return {
-        **{"device": "cpu", "threads": 1, "seed": 0, "model": "mobilenetv2", "batch_size": 8, "repetition": 1},
+        **{"device": "cpu", "threads": 1, "seed": 0, "model": MODEL, "batch_size": 8, "repetition": 1},
         **{"provider": "native", "data": str(data), "weights": "trained", "training": {}},
         **changes,
     }
@@ -84,7 +87,9 @@ def profiled(folder: Path, environment: str, **job: Any) -> tuple[dict[str, Any]
     """
     made = folder / job["cell_id"]
     made.mkdir()
-    whole = _job(folder / "data.npz", cell={"workload": "mobilenetv2"}, profile="windows", folder=str(made), **job)
+    whole = _job(
+        folder / "data.npz", cell={"workload": job.get("model", MODEL)}, profile="windows", folder=str(made), **job
+    )
     run_stage("framewatt.runs.profiling", environment, whole)
     record = json.loads((made / RECORD).read_text())
     (made / RECORD).write_text(json.dumps({**record, "status": "ok", "reason": None}))

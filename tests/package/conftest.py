@@ -14,9 +14,9 @@ from framewatt.package.deposit_package import Package
 from framewatt.package.unpack import unpack
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A good package, unpacked."""
+    """A good package, unpacked. Tests only read it: who changes a package takes a copy, as `forger` has."""
     root = tmp_path_factory.mktemp("good")
     return unpack(make_package(root / "made"), root / "out")
 
