@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,12 @@ def part(text: str) -> tuple[int, int]:
     return int(first), int(parts)
 
 
+def files_of_part(files: set[Path], chosen: tuple[int, int]) -> list[Path]:
+    """The files of the K-th of N parts; all parts together have each file once."""
+    first, parts = chosen
+    return sorted(files)[first - 1 :: parts]
+
+
 # After `-m` has chosen, so that the parts of what was chosen are of one size.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -58,31 +65,33 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if (MEASURED in item.path.parents) != (item.get_closest_marker("measured") is not None):
             raise pytest.UsageError(f"{item.nodeid}: tests in tests/measured are marked `measured`, and no others are.")
     if config.getoption("part"):
-        first, parts = config.getoption("part")
-        files = sorted({item.path for item in items})[first - 1 :: parts]
+        files = files_of_part({item.path for item in items}, config.getoption("part"))
         config.hook.pytest_deselected(items=[item for item in items if item.path not in files])
         items[:] = [item for item in items if item.path in files]
-    # Long files begin first, so that no processor waits at the end for one that another has just begun.
+    # Long files start first, so that no processor waits at the end for a file that another has just started.
     items.sort(key=lambda item: item.path.relative_to(HERE).parts[0] not in LONG)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How many tests of each kind passed, failed, were skipped, and were not judged since the machine was busy."""
+    """How many tests of each kind passed or failed, and what the machine did meanwhile to the measured ones."""
+    from judging import NOT_JUDGED  # a plugin: importing it earlier would keep its assertions from being rewritten
+
     folder = f"{MEASURED.relative_to(terminalreporter.config.rootpath).as_posix()}/"
-    kinds: dict[str, dict[str, int]] = {}
-    repeated = 0
+    kinds: dict[str, Counter[str]] = {}
     for outcome in ("passed", "failed", "error", "skipped"):
         for report in terminalreporter.getreports(outcome):
             kind = "measured" if report.nodeid.startswith(folder) else "deterministic"
-            is_busy = outcome == "skipped" and "not judged: " in str(report.longrepr)
-            counts = kinds.setdefault(kind, {})
-            name = "not judged" if is_busy else outcome
-            counts[name] = counts.get(name, 0) + 1
-            properties = getattr(report, "user_properties", ())  # a collection that failed has none
-            repeated += any(name == "tries" for name, _ in properties) and report.when == "call"
+            counts = kinds.setdefault(kind, Counter())
+            is_busy = outcome == "skipped" and NOT_JUDGED in str(report.longrepr)
+            counts["not judged" if is_busy else outcome] += 1
+            if report.when == "call":
+                properties = dict(report.user_properties)
+                counts["passed when repeated"] += properties.get("tries", 1) > 1 and outcome == "passed"
+                counts["passed while disturbed"] += "disturbed" in properties and outcome == "passed"
     for kind, counts in kinds.items():
-        words = [f"{count} {name}" for name, count in counts.items()]
-        if kind == "measured":
-            words += [f"{counts.get('not judged', 0)} not judged"] * ("not judged" not in counts)
-            words += [f"{repeated} passed when repeated"]
+        always = (
+            ("passed", "not judged", "passed when repeated", "passed while disturbed") if kind == "measured" else ()
+        )
+        names = [name for name in dict.fromkeys((*counts, *always)) if counts[name] or name in always]
+        words = [f"{counts[name]} {name}" for name in names]
         terminalreporter.write_line(f"{kind} tests: {', '.join(words)}")

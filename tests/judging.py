@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ WAITS_S = 180.0
 """Longest wait for quiet in all repetitions of a session, so that a machine that is always busy does not stop it."""
 
 _LOOK_S = 2.0
-"""Length of a look at whether the machine is quiet; the witness tells 2 % of one processor in it."""
+"""Length of a look at whether the machine is quiet; the witness can detect 2 % of one processor in it."""
 
 _READ_EVERY_S = 0.2
 
@@ -133,16 +134,24 @@ class Lookout:
         self._stamps_ns.append(stamp_ns)
         self._rows.append(row)
 
+    def own_cpu_s(self) -> float:
+        """Processor seconds of everything that this process started, after the block."""
+        window = self._window()
+        return float(window["run_cpu_s"])
+
     def _disturbed(self) -> list[str]:
-        channels = witness_channels()
-        columns = np.array(self._rows).T
-        stamps_ns = np.array(self._stamps_ns)
-        found = {
+        return list(self._window()["disturbed"] or ())
+
+    def _window(self) -> dict[str, Any]:
+        """What the witness reports of the block, see witness.window.witnessed."""
+        stamps_ns, columns = np.array(self._stamps_ns), np.array(self._rows).T
+        readings = {
             (channel.domain, channel.quantity): (channel, stamps_ns, column)
-            for channel, column in zip(channels, columns, strict=True)
+            for channel, column in zip(witness_channels(), columns, strict=True)
         }
-        window = witnessed(found, [(self._stamps_ns[0], self._stamps_ns[-1])])
-        return list((window or {}).get("disturbed") or ())
+        window = witnessed(readings, [(self._stamps_ns[0], self._stamps_ns[-1])])
+        assert window is not None  # it is None without readings
+        return window
 
 
 class Patience:
@@ -177,24 +186,21 @@ def judged(item: pytest.Item, needs: Needs, patience: Patience) -> list[pytest.T
             reports = runtestprotocol(item, log=False, nextitem=None)
         failed = [report for report in reports if report.failed]
         if not failed or not lookout.causes:
-            return [_repeated(report, number) for report in reports]
+            for report in reports:
+                report.user_properties += [("tries", number)]
+                report.user_properties += [("disturbed", "; ".join(lookout.causes))] if lookout.causes else []
+            return reports
         if number < TRIES:
             patience.wait(needs.late_s)
-    said = f"{NOT_JUDGED} ({'; '.join(lookout.causes)}; {TRIES} tries)"
+    message = f"{NOT_JUDGED} ({'; '.join(lookout.causes)}; {TRIES} tries)"
     for report in failed:
         if _strict():
-            report.sections.append(("STRICT=1", said))
+            report.sections.append(("STRICT=1", message))
         else:
             report.sections.append(("the failure", report.longreprtext))
             report.outcome = "skipped"
-            report.longrepr = (str(item.path), (item.location[1] or 0) + 1, f"Skipped: {said}")
+            report.longrepr = (str(item.path), (item.location[1] or 0) + 1, f"Skipped: {message}")
     return reports
-
-
-def _repeated(report: pytest.TestReport, number: int) -> pytest.TestReport:
-    if number > 1:
-        report.user_properties.append(("tries", number))
-    return report
 
 
 def _strict() -> bool:

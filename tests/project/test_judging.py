@@ -1,7 +1,14 @@
 """How measured tests are judged: a failure counts on a quiet machine, and on a disturbed one the test is repeated."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, ClassVar
 
 import judging
 import pytest
@@ -77,6 +84,27 @@ def test_a_test_that_fails_on_a_machine_that_is_always_busy_is_not_judged(run) -
     assert "not judged: machine busy (other work took 50 % of the processors; 3 tries)" in text
 
 
+def test_a_pass_on_a_disturbed_machine_is_counted(conftest: ModuleType) -> None:
+    """So that a test whose own work seems to be that of others, which could never fail, is seen on a quiet machine."""
+
+    class Reporter:
+        config = SimpleNamespace(rootpath=Path(conftest.__file__).parents[1])
+        lines: ClassVar[list[str]] = []
+
+        def getreports(self, outcome: str) -> list[Any]:
+            report = {"nodeid": "tests/measured/test_a.py::test_b", "when": "call", "longrepr": None}
+            passed = [[("tries", 1)], [("tries", 3), ("disturbed", "x")]]
+            return [SimpleNamespace(**report, user_properties=each) for each in passed] if outcome == "passed" else []
+
+        def write_line(self, line: str) -> None:
+            self.lines.append(line)
+
+    conftest.pytest_terminal_summary(Reporter())
+    assert Reporter.lines == [
+        "measured tests: 2 passed, 1 passed when repeated, 1 passed while disturbed, 0 not judged"
+    ]
+
+
 def test_strict_makes_a_failure_of_what_is_not_judged(run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRICT", "1")
     outcomes, tries, text = run(set(), BUSY, BUSY, BUSY)
@@ -105,21 +133,45 @@ def test_patience_ends_when_the_machine_is_quiet_and_when_its_time_is_over(monke
     assert 0 <= patience.left_s < 0.01
 
 
-def test_what_this_process_starts_is_not_others() -> None:
-    """Nothing is asserted of causes: others may be at work on this machine. That a neighbour is one is measured."""
-    with judging.Lookout() as lookout, judging.busy(1):
-        pass
-    assert isinstance(lookout.causes, tuple)
+SPIN = "import time\nwhile time.process_time() < {}: pass"
+
+
+def test_what_a_test_starts_is_its_own_work() -> None:
+    """By processor time, which no load changes."""
+    with judging.Lookout() as lookout:
+        subprocess.run([sys.executable, "-c", SPIN.format(0.5)], check=True)
+    assert lookout.own_cpu_s() >= 0.5
+
+
+def test_what_a_stranger_starts_is_other_work() -> None:
+    command = f"{sys.executable} -c '{SPIN.format(60)}' >/dev/null 2>&1 & echo $!"
+    # Its parent has ended, so that it descends from no process of the test.
+    pid = int(subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout)
+    try:
+        with judging.Lookout() as lookout:
+            time.sleep(1.5)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+    assert any(cause.startswith("other work took ") for cause in lookout.causes)
+
+
+@pytest.fixture
+def conftest(request: pytest.FixtureRequest) -> ModuleType:
+    """tests/conftest.py, as pytest has loaded it."""
+    path = str(Path(__file__).parents[1] / "conftest.py")
+    (plugin,) = (one for one in request.config.pluginmanager.get_plugins() if getattr(one, "__file__", None) == path)
+    return plugin
 
 
 @pytest.mark.parametrize("text", ["0/7", "8/7", "3", "a/b", ""])
-def test_a_part_that_is_none_is_refused(text: str, request: pytest.FixtureRequest) -> None:
-    (conftest,) = (
-        plugin
-        for plugin in request.config.pluginmanager.get_plugins()
-        if Path(getattr(plugin, "__file__", None) or "/").parent == Path(__file__).parents[1]
-        and hasattr(plugin, "part")
-    )
+def test_a_part_that_is_none_is_refused(text: str, conftest: ModuleType) -> None:
     with pytest.raises(pytest.UsageError, match="is not a part"):
         conftest.part(text)
     assert conftest.part("7/7") == (7, 7)
+
+
+@pytest.mark.parametrize("count", [0, 6, 7, 16])
+def test_parts_together_have_every_file_once(count: int, conftest: ModuleType) -> None:
+    files = {Path(f"test_{number}.py") for number in range(count)}
+    parts = [conftest.files_of_part(files, (first, 7)) for first in range(1, 8)]
+    assert sorted(path for part in parts for path in part) == sorted(files)

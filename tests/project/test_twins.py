@@ -29,13 +29,13 @@ def pairs_of(path: Path) -> dict[str, str]:
         one.value for one in tree.body if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "pytestmark"
     ]
     of_file = [mark for value in values for mark in (value.elts if isinstance(value, ast.List) else [value])]
-    found = {}
+    pairs = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
             twins = [twin for mark in (*node.decorator_list, *of_file) if (twin := twin_of(mark))]
-            assert len(twins) == 1, f"{path.name}::{node.name}: found the twins {twins}; allowed: one"
-            found[node.name] = twins[0]
-    return found
+            assert len(twins) == 1, f"{path.name}::{node.name}: {twins} are its twins. Name one."
+            pairs[node.name] = twins[0]
+    return pairs
 
 
 PAIRS = [
@@ -67,5 +67,5 @@ def test_a_test_without_a_twin_is_noticed(tmp_path: Path) -> None:
     path.write_text("import pytest\n@pytest.mark.measured(twin='a::b')\ndef test_a(): ...\n")
     assert pairs_of(path) == {"test_a": "a::b"}
     path.write_text("def test_a(): ...\n")
-    with pytest.raises(AssertionError, match="found the twins"):
+    with pytest.raises(AssertionError, match="are its twins"):
         pairs_of(path)
