@@ -19,7 +19,7 @@ override INSTALL := --quiet --require-hashes --build-constraints envs/build/buil
 # The shell gives way to the script, so that what ends make ends the script, and not just the shell.
 override SCRIPTS := exec env PYTHONPATH=src $(BIN)/python -P scripts
 override CHECKED := src scripts tests docs/site
-# Tests whose outcome depends on the load of the machine, see tests/README.md: one after the other, and beside no others.
+# Tests whose outcome depends on the load of the machine, see tests/README.md: one after the other, and no other tests at the same time.
 override MEASURING := tests/measured
 # Files begin in their order, see tests/conftest.py, and not those first that have the most tests.
 override PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
@@ -47,7 +47,7 @@ test-containers: $(VENV)/ready-development ## run a study in containers, on imag
 test-images: $(VENV)/ready-development ## run the smoke study too, in the images of every framework (25 GB, 20 minutes)
 	$(BIN)/python -m pytest -m containers tests/workflow
 
-test-busy: $(VENV)/ready-development ## run the tests beside load: 3 times in random order, once on one processor; MEASURED=20: the measured ones beside a browser
+test-busy: $(VENV)/ready-development ## run the tests under load: 3 times in random order, once on one processor; MEASURED=20: the measured ones next to a browser
 	@PYTHONPATH=src:tests exec $(BIN)/python -m loaded \
 		$${MEASURED:+--deterministic=0 --one-core=0 --measured="$$MEASURED"}
 

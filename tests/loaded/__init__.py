@@ -1,1 +1,1 @@
-"""Runs the tests beside load, to show that their outcome does not depend on it (make test-busy)."""
+"""Runs the tests under load, to show that their outcome does not depend on it (make test-busy)."""

@@ -1,7 +1,7 @@
 """Runs the tests on a busy machine and prints a line for each run; exit code 1 if a test failed.
 
-The deterministic tests run in random order beside two processes that spin and one that writes to the disk, and once on
-one processor. The measured tests run beside a browser that shows an animated page.
+The deterministic tests run in random order next to two processes that spin and one that writes to the disk, and once on
+one processor. The measured tests run next to a browser that shows an animated page.
 """
 
 import argparse
@@ -86,9 +86,9 @@ def run(name: str, words: Sequence[str], before: Sequence[str] = (), *, log: Pat
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m loaded", description=__doc__)
-    parser.add_argument("--deterministic", type=int, default=3, metavar="RUNS", help="runs beside load (default 3)")
+    parser.add_argument("--deterministic", type=int, default=3, metavar="RUNS", help="runs under load (default 3)")
     parser.add_argument("--one-core", type=int, default=1, metavar="RUNS", help="runs on one processor (default 1)")
-    parser.add_argument("--measured", type=int, default=0, metavar="RUNS", help="runs beside a browser (default 0)")
+    parser.add_argument("--measured", type=int, default=0, metavar="RUNS", help="runs next to a browser (default 0)")
     parser.add_argument("--logs", type=Path, help="folder for the outputs (default: a new one)")
     given = parser.parse_args()
     logs = given.logs or Path(tempfile.mkdtemp(prefix="framewatt-busy-"))
