@@ -36,6 +36,55 @@ def install(checkout: Checkout) -> None:
     path.write_text(yaml.safe_dump(content))
 
 
+STEP_S, LONGEST_S, LOOP_S, WINDOW_S = 0.02, 0.6, 0.3, 0.8
+"""Seconds in a profiled study: of sleep in a step of inference, a timeline, a loop of one operator, a window."""
+
+
+def profiled_study(checkout: Checkout, *, training_step_s: float, gap_s: float | None = None) -> dict:
+    """Make a checkout's stand-ins slow enough to be profiled, and return a study that profiles its cells in every way.
+
+    Args:
+        checkout: with stand-ins, see `install`.
+        training_step_s: seconds that a step of training sleeps.
+        gap_s: seconds without a reading that are tolerated in the copy; None changes nothing.
+    """
+    answers = "        return self.answers(batch[0])\n"
+    batches = "        (inputs,), labels = batch\n"
+    for engine in _ENGINES:
+        changes = {
+            batches: f"        time.sleep({training_step_s})\n{batches}",
+            answers: f"        time.sleep({STEP_S})\n{answers}",
+            "import json\n": "import json\nimport time\n",
+        }
+        checkout.edit(f"src/framewatt/workloads/{engine}/engine.py", changes)
+    checkout.edit("src/framewatt/workloads/onnxruntime/_repeater.py", {"= 0.02": "= None"})
+    if gap_s is not None:
+        checkout.edit("src/framewatt/energy/coverage.py", {"_SHORTEST_GAP_S = 0.1\n": f"_SHORTEST_GAP_S = {gap_s}\n"})
+    checkout.edit("src/framewatt/runs/timeline_worker.py", {"LONGEST_S = 10.0": f"LONGEST_S = {LONGEST_S}"})
+    checkout.edit("src/framewatt/runs/repeated.py", {"LOOP_S = 1.0": f"LOOP_S = {LOOP_S}"})
+    cross = {"dataset": ["digits"], "workload": ["mobilenetv2"], "batch_size": [8]}
+    study = {
+        "title": "Where the time goes, and which operators take the joules",
+        "factors": [
+            {**cross, "phase": ["train"], "runtime": ["torch"]},
+            {**cross, "phase": ["infer"], "runtime": ["torch", "torch2onnx"]},
+        ],
+        "operators": True,
+        "repeated_operators": 2,
+        "profile": "windows",
+    }
+    # Readings must be frequent to distinguish operators.
+    often = {"instruments": {"meters": ["estimate"]}, "window": {"warm_up_batches": 1, "minimum_s": WINDOW_S}}
+    return {**small(study), **often}
+
+
+TRAINED, INFERRED, EXPORTED = PROFILED = (
+    "train-mobilenetv2-digits-torch-b8",
+    *(f"infer-mobilenetv2-digits-{runtime}-b8" for runtime in ("torch", "torch2onnx-cpu")),
+)
+"""Cells of a profiled study."""
+
+
 def draw_nothing(checkout: Checkout) -> None:
     """Have a checkout draw no figures, where a test asks when they are drawn and not what they show."""
     shutil.copy2(_HERE / "figures.py", checkout.root / "scripts")

@@ -16,8 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 import stand_ins
+import yaml
 from checkout import Checkout
 from package_tools import packed
+from stand_ins import EXPORTED, LONGEST_S, LOOP_S, STEP_S, WINDOW_S
+from stand_ins import INFERRED as INFER
+from stand_ins import PROFILED as CELLS
+from stand_ins import TRAINED as TRAIN
 
 from framewatt.energy import coverage
 from framewatt.meters.trace_file import open_trace, write_trace
@@ -28,25 +33,7 @@ from framewatt.profiling.operators import frame_of
 from framewatt.runs.spans_file import read_spans, write_spans
 from framewatt.workloads.profilers import Spans
 
-CROSS = {"dataset": ["digits"], "workload": ["mobilenetv2"], "batch_size": [8]}
-STUDY = {
-    "title": "Where the time goes, and which operators take the joules",
-    "factors": [
-        {**CROSS, "phase": ["train"], "runtime": ["torch"]},
-        {**CROSS, "phase": ["infer"], "runtime": ["torch", "torch2onnx"]},
-    ],
-    "operators": True,
-    "repeated_operators": 2,
-    "profile": "windows",
-}
-TRAIN, INFER, EXPORTED = CELLS = (
-    "train-mobilenetv2-digits-torch-b8",
-    *(f"infer-mobilenetv2-digits-{one}-b8" for one in ("torch", "torch2onnx-cpu")),
-)
-CONFIG = f"study=told {stand_ins.CONFIG}"
-STEP_S, LONGEST_S, LOOP_S, WINDOW_S = 0.02, 0.6, 0.3, 0.8
-"""Seconds that a step sleeps, that are recorded, that a loop lasts, and that a window lasts at least."""
-
+CONFIG = f"study=profiled {stand_ins.CONFIG}"
 GAP_S = 30.0
 """Seconds without a reading that are tolerated here. Readings must be frequent to distinguish operators, and with 0.1 s
 a busy machine would make windows invalid. The package is checked with the same number.
@@ -78,43 +65,22 @@ def _tolerated_gap() -> Iterator[None]:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     made = Checkout(tmp_path_factory.mktemp("checkout"))
     stand_ins.install(made)
-    answers = "        return self.answers(batch[0])\n"
-    for engine in (made.root / "src/framewatt/workloads").glob("*/engine.py"):
-        changes = {
-            "        (inputs,), labels = batch\n": "        time.sleep(0.002)\n        (inputs,), labels = batch\n",
-            answers: f"        time.sleep({STEP_S})\n{answers}",
-            "import json\n": "import json\nimport time\n",
-        }
-        made.edit(str(engine.relative_to(made.root)), changes)
+    made.write_study("profiled", **stand_ins.profiled_study(made, training_step_s=0.002, gap_s=GAP_S))
+    for profiler in (made.root / "src/framewatt/workloads").glob("*/_profiler.py"):
         # The outer operator has most of a step, so that few readings distinguish it from the inner one.
-        profiler = str(engine.with_name("_profiler.py").relative_to(made.root))
-        made.edit(profiler, {"(start_ns + end_ns) / 2": "0.1 * start_ns + 0.9 * end_ns"})
-    made.edit("src/framewatt/workloads/onnxruntime/_repeater.py", {"= 0.02": "= None"})
-    made.edit("src/framewatt/energy/coverage.py", {"_SHORTEST_GAP_S = 0.1\n": f"_SHORTEST_GAP_S = {GAP_S}\n"})
-    made.edit("src/framewatt/runs/timeline_worker.py", {"LONGEST_S = 10.0": f"LONGEST_S = {LONGEST_S}"})
-    made.edit("src/framewatt/runs/repeated.py", {"LOOP_S = 1.0": f"LOOP_S = {LOOP_S}"})
-    write(made)
+        middle = {"(start_ns + end_ns) / 2": "0.1 * start_ns + 0.9 * end_ns"}
+        made.edit(str(profiler.relative_to(made.root)), middle)
     return made
-
-
-def write(checkout: Checkout, **changes: object) -> None:
-    """Write the study, with other values under some keys."""
-    study = {
-        **stand_ins.small(STUDY),
-        "instruments": {"meters": ["estimate"]},
-        "window": {"warm_up_batches": 1, "minimum_s": WINDOW_S},
-    }
-    checkout.write_study("told", **{**study, **changes})
 
 
 @pytest.fixture(scope="module")
 def package(checkout: Checkout) -> Path:
-    return packed(checkout, "told", stand_ins.CONFIG)
+    return packed(checkout, "profiled", stand_ins.CONFIG)
 
 
 @pytest.fixture(scope="module")
 def results(checkout: Checkout, package: Path) -> Path:
-    return checkout.root / "results" / "told"
+    return checkout.root / "results" / "profiled"
 
 
 @pytest.fixture
@@ -126,9 +92,11 @@ def unpacked(package: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def changing(checkout: Checkout, results: Path) -> Iterator[Checkout]:
     """The study with its results, which a test may change."""
+    path = checkout.root / "config/studies/profiled.yaml"
+    text = path.read_text()
     with checkout.put_back():
         yield checkout
-    write(checkout)
+    path.write_text(text)
 
 
 def test_every_cell_is_told_by_operator_and_by_api(results: Path) -> None:
@@ -176,6 +144,7 @@ def test_a_call_alone_is_compared_with_the_same_call_in_the_program(results: Pat
     (case,) = json.loads((results / "repeated" / INFER / "repeated.json").read_text())["cases"]
     loops = case["loops"]
     assert len(loops) == 3
+    steps_s = np.diff(read_spans(results / "timelines" / INFER / "spans.parquet").steps_ns, axis=1) * 1e-9
     assert all(loop["duration_s"] >= LOOP_S for loop in loops)
     for row in rows:
         assert row["operator"] == "convolution"
@@ -183,8 +152,9 @@ def test_a_call_alone_is_compared_with_the_same_call_in_the_program(results: Pat
         assert float(row["repeated_s"]) >= STEP_S
         assert min(loop["duration_s"] / loop["calls"] for loop in loops) <= float(row["repeated_s"]) * (1 + 1e-6)
         assert max(loop["duration_s"] / loop["calls"] for loop in loops) >= float(row["repeated_s"]) * (1 - 1e-6)
-        # The inner operator has the last tenth of a step.
+        # The inner operator has the last tenth of a step; a call takes as long as the steps that were recorded.
         assert float(row["joined_s"]) >= 0.9 * STEP_S * (1 - 1e-3)
+        assert 0.9 * steps_s.min() * (1 - 1e-3) <= float(row["joined_s"]) <= steps_s.max() * (1 + 1e-3)
         assert float(row["ratio_low"]) < float(row["ratio"]) < float(row["ratio_high"])
         assert float(row["ratio"]) == pytest.approx(float(row["joined_j"]) / float(row["repeated_j"]), rel=1e-3)
 
@@ -204,12 +174,15 @@ def test_what_cannot_be_repeated_is_a_row_with_its_reason(results: Path, cell: s
 
 
 def test_every_cell_has_a_profile_a_row_of_its_cost_and_a_call_graph(results: Path) -> None:
-    told = rows_of(results / "profile" / "profiles.csv")
-    assert len(told) == 3
-    assert {row["status"] for row in told} == {"ok"}
+    profiles = rows_of(results / "profile" / "profiles.csv")
+    assert len(profiles) == 3
+    assert {row["status"] for row in profiles} == {"ok"}
     cost = rows_of(results / "tables" / "profiler_cost.csv")
-    assert {row["cell"] for row in cost} == {row["cell"] for row in told}
-    assert all(float(row["windows_ratio"]) > 0 for row in cost)
+    assert {row["cell"] for row in cost} == {row["cell"] for row in profiles}
+    for row in cost:
+        record = json.loads((results / "profiled" / row["cell"] / "profile.json").read_text())
+        profiled_s, plain_s = (record["passes"][name]["windows_s"] for name in ("profiled", "plain"))
+        assert float(row["windows_ratio"]) == pytest.approx(profiled_s / plain_s, rel=1e-5)
     graphs = rows_of(results / "figures" / "callgraphs.csv")
     assert len(graphs) == 3
     drawn = [row for row in graphs if row["callgraph"]]
@@ -254,7 +227,7 @@ def test_its_package_is_verified_and_rebuilt_and_has_no_dump(package: Path, chec
 
 
 def test_forged_joules_are_noticed(unpacked: Path) -> None:
-    path = unpacked / "data" / "results" / "told" / "operators" / "joules.csv"
+    path = unpacked / "data" / "results" / "profiled" / "operators" / "joules.csv"
     first = rows_of(path)[0]["energy_j"]
     path.write_text(path.read_text().replace(first, f"{2 * float(first):.6g}", 1))
     assert any("operators/joules.csv" in line for line in problems_of(unpacked))
@@ -262,7 +235,7 @@ def test_forged_joules_are_noticed(unpacked: Path) -> None:
 
 @pytest.mark.parametrize("forged", ["7.0", "", "many"])
 def test_forged_calls_in_which_the_host_waits_are_noticed(unpacked: Path, forged: str) -> None:
-    path = unpacked / "data" / "results" / "told" / "operators" / "timelines.csv"
+    path = unpacked / "data" / "results" / "profiled" / "operators" / "timelines.csv"
     rows = rows_of(path)
     assert [row["host_reads_per_step"] for row in rows] == ["0.0", "0.0", ""], "its profile has none"
     write_rows(path, [{**rows[0], "host_reads_per_step": forged}, *rows[1:]])
@@ -270,20 +243,20 @@ def test_forged_calls_in_which_the_host_waits_are_noticed(unpacked: Path, forged
 
 
 def test_a_package_from_before_they_were_counted_has_no_such_problem(unpacked: Path) -> None:
-    path = unpacked / "data" / "results" / "told" / "operators" / "timelines.csv"
+    path = unpacked / "data" / "results" / "profiled" / "operators" / "timelines.csv"
     rows = rows_of(path)
     write_rows(path, [{name: value for name, value in row.items() if name != "host_reads_per_step"} for row in rows])
     assert not any("host_reads_per_step" in line for line in problems_of(unpacked))
 
 
 def test_a_forged_comparison_is_noticed(unpacked: Path) -> None:
-    results = unpacked / "data" / "results" / "told"
+    results = unpacked / "data" / "results" / "profiled"
     record = results / "repeated" / INFER / "repeated.json"
     text = record.read_text()
-    told = json.loads(text)
-    domain = next(iter(told["cases"][0]["loops"][0]["domains"].values()))
+    forged = json.loads(text)
+    domain = next(iter(forged["cases"][0]["loops"][0]["domains"].values()))
     domain["energy_gross_j"] *= 1.1
-    record.write_text(json.dumps(told))
+    record.write_text(json.dumps(forged))
     assert any("operators/repeated.csv" in line for line in problems_of(unpacked))
     record.write_text(text)
     table = results / "operators" / "repeated.csv"
@@ -306,17 +279,18 @@ FORGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 
 @pytest.mark.parametrize("name", FORGED)
 def test_forged_records_are_noticed(unpacked: Path, name: str) -> None:
-    change, told = FORGED[name]
-    path = unpacked / "data" / "results" / "told" / "profiled" / TRAIN / "profile.json"
+    change, message = FORGED[name]
+    path = unpacked / "data" / "results" / "profiled" / "profiled" / TRAIN / "profile.json"
     record = json.loads(path.read_text())
     change(record)
     path.write_text(json.dumps(record))
-    assert any(told in line for line in problems_of(unpacked))
+    assert any(message in line for line in problems_of(unpacked))
 
 
 def test_nothing_is_done_again_and_other_work_is(changing: Checkout) -> None:
     assert "Nothing to be done" in changing.snakemake("-n", "all", config=CONFIG).text
-    write(changing, profile="program")
+    path = changing.root / "config/studies/profiled.yaml"
+    path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), "profile": "program"}))
     again = changing.snakemake("-n", "all", config=CONFIG).text.replace(",", " ").split()
     assert "profile_run" in again
     assert not {"measure", "timeline"} & set(again)
@@ -324,9 +298,9 @@ def test_nothing_is_done_again_and_other_work_is(changing: Checkout) -> None:
 
 def test_a_dump_that_was_changed_is_not_opened(changing: Checkout, results: Path) -> None:
     (results / "profiled" / TRAIN / "profile.prof").write_bytes(b"anything")
-    answer = changing.snakemake("results/told/profile/profiles.csv", "--forcerun", "own_profile", config=CONFIG)
+    answer = changing.snakemake("results/profiled/profile/profiles.csv", "--forcerun", "own_profile", config=CONFIG)
     assert answer.code == 0, answer.text
-    assert any(line.startswith("told: 1 of 3 dumps that cannot be read") for line in answer.text.splitlines())
+    assert any(line.startswith("profiled: 1 of 3 dumps that cannot be read") for line in answer.text.splitlines())
     (row,) = (row for row in rows_of(results / "profile" / "profiles.csv") if row["cell"] == TRAIN)
     assert row["status"] == "failed"
     assert "unknown checksum" in row["reason"]
