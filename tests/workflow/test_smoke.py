@@ -111,9 +111,16 @@ def test_everyone_got_the_same_arrays(checkout: Checkout, records: list[dict]) -
     assert {record["identity"]["data_sha256"] for record in records} == {data["sha256"]}
 
 
-def test_energy_comes_with_uncertainty_and_net(records: list[dict]) -> None:
-    for record in records:
-        (energy,) = record["windows"][record["primary_window"]]["domains"].values()
+def test_energy_comes_with_samples_uncertainty_and_net(results: Path) -> None:
+    for path in results.glob("measure/*/*/run.json"):
+        record = read_run(path)
+        window = record["windows"][record["primary_window"]]
+        (energy,) = window["domains"].values()
+        trace = pd.read_parquet(path.with_name("power.parquet"))
+        read = trace[(trace["instrument"] == energy["instrument"]) & (trace["quantity"] == "energy_j")]
+        spans = window["spans_monotonic_ns"]
+        inside = sum(int(read["monotonic_ns"].between(start, end).sum()) for start, end in spans)
+        assert energy["samples"] == inside
         assert energy["energy_gross_j"] > 0
         assert energy["energy_uncertainty_j"] > 0
         assert energy["energy_net_j"] == pytest.approx(energy["energy_gross_j"] - energy["energy_idle_j"])
