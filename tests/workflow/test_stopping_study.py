@@ -131,7 +131,7 @@ def test_it_measures_until_the_best_is_known_and_no_block_more(finished: Stoppin
     (group,) = told["steps"][-1]["groups"].values()
     assert group["leader"] == TORCH
     runs = pd.read_csv(finished.results / "aggregate/runs.csv")
-    joules = runs[runs["domain"] == "total"].pivot_table("energy_net_j", "repetition", "cell")
+    joules = runs[runs["domain"] == "total"].pivot_table("energy_per_sample_j", "repetition", "cell")
     logs = np.log(joules[TENSORFLOW] / joules[TORCH])
     assert group["others"][0]["ratio"] == pytest.approx(np.exp(logs.mean()), rel=1e-5)
     assert group["others"][0]["ratio"] > 1
