@@ -23,7 +23,8 @@ from hardware.characterised import (
     channels_of,
     script_of,
 )
-from simulated.sampling_process import ORIGIN_NS, sample_script
+from simulated.process_clock import ORIGIN_NS
+from simulated.sampling_process import sample_script
 
 from framewatt.characterisation.loads import planned
 from framewatt.characterisation.measure import Characterisation, look

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 from hardware.cases import CPU, WALL
 from hardware.script import Script
-from simulated.sampling_process import ORIGIN_NS, sample_script
+from simulated.process_clock import ORIGIN_NS
+from simulated.sampling_process import sample_script
 
 from framewatt.characterisation import study
 from framewatt.characterisation.in_force import in_force

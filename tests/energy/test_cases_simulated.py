@@ -10,7 +10,8 @@ from hardware.case import rows_of
 from hardware.cases import CASES, CPU, Case
 from hardware.right import assert_right
 from simulated.meters import METERS
-from simulated.sampling_process import Disturbance, Sampled, sample_script
+from simulated.process_clock import Disturbance
+from simulated.sampling_process import Sampled, sample_script
 
 from framewatt.sampling import client
 from framewatt.sampling.client import Sampler

@@ -26,9 +26,7 @@ def sampler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sampler:
     return Sampler(["estimate"], OPTIONS, tmp_path / "trace.bin")
 
 
-@pytest.mark.measured(
-    twin="tests/sampling/test_sampler.py::test_it_reads_at_the_times_of_its_grid_and_reports_how_it_did"
-)
+@pytest.mark.measured(twin="tests/sampling/test_loop.py::test_it_reads_at_the_times_of_its_grid_and_reports_how_it_did")
 def test_it_samples_at_its_pace_and_reports_how_it_did(sampler: Sampler) -> None:
     sampler.start()
     begin = time.monotonic_ns()
@@ -84,7 +82,7 @@ def sample_for(seconds: float, tasks: list, monkeypatch: pytest.MonkeyPatch) -> 
             gc.enable()
 
 
-@pytest.mark.measured(twin="tests/sampling/test_sampler.py::test_a_meter_that_has_not_answered_keeps_no_other_waiting")
+@pytest.mark.measured(twin="tests/sampling/test_loop.py::test_a_meter_that_has_not_answered_keeps_no_other_waiting")
 def test_a_slow_meter_keeps_no_other_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # 8 GPUs, asked 10 things of 1 ms each, and a counter that answers at once.
     channels, tasks = open_meters([Steady(0.08), Steady(0.0)], tmp_path / "trace.bin")
@@ -95,7 +93,7 @@ def test_a_slow_meter_keeps_no_other_waiting(tmp_path: Path, monkeypatch: pytest
     assert len(quick) >= 45
 
 
-@pytest.mark.measured(twin="tests/sampling/test_sampler.py::test_a_reading_each_millisecond_tells_how_late_it_was")
+@pytest.mark.measured(twin="tests/sampling/test_loop.py::test_a_reading_each_millisecond_tells_how_late_it_was")
 def test_a_reading_each_millisecond_tells_how_late_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     zone = tmp_path / "powercap" / "intel-rapl:0"
     zone.mkdir(parents=True)
