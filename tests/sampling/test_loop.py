@@ -22,7 +22,6 @@ from framewatt.sampling.opening import open_meters
 from framewatt.sampling.raw import RawRows, read_raw
 from framewatt.sampling.turns import OnTime
 
-
 HANGS_S = 120.0
 """Seconds after which something that a test waits for is taken for something that never happens."""
 
