@@ -21,8 +21,8 @@ override SCRIPTS := exec env PYTHONPATH=src $(BIN)/python -P scripts
 override CHECKED := src scripts tests docs/site
 # Tests whose outcome depends on the load of the machine, see tests/README.md: one after the other, and no other tests at the same time.
 override MEASURING := tests/measured
-# Files begin in their order, see tests/conftest.py, and not those first that have the most tests.
-override PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
+# Four, since a test waits half of its time; files begin in their order, see tests/conftest.py, and not those first that have the most tests.
+override PARALLEL := --numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo deploy test test-busy test-containers test-images test-thorough test-slurm occupancy parity lint format docs preflight characterise bench coverage simulate soak scale images verify sign rebuild deposit merge compare fetch lock clean
@@ -51,8 +51,8 @@ test-busy: $(VENV)/ready-development ## run the tests under load: 3 times in ran
 	@PYTHONPATH=src:tests exec $(BIN)/python -m loaded \
 		$${MEASURED:+--deterministic=0 --one-core=0 --measured="$$MEASURED"}
 
-test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option, what BERT-base does (PART=3/7: every seventh file)
-	$(BIN)/python -m pytest $(PARALLEL) -m thorough $${PART:+--part="$$PART"} tests
+test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option, what BERT-base does (PART=3/7: every seventh test)
+	$(BIN)/python -m pytest --numprocesses 4 --dist loadgroup -m thorough $${PART:+--part="$$PART"} tests
 
 test-slurm: $(VENV)/ready-development ## run a study on a Slurm of two nodes that it starts here (needs root, and Debian's slurmctld slurmd slurm-client munge; with accounting slurmdbd mariadb-server)
 	$(BIN)/python -m pytest -m slurm tests/slurm

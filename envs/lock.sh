@@ -4,6 +4,15 @@
 # serves it. Run by `make lock`.
 set -euo pipefail
 cd "$(dirname "$0")"
+scratch=$(mktemp -d)
+trap 'rm -r "$scratch"' EXIT
+
+# Writes a file, unless it says the same: environments that are newer than their lock need not be made again.
+put() {
+    cat >"$scratch/new"
+    cmp --silent "$scratch/new" "$1" || cat "$scratch/new" >"$1"
+}
+
 find . -name pyproject.toml -printf '%h\n' | sort -r | while read -r folder; do
     lock=requirements.txt
     case $folder in
@@ -13,8 +22,11 @@ find . -name pyproject.toml -printf '%h\n' | sort -r | while read -r folder; do
         *) target=(--python-platform x86_64-manylinux_2_28) ;;
     esac
     echo "locking envs/${folder#./}"
+    # Versions that the lock has are kept where they can be.
+    if [ -f "$folder/$lock" ]; then cp "$folder/$lock" "$scratch/lock"; else rm -f "$scratch/lock"; fi
     uv pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11 "${target[@]}" \
-        "$folder/pyproject.toml" --output-file "$folder/$lock" "$@"
+        "$folder/pyproject.toml" --output-file "$scratch/lock" "$@"
+    put "$folder/$lock" <"$scratch/lock"
 done
 
 # Packages of Node.js, with hashes and no address of a registry either; this takes an npm on PATH.
@@ -28,7 +40,7 @@ find . -name requirements.txt | while read -r lock; do
         echo "# Generated from requirements.txt by \`make lock\`; do not edit."
         printf 'channels: [conda-forge]\ndependencies:\n  - python=3.11\n  - pip\n  - pip:\n'
         sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;bjoin' -e '}' -e 's/.*/      - "&"/' "$lock"
-    } >"${lock%requirements.txt}environment.yaml"
+    } | put "${lock%requirements.txt}environment.yaml"
 done
 
 # The same lock for Apptainer. The base is a build argument; packages bound to /mnt are taken before any index.
@@ -49,7 +61,7 @@ find . -name requirements.txt | while read -r lock; do
         npm ci --ignore-scripts --no-audit --no-fund --prefix /opt/framewatt/environment
     fi'
     fi
-    cat >"$folder/container.def" <<END
+    put "$folder/container.def" <<END
 Bootstrap: {{ bootstrap }}
 From: {{ from }}
 

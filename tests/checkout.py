@@ -221,7 +221,7 @@ def environment_record(name: str) -> Path:
     """Record of an environment of the real checkout, which is built there if it is not."""
     record = f"resources/environments/locked/{name}/environment.json"
     with _alone():
-        answer = run_snakemake(ROOT, record)
+        answer = warm_snakemake(ROOT, command(record), environment())
     assert answer.code == 0, answer.text
     return ROOT / record
 

@@ -37,7 +37,7 @@ def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--part", metavar="K/N", type=part, help="run only every N-th file, beginning with the K-th")
+    parser.addoption("--part", metavar="K/N", type=part, help="run only every N-th test, beginning with the K-th")
 
 
 def part(text: str) -> tuple[int, int]:
@@ -52,10 +52,27 @@ def part(text: str) -> tuple[int, int]:
     return int(first), int(parts)
 
 
-def files_of_part(files: set[Path], chosen: tuple[int, int]) -> list[Path]:
-    """The files of the K-th of N parts; all parts together have each file once."""
+def units_of_part(units: set[str], chosen: tuple[int, int]) -> list[str]:
+    """The units of the K-th of N parts; all parts together have each unit once, and each has some of every file."""
     first, parts = chosen
-    return sorted(files)[first - 1 :: parts]
+    return sorted(units)[first - 1 :: parts]
+
+
+def shared(item: pytest.Item) -> str | None:
+    """The file of a test that no part divides: one that is thorough as a whole, since its tests share a study."""
+    module = item.getparent(pytest.Module)
+    return module.nodeid if module is not None and module.get_closest_marker("thorough") else None
+
+
+def unit(item: pytest.Item) -> str:
+    """What no part divides: such a file, or one test."""
+    return shared(item) or item.nodeid
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if file := shared(item):
+        # Where tests are distributed one at a time, one process has all of the file.
+        item.add_marker(pytest.mark.xdist_group(file))
 
 
 # After `-m` has chosen, so that the parts of what was chosen are of one size.
@@ -65,9 +82,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if (MEASURED in item.path.parents) != (item.get_closest_marker("measured") is not None):
             raise pytest.UsageError(f"{item.nodeid}: tests in tests/measured are marked `measured`, and no others are.")
     if config.getoption("part"):
-        files = files_of_part({item.path for item in items}, config.getoption("part"))
-        config.hook.pytest_deselected(items=[item for item in items if item.path not in files])
-        items[:] = [item for item in items if item.path in files]
+        units = units_of_part({unit(item) for item in items}, config.getoption("part"))
+        config.hook.pytest_deselected(items=[item for item in items if unit(item) not in units])
+        items[:] = [item for item in items if unit(item) in units]
     # Long files start first, so that no processor waits at the end for a file that another has just started.
     items.sort(key=lambda item: item.path.relative_to(HERE).parts[0] not in LONG)
 

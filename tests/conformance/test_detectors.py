@@ -40,7 +40,8 @@ def test_shapes_are_found_far_better_than_by_chance_and_as_well_by_the_export(fr
     assert ap_of(check["source_quality"]) == pytest.approx(ap_of(found[-1]), abs=1e-3)
 
 
-@pytest.mark.parametrize("framework", ["torch", "tensorflow"])
+# The export of boxes from TensorFlow is tested with a Mask R-CNN, too.
+@pytest.mark.parametrize("framework", ["torch", pytest.param("tensorflow", marks=pytest.mark.thorough)])
 def test_the_export_of_a_retinanet_finds_the_same(framework: str, tmp_path: Path) -> None:
     save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 160, "test_samples": 40, "size": 128}))
     training = {"epochs": 2, "learning_rate": 0.001, "momentum": 0.9}

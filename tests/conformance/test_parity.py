@@ -118,6 +118,7 @@ def test_detectors_find_the_same_and_learn_the_same(references: dict[str, Path],
     assert next(iter(sheet["quality"].values()))["detections_per_image"] > 50, "there is something to compare"
 
 
+@pytest.mark.thorough  # tests/prepare/test_parity_sheet has models that differ, without a framework.
 def test_a_zoos_model_with_another_epsilon_and_padding_is_another(references: dict[str, Path]) -> None:
     """Keras' MobileNetV2 has PyTorch's number of parameters, in the same order of layers."""
     reference = references["mobilenetv2"]

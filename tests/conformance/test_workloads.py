@@ -148,7 +148,8 @@ DEEPER = (
     *("neumf", "neumf_as_published"),
     *("gnmt", "gnmt_as_published", "gnmt_encoder_small", "ssd300", "ssd_as_published", "retinanet", "mask_rcnn"),
 )
-"""Models that differ from another one only in size, or are a part of it: they are built, and not trained."""
+"""Models that differ from another one only in size, or are a part of it: they are built, and not trained, which
+`make test-thorough` does."""
 LARGE = ("bert_base",)
 """Models of the code of a small one, on which half a minute goes in each framework: `make test-thorough` asks what they
 do, and `make test` what they are."""
@@ -338,7 +339,10 @@ def test_models_that_are_the_same_begin_with_weights_of_the_same_spread(trained,
     assert ours[:, 1] == pytest.approx(theirs[:, 1], rel=0.15)
 
 
-@pytest.mark.parametrize(("framework", "model"), REGISTERED)
+@pytest.mark.parametrize(
+    ("framework", "model"),
+    [pytest.param(*pair, marks=pytest.mark.thorough if pair[1] in DEEPER else ()) for pair in REGISTERED],
+)
 class TestFacts:
     def test_facts_say_what_the_model_is(self, trained, framework: str, model: str) -> None:
         facts = trained(framework, model)["facts"]

@@ -93,7 +93,7 @@ def main() -> int:
     given = parser.parse_args()
     logs = given.logs or Path(tempfile.mkdtemp(prefix="framewatt-busy-"))
     logs.mkdir(parents=True, exist_ok=True)
-    parallel = ["--numprocesses", "2", "--dist", "loadfile", "--no-loadscope-reorder", f"--ignore={MEASURED}"]
+    parallel = ["--numprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder", f"--ignore={MEASURED}"]
     passed = []
     for number in range(1, given.deterministic + 1):
         seed = secrets.randbelow(10**6)

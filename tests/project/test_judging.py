@@ -171,7 +171,21 @@ def test_a_part_that_is_none_is_refused(text: str, conftest: ModuleType) -> None
 
 
 @pytest.mark.parametrize("count", [0, 6, 7, 16])
-def test_parts_together_have_every_file_once(count: int, conftest: ModuleType) -> None:
-    files = {Path(f"test_{number}.py") for number in range(count)}
-    parts = [conftest.files_of_part(files, (first, 7)) for first in range(1, 8)]
-    assert sorted(path for part in parts for path in part) == sorted(files)
+def test_parts_together_have_every_test_once_and_are_of_one_size(count: int, conftest: ModuleType) -> None:
+    units = {f"test_{number}.py" for number in range(count)}
+    parts = [conftest.units_of_part(units, (first, 7)) for first in range(1, 8)]
+    assert sorted(unit for part in parts for unit in part) == sorted(units)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_a_file_that_is_thorough_as_a_whole_is_not_divided(pytester: pytest.Pytester, conftest: ModuleType) -> None:
+    one, other = "import pytest\npytestmark = pytest.mark.thorough\n", "import pytest\n"
+    tests = "def test_a(): pass\n@pytest.mark.thorough\ndef test_b(): pass\n"
+    pytester.makepyfile(test_one=one + tests, test_other=other + tests)
+    items, _ = pytester.inline_genitems()
+    assert [conftest.unit(item) for item in items] == [
+        "test_one.py",
+        "test_one.py",
+        "test_other.py::test_a",
+        "test_other.py::test_b",
+    ]

@@ -96,7 +96,7 @@ def _samples(name: str, entry: dict) -> dict:
     variants = {key: {"for": one["for"]} for key, one in entry.get("variants", {}).items()}
     return {
         "module": "synthetic" if name.startswith("synthetic") else "stand_in",
-        **(_TEXT if "imdb" in name else _IMAGE),
+        **(_TEXT if "imdb" in name or "language" in name else _IMAGE),
         **{"classes": 2, "train_samples": 64, "test_samples": 16, "seed": 0},
         **({"variants": variants} if variants else {}),
     }
@@ -121,7 +121,8 @@ def small(study: dict, repetitions: int = 1) -> dict:
         **{key: value for key, value in study.items() if key not in _LEFT_OUT},
         "factors": chosen,
         "repetitions": repetitions,
-        "instruments": READ_RARELY,
+        # Joules by operator need several readings while the operators run, which is for seconds.
+        "instruments": {**READ_RARELY, "period_s": 1} if study.get("operators") else READ_RARELY,
         "training": {**study.get("training", {}), "epochs": 2},
         "window": {"warm_up_batches": 1, "minimum_s": 0.05},
         "calibration": {"idle_s": 1},

@@ -30,6 +30,7 @@ def test_a_study_that_measures(study: str, tmp_path: Path) -> None:
     passes_its_own_tools(packed(checkout, study, stand_ins.CONFIG), tmp_path)
 
 
+@pytest.mark.thorough  # The tables and figures of detectors have tests of their own.
 def test_a_study_of_detectors_whose_package_shows_what_their_weights_find(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path / "checkout")
     stand_ins.install(checkout)

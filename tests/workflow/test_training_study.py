@@ -1,4 +1,4 @@
-"""A study of training at two batch sizes, from its file to the report, and again from its package."""
+"""A study of training at two batch sizes, from its file to the report."""
 
 from pathlib import Path
 
@@ -6,8 +6,6 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 from checkout import READ_RARELY, Checkout
-
-from framewatt.package.rebuild import rebuild
 
 MODEL = """
 from mxnet.gluon import nn
@@ -45,7 +43,7 @@ def test_a_study_of_training_has_figures_trends_prices_and_verdicts(tmp_path: Pa
     checkout.share_environment("mxnet/cpu")
     (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
     checkout.write_study("training", **STUDY)
-    answer = checkout.snakemake("all", "archive", config="study=training")
+    answer = checkout.snakemake(config="study=training")
     assert answer.code == 0, answer.text
     results = checkout.root / "results/training"
     assert all((results / f"figures/training_{name}.svg").is_file() for name in FIGURES)
@@ -65,6 +63,3 @@ def test_a_study_of_training_has_figures_trends_prices_and_verdicts(tmp_path: Pa
         assert page.select_one(f"#figure-training_{name} svg")
     assert page.select_one("#table-trends")
     assert "no meter of a GPU" in page.select_one("#table-epochs caption").text
-
-    (package,) = (results / "archive").glob("*.zip")
-    assert rebuild(package, tmp_path / "again", checkout.root) == []
