@@ -52,7 +52,7 @@ test-busy: $(VENV)/ready-development ## run the tests under load: 3 times in ran
 		$${MEASURED:+--deterministic=0 --one-core=0 --measured="$$MEASURED"}
 
 test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option, what BERT-base does (PART=3/7: every seventh test)
-	$(BIN)/python -m pytest --numprocesses 4 --dist loadgroup -m thorough $${PART:+--part="$$PART"} tests
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m thorough $${PART:+--part="$$PART"} tests
 
 test-slurm: $(VENV)/ready-development ## run a study on a Slurm of two nodes that it starts here (needs root, and Debian's slurmctld slurmd slurm-client munge; with accounting slurmdbd mariadb-server)
 	$(BIN)/python -m pytest -m slurm tests/slurm

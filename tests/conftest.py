@@ -1,5 +1,6 @@
 """What every test shares: the order of files, parts of the thorough tests, and a summary by kind of test."""
 
+import gc
 import os
 import sys
 from collections import Counter
@@ -28,6 +29,12 @@ import scipy.linalg  # noqa: E402, F401  # loads NumPy's and SciPy's
 del os.environ["OPENBLAS_NUM_THREADS"]
 
 pytest.register_assert_rewrite("package_tools", "checkout")
+
+
+def pytest_collection_finish() -> None:
+    # What a process of tests has loaded by now stays: it need not be looked through with each collection of garbage.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -9,7 +9,10 @@ import pytest
 from checkout import ROOT
 from hardware.namespaces import namespaces_allowed
 
-pytestmark = pytest.mark.skipif(not namespaces_allowed(), reason="this machine lets nobody make namespaces")
+pytestmark = [
+    pytest.mark.skipif(not namespaces_allowed(), reason="this machine lets nobody make namespaces"),
+    pytest.mark.thorough,  # Each fault by itself has a test in the other files here.
+]
 
 
 def test_a_study_struck_by_fault_after_fault_comes_out_as_an_undisturbed_one() -> None:

@@ -9,6 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from checkout import Checkout
 from failing_study import MODEL, QUICK, STUDY
+from stand_ins import draw_nothing
 
 from framewatt.runs.records import read_run
 
@@ -26,6 +27,7 @@ def test_a_run_that_others_disturb_is_repeated_once_in_the_same_call(tmp_path: P
     checkout = Checkout(tmp_path)
     checkout.share_environment("mxnet/cpu")
     (tmp_path / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
+    draw_nothing(checkout)
     # Epochs of some tenths of a second: shorter ones are no measurement on a machine that is at work.
     cross = {"phase": ["train"], "workload": ["tiny"], "dataset": ["digits"], "runtime": ["mxnet"], "batch_size": [8]}
     longer = {"training": {"epochs": 4}, "timeout_s": 120, "disturbance": "repeat"}

@@ -66,8 +66,7 @@ def long_traces(monkeypatch) -> None:
     monkeypatch.setattr(trace_file, "_KEPT_B", 1)
 
 
-@pytest.mark.parametrize("group", [7, 1500, 1 << 20])
-@pytest.mark.parametrize("rows", [1, 1000])
+@pytest.mark.parametrize(("group", "rows"), [(7, 1000), (1500, 1), (1 << 20, 1000)])
 @pytest.mark.parametrize("lie", [lambda trace: trace, mixed])
 @pytest.mark.usefixtures("long_traces")
 def test_a_long_trace_gives_each_channel_as_one_in_memory_does(
