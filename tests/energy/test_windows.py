@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from window_readings import S, counter, every, gauge, times
 
-from framewatt.energy.windows import combine
+from framewatt.energy.windows import WindowEnergy, combine
 
 
 def test_constant_100_w_for_10_s_is_1000_j() -> None:
@@ -108,6 +108,14 @@ def test_spans_combine_into_one_window() -> None:
     whole = combine(parts, duration_s=5)
     assert (whole.energy_j, whole.mean_power_w) == (pytest.approx(500), pytest.approx(100))
     assert whole.uncertainty_j == pytest.approx(np.hypot(parts[0].uncertainty_j, parts[1].uncertainty_j))
+
+
+def test_what_is_uncertain_by_chance_adds_in_quadrature_and_what_is_the_same_in_all_spans_adds_up() -> None:
+    # Each is uncertain by 5 J: 4 J by chance, and 3 J that are the same in both. Together sqrt(4² + 4² + (3 + 3)²).
+    span = WindowEnergy(100.0, 5.0, 10.0, 100, 0, 0.1, systematic_j=3.0)
+    whole = combine([span, span], 20.0)
+    assert whole.systematic_j == 6
+    assert whole.uncertainty_j == pytest.approx(68**0.5)
 
 
 def test_one_invalid_span_makes_the_whole_invalid() -> None:
