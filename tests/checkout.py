@@ -201,7 +201,9 @@ def warm_snakemake(root: Path, words: list[str], env: Mapping[str, str]) -> Answ
 @functools.cache
 def _warm() -> Warm:
     # What Snakemake imports, and what its rules import of others.
-    modules = ("snakemake.cli", "snakemake.api", "numpy", "pandas", "scipy.optimize", "scipy.stats", "yaml")
+    modules = ("snakemake.cli", "snakemake.api", "snakemake.script", "numpy", "pandas", "pyarrow.compute")
+    modules += ("pyarrow.parquet", "scipy.optimize", "scipy.stats", "yaml", "jsonschema", "matplotlib.figure")
+    modules += ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg")
     return Warm(sys.executable, modules, environment())
 
 

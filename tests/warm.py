@@ -14,7 +14,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Ended(NamedTuple):
@@ -69,6 +69,8 @@ class Warm:
 def _serve(modules: Sequence[str]) -> None:
     for module in modules:
         importlib.import_module(module)
+    if "snakemake.script" in sys.modules:
+        _warm_scripts()
     for line in sys.stdin:
         child = os.fork()
         if not child:
@@ -77,8 +79,7 @@ def _serve(modules: Sequence[str]) -> None:
 
 
 def _run(words: list[str], folder: str, environment: dict[str, str], out: str, err: str) -> None:
-    """Be the program, to the end of this process."""
-    code: object = 1
+    """Be the program, to the end of this process, in a folder, with variables, and what it says in files."""
     try:
         os.chdir(folder)
         os.environ.clear()
@@ -88,7 +89,17 @@ def _run(words: list[str], folder: str, environment: dict[str, str], out: str, e
         for number, file in enumerate(files):
             os.dup2(file, number)
             os.close(file)
-        sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        os._exit(1)
+    _be(words)
+
+
+def _be(words: list[str]) -> None:
+    """Be the program, to the end of this process, with the folder, the variables and the files that it has."""
+    code: object = 1
+    try:
+        sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
         if words[0] == "-m":
             sys.argv = words[1:]
             runpy.run_module(words[1], run_name="__main__", alter_sys=True)
@@ -112,6 +123,30 @@ def _run(words: list[str], folder: str, environment: dict[str, str], out: str, e
             sys.stderr.flush()
         finally:
             os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+def _warm_scripts() -> None:
+    """Have Snakemake run a rule's script in a copy of its process, where it would start an interpreter anew."""
+    script = sys.modules["snakemake.script"].PythonScript
+    cold = script.execute_script
+
+    def execute_script(self: Any, fname: str, edit: bool = False) -> None:
+        if edit or self.conda_env is not None or self.container_img is not None or self.env_modules is not None:
+            cold(self, fname, edit)
+            return
+        sys.stdout.flush()
+        sys.stderr.flush()
+        child = os.fork()
+        if not child:
+            # What Snakemake would do at its end is not done at the script's, which imports the project anew.
+            atexit._clear()
+            for name in [name for name in sys.modules if name.partition(".")[0] == "framewatt"]:
+                del sys.modules[name]
+            _be([fname])
+        if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+            raise subprocess.CalledProcessError(code, f"{sys.executable} {fname}")
+
+    script.execute_script = execute_script
 
 
 if __name__ == "__main__":
