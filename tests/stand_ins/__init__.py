@@ -49,7 +49,7 @@ def profiled_study(checkout: Checkout, *, training_step_s: float, gap_s: float |
         gap_s: seconds without a reading that are tolerated in the copy; None changes nothing.
     """
     answers = "        return self.answers(batch[0])\n"
-    batches = "        (inputs,), labels = batch\n"
+    batches = "        (inputs, *_), labels = batch\n"
     for engine in _ENGINES:
         changes = {
             batches: f"        time.sleep({training_step_s})\n{batches}",
@@ -121,8 +121,8 @@ def small(study: dict, repetitions: int = 1) -> dict:
         **{key: value for key, value in study.items() if key not in _LEFT_OUT},
         "factors": chosen,
         "repetitions": repetitions,
-        # Joules by operator need several readings while the operators run, which is for seconds.
-        "instruments": {**READ_RARELY, "period_s": 1} if study.get("operators") else READ_RARELY,
+        # Joules by operator need three readings while the operators of a stand-in run, which is for tenths of a second.
+        "instruments": {"meters": ["estimate"]} if study.get("operators") else READ_RARELY,
         "training": {**study.get("training", {}), "epochs": 2},
         "window": {"warm_up_batches": 1, "minimum_s": 0.05},
         "calibration": {"idle_s": 1},

@@ -79,7 +79,7 @@ class StandInTraining(_Model, Training):
         return values
 
     def run(self, batch: Any) -> Any:
-        (inputs,), labels = batch
+        (inputs, *_), labels = batch
         if self.data.detected:
             return self.objective(inputs, *labels)
         rows = self.rows(inputs)
