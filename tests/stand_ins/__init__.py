@@ -85,6 +85,17 @@ TRAINED, INFERRED, EXPORTED = PROFILED = (
 """Cells of a profiled study."""
 
 
+def train_slowly(checkout: Checkout) -> None:
+    """Have each sample of a training take 10 ms, so that a meter is read several times while its operators run."""
+    batches = "        (inputs, *_), labels = batch\n"
+    changes = {
+        batches: f"{batches}        time.sleep(0.01 * len(inputs))\n",
+        "import json\n": "import json\nimport time\n",
+    }
+    for engine in _ENGINES:
+        checkout.edit(f"src/framewatt/workloads/{engine}/engine.py", changes)
+
+
 def draw_nothing(checkout: Checkout) -> None:
     """Have a checkout draw no figures, where a test asks when they are drawn and not what they show."""
     shutil.copy2(_HERE / "figures.py", checkout.root / "scripts")
@@ -121,7 +132,7 @@ def small(study: dict, repetitions: int = 1) -> dict:
         **{key: value for key, value in study.items() if key not in _LEFT_OUT},
         "factors": chosen,
         "repetitions": repetitions,
-        # Joules by operator need three readings while the operators of a stand-in run, which is for tenths of a second.
+        # Joules by operator need three readings while operators run, see `train_slowly`.
         "instruments": {"meters": ["estimate"]} if study.get("operators") else READ_RARELY,
         "training": {**study.get("training", {}), "epochs": 2},
         "window": {"warm_up_batches": 1, "minimum_s": 0.05},

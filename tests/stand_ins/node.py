@@ -18,20 +18,18 @@ def infer(spec, data, window, events):
     for number in range(window["warm_up_batches"]):
         workload.run(batches[number % len(batches)])
     warm_up.append(time.monotonic_ns())
-    scores, stamps, samples = [], [time.monotonic_ns()], 0
+    outputs, stamps = [], [time.monotonic_ns()]
     for number, batch in enumerate(itertools.cycle(batches)):
         if number >= len(batches) and stamps[-1] - stamps[0] >= window["minimum_s"] * 1e9:
             break
-        scores.append(workload.run(batch))
+        outputs.append(workload.run(batch))
         stamps.append(time.monotonic_ns())
-        samples += len(scores[-1])
     with events.open("a") as file:
         for name, times in (("warm_up", warm_up), ("steady", stamps)):
             for edge, stamp in (("start", times[0]), ("end", times[-1])):
                 file.write(json.dumps({"window": name, "edge": edge, "monotonic_ns": stamp}) + "\n")
     return SimpleNamespace(
-        scores=np.concatenate(scores[: len(batches)]),
+        outputs=np.concatenate(outputs[: len(batches)]),
         stamps_ns=np.array(stamps),
-        samples=samples,
         facts=workload.facts(),
     )

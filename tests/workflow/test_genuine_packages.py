@@ -26,6 +26,8 @@ DETECTION = "detection"
 def test_a_study_that_measures(study: str, tmp_path: Path) -> None:
     checkout = Checkout(tmp_path / "checkout")
     stand_ins.install(checkout)
+    if STUDIES[study].get("operators"):
+        stand_ins.train_slowly(checkout)
     checkout.write_study(study, **stand_ins.small(STUDIES[study]))
     passes_its_own_tools(packed(checkout, study, stand_ins.CONFIG), tmp_path)
 
