@@ -45,6 +45,9 @@ class _Model:
     def synchronize(self) -> None:
         pass
 
+    def _update(self) -> dict[str, Any]:
+        return {name: level for name, level in self.spec.options.items() if name == "update"}
+
     def facts(self) -> dict[str, Any]:
         return {
             "parameters": self.weights.size,
@@ -53,7 +56,8 @@ class _Model:
             "input_layout": self.data.layout,
             "execution_provider": self.spec.provider,
             "all_nodes_on_provider": True,
-            "in_force": {"threads": self.spec.threads},
+            # One matrix, which is no input of its graph and has no other way to be updated.
+            "in_force": {"threads": self.spec.threads, "weights_among_inputs": 0, **self._update()},
             "libraries": {NAME: "0"},
         }
 
