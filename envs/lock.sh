@@ -31,7 +31,11 @@ done
 
 # Packages of Node.js, with hashes and no address of a registry either; this takes an npm on PATH.
 find . -name package.json -not -path '*/node_modules/*' -printf '%h\n' | while read -r folder; do
-    (cd "$folder" && npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved --no-audit --no-fund)
+    mkdir "$scratch/node"
+    cp "$folder"/package*.json "$scratch/node"
+    (cd "$scratch/node" && npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved --no-audit --no-fund)
+    put "$folder/package-lock.json" <"$scratch/node/package-lock.json"
+    rm -r "$scratch/node"
 done
 
 # The same lock for conda: pip installs it inside an environment that conda makes.
