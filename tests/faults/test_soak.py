@@ -10,6 +10,8 @@ from checkout import ROOT
 from hardware.namespaces import namespaces_allowed
 
 pytestmark = [
+    # A full disk and a folder that goes away are mounts in a namespace of its own. Some containers allow none: without
+    # it the faults would strike the machine itself. The summary counts the test as skipped then.
     pytest.mark.skipif(not namespaces_allowed(), reason="this machine lets nobody make namespaces"),
     pytest.mark.thorough,  # Each fault by itself has a test in the other files here.
 ]

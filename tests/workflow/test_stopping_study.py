@@ -225,6 +225,10 @@ def test_a_cell_that_always_fails_ends_the_study(study: Stopping) -> None:
     assert len(answer.lines("run ")) == 3
     assert study.stopped()["blocks"] == 3
     assert "0 of 1 group; in 1 at most one choice has runs that count" in study.page()
+    study.sleeping()
+    answer = study.call(STOPPED)
+    assert answer.code == 0, answer.text
+    assert study.stopped()["settled"]
 
 
 @pytest.mark.thorough

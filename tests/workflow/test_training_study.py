@@ -1,4 +1,4 @@
-"""A study of training at two batch sizes, from its file to the report."""
+"""A study of training at two batch sizes, from its file to the report, and again from its package."""
 
 from pathlib import Path
 
@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 from checkout import READ_RARELY, Checkout
+
+from framewatt.package.rebuild import rebuild
 
 MODEL = """
 from mxnet.gluon import nn
@@ -38,14 +40,20 @@ STUDY = {
 }
 
 
-def test_a_study_of_training_has_figures_trends_prices_and_verdicts(tmp_path: Path) -> None:
-    checkout = Checkout(tmp_path / "checkout")
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """The study, measured and reported."""
+    checkout = Checkout(tmp_path_factory.mktemp("training"))
     checkout.share_environment("mxnet/cpu")
     (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
     checkout.write_study("training", **STUDY)
     answer = checkout.snakemake(config="study=training")
     assert answer.code == 0, answer.text
-    results = checkout.root / "results/training"
+    return checkout
+
+
+def test_a_study_of_training_has_figures_trends_prices_and_verdicts(measured: Checkout) -> None:
+    results = measured.root / "results/training"
     assert all((results / f"figures/training_{name}.svg").is_file() for name in FIGURES)
 
     (trend,) = pd.read_csv(results / "statistics/trends.csv").to_dict("records")
@@ -63,3 +71,11 @@ def test_a_study_of_training_has_figures_trends_prices_and_verdicts(tmp_path: Pa
         assert page.select_one(f"#figure-training_{name} svg")
     assert page.select_one("#table-trends")
     assert "no meter of a GPU" in page.select_one("#table-epochs caption").text
+
+
+@pytest.mark.thorough  # Packages of other studies are rebuilt in make test; this one has trends and prices, too.
+def test_its_package_is_rebuilt(measured: Checkout, tmp_path: Path) -> None:
+    answer = measured.snakemake("archive", config="study=training")
+    assert answer.code == 0, answer.text
+    (package,) = (measured.root / "results/training/archive").glob("*.zip")
+    assert rebuild(package, tmp_path / "again", measured.root) == []
