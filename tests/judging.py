@@ -65,11 +65,13 @@ class Needs:
         twin: the deterministic test of the same property, `path::name`.
         processors: how many processors the tests may use at least.
         late_s: longest time that a process may wait for a processor.
+        disks: whether it needs quiet disks; not where it writes itself, since the kernel does not count who waited.
     """
 
     twin: str
     processors: int = 1
     late_s: float = _LATE_S
+    disks: bool = True
 
     @classmethod
     def of(cls, item: pytest.Item) -> "Needs":
@@ -93,10 +95,12 @@ class Lookout:
 
     Attributes:
         late_s: see Needs.
+        disks: see Needs.
         causes: after the block, how others disturbed it, in words; empty where they did not, or where nobody can tell.
     """
 
     late_s: float = _LATE_S
+    disks: bool = True
     causes: tuple[str, ...] = ()
     _stamps_ns: list[int] = field(default_factory=list)
     _rows: list[list[float]] = field(default_factory=list)
@@ -140,7 +144,8 @@ class Lookout:
         return float(window["run_cpu_s"])
 
     def _disturbed(self) -> list[str]:
-        return list(self._window()["disturbed"] or ())
+        causes = self._window()["disturbed"] or ()
+        return [cause for cause in causes if self.disks or "disks" not in cause]
 
     def _window(self) -> dict[str, Any]:
         """What the witness reports of the block, see witness.window.witnessed."""
@@ -164,11 +169,11 @@ class Patience:
     def __init__(self, total_s: float = WAITS_S) -> None:
         self.left_s = total_s
 
-    def wait(self, late_s: float) -> None:
+    def wait(self, late_s: float, *, disks: bool = True) -> None:
         """Return when nothing disturbs the machine, or after WAIT_S, or when no time is left."""
         for _ in range(int(min(WAIT_S, self.left_s) / _LOOK_S)):
             self.left_s -= _LOOK_S
-            with Lookout(late_s) as lookout:
+            with Lookout(late_s, disks) as lookout:
                 threading.Event().wait(_LOOK_S)
             if not lookout.causes:
                 return
@@ -181,7 +186,7 @@ def judged(item: pytest.Item, needs: Needs, patience: Patience) -> list[pytest.T
         the reports of the last try; a failure that nobody can judge is a skip, or a failure with STRICT=1.
     """
     for number in range(1, TRIES + 1):
-        with Lookout(needs.late_s) as lookout:
+        with Lookout(needs.late_s, needs.disks) as lookout:
             # Without a next test all fixtures are torn down, so that a repetition measures anew.
             reports = runtestprotocol(item, log=False, nextitem=None)
         failed = [report for report in reports if report.failed]
@@ -191,7 +196,7 @@ def judged(item: pytest.Item, needs: Needs, patience: Patience) -> list[pytest.T
                 report.user_properties += [("disturbed", "; ".join(lookout.causes))] if lookout.causes else []
             return reports
         if number < TRIES:
-            patience.wait(needs.late_s)
+            patience.wait(needs.late_s, disks=needs.disks)
     message = f"{NOT_JUDGED} ({'; '.join(lookout.causes)}; {TRIES} tries)"
     for report in failed:
         if _strict():

@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 import judging
 import pytest
 
+from framewatt.witness.judgement import _TEXTS, DISKS, HYPERVISOR, MEMORY, OTHERS, READS, SWAPPING
+
 pytest_plugins = ["pytester"]
 
 BUSY = ("other work took 50 % of the processors",)
@@ -50,7 +52,7 @@ class Seen:
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[dict[str, int], int, str]]:
     """Run a test that passes in some tries, on a machine disturbed in some: outcomes, number of tries, output."""
     monkeypatch.delenv("STRICT", raising=False)
-    monkeypatch.setattr(judging.Patience, "wait", lambda *_: None)
+    monkeypatch.setattr(judging.Patience, "wait", lambda *_, **__: None)
     pytester.makeini("[pytest]\nmarkers = measured")
 
     def outcome(passes: set[int], *causes: tuple[str, ...]) -> tuple[dict[str, int], int, str]:
@@ -131,6 +133,20 @@ def test_patience_ends_when_the_machine_is_quiet_and_when_its_time_is_over(monke
     for _ in range(9):
         patience.wait(1.0)
     assert 0 <= patience.left_s < 0.01
+
+
+@pytest.mark.parametrize(
+    ("disks", "counted"),
+    [(True, {OTHERS, HYPERVISOR, MEMORY, SWAPPING, DISKS, READS}), (False, {OTHERS, HYPERVISOR, MEMORY, SWAPPING})],
+)
+def test_a_test_that_writes_itself_is_not_excused_by_waits_for_disks(
+    disks: bool, counted: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    causes = {kind: text.format("5") for kind, text in _TEXTS.items()}
+    monkeypatch.setattr(judging.Lookout, "_window", lambda _: {"disturbed": list(causes.values())})
+    with judging.Lookout(late_s=60, disks=disks) as lookout:
+        pass
+    assert set(lookout.causes) == {causes[kind] for kind in counted}
 
 
 SPIN = "import time\nwhile time.process_time() < {}: pass"
