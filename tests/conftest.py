@@ -32,7 +32,7 @@ pytest.register_assert_rewrite("package_tools", "checkout")
 
 
 def pytest_collection_finish() -> None:
-    # What a process of tests has loaded by now stays: it need not be looked through with each collection of garbage.
+    # All that is loaded by now stays to the end, so that no later collection of garbage need visit it.
     gc.collect()
     gc.freeze()
 

@@ -79,7 +79,7 @@ def _serve(modules: Sequence[str]) -> None:
 
 
 def _run(words: list[str], folder: str, environment: dict[str, str], out: str, err: str) -> None:
-    """Be the program, to the end of this process, in a folder, with variables, and what it says in files."""
+    """Run a program in this process and end it: in a folder, with these variables, and its output in files."""
     try:
         os.chdir(folder)
         os.environ.clear()
@@ -92,11 +92,11 @@ def _run(words: list[str], folder: str, environment: dict[str, str], out: str, e
     except BaseException:
         sys.excepthook(*sys.exc_info())
         os._exit(1)
-    _be(words)
+    _run_program(words)
 
 
-def _be(words: list[str]) -> None:
-    """Be the program, to the end of this process, with the folder, the variables and the files that it has."""
+def _run_program(words: list[str]) -> None:
+    """Run a program in this process and end it: its folder, variables and open files stay as they are."""
     code: object = 1
     try:
         sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
@@ -138,11 +138,11 @@ def _warm_scripts() -> None:
         sys.stderr.flush()
         child = os.fork()
         if not child:
-            # What Snakemake would do at its end is not done at the script's, which imports the project anew.
+            # A new interpreter has no exit functions of Snakemake's and has not imported the project yet.
             atexit._clear()
             for name in [name for name in sys.modules if name.partition(".")[0] == "framewatt"]:
                 del sys.modules[name]
-            _be([fname])
+            _run_program([fname])
         if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
             raise subprocess.CalledProcessError(code, f"{sys.executable} {fname}")
 
