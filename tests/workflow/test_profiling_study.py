@@ -219,13 +219,17 @@ def test_what_is_profiled_is_none_of_the_measured_runs(results: Path, profiles: 
     assert min(path.stat().st_mtime for path in results.glob(profiles)) > last
 
 
-def test_its_package_is_verified_and_rebuilt_and_has_no_dump(package: Path, checkout: Checkout, tmp_path: Path) -> None:
+def test_its_package_is_verified_and_has_no_dump(package: Path, tmp_path: Path) -> None:
     folder = unpack(package, tmp_path / "unpacked")
     assert list(problems_of(folder)) == []
-    assert rebuild(package, tmp_path / "again", checkout.root) == []
     assert not list(folder.rglob("*.prof"))
     for name in ("profile.json", "timelines/*/spans.parquet", "repeated/*/repeated.json"):
         assert len(list(folder.rglob(name))) == 3
+
+
+@pytest.mark.thorough  # Packages of other studies are rebuilt in make test; this one has tables and figures by operator, too.
+def test_its_package_is_rebuilt(package: Path, checkout: Checkout, tmp_path: Path) -> None:
+    assert rebuild(package, tmp_path / "again", checkout.root) == []
 
 
 def test_forged_joules_are_noticed(unpacked: Path) -> None:
