@@ -227,7 +227,7 @@ def test_its_package_is_verified_and_has_no_dump(package: Path, tmp_path: Path) 
         assert len(list(folder.rglob(name))) == 3
 
 
-@pytest.mark.thorough  # Packages of other studies are rebuilt in make test; this one has tables and figures by operator, too.
+@pytest.mark.thorough  # Packages of other studies are rebuilt in make test; this one has tables by operator, too.
 def test_its_package_is_rebuilt(package: Path, checkout: Checkout, tmp_path: Path) -> None:
     assert rebuild(package, tmp_path / "again", checkout.root) == []
 
