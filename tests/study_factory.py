@@ -11,7 +11,7 @@ from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import Catalogue
 from framewatt.planning.job_hashes import JobHashes, Sources
 from framewatt.planning.jobs import environments_of
-from framewatt.study.study import Study, load_study
+from framewatt.study.study import Lacks, Study, load_study
 
 SCHEMA = Path(__file__).parents[1] / "config" / "schemas" / "study.schema.yaml"
 WORKLOADS = {f"workload/{name}": ["resnet50", "mobilenet"] for name in ("torch", "tensorflow", "mxnet")}
@@ -29,12 +29,13 @@ def loaded(
     device: str = "cpu",
     processors: int = 2,
     known: Mapping[str, list[str]] | None = None,
+    lacks: Lacks | None = None,
 ) -> Study:
-    """A study of this content, whose file lies in `folder`; `known` are other workloads than the usual ones."""
+    """A study of this content, whose file is in `folder`; `known` are other workloads than the default ones."""
     path = folder / "study.yaml"
     path.write_text(yaml.safe_dump(content))
     there = {"dataset": ["digits", "cifar10"], **WORKLOADS, **(known or {})}
-    return load_study(path, content, schema(), there, device, processors)
+    return load_study(path, content, schema(), there, device, processors, lacks)
 
 
 def hashes_of(study: Study, mode: str = "locked", lock: str = "1") -> JobHashes:

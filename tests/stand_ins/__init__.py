@@ -9,8 +9,8 @@ from pathlib import Path
 import yaml
 from checkout import READ_RARELY, Checkout
 
-CONFIG = "environment=host device=cpu"
-"""Configuration that a study with stand-ins is run under: everything is computed by the workflow's own interpreter."""
+CONFIG = "environment=host device=cpu absent=[]"
+"""Configuration of a study with stand-ins: the workflow's own interpreter computes everything, and lacks no framework."""
 
 _HERE = Path(__file__).parent
 _ENGINES = ("torch", "tensorflow", "mxnet", "onnxruntime")

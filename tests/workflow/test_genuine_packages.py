@@ -6,6 +6,7 @@ what another one holds are left to `make test-thorough`.
 """
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,25 @@ def test_a_study_that_measures(study: str, tmp_path: Path) -> None:
         stand_ins.train_slowly(checkout)
     checkout.write_study(study, **stand_ins.small(STUDIES[study]))
     passes_its_own_tools(packed(checkout, study, stand_ins.CONFIG), tmp_path)
+
+
+def test_a_study_of_which_the_interpreter_can_run_a_part(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "checkout")
+    stand_ins.install(checkout)
+    # PyTorch's own engine needs PyTorch; TensorFlow's stand-in and this model of it need nothing.
+    workloads = checkout.root / "src/framewatt/workloads"
+    shutil.copy2(ROOT / "src/framewatt/workloads/torch/engine.py", workloads / "torch")
+    (workloads / "tensorflow/resnet50.py").write_text("")
+    study = stand_ins.small(STUDIES["smoke"])
+    study["factors"] = [study["factors"][0] | {"runtime": ["torch", "tensorflow"], "phase": ["train"]}]
+    checkout.write_study("partial", **{**study, "study": "partial"})
+    package = packed(checkout, "partial", "environment=host device=cpu")
+    plan = json.loads((checkout.root / "results/partial/plan/plan.json").read_text())
+    assert plan["absent"] == ["torch", "torchvision"]
+    assert {entry["reason"] for entry in plan["unsupported"]} == {"the interpreter has no torch, torchvision"}
+    page = (checkout.root / "results/partial/report/report.html").read_text()
+    assert "unsupported: the interpreter has no torch, torchvision" in page
+    passes_its_own_tools(package, tmp_path)
 
 
 @pytest.mark.thorough  # The tables and figures of detectors have tests of their own.

@@ -20,6 +20,7 @@ from framewatt.imports.file_study import is_file_study, load_file_study
 from framewatt.imports.merged_study import is_merged_study, load_merged_study
 from framewatt.meters.nvml import Nvml
 from framewatt.planning.jobs import AnyStudy
+from framewatt.planning.needed import Absent
 from framewatt.planning.staleness import content_of
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.study import Study, load_study
@@ -74,13 +75,23 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     else:
         known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
         wanted = config["device"] or content.get("device", "cpu")
-        study = load_study(path, content, schema, known, *_there(cluster, wanted, content.get("threads", "auto")))
+        there = _there(cluster, wanted, content.get("threads", "auto"))
+        study = load_study(path, content, schema, known, *there)
+        if absent := _absent(config, study):
+            study = load_study(path, content, schema, known, *there, absent)
         datasets = datasets.with_own(study.own.values())
         for cell in study.cells:
             datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
     check_owner(path, study.name, RESULTS / study.name, STUDIES)
     others = _studies_with_root(config, schema, but=path)
     return Setup(study, {**others, study.name: study}, datasets, cluster)
+
+
+def _absent(config: Mapping[str, Any], study: Study) -> Absent | None:
+    """What the host's interpreter lacks, by an earlier plan or by asking it; None in any other environment."""
+    if config["absent"] is not None:
+        return Absent(tuple(config["absent"]))
+    return Absent.from_interpreter(config["host_python"], study.cells) if config["environment"] == "host" else None
 
 
 def _there(cluster: Cluster, device: str, threads: object) -> tuple[str, int]:

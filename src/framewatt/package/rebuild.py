@@ -3,6 +3,7 @@
 The package is data: the code that runs is this checkout's, in a fresh folder, with no framework and no measuring.
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -72,7 +73,7 @@ def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B)
     _write_study(data, work, results.name, plan)
     wanted = compared_in(results)
     targets = [path.relative_to(data).as_posix() for path in wanted]
-    _run(work, results.name, str(plan["device"]), targets)
+    _run(work, results.name, str(plan["device"]), plan.get("absent"), targets)
     older = is_before_places(results)
     differences = []
     for path, name in zip(wanted, targets, strict=True):
@@ -146,12 +147,13 @@ def _write_study(data: Path, work: Path, study: str, plan: Mapping[str, Any]) ->
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
 
 
-def _run(work: Path, study: str, device: str, targets: list[str]) -> None:
+def _run(work: Path, study: str, device: str, absent: list[str] | None, targets: list[str]) -> None:
     done = subprocess.run(
         [
             *(sys.executable, "-m", "snakemake", "--snakefile", _SNAKEFILE),
             *("--cores", "1", "--rerun-triggers", "mtime"),
             *("--config", f"study={study}", *([f"device={device}"] if device else []), "environment=locked"),
+            *([f"absent={json.dumps(absent)}"] if absent else []),
             *("--allowed-rules", *RULES, "--", *targets),
         ],
         cwd=work,

@@ -56,6 +56,8 @@ def _measured(hashes: JobHashes) -> dict[str, Any]:
         "threads": study.threads,
         "repetitions": most_blocks(study.settings),
         **_stopping(study),
+        # Left out where nothing is missing, so that earlier plans stay as they are.
+        **({"absent": list(study.absent)} if study.absent else {}),
         "sources": hashes.sources.to_dict(),
         "order": [
             {

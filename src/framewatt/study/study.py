@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.validation import validate
@@ -41,6 +41,7 @@ class Study:
         device: `cpu` or `cuda`.
         processors: how many a process may use there.
         parts: the cells again, by the part of the study that measures them; parts are measured one after the other.
+        absent: what the host's interpreter lacks, and some cells need; empty in any other environment.
     """
 
     path: Path
@@ -51,6 +52,7 @@ class Study:
     excluded: tuple[Cell, ...]
     unsupported: tuple[tuple[Cell, str], ...]
     parts: tuple[tuple[Cell, ...], ...]
+    absent: tuple[str, ...] = ()
 
     imported = False
 
@@ -105,6 +107,17 @@ class Study:
         return {cell.id: cell for cell in self.cells}
 
 
+class Lacks(Protocol):
+    """What an interpreter lacks, see framewatt.planning.needed.Absent."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of modules and providers."""
+
+    def reason(self, cell: Cell) -> str | None:
+        """Why a cell cannot run without them, or None where it can."""
+
+
 def schema_of_measuring(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The part of the study schema that holds for studies that measure, with options and settings of single models."""
     properties = {key: sub for key, sub in schema["properties"].items() if key not in ("files", "packages")}
@@ -119,6 +132,7 @@ def load_study(
     known: Mapping[str, Iterable[str]],
     device: str,
     processors: int,
+    lacks: Lacks | None = None,
 ) -> Study:
     """Check and expand a study file.
 
@@ -130,6 +144,7 @@ def load_study(
             `workload/<framework>`.
         device: `cpu` or `cuda`, already resolved.
         processors: how many a process may use, which is what `threads: auto` means.
+        lacks: what the interpreter that runs everything lacks; None where environments are built.
 
     Raises:
         FramewattError: one line that names file, key, found and allowed.
@@ -166,8 +181,9 @@ def load_study(
     _check_weights(settings["weights"], {cell.workload for cell in cells.values()} - set(own), str(path))
     excluded = [cell for cell in cells.values() if any(_matches(cell, rule) for rule in settings["exclude"])]
     kept = [cell for cell in cells.values() if cell not in excluded]
-    unsupported = [(cell, reason) for cell in kept if (reason := cell.unsupported(device))]
-    runnable = [cell for cell in kept if not cell.unsupported(device)]
+    reasons = {cell: cell.unsupported(device) or (lacks.reason(cell) if lacks else None) for cell in kept}
+    unsupported = [(cell, reason) for cell, reason in reasons.items() if reason]
+    runnable = [cell for cell, reason in reasons.items() if not reason]
     if not runnable:
         raise FramewattError(
             f"{path}: factors: found no cell that can run ({len(excluded)} excluded, {len(unsupported)} unsupported"
@@ -184,6 +200,7 @@ def load_study(
     return Study(
         *(path, settings, device, processors, tuple(runnable), tuple(excluded), tuple(unsupported)),
         parts=tuple(map(tuple, parts.values())),
+        absent=lacks.names if lacks else (),
     )
 
 

@@ -15,6 +15,7 @@ from framewatt.imports.merged_study import is_merged_study, load_merged_study, s
 from framewatt.package.verification.earlier import as_read_then
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.planning.jobs import AnyStudy
+from framewatt.planning.needed import Absent
 from framewatt.runs.records import read_run
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.stopping_rule import most_blocks
@@ -83,7 +84,12 @@ def _measured_study(
     device, threads = plan.get("device"), plan.get("threads")
     if device not in ("cpu", "cuda") or type(threads) is not int or not 0 < threads <= _MOST_THREADS:
         raise FramewattError(f"plan.json: found device {device!r}, threads {threads!r}; allowed: cpu or cuda, a number")
-    study = load_study(path, content, schema, known, device, threads)
+    absent = plan.get("absent", [])
+    if not isinstance(absent, list) or not all(isinstance(name, str) for name in absent):
+        raise FramewattError(
+            f"plan.json: absent: {absent!r} is not a list of names. Use the package as it was written."
+        )
+    study = load_study(path, content, schema, known, device, threads, Absent(tuple(absent)))
     runs = most_blocks(study.settings) * len(study.cells)
     if runs > _MOST_RUNS:
         raise FramewattError(f"{path}: repetitions: found {runs} runs; allowed: at most {_MOST_RUNS} in a package")
