@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 from checkout import READ_RARELY, Checkout
 
-CONFIG = "environment=host device=cpu absent=[]"
+CONFIG = "environment=host device=cpu absent={}"
 """Configuration of a study with stand-ins: the workflow's own interpreter computes everything, and lacks no framework."""
 
 _HERE = Path(__file__).parent

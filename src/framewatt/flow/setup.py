@@ -29,6 +29,9 @@ from framewatt.workloads import registered_models
 STUDIES, RESULTS = Path("config/studies"), Path("results")
 """Where study files and results are, below the working directory."""
 
+_COMPUTED = Path("resources/environments/host/computed.json")
+"""Which engines computed on the device, so that not every call tries them."""
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -90,8 +93,10 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
 def _absent(config: Mapping[str, Any], study: Study) -> Absent | None:
     """What the host's interpreter lacks, by an earlier plan or by asking it; None in any other environment."""
     if config["absent"] is not None:
-        return Absent(tuple(config["absent"]))
-    return Absent.from_interpreter(config["host_python"], study.cells) if config["environment"] == "host" else None
+        return Absent(config["absent"])
+    if config["environment"] != "host":
+        return None
+    return Absent.from_interpreter(config["host_python"], study.cells, study.device, _COMPUTED)
 
 
 def _there(cluster: Cluster, device: str, threads: object) -> tuple[str, int]:

@@ -147,7 +147,7 @@ def _write_study(data: Path, work: Path, study: str, plan: Mapping[str, Any]) ->
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
 
 
-def _run(work: Path, study: str, device: str, absent: list[str] | None, targets: list[str]) -> None:
+def _run(work: Path, study: str, device: str, absent: dict[str, str] | None, targets: list[str]) -> None:
     done = subprocess.run(
         [
             *(sys.executable, "-m", "snakemake", "--snakefile", _SNAKEFILE),

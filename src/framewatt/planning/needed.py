@@ -3,43 +3,36 @@
 import ast
 import functools
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json, write_json
+from framewatt.environments.framework import describe_host, packages_sha256
+from framewatt.host.machine import describe_machine
 from framewatt.study.cell import Cell
 from framewatt.study.factors import NATIVE
-from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
+from framewatt.study.runtimes import ONNX, ONNX_RUNTIME, PROVIDERS
 
 _PROJECT = Path(__file__).parents[1]
 """The folder of the package `framewatt`."""
 
-_PROVIDERS = {
-    "cpu": "CPUExecutionProvider",
-    "openvino": "OpenVINOExecutionProvider",
-    "cuda": "CUDAExecutionProvider",
-    "tensorrt": "TensorrtExecutionProvider",
-}
-"""ONNX Runtime's names of its execution providers, by level of the factor `provider`."""
-
-_PROBE = """
+_FIND = """
 import importlib.util, json, sys
-names = sys.argv[1:]
-absent = [name for name in names if name.isidentifier() and importlib.util.find_spec(name) is None]
-providers = [name for name in names if ":" in name]
-if providers:
-    try:
-        import onnxruntime
-        there = onnxruntime.get_available_providers()
-    except Exception:
-        there = []
-    absent += [name for name in providers if name.partition(":")[2] not in there]
-print(json.dumps(absent))
+print(json.dumps([name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]))
 """
+_NOT_INSTALLED = "is not installed"
+_CHECK_TIMEOUT_S = 300
+_LIBRARY = re.compile(r"[^\s:]+: cannot open shared object file.*")
+"""What the loader says of a library that is missing; frameworks bury it in other lines."""
+_MOST_LETTERS = 200
 
 
 def needed_by(cell: Cell) -> frozenset[str]:
@@ -58,7 +51,7 @@ def needed_by(cell: Cell) -> frozenset[str]:
         files += [f"prepare/exporters/{cell.framework}.py", "prepare/exporters/check.py"]
     found = {name for file in files for name in _imported_by(_PROJECT / file)}
     if cell.provider != NATIVE:
-        found.add(f"{ONNX_RUNTIME}:{_PROVIDERS[cell.provider]}")
+        found.add(f"{ONNX_RUNTIME}:{PROVIDERS[cell.provider]}")
     return frozenset(found)
 
 
@@ -67,18 +60,24 @@ class Absent:
     """What an interpreter lacks of what a study's cells need.
 
     Attributes:
-        names: of modules and providers, as `needed_by` has them.
+        why: by the names that `needed_by` returns, why it cannot be used, as the end of a sentence.
     """
 
-    names: tuple[str, ...] = ()
+    why: Mapping[str, str]
 
     @classmethod
-    def from_interpreter(cls, python: str, cells: Iterable[Cell]) -> "Absent":
-        """Ask an interpreter for what the steps of some cells import.
+    def from_interpreter(cls, python: str, cells: Collection[Cell], device: str, record: Path) -> "Absent":
+        """Ask an interpreter for what the steps of some cells import, and whether that computes on a device.
+
+        On `cpu` it is enough that a module is there. On `cuda` each engine computes one number, since a library that
+        was built for other drivers or without CUDA is there and useless.
 
         Args:
             python: path or name of the interpreter; empty is this process's own.
             cells: see needed_by.
+            device: `cpu` or `cuda`.
+            record: file of the engines that computed before, with the same packages and driver; they are not tried
+                again. It is written.
 
         Raises:
             FramewattError: the interpreter is not there, or does not run.
@@ -87,18 +86,62 @@ class Absent:
         if program is None:
             raise FramewattError(f"host_python: {python!r} is not a program on this machine. Name an interpreter.")
         names = sorted(set().union(*map(needed_by, cells)))
-        answer = subprocess.run([program, "-c", _PROBE, *names], capture_output=True, text=True, check=False)
+        modules = [name for name in names if ":" not in name]
+        answer = subprocess.run([program, "-c", _FIND, *modules], capture_output=True, text=True, check=False)
         if answer.returncode:
             last = (answer.stderr.strip().splitlines() or ["no output"])[-1]
             raise FramewattError(f"host_python: {program} does not run ({last}). Name another interpreter.")
-        return cls(tuple(sorted(json.loads(answer.stdout.splitlines()[-1]))))
+        why = dict.fromkeys(json.loads(answer.stdout.splitlines()[-1]), _NOT_INSTALLED)
+        checks = {
+            name: (ONNX_RUNTIME, level)
+            for level, provider in PROVIDERS.items()
+            if (name := f"{ONNX_RUNTIME}:{provider}") in names
+        }
+        if device != "cpu":
+            checks |= {cell.engine: (cell.engine, device) for cell in cells if cell.engine != ONNX_RUNTIME}
+        identity = [packages_sha256(describe_host("host", python)), describe_machine()["gpus"]]
+        before = _content_of(record)
+        computed = before["computed"] if before.get("identity") == identity else []
+        for name, (engine, where) in sorted(checks.items()):
+            if [engine, where] in computed or engine in why or (engine == ONNX_RUNTIME and "onnx" in why):
+                continue
+            if problem := _problem_on_device(program, engine, where):
+                why[name] = f"does not work: {problem}"
+            else:
+                computed.append([engine, where])
+        if computed:
+            write_json(record, {"identity": identity, "computed": computed})
+        return cls(why)
 
     def reason(self, cell: Cell) -> str | None:
         """Why a cell cannot run without them, or None where it can."""
-        missing = sorted(needed_by(cell).intersection(self.names)) if self.names else []
-        # Without the library its providers are missing, too.
-        named = [name for name in missing if ":" not in name] or [name.partition(":")[2] for name in missing]
-        return f"the interpreter has no {', '.join(named)}" if named else None
+        missing = sorted(needed_by(cell).intersection(self.why)) if self.why else []
+        return "; ".join(f"{name.rpartition(':')[2]} {self.why[name]}" for name in missing) or None
+
+
+def _content_of(record: Path) -> dict[str, Any]:
+    try:
+        content = read_json(record)
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _problem_on_device(program: str, engine: str, device: str) -> str | None:
+    """What an engine says where it cannot compute on a device, in its own words; None where it can."""
+    words = [program, "-P", "-m", f"{_PROJECT.name}.workloads.{engine}._on_device", device]
+    environment = {**os.environ, "PYTHONPATH": str(_PROJECT.parent)}
+    try:
+        answer = subprocess.run(
+            words, capture_output=True, text=True, check=False, env=environment, timeout=_CHECK_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer after {_CHECK_TIMEOUT_S} s"
+    if not answer.returncode:
+        return None
+    missing = _LIBRARY.search(answer.stderr)
+    last = (answer.stderr.strip().splitlines() or [f"exit code {answer.returncode}"])[-1]
+    return (missing[0] if missing else last).strip()[:_MOST_LETTERS]
 
 
 @functools.cache

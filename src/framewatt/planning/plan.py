@@ -57,7 +57,7 @@ def _measured(hashes: JobHashes) -> dict[str, Any]:
         "repetitions": most_blocks(study.settings),
         **_stopping(study),
         # Left out where nothing is missing, so that earlier plans stay as they are.
-        **({"absent": list(study.absent)} if study.absent else {}),
+        **({"absent": dict(study.absent)} if study.absent else {}),
         "sources": hashes.sources.to_dict(),
         "order": [
             {

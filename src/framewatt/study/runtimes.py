@@ -10,6 +10,15 @@ ONNX = "onnx"
 """Framework and runtime of an ONNX file that a user brings, and no framework of the study exported."""
 
 
+PROVIDERS = {
+    "cpu": "CPUExecutionProvider",
+    "openvino": "OpenVINOExecutionProvider",
+    "cuda": "CUDAExecutionProvider",
+    "tensorrt": "TensorrtExecutionProvider",
+}
+"""ONNX Runtime's names of its execution providers, by level of the factor `provider`."""
+
+
 @dataclass(frozen=True)
 class Runtime:
     """A way to run a model.

@@ -5,7 +5,7 @@ import itertools
 import math
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -41,7 +41,7 @@ class Study:
         device: `cpu` or `cuda`.
         processors: how many a process may use there.
         parts: the cells again, by the part of the study that measures them; parts are measured one after the other.
-        absent: what the host's interpreter lacks, and some cells need; empty in any other environment.
+        absent: what the host's interpreter lacks, and some cells need, with the reason; empty in any other environment.
     """
 
     path: Path
@@ -52,7 +52,7 @@ class Study:
     excluded: tuple[Cell, ...]
     unsupported: tuple[tuple[Cell, str], ...]
     parts: tuple[tuple[Cell, ...], ...]
-    absent: tuple[str, ...] = ()
+    absent: Mapping[str, str] = field(default_factory=dict)
 
     imported = False
 
@@ -111,8 +111,8 @@ class Lacks(Protocol):
     """What an interpreter lacks, see framewatt.planning.needed.Absent."""
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Of modules and providers."""
+    def why(self) -> Mapping[str, str]:
+        """By name of the module or provider."""
 
     def reason(self, cell: Cell) -> str | None:
         """Why a cell cannot run without them, or None where it can."""
@@ -200,7 +200,7 @@ def load_study(
     return Study(
         *(path, settings, device, processors, tuple(runnable), tuple(excluded), tuple(unsupported)),
         parts=tuple(map(tuple, parts.values())),
-        absent=lacks.names if lacks else (),
+        absent=dict(lacks.why) if lacks else {},
     )
 
 

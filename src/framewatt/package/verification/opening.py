@@ -84,12 +84,12 @@ def _measured_study(
     device, threads = plan.get("device"), plan.get("threads")
     if device not in ("cpu", "cuda") or type(threads) is not int or not 0 < threads <= _MOST_THREADS:
         raise FramewattError(f"plan.json: found device {device!r}, threads {threads!r}; allowed: cpu or cuda, a number")
-    absent = plan.get("absent", [])
-    if not isinstance(absent, list) or not all(isinstance(name, str) for name in absent):
+    absent = plan.get("absent", {})
+    if not isinstance(absent, Mapping) or not all(isinstance(why, str) for why in absent.values()):
         raise FramewattError(
-            f"plan.json: absent: {absent!r} is not a list of names. Use the package as it was written."
+            f"plan.json: absent: {absent!r} is not reasons by name. Use the package as it was written."
         )
-    study = load_study(path, content, schema, known, device, threads, Absent(tuple(absent)))
+    study = load_study(path, content, schema, known, device, threads, Absent(absent))
     runs = most_blocks(study.settings) * len(study.cells)
     if runs > _MOST_RUNS:
         raise FramewattError(f"{path}: repetitions: found {runs} runs; allowed: at most {_MOST_RUNS} in a package")

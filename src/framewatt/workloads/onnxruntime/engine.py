@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
 from framewatt.study.load import rate_of
+from framewatt.study.runtimes import PROVIDERS
 from framewatt.tasks.contract import Outputs, Step
 from framewatt.workloads.contract import ONNX_FILE, Inference, Inputs, Spec
 from framewatt.workloads.onnxruntime.named import NamedOutputs
-from framewatt.workloads.onnxruntime.providers import PROVIDERS, nodes_by_provider, open_session
+from framewatt.workloads.onnxruntime.providers import nodes_by_provider, open_session
 from framewatt.workloads.outputs import of_one
 from framewatt.workloads.state import Carried, linked, state_names
 

@@ -10,15 +10,8 @@ from typing import Any
 import onnxruntime as ort
 
 from framewatt.study.options import REMOVED
+from framewatt.study.runtimes import PROVIDERS
 from framewatt.workloads.contract import Spec
-
-PROVIDERS = {
-    "cpu": "CPUExecutionProvider",
-    "openvino": "OpenVINOExecutionProvider",
-    "cuda": "CUDAExecutionProvider",
-    "tensorrt": "TensorrtExecutionProvider",
-}
-"""Level of the factor `provider` -> ONNX Runtime's name."""
 
 GRAPH_OPTIMIZATION = {
     "disabled": ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
