@@ -108,7 +108,7 @@ OTHER = {
 """A changed value of keys for which none can be made from the schema alone."""
 OF_INFERENCE = ("provider", "graph_optimization", "client", "weight_inputs", "decoding", "load")
 OF_MODELS = "training.models.*."
-CROSS_OF = {**{f"factors[].{name}": 1 for name in OF_INFERENCE}, "factors[].part": BASE["factors"].index(OWN)}
+CROSS_OF = {f"factors[].{name}": 1 for name in OF_INFERENCE}
 """The entry of `factors` in which a key is changed, where it is not the first."""
 UNTESTED = {
     "source": "another kind of study",

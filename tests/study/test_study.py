@@ -73,38 +73,6 @@ def test_more_runs_than_anyone_measures_are_refused_before_they_are_listed(load,
         load(**keys)
 
 
-def test_parts_are_measured_one_after_the_other_each_in_blocks(load) -> None:
-    few = [cross(part="first", runtime=["torch", "tensorflow"]), cross(part="then", batch_size=[8], phase=["train"])]
-    more = cross(part="first", batch_size=[64])
-    study = load(factors=[*few, more], repetitions=2)
-    order = [(run.cell.batch_size, run.repetition) for run in study.runs()]
-    assert [sorted(order[:3]), sorted(order[3:6])] == [[(1, 1), (1, 1), (64, 1)], [(1, 2), (1, 2), (64, 2)]]
-    assert order[6:] == [(8, 1), (8, 2)]
-    assert [run.position for run in study.runs()] == list(range(1, 9))
-
-
-def test_without_parts_the_order_is_that_of_one_part(load) -> None:
-    factors = [cross(runtime=["torch", "tensorflow", "torch2onnx"]), cross(batch_size=[64])]
-    named = [{**levels, "part": "all"} for levels in factors]
-    assert load(factors=factors, repetitions=5).runs() == load(factors=named, repetitions=5).runs()
-
-
-def test_cells_that_are_compared_must_be_in_one_part(load) -> None:
-    apart = [cross(part="first"), cross(part="then", runtime=["tensorflow"])]
-    with pytest.raises(
-        FramewattError, match=r"-torch-b1 \(part 'first'\) and .*-tensorflow-b1 \(part 'then'\) are compared"
-    ):
-        load(factors=apart)
-
-
-def test_a_stopping_rule_is_refused_where_parts_are_measured_one_after_the_other(load) -> None:
-    rule = {"at_least": 3, "at_most": 12, "until": {"best": "energy"}}
-    both = cross(runtime=["torch", "tensorflow"])
-    with pytest.raises(FramewattError, match=r"parts 'first', 'then' one after the other. Use a number, or no `part`"):
-        load(factors=[both | {"part": "first"}, both | {"part": "then", "batch_size": [8]}], repetitions=rule)
-    assert load(factors=[both | {"part": "first"}], repetitions=rule).runs()
-
-
 def test_a_cell_named_by_two_crosses_is_one_cell(load) -> None:
     study = load(factors=[cross(), cross(batch_size=[1, 2])])
     assert [cell.batch_size for cell in study.cells] == [1, 2]

@@ -17,7 +17,7 @@ from framewatt.study.factors import NATIVE, shared
 from framewatt.study.options import Level, optional, with_options
 from framewatt.study.own_models import OwnModel, own_models
 from framewatt.study.runtimes import RUNTIMES
-from framewatt.study.stopping_rule import check_rule, most_blocks, rule_of
+from framewatt.study.stopping_rule import check_rule, most_blocks
 from framewatt.study.training import check_training, with_models
 
 MOST_RUNS = 100_000
@@ -40,7 +40,6 @@ class Study:
     Attributes:
         device: `cpu` or `cuda`.
         processors: how many a process may use there.
-        parts: the cells again, by the part of the study that measures them; parts are measured one after the other.
         absent: what the host's interpreter lacks, and some cells need, with the reason; empty in any other environment.
     """
 
@@ -51,7 +50,6 @@ class Study:
     cells: tuple[Cell, ...]
     excluded: tuple[Cell, ...]
     unsupported: tuple[tuple[Cell, str], ...]
-    parts: tuple[tuple[Cell, ...], ...]
     absent: Mapping[str, str] = field(default_factory=dict)
 
     imported = False
@@ -81,15 +79,15 @@ class Study:
         return []
 
     def runs(self) -> list[Run]:
-        """Every possible run, in measured order: part after part, in each block after block, cells shuffled in each.
+        """Every possible run, in measured order: blocks one after the other, cells shuffled inside each.
 
         A block's shuffle is seeded by the study's seed and the block's number alone, so that adding a
         repetition leaves the order of earlier blocks as it was.
         """
         ordered: list[tuple[Cell, int]] = []
-        for part, repetition in itertools.product(self.parts, range(1, most_blocks(self.settings) + 1)):
+        for repetition in range(1, most_blocks(self.settings) + 1):
             digest = hashlib.sha256(f"{self.settings['seed']}/{repetition}".encode()).digest()
-            block = list(part)
+            block = list(self.cells)
             random.Random(digest).shuffle(block)  # noqa: S311  # an order, not a secret
             ordered += [(cell, repetition) for cell in block]
         return [Run(cell, repetition, position) for position, (cell, repetition) in enumerate(ordered, 1)]
@@ -171,13 +169,11 @@ def load_study(
         known = _with_own(known, model)
     _check_count(settings, usual, str(path))
     cells: dict[str, Cell] = {}
-    part_of: dict[str, str] = {}
     for index, cross in enumerate(settings["factors"]):
         _check_known(cross, known, f"{path}: factors.{index}")
         for cell in _expand(cross, device, usual):
             if cells.setdefault(cell.id, cell) != cell:
                 raise _one_name(cell, cells[cell.id], f"{path}: factors.{index}")
-            part_of.setdefault(cell.id, cross["part"])
     _check_weights(settings["weights"], {cell.workload for cell in cells.values()} - set(own), str(path))
     excluded = [cell for cell in cells.values() if any(_matches(cell, rule) for rule in settings["exclude"])]
     kept = [cell for cell in cells.values() if cell not in excluded]
@@ -191,47 +187,11 @@ def load_study(
         )
     check_training(settings, runnable, str(path))
     _check_passes(settings, runnable, str(path))
-    compared = _groups(runnable, settings["statistics"]["compare"])
-    check_rule(settings, compared, str(path))
-    _check_parts(settings, compared, part_of, str(path))
-    parts: dict[str, list[Cell]] = {}
-    for cell in runnable:
-        parts.setdefault(part_of[cell.id], []).append(cell)
+    check_rule(settings, _groups(runnable, settings["statistics"]["compare"]), str(path))
     return Study(
         *(path, settings, device, processors, tuple(runnable), tuple(excluded), tuple(unsupported)),
-        parts=tuple(map(tuple, parts.values())),
         absent=dict(lacks.why) if lacks else {},
     )
-
-
-def _check_parts(
-    settings: Mapping[str, Any], compared: Iterable[list[Cell]], part_of: Mapping[str, str], path: str
-) -> None:
-    """Refuse parts that would separate in time what is compared, or that no stopping rule can look at as a whole.
-
-    Args:
-        settings: the study's.
-        compared: groups of cells that are compared with each other.
-        part_of: name of each cell's part, by the cell's name.
-        path: of the study file.
-
-    Raises:
-        FramewattError: one line that names the parts.
-    """
-    names = list(dict.fromkeys(part_of.values()))
-    if len(names) > 1 and rule_of(settings):
-        raise FramewattError(
-            f"{path}: repetitions: a stopping rule looks after each block of all cells, but this study measures the "
-            f"parts {', '.join(map(repr, names))} one after the other. Use a number, or no `part`."
-        )
-    for group in compared:
-        first, *others = group
-        other = next((cell for cell in others if part_of[cell.id] != part_of[first.id]), None)
-        if other:
-            raise FramewattError(
-                f"{path}: factors: {first.id} (part {part_of[first.id]!r}) and {other.id} (part {part_of[other.id]!r}) "
-                "are compared with each other, but parts are measured one after the other. Give both the same `part`."
-            )
 
 
 def _one_name(cell: Cell, other: Cell, where: str) -> FramewattError:
