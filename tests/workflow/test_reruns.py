@@ -194,6 +194,20 @@ def test_weights_that_came_out_otherwise_make_their_runs_due(study: Changing) ->
     assert answer.lines("due: ") == ["due: 2 of 4 runs are due: 2 measured with other weights"]
 
 
+def test_weights_whose_file_is_gone_are_made_again_where_a_run_needs_them_and_only_that_run_is_measured(
+    study: Changing,
+) -> None:
+    (study.results / "train/tiny-digits-few-mxnet/weights.params").unlink()
+    assert study.planned() == {}
+    shutil.rmtree(study.results / "measure/infer-tiny-digits-few-mxnet-b8/1")
+    assert study.planned() == {"train": 1, "measure": 1}
+    answer = study.snakemake("results/changed/aggregate/runs.parquet", config=CONFIG)
+    assert answer.code == 0, answer.text
+    assert len(answer.lines("run ")) == 1
+    # The weights came out as they were, so that the other run stays.
+    assert study.planned() == {}
+
+
 def test_what_the_user_asks_for_is_made_again(study: Changing) -> None:
     assert study.planned("--forcerun", "measure") == {"measure": 4}
     # Where the weights come out as they were, their runs stay; else these are due.

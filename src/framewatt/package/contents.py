@@ -16,19 +16,11 @@ from framewatt.imports.file_study import FileStudy
 from framewatt.imports.merged_study import FOLDER
 from framewatt.package.private import versions_in
 from framewatt.planning.jobs import AnyStudy
+from framewatt.prepare.stage import MADE_AGAIN
 from framewatt.study.own_models import OwnModel
 from framewatt.study.study import Study
 
-_LEFT_OUT = (
-    "weights.pt",
-    "weights.weights.h5",
-    "weights.params",
-    "model.onnx",
-    "model.onnx.data",
-    "reference.npy",
-    "carried.npz",
-    "profile.prof",
-)
+_LEFT_OUT = (*MADE_AGAIN, "profile.prof")
 """Large files that the workflow can make again from the package; their hashes are in the records."""
 
 _PROJECT = (

@@ -7,7 +7,7 @@ due is decided here, by content: an artefact that does not carry the hash of the
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from framewatt.planning.blocks import Blocks, blocks_of
 from framewatt.planning.idle_due import IDLE, Boot, idle_after_due, in_force, of_nodes
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.placement import calibration_of
-from framewatt.planning.stages_due import stages_due
+from framewatt.planning.stages_due import lost, stages_due
 from framewatt.planning.staleness import ASKED, NOT_MADE, NOT_MEASURED, OTHER, Asked, Runs, content_of, of_idle
-from framewatt.study.cell import run_name
+from framewatt.study.cell import Cell, run_name
+from framewatt.study.study import Study
 
 RULES = (
     "plan",
@@ -149,6 +150,8 @@ def due_of(
     blocks = blocks_of(hashes.study, results, runs)
     runs = blocks.within(runs, blocks.looks[-1:])
     measuring = {hashes.node_of(int(name.rpartition("/")[2])) for name in runs}
+    for kind, gone in lost(hashes.study, _cells(hashes.study, runs), results).items():
+        stages[kind] = {**gone, **stages[kind]}
     corrected_by = {node: in_force(results, node, boot) for node in measuring if node not in idle}
     return Due(
         plan=OTHER if plan_is_due(plan, results) else None,
@@ -165,6 +168,12 @@ def due_of(
         runs=runs,
         blocks=blocks,
     )
+
+
+def _cells(study: Study, runs: Iterable[str]) -> list[Cell]:
+    """The cells of some runs, which are named `<cell>/<repetition>`."""
+    names = {name.rpartition("/")[0] for name in runs}
+    return [cell for cell in study.cells if cell.id in names]
 
 
 def _some(names: list[str]) -> str:

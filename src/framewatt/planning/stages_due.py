@@ -1,20 +1,22 @@
 """What is due of what lies before the measured runs, and beside them: weights, exports, comparisons, profiles."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.staleness import ASKED, Asked, Runs, of_stage
+from framewatt.planning.staleness import ASKED, GONE, Asked, Runs, of_stage
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
+from framewatt.prepare.stage import is_without_file
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.profiling import RECORD as PROFILE_RECORD
 from framewatt.runs.repeated import RECORD as REPEATED_RECORD
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 from framewatt.study.cell import Cell
 from framewatt.study.runtimes import ONNX_RUNTIME
+from framewatt.study.study import Study
 
 _Start = Mapping[str, str | None]
 
@@ -76,6 +78,30 @@ def stages_due(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> d
         "profiles": of_cells(hashes.profiles, "profile_run", "profiled/{}", PROFILE_RECORD),
         **{"timelines": timelines, "repeated": {**chosen_anew, **repeated}},
     }
+
+
+def lost(study: Study, cells: Collection[Cell], results: Path) -> dict[str, dict[str, str]]:
+    """Return the `weights` and `exports` that runs start from and whose files are gone, though their records are here.
+
+    Results that were carried from another machine hold no such files. Those that no run needs are not missed.
+
+    Args:
+        study: the study.
+        cells: of the runs that are due.
+        results: results/<study>.
+    """
+    exported = jobs.exported_models_of(study) | jobs.quantised_models_of(study)
+    exports = {}
+    wanted = [cell.export for cell in cells if cell.engine == ONNX_RUNTIME]
+    # A quantised export is made of the plain one.
+    for name in [*wanted, *(name.rpartition("/")[0] for name in wanted if "/" in name)]:
+        made_again = name in wanted or any(other.startswith(f"{name}/") for other in exports)
+        if name in exported and made_again and is_without_file(results / "export" / name / "onnx" / EXPORT_RECORD):
+            exports[name] = GONE
+    models = {cell.model for cell in cells if cell.engine != ONNX_RUNTIME and cell.phase == "infer"}
+    models |= {name for name in exports if "/" not in name}
+    weights = {name: GONE for name in sorted(models) if is_without_file(results / "train" / name / TRAIN_RECORD)}
+    return {"weights": weights, "exports": exports}
 
 
 def _started_from(cell: Cell) -> tuple[str, ...]:

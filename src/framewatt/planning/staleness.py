@@ -22,6 +22,7 @@ NOT_MADE, NOT_MEASURED = "not made", "not measured"
 OTHER = "made under other settings"
 MADE_OF_OTHER = "made of other"
 ASKED = "asked for"
+GONE = "its file is gone"
 
 Asked = Callable[[str, str], bool]
 """Whether the user forced an artefact to be made again, by its rule and its path below results/<study>."""

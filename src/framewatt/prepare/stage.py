@@ -15,6 +15,30 @@ from framewatt.base.privacy import Secrets
 from framewatt.host.heap import heap_settings
 from framewatt.host.supervision import supervise, thread_settings
 
+MADE_AGAIN = (
+    "weights.pt",
+    "weights.weights.h5",
+    "weights.params",
+    "model.onnx",
+    "model.onnx.data",
+    "reference.npy",
+    "carried.npz",
+)
+"""Names of the large files that steps make and that can be made again: where results are carried away, they stay."""
+
+
+def is_without_file(record: Path) -> bool:
+    """Whether a step succeeded by its record, and the file that it made is not next to it.
+
+    Args:
+        record: of weights or of an export.
+    """
+    try:
+        made = read_json(record)["status"] == "ok"
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return made and not any((record.parent / name).is_file() for name in MADE_AGAIN)
+
 
 def attempt_of(record: Path, job_sha256: str | None = None) -> int:
     """Number of the next attempt.
