@@ -179,3 +179,31 @@ def test_without_a_compiler_nothing_runs_uncompiled(look, monkeypatch: pytest.Mo
     monkeypatch.setenv("CXX", "/nowhere/c++")
     error = look("torch", model="bert_tiny", compile="compiled")
     assert "InvalidCxxCompiler" in error or "No working C++ compiler found" in error
+
+
+TF32 = {
+    "torch": """
+from types import SimpleNamespace
+from framewatt.workloads.torch._options import allow_tf32, tf32_in_force
+for level in ("default", "everywhere", "nowhere"):
+    allow_tf32(SimpleNamespace(level=lambda name: level))
+    print(tf32_in_force())
+""",
+    "tensorflow": """
+import tensorflow as tf
+from framewatt.workloads.tensorflow.engine import _tf32_in_force
+print(_tf32_in_force())
+for allowed in (True, False):
+    tf.config.experimental.enable_tensor_float_32_execution(allowed)
+    print(_tf32_in_force())
+""",
+}
+
+
+@pytest.mark.parametrize(("engine", "default"), [("torch", "convolutions"), ("tensorflow", "everywhere")])
+def test_where_tf32_may_be_used_is_read_from_the_framework(engine: str, default: str) -> None:
+    """No GPU is needed for the setting, which is the framework's own."""
+    python = python_of(environment_of(engine, "cpu"))
+    words = [python, "-P", "-c", TF32[engine]]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env={"PYTHONPATH": str(ROOT / "src")})
+    assert done.stdout.split() == [default, "everywhere", "nowhere"]

@@ -113,6 +113,7 @@ CROSS_OF = {f"factors[].{name}": 1 for name in OF_INFERENCE}
 UNTESTED = {
     "source": "another kind of study",
     "order": "has one level",
+    **dict.fromkeys(("factors[].tf32", "exclude[].tf32"), "of GPUs, see tests/study/test_options.py"),
     "models.*.factory.tensorflow": "as torch",
     "models.*.factory.mxnet": "as torch",
     "models.*.weights": "needs a data set to train on",

@@ -26,7 +26,9 @@ def load(tmp_path: Path):
     """A study of one cross, given as factors that replace those of torch inference at batch 1;
     `beside` adds one that can run anywhere."""
 
-    def load_with(compare: tuple[str, ...] = ("runtime",), *, beside: bool = False, **levels: list) -> Study:
+    def load_with(
+        compare: tuple[str, ...] = ("runtime",), *, beside: bool = False, device: str = "cpu", **levels: list
+    ) -> Study:
         base = {"phase": ["infer"], "workload": ["resnet50"], "runtime": ["torch"], "dataset": ["digits"]}
         content = {"study": "trial", "title": "A trial", "threads": 4, "statistics": {"compare": list(compare)}}
         content["factors"] = [base | {"batch_size": [1]} | levels]
@@ -34,7 +36,7 @@ def load(tmp_path: Path):
             content["factors"].append(base | {"batch_size": [2]})
         path = tmp_path / "study.yaml"
         path.write_text(yaml.safe_dump(content))
-        return load_study(path, load_yaml(path), load_yaml(SCHEMA), KNOWN, "cpu", 2)
+        return load_study(path, load_yaml(path), load_yaml(SCHEMA), KNOWN, device, 2)
 
     return load_with
 
@@ -92,6 +94,30 @@ def test_what_a_framework_lacks_is_planned_as_unsupported_with_its_reason(
     study = load(runtime=[runtime], **{option: [level]}, beside=True)
     (entry,) = plan_of(hashes_of(study))["unsupported"]
     assert reason in entry["reason"]
+
+
+@pytest.mark.parametrize(
+    ("levels", "device", "reason"),
+    [
+        ({}, "cpu", "a number format of NVIDIA's GPUs"),
+        ({"runtime": ["mxnet"]}, "cuda", "MXNet has no setting for TF32"),
+        ({"runtime": ["torch2onnx"], "provider": ["tensorrt"]}, "cuda", "provider tensorrt has no setting for TF32"),
+        ({"precision": ["bf16"]}, "cuda", "TF32 is a way to compute in fp32"),
+    ],
+)
+def test_tf32_is_refused_where_nothing_would_change(load, levels: dict, device: str, reason: str) -> None:
+    study = load(beside=True, device=device, tf32=["everywhere"], **levels)
+    (entry,) = plan_of(hashes_of(study))["unsupported"]
+    assert entry["reason"].endswith(reason)
+
+
+def test_tf32_is_a_part_of_the_name_and_of_the_job_on_a_gpu(load) -> None:
+    study = load(device="cuda", tf32=["default", "nowhere"])
+    assert [cell.id for cell in study.cells] == [
+        "infer-resnet50-digits-torch-b1",
+        "infer-resnet50-digits-torch-b1-tf32-nowhere",
+    ]
+    assert [measure_job(study, cell, 1, 1).get("options") for cell in study.cells] == [None, {"tf32": "nowhere"}]
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,9 @@ KEPT = "kept"
 REMOVED = "removed"
 """Level of the option `weight_inputs`, beside that of exports as they are."""
 
+EVERYWHERE, NOWHERE = "everywhere", "nowhere"
+"""Levels of the option `tf32`, besides the framework's default."""
+
 TUNED = ("torch", "tensorflow")
 """Frameworks that have LAMB, clipping of gradients and schedules, and take the same steps by them."""
 
@@ -133,6 +136,18 @@ def _graph_optimization(cell: Configuration, level: Level, device: str) -> str |
     return None if cell.engine == ONNX_RUNTIME else "graph optimisation levels are ONNX Runtime's"
 
 
+def _tf32(cell: Configuration, level: Level, device: str) -> str | None:
+    if device != "cuda":
+        return "TF32 is a number format of NVIDIA's GPUs"
+    if cell.engine == "mxnet":
+        return "MXNet has no setting for TF32"
+    if cell.engine == ONNX_RUNTIME and cell.provider != "cuda":
+        return f"the execution provider {cell.provider} has no setting for TF32"
+    if cell.changed.get("precision"):
+        return "TF32 is a way to compute in fp32"
+    return None
+
+
 def _threads(cell: Configuration, level: Level, device: str) -> str | None:
     return None
 
@@ -224,6 +239,15 @@ OPTIONS: Mapping[str, Option] = {
             _words("fp32", "fp16", "bf16", *QUANTISED),
             "fp32",
             _precision,
+        ),
+        Option(
+            "tf32",
+            "Whether products of fp32 numbers may be computed with TF32's 10 bits of mantissa on NVIDIA GPUs; `default` "
+            "is the framework's own rule.",
+            _words("default", EVERYWHERE, NOWHERE),
+            "default",
+            _tf32,
+            word="tf32",
         ),
         Option(
             "graph_optimization",

@@ -82,7 +82,7 @@ def in_force(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
         return
     told = (record.get("workload") or {}).get("in_force") or {}
     wanted: dict[str, Level] = {
-        name: level for name, level in cell.changed.items() if name in ("heap", "update", "loss_read")
+        name: level for name, level in cell.changed.items() if name in ("heap", "update", "loss_read", "tf32")
     }
     if cell.changed.get("weight_inputs") == REMOVED:
         wanted["weights_among_inputs"] = 0

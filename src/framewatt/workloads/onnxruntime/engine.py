@@ -15,7 +15,7 @@ from framewatt.study.runtimes import PROVIDERS
 from framewatt.tasks.contract import Outputs, Step
 from framewatt.workloads.contract import ONNX_FILE, Inference, Inputs, Spec
 from framewatt.workloads.onnxruntime.named import NamedOutputs
-from framewatt.workloads.onnxruntime.providers import nodes_by_provider, open_session
+from framewatt.workloads.onnxruntime.providers import nodes_by_provider, open_session, tf32_in_force
 from framewatt.workloads.outputs import of_one
 from framewatt.workloads.state import Carried, linked, state_names
 
@@ -186,7 +186,9 @@ class OnnxRuntimeInference(Inference):
 
     def _in_force(self) -> dict[str, Any]:
         options = self.session.get_session_options()
+        tf32 = tf32_in_force(self.session)
         return {
+            **({"tf32": tf32} if tf32 else {}),
             "threads": options.intra_op_num_threads,
             "graph_optimization": options.graph_optimization_level.name,
             # What may be overridden at each run is no constant.

@@ -9,7 +9,7 @@ from typing import Any
 
 import onnxruntime as ort
 
-from framewatt.study.options import REMOVED
+from framewatt.study.options import EVERYWHERE, NOWHERE, REMOVED
 from framewatt.study.runtimes import PROVIDERS
 from framewatt.workloads.contract import Spec
 
@@ -156,7 +156,15 @@ def _settings(spec: Spec, path: Path) -> dict[str, str]:
         # By default TensorRT would rebuild its engine for the last, smaller batch, inside the timed window.
         least, most = _shapes(path, 1), _shapes(path, spec.batch_size)
         return {"trt_profile_min_shapes": least, "trt_profile_opt_shapes": most, "trt_profile_max_shapes": most}
+    if (level := spec.level("tf32")) != "default":
+        return {"use_tf32": str(int(level == EVERYWHERE))}
     return {}
+
+
+def tf32_in_force(session: ort.InferenceSession) -> str | None:
+    """Return where a session on CUDA may use TF32, `everywhere` or `nowhere`; None on any other provider."""
+    allowed = session.get_provider_options().get(PROVIDERS["cuda"], {}).get("use_tf32")
+    return {"1": EVERYWHERE, "0": NOWHERE}.get(allowed) if session.get_providers()[0] == PROVIDERS["cuda"] else None
 
 
 def _shapes(path: Path, batch: int) -> str:

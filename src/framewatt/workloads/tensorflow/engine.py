@@ -12,6 +12,7 @@ from tensorflow.python.util import _pywrap_util_port
 
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects, Targets
+from framewatt.study.options import EVERYWHERE, NOWHERE
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.decoding import beam_of, check_plain, in_words
@@ -46,6 +47,10 @@ def in_single(returned: Any) -> Any:
     return tf.cast(returned, tf.float32)
 
 
+def _tf32_in_force() -> str:
+    return EVERYWHERE if tf.config.experimental.tensor_float_32_execution_enabled() else NOWHERE
+
+
 class _TensorFlowModel:
     """What inference and training share: the model and a compiled forward pass."""
 
@@ -62,6 +67,8 @@ class _TensorFlowModel:
         elif not tf.config.list_physical_devices("GPU"):
             raise RuntimeError("device: found no GPU that TensorFlow can use; allowed: cpu, or a machine with one")
         keras.utils.set_random_seed(self.spec.seed)
+        if (level := self.spec.level("tf32")) != "default":
+            tf.config.experimental.enable_tensor_float_32_execution(level == EVERYWHERE)
         keras.mixed_precision.set_global_policy(POLICIES[self.spec.level("precision")])
         self.compiled = self.spec.level("compile") == "compiled"
         example = self.tensors(example_inputs(self.data, 1))
@@ -129,6 +136,7 @@ class _TensorFlowModel:
             "precision": keras.mixed_precision.dtype_policy().name,
             "threads": tf.config.threading.get_intra_op_parallelism_threads(),
             "compile": "XLA" if self.compiled else "tf.function",
+            **({"tf32": _tf32_in_force()} if self.spec.device == "cuda" else {}),
             # On by default on some processors only, where it changes an epoch's time by up to 3.6 times.
             "onednn": bool(_pywrap_util_port.IsMklEnabled()),
             **in_words(self.beam),

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch._dynamo.utils import counters
 
+from framewatt.study.options import EVERYWHERE, NOWHERE
 from framewatt.workloads.contract import Spec
 
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
@@ -35,6 +36,20 @@ class Compiler:
     def close(self) -> None:
         """Remove the cache."""
         self._cache.cleanup()
+
+
+def allow_tf32(spec: Spec) -> None:
+    """Set whether fp32 products may use TF32; the level `default` leaves PyTorch's own rule: in convolutions alone."""
+    if (level := spec.level("tf32")) != "default":
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = level == EVERYWHERE
+
+
+def tf32_in_force() -> str:
+    """Return where PyTorch may use TF32: `everywhere`, `nowhere`, `convolutions` or `matrix products`."""
+    in_products, in_convolutions = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    if in_products == in_convolutions:
+        return EVERYWHERE if in_products else NOWHERE
+    return "matrix products" if in_products else "convolutions"
 
 
 def layout_of(spec: Spec, input_shape: tuple[int, ...]) -> torch.memory_format:

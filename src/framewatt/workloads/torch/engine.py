@@ -22,7 +22,7 @@ from framewatt.workloads.outputs import of_one
 from framewatt.workloads.state import Carried, fresh_state, linked
 from framewatt.workloads.torch._losses import LOSSES
 from framewatt.workloads.torch._optimizer import Optimizer
-from framewatt.workloads.torch._options import DTYPES, Compiler, layout_of
+from framewatt.workloads.torch._options import DTYPES, Compiler, allow_tf32, layout_of, tf32_in_force
 from framewatt.workloads.torch._structure import structure
 
 WEIGHTS = "weights.pt"
@@ -50,6 +50,7 @@ class _TorchModel:
         check_plain(self.spec, self.data)
         torch.set_num_threads(self.spec.threads)
         torch.manual_seed(self.spec.seed)
+        allow_tf32(self.spec)
         self.device = torch.device(self.spec.device)
         self.layout = layout_of(self.spec, self.data.input_shape)
         self.dtype = DTYPES[self.spec.level("precision")]
@@ -130,6 +131,7 @@ class _TorchModel:
             "precision": f"autocast {self.dtype}" if mixed else str(kind),
             "threads": torch.get_num_threads(),
             "layout": "channels_last" if ordered and not plain else "default",
+            **({"tf32": tf32_in_force()} if self.device.type == "cuda" else {}),
             "compiled_graphs": self.compiler.graphs() if self.compiler else 0,
             **in_words(self.beam),
         }
