@@ -91,7 +91,7 @@ def lost(study: Study, cells: Collection[Cell], results: Path) -> dict[str, dict
         results: results/<study>.
     """
     exported = jobs.exported_models_of(study) | jobs.quantised_models_of(study)
-    exports = {}
+    exports: dict[str, str] = {}
     wanted = [cell.export for cell in cells if cell.engine == ONNX_RUNTIME]
     # A quantised export is made of the plain one.
     for name in [*wanted, *(name.rpartition("/")[0] for name in wanted if "/" in name)]:

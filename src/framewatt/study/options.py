@@ -242,8 +242,8 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "tf32",
-            "Whether products of fp32 numbers may be computed with TF32's 10 bits of mantissa on NVIDIA GPUs; `default` "
-            "is the framework's own rule.",
+            "Whether products of fp32 numbers may be computed with TF32's 10 bits of mantissa on NVIDIA GPUs; "
+            "`default` is the framework's own rule.",
             _words("default", EVERYWHERE, NOWHERE),
             "default",
             _tf32,
