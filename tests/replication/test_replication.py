@@ -12,7 +12,7 @@ from framewatt.published.resources import read_claims
 from framewatt.replication import PAPERS, makers
 from framewatt.replication.contract import VERDICTS, Measured
 from framewatt.statistics.comparisons import compare_cells
-from framewatt.study.cell import Cell
+from framewatt.study.cell import Cell, Chosen
 
 ROOT = Path(__file__).parents[2]
 RESOURCES = ROOT / "resources" / "published"
@@ -74,6 +74,14 @@ def test_what_holds_in_every_pair_has_the_same_direction_and_is_as_sure_as_its_l
     assert (found["here"], found["out_of"], found["verdict"]) == (4, 4, "same direction")
     # Six pairs of runs, all in one direction, two-sided.
     assert found["p"] == pytest.approx(2 / 2**6)
+
+
+def test_a_cell_with_an_option_at_another_level_has_no_place_in_the_papers_tables() -> None:
+    plain, compiled = (Chosen("compile", level, level == "plain") for level in ("plain", "compiled"))
+    own = {cell(one.runtime, workload=one.workload, options=(plain,)): level for one, level in vision_cells().items()}
+    beside = {cell("torch", workload="resnet50", options=(compiled,)): 0.01}
+    for name, make in makers("alizadeh2024").items():
+        pd.testing.assert_frame_equal(make(measured(own | beside)).data, make(measured(own)).data, obj=name)
 
 
 def test_what_holds_in_no_pair_is_the_opposite_and_in_some_is_in_part() -> None:

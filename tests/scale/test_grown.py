@@ -1,6 +1,7 @@
 """A synthetic study is one that was measured, as far as the workflow can tell."""
 
 import json
+import shutil
 from pathlib import Path
 
 import played_runs
@@ -41,7 +42,8 @@ def test_nothing_of_it_is_due_and_every_record_is_the_plans(root: Path) -> None:
     assert len((results / "measure" / CHAIN).read_text().splitlines()) == RUNS
 
 
-def test_a_run_that_is_lost_is_due_and_grows_again_alone(root: Path) -> None:
+def test_a_run_that_is_lost_is_due_and_grows_again_alone(root: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(root, tmp_path / "project")
     hashes = hashes_of(root / "config/studies/grown.yaml")
     results = root / "results" / "grown"
     lost, kept, *_ = sorted(results.glob("measure/*/*/run.json"))

@@ -10,7 +10,7 @@ import yaml
 from checkout import READ_RARELY, Checkout
 
 CONFIG = "environment=host device=cpu absent={}"
-"""Configuration of a study with stand-ins: the workflow's own interpreter computes everything, and lacks no framework."""
+"""Configuration of a study with stand-ins: the workflow's own interpreter computes all, and lacks no framework."""
 
 _HERE = Path(__file__).parent
 _ENGINES = ("torch", "tensorflow", "mxnet", "onnxruntime")

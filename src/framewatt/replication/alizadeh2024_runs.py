@@ -10,6 +10,7 @@ from framewatt.frames.totals import TOTAL
 from framewatt.published.alizadeh2024_claims import ORIGINALS
 from framewatt.statistics.selection import totals
 from framewatt.study.factors import NATIVE
+from framewatt.study.options import OPTIONS
 
 MODELS = {"mobilenetv2": "MobileNet", "resnet50": "ResNet", "bert_base": "BERT"}
 """Workload -> the paper's name, in the order of its Table 1."""
@@ -47,6 +48,8 @@ KEYS = ["model", "batch_size", "runtime", "provider"]
 def own_cells(runs: pd.DataFrame) -> pd.DataFrame:
     """One row per cell of inference that has a place in the paper's tables, with means over the runs that count.
 
+    A cell with an option at another level than the default (compiled, say) has no place there.
+
     Args:
         runs: the runs frame.
 
@@ -60,6 +63,9 @@ def own_cells(runs: pd.DataFrame) -> pd.DataFrame:
     """
     every = totals(runs)
     every = every[every["phase"].eq("infer") & every["workload"].isin(MODELS)]
+    for name, option in OPTIONS.items():
+        if name in every and option.default is not None:
+            every = every[every[name].eq(option.default)]
     of_domain = {key: part.set_index("domain") for key, part in runs.groupby(["cell", "repetition"], sort=False)}
     rows = []
     for cell, part in every.groupby("cell", sort=False):

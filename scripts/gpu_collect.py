@@ -1,0 +1,57 @@
+"""`make gpu-collect DIRS="a b"`: join what was carried away from GPU machines, and write each whole study's report."""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from framewatt.base.cli import run, say
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
+from framewatt.gpu.carried import join
+from framewatt.package.rebuild import RULES
+
+
+def main() -> None:
+    """Join, then let Snakemake make all that follows from the records, as it does of a package."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dirs", required=True, help="folders with what was carried away")
+    given = parser.parse_args()
+    studies = join(map(Path, given.dirs.split()), Path("results"))
+    if not studies:
+        raise FramewattError(f"DIRS: {given.dirs!r} holds no study. Name folders into which `make gpu` wrote one.")
+    failed = []
+    for joined in studies:
+        results = Path("results", joined.study)
+        plan = read_json(results / "plan" / "plan.json")
+        planned = [
+            results / "measure" / entry["cell"] / str(entry["repetition"]) / "run.json" for entry in plan["order"]
+        ]
+        there = sum(path.is_file() for path in planned)
+        say(f"{joined.study}: {there} of {len(planned)} runs, from {joined.source}")
+        if there < len(planned):
+            say(f"  no report yet: to go on, carry {joined.source} to a GPU machine, and there make gpu DIRS=…")
+        elif _report(joined.study, plan):
+            failed.append(joined.study)
+        else:
+            say(f"  report: {results / 'report' / 'report.html'}")
+    if failed:
+        raise FramewattError(f"no report of {', '.join(failed)}; Snakemake says why, above.")
+
+
+def _report(study: str, plan: dict) -> int:
+    """Make a study's report of its records alone; return Snakemake's exit code."""
+    config = [
+        f"study={study}",
+        "environment=host",
+        f"device={plan['device']}",
+        f"absent={json.dumps(plan.get('absent', {}))}",
+    ]
+    words = ["--snakefile", "workflow/rebuild.smk", "--cores", "1", "--rerun-triggers", "mtime", "--config", *config]
+    words += ["--allowed-rules", *RULES, "--", f"results/{study}/report/report.html"]
+    return subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode
+
+
+if __name__ == "__main__":
+    run(main)

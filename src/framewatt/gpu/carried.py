@@ -1,0 +1,141 @@
+"""Results that are carried from machine to machine: raw records and traces, without weights and what is derived."""
+
+import json
+import shutil
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from framewatt.base.ending import scratch_folder
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import write_atomically
+from framewatt.package.contents import study_files
+from framewatt.package.rebuild import DERIVED
+from framewatt.package.unpack import unpack
+from framewatt.runs.chain import NAME as CHAIN
+
+NAME = "gpu.zip"
+"""Name of the file in a folder that is carried."""
+
+CHARACTERISATION = "characterisation"
+"""Folder of the meters' characterisation, next to the studies."""
+
+_TOP = "carried"
+
+_RECORDS = ("resources/environments/host/**/environment.json", "resources/data/*.json")
+"""Records that reports and packages name, below the project's folder."""
+
+
+def carry(results: Path, names: Iterable[str], target: Path) -> int:
+    """Write everything raw of some studies, and of the meters' characterisation, into one file.
+
+    Args:
+        results: the folder of all results.
+        names: of studies; those without results are left out.
+        target: folder for the file.
+
+    Returns:
+        size of the file in bytes.
+    """
+    files: dict[str, Path] = {}
+    for name in names:
+        raw = study_files(results / name).items() if (results / name).is_dir() else ()
+        files |= {entry: path for entry, path in raw if Path(entry).parts[2] not in DERIVED}
+    for path in sorted((results / CHARACTERISATION).glob("*.json")):
+        files[f"results/{CHARACTERISATION}/{path.name}"] = path
+    for pattern in _RECORDS:
+        files |= {path.as_posix(): path for path in sorted(Path().glob(pattern))}
+    target.mkdir(parents=True, exist_ok=True)
+
+    def write(partial: Path) -> None:
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+            for entry, path in sorted(files.items()):
+                archive.write(path, f"{_TOP}/{entry}")
+
+    write_atomically(target / NAME, write)
+    return (target / NAME).stat().st_size
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What joining did with a study.
+
+    Attributes:
+        study: its name.
+        runs: how many runs it has now.
+        source: the folder whose results it has.
+    """
+
+    study: str
+    runs: int
+    source: str
+
+
+def join(folders: Iterable[Path], results: Path) -> list[Joined]:
+    """Join what was carried away, into a results folder.
+
+    Slices that went on from one another hold the earlier ones: of each study the one that holds all others is taken.
+
+    Args:
+        folders: each with a file that `carry` wrote.
+        results: the folder of all results; results that are there already take part.
+
+    Returns:
+        one entry for each study that was carried, in the order of their names.
+
+    Raises:
+        FramewattError: a folder has no such file, or it is none; or two hold runs of a study that the other lacks, so
+            that neither goes on from the other. Nothing is changed then.
+    """
+    with scratch_folder() as scratch:
+        found: dict[str, list[tuple[str, Path]]] = {}
+        records: dict[Path, Path] = {}
+        for number, folder in enumerate(folders):
+            path = folder / NAME
+            if not path.is_file():
+                raise FramewattError(f"DIRS: {folder} has no {NAME}. Name folders into which `make gpu` wrote one.")
+            carried = unpack(path, scratch / str(number))
+            for study in sorted((carried / "results").iterdir()):
+                found.setdefault(study.name, []).append((str(folder), study))
+            for record in (path for pattern in _RECORDS for path in sorted(carried.glob(pattern))):
+                records[record.relative_to(carried)] = record
+        for name, candidates in found.items():
+            if (results / name).is_dir():
+                candidates.insert(0, (str(results), results / name))
+        chosen = {name: _longest(name, candidates) for name, candidates in sorted(found.items())}
+        for name, (_, source) in chosen.items():
+            if source != results / name:
+                shutil.rmtree(results / name, ignore_errors=True)
+                shutil.copytree(source, results / name)
+        for place, record in records.items():
+            if not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(record, place)
+        return [
+            Joined(name, len(_chain(results / name)), source)
+            for name, (source, _) in chosen.items()
+            if name != CHARACTERISATION
+        ]
+
+
+def _longest(name: str, candidates: list[tuple[str, Path]]) -> tuple[str, Path]:
+    """Return the candidate that all others are the beginning of."""
+    *_, (source, path) = sorted(candidates, key=lambda one: len(_chain(one[1])))
+    whole = _chain(path)
+    for other, shorter in candidates:
+        if _chain(shorter) != whole[: len(_chain(shorter))]:
+            raise FramewattError(
+                f"DIRS: {source} and {other} both measured {name} from its first run: neither goes on from the other. "
+                "Name one of them; or make a package of each, and join these with make merge."
+            )
+    return source, path
+
+
+def _chain(study: Path) -> list[str]:
+    """The runs of a study in the order in which they were measured, as the lines of their hash chain."""
+    try:
+        lines = (study / "measure" / CHAIN).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    return [json.dumps(json.loads(line), sort_keys=True) for line in lines]

@@ -1,0 +1,98 @@
+"""What an interpreter has for a GPU, and who else uses the GPU."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from framewatt.planning.needed import Absent
+
+LIBRARIES = {
+    "torch": ("torch",),
+    "torchvision": ("torchvision",),
+    "transformers": ("transformers",),
+    "tensorflow": ("tensorflow", "tensorflow-gpu", "tf-nightly"),
+    "keras": ("keras",),
+    "tf2onnx": ("tf2onnx",),
+    "mxnet": ("mxnet", "mxnet-cu112"),
+    "onnx": ("onnx",),
+    "onnxscript": ("onnxscript",),
+    "onnxruntime": ("onnxruntime-gpu", "onnxruntime"),
+    "jax": ("jax",),
+    "tensorrt": ("tensorrt",),
+}
+"""Modules that studies use, or that readers expect to, and the distributions that bring them."""
+
+_WITHOUT_ENGINE = ("jax",)
+"""Libraries that framewatt cannot measure yet."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A row of the table of what an interpreter has.
+
+    Attributes:
+        name: of the module.
+        version: of the distribution that brings it; None where there is none.
+        remark: why it is not measured, or where it is not; empty where nothing is in the way.
+    """
+
+    name: str
+    version: str | None
+    remark: str
+
+    @property
+    def line(self) -> str:
+        """The row as text."""
+        return f"{self.name:14} {self.version or '-':14} {self.remark}".rstrip()
+
+
+def libraries(packages: Mapping[str, str], absent: Absent) -> list[Library]:
+    """Return a row for each of LIBRARIES.
+
+    Args:
+        packages: versions of the interpreter's distributions by name.
+        absent: what the studies' cells need and cannot use.
+    """
+    known = {_plain(name): version for name, version in packages.items()}
+    rows = []
+    for module, distributions in LIBRARIES.items():
+        version = next((known[name] for name in distributions if name in known), None)
+        reasons = [absent.why[module]] if module in absent.why and version else []
+        reasons += [
+            f"{name.partition(':')[2]} {why}"
+            for name, why in absent.why.items()
+            if version and name.startswith(f"{module}:")
+        ]
+        if version and module in _WITHOUT_ENGINE:
+            reasons.append("not measured: framewatt has no engine for it yet")
+        rows.append(Library(module, version, "; ".join(reasons) if version else "not installed"))
+    return rows
+
+
+def others_on_gpu(library: Any = None) -> list[str]:
+    """Return a line for each process of others that computes on a GPU.
+
+    Args:
+        library: a replacement for the pynvml module, for tests.
+    """
+    if library is None:
+        import pynvml as library
+    library.nvmlInit()
+    lines = []
+    try:
+        for index in range(library.nvmlDeviceGetCount()):
+            try:
+                processes = library.nvmlDeviceGetComputeRunningProcesses(library.nvmlDeviceGetHandleByIndex(index))
+            except library.NVMLError:
+                continue
+            for process in processes:
+                used_b = getattr(process, "usedGpuMemory", None)
+                memory = f", {used_b / 2**20:.0f} MiB" if used_b else ""
+                lines.append(f"GPU {index}: process {process.pid}{memory}")
+    finally:
+        library.nvmlShutdown()
+    return lines
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-")

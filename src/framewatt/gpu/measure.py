@@ -1,0 +1,199 @@
+"""What `make gpu` does: say what is here, plan it, and measure study after study for the time that there is."""
+
+import functools
+import math
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.base.cli import say
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
+from framewatt.base.identity import ROOT
+from framewatt.environments.framework import describe_host
+from framewatt.flow.characterise import SHORT, characterise_here
+from framewatt.flow.setup import load_setup
+from framewatt.gpu import STUDIES
+from framewatt.gpu.carried import CHARACTERISATION, NAME, carry
+from framewatt.gpu.interpreter import libraries, others_on_gpu
+from framewatt.gpu.slices import FIRST_S, PACKING_S, Slice, longest_run_s, seconds_of
+from framewatt.host.machine import describe_machine
+from framewatt.meters.nvml import Nvml
+from framewatt.planning.jobs import timeline_cells_of
+from framewatt.planning.needed import Absent
+from framewatt.study.study import Study
+
+_TRAINING_S = 10.0
+"""What a run that trains is expected to take before one was measured, beyond its start, seconds."""
+
+_START_S = 10.0
+"""What a framework is expected to take to start on a GPU, seconds."""
+
+_CHARACTERISED_S = 120.0
+"""Seconds that the meters' characterisation takes, with the start of frameworks."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks `make gpu` for.
+
+    Attributes:
+        python: path of the interpreter.
+        slice_s: seconds that there are, or infinity.
+        shared: whether to go on where others use the GPU.
+        carried: folder for the file of what was measured.
+        results: the folder of all results.
+    """
+
+    python: str
+    slice_s: float
+    shared: bool
+    carried: Path
+    results: Path = Path("results")
+
+    @classmethod
+    def of(cls, python: str, length: str, shared: bool, carried: Path) -> "Request":
+        """The request of a command line.
+
+        Raises:
+            FramewattError: the interpreter is not on this machine, or the length of a slice is none.
+        """
+        # Jobs find another `python3` first on their PATH.
+        program = shutil.which(python)
+        if program is None:
+            raise FramewattError(f"GPU_PYTHON: {python!r} is not a program on this machine. Name an interpreter.")
+        return cls(program, seconds_of(length) if length else math.inf, shared, carried)
+
+
+def check_gpu(request: Request) -> None:
+    """Make sure that a GPU is here and that nobody else uses it.
+
+    Raises:
+        FramewattError: there is none, or others use it and the request does not allow that.
+    """
+    there, reason = Nvml().available()
+    if not there:
+        raise FramewattError(f"no NVIDIA GPU can be used here: {reason}. Run make gpu on a machine that has one.")
+    others = others_on_gpu()
+    for line in others:
+        say(f"  in use by others: {line}")
+    if others and not request.shared:
+        raise FramewattError(
+            f"{len(others)} processes of others use the GPU, and their work would be measured too. End them, or allow "
+            "it with SHARED=1."
+        )
+
+
+def studies_here(request: Request) -> list[Study]:
+    """Return the studies with the cells that the interpreter can run; those of which it can run none are left out."""
+    found = []
+    for name in STUDIES:
+        config: dict[str, Any] = {"study": name, "environment": "host", "host_python": request.python}
+        try:
+            study = load_setup(config, ROOT).study
+        except FramewattError as error:
+            if "found no cell that can run" not in str(error):
+                raise
+            say(f"  left out: {name}: {str(error).partition('factors: ')[2]}")
+            continue
+        assert isinstance(study, Study)
+        found.append(study)
+    return found
+
+
+def describe(request: Request, studies: Sequence[Study]) -> None:
+    """Print what the interpreter has, and what is planned of it with the time that it is expected to take."""
+    environment = describe_host("host", request.python)
+    if environment["status"] != "ok":
+        raise FramewattError(f"GPU_PYTHON: {environment['reason']}. Name an interpreter.")
+    say(f"Interpreter: Python {environment['python_version']}")
+    absent = Absent({name: why for study in studies for name, why in study.absent.items()})
+    for row in libraries(environment["packages"], absent):
+        say(f"  {row.line}")
+    say("Plan, the most valuable first:")
+    for study in studies:
+        done, planned = measured(study, request.results), len(study.runs())
+        left_s = block_s(study, request.results) * (planned - done) / len(study.cells)
+        state = f"about {max(left_s / 60, 1):.0f} min left" if done < planned else "all measured"
+        say(f"  {study.name}: {len(study.cells)} cells, {done} of {planned} runs measured, {state}")
+
+
+def measured(study: Study, results: Path) -> int:
+    """How many of a study's runs have a record."""
+    folder = results / study.name / "measure"
+    return sum((folder / run.cell.id / str(run.repetition) / "run.json").is_file() for run in study.runs())
+
+
+def block_s(study: Study, results: Path) -> float:
+    """Seconds that a block of all cells is expected to take, by the longest earlier run where there is one."""
+    longest_s = longest_run_s(results / study.name)
+    if longest_s < FIRST_S:
+        return longest_s * len(study.cells)
+    window_s = float(study.settings["window"]["minimum_s"])
+    return sum(_START_S + (window_s if cell.phase == "infer" else _TRAINING_S) for cell in study.cells)
+
+
+def measure(request: Request, studies: Sequence[Study]) -> list[str]:
+    """Measure study after study until all are measured or the slice ends, and pack what can be carried away.
+
+    Returns:
+        names of the studies in which something failed.
+
+    Raises:
+        FramewattError: the slice is shorter than a block of the first study that is not measured.
+    """
+    limit = Slice(time.monotonic() + request.slice_s)
+    due = [
+        study
+        for study in studies
+        if measured(study, request.results) < len(study.runs()) or study.settings["operators"]
+    ]
+    _check_long_enough(request, due)
+    failed = []
+    try:
+        if not _is_characterised(request.results):
+            characterise_here(request.results / CHARACTERISATION, SHORT, [request.python])
+        for study in due:
+            longest_s = functools.partial(longest_run_s, request.results / study.name)
+            code = limit.run(_words(study, request), longest_s)
+            if code is None:
+                break
+            if code:
+                failed.append(study.name)
+    finally:
+        size_b = carry(request.results, STUDIES, request.carried)
+        say(f"carry away: {request.carried / NAME} ({size_b / 1e6:.1f} MB)")
+    return failed
+
+
+def _words(study: Study, request: Request) -> list[str]:
+    """Snakemake's command line: all that is measured, and nothing that can be made of it elsewhere."""
+    results = request.results / study.name
+    targets = [results / "aggregate/runs.parquet", *(results / "timelines" / cell for cell in timeline_cells_of(study))]
+    config = [f"study={study.name}", "environment=host", f"host_python={request.python}", "device=cuda"]
+    return ["--keep-going", "--config", *config, "--", *map(str, targets)]
+
+
+def _check_long_enough(request: Request, due: Sequence[Study]) -> None:
+    """Refuse a slice in which the next study cannot measure a block."""
+    if not due:
+        return
+    first_s = 0.0 if _is_characterised(request.results) else _CHARACTERISED_S
+    least_s = first_s + block_s(due[0], request.results) + longest_run_s(request.results / due[0].name) + PACKING_S
+    if request.slice_s < least_s:
+        raise FramewattError(
+            f"SLICE: {request.slice_s / 60:.3g} min are shorter than a block of {due[0].name}. "
+            f"Use SLICE={math.ceil(least_s / 60)}m or more."
+        )
+
+
+def _is_characterised(results: Path) -> bool:
+    """Whether the meters of this machine were characterised."""
+    try:
+        record = read_json(results / CHARACTERISATION / "characterisation.json")
+    except (OSError, ValueError):
+        return False
+    return bool(record["machine"].get("id") == describe_machine()["id"])

@@ -1,0 +1,82 @@
+"""`make gpu` on a scripted GPU: planned, interrupted, carried to another machine, joined, reported."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from checkout import Checkout
+from gpu.scripted import STUDIES, Machine
+
+from framewatt.base.files import sha256_of
+
+MOST_S = 600
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    return Machine(tmp_path_factory.mktemp("machine"))
+
+
+def records(checkout: Checkout) -> dict[str, str]:
+    """Hashes of all run records, by path."""
+    return {
+        str(path.relative_to(checkout.root)): sha256_of(path)
+        for path in checkout.root.glob("results/*/measure/*/*/run.json")
+    }
+
+
+def test_a_plan_says_what_the_interpreter_has_and_what_is_measured_of_it(machine: Machine) -> None:
+    answer = machine.gpu("--plan")
+    assert answer.code == 0, answer.text
+    lines = [line.split(maxsplit=2) for line in answer.text.splitlines()]
+    assert ["torch", "2.11.0"] in lines
+    assert ["tensorflow", "-", "not installed"] in lines
+    assert ["jax", "0.11.2", "not measured: framewatt has no engine for it yet"] in lines
+    (study,) = answer.lines(f"  {STUDIES[0]}: ")
+    assert re.search(r"7 cells, 0 of 14 runs measured, about \d+ min left", study)
+
+
+def test_a_slice_that_is_too_short_is_refused_with_the_least_that_would_do(machine: Machine) -> None:
+    answer = machine.gpu("--slice", "20s")
+    assert answer.code == 1
+    (line,) = answer.lines("framewatt: ")
+    assert "SLICE: 0.333 min are shorter than a block of gpu-alizadeh2024. Use SLICE=" in line
+    assert not records(machine)
+
+
+def test_what_was_interrupted_goes_on_on_another_machine_and_is_reported_on_a_third(
+    machine: Machine, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    process = subprocess.Popen(
+        machine.command("--carry", first), cwd=machine.root, env=machine.variables, start_new_session=True
+    )
+    until = time.monotonic() + MOST_S
+    while not records(machine) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.1)
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(MOST_S) != 0
+    before = records(machine)
+    assert before
+
+    other = Machine(tmp_path / "other")
+    answer = other.gpu("--dirs", first, "--carry", second)
+    assert answer.code == 0, answer.text
+    assert f"goes on: {STUDIES[0]} with {len(before)} runs" in answer.text
+    after = records(other)
+    assert before.items() <= after.items(), "what was measured is not measured again"
+    assert "All runs are measured." in answer.text
+    names = zipfile.ZipFile(second / "gpu.zip").namelist()
+    assert not [name for name in names if name.endswith((".pt", ".onnx"))]
+
+    third = Machine(tmp_path / "third")
+    answer = third.script("scripts/gpu_collect.py", "--dirs", second)
+    assert answer.code == 0, answer.text
+    assert records(third) == after
+    for study in STUDIES:
+        assert (third.root / "results" / study / "report/report.html").is_file()
