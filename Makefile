@@ -25,7 +25,7 @@ override MEASURING := tests/measured
 override PARALLEL := --numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo deploy test test-busy test-containers test-images test-thorough test-slurm occupancy parity lint format docs preflight characterise bench coverage simulate soak scale images verify sign rebuild deposit merge compare fetch lock clean
+.PHONY: help setup demo deploy gpu gpu-collect wheels test test-busy test-containers test-images test-thorough test-slurm occupancy parity lint format docs preflight characterise bench coverage simulate soak scale images verify sign rebuild deposit merge compare fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -91,6 +91,22 @@ deploy: $(VENV)/ready ## which provider, batch and threads costs least for a mod
 		$${PROVIDERS:+--providers="$$PROVIDERS"} $${THREADS:+--threads="$$THREADS"} $${MINUTES:+--minutes="$$MINUTES"} \
 		$${DATA:+--data="$$DATA"} $${AXES:+--axes="$$AXES"} $${FRAMEWORK:+--framework="$$FRAMEWORK"} \
 		$${FOLDER:+--folder="$$FOLDER"} $${INPUTS:+--inputs="$$INPUTS"} $${READS:+--reads="$$READS"}
+
+gpu: ## measure the studies for one NVIDIA GPU with the interpreter at hand (SLICE=8m GPU_PYTHON=python3 CARRY=dir DIRS=… PLAN=1 SHARED=1; without a network WHEELS="part-1 part-2")
+	$(call switches,PLAN SHARED)
+	@if [ -z "$$WHEELS" ]; then $(MAKE) --no-print-directory $(VENV)/ready; elif [ ! -e $(VENV)/ready ]; then \
+		"$${GPU_PYTHON:-python3}" scripts/from_wheels.py --wheels="$$WHEELS" --venv=$(VENV); fi
+	@$(SCRIPTS)/gpu.py --python="$${GPU_PYTHON:-python3}" $${SLICE:+--slice="$$SLICE"} $${CARRY:+--carry="$$CARRY"} \
+		$${DIRS:+--dirs="$$DIRS"} $${PLAN:+--plan} $${SHARED:+--shared}
+
+gpu-collect: $(VENV)/ready ## join what make gpu carried away from GPU machines, and write the reports (DIRS="a b")
+	$(call needed,DIRS)
+	@$(SCRIPTS)/gpu_collect.py --dirs="$$DIRS"
+
+wheels: $(VENV)/ready ## a folder of wheels for a machine without a network (WHEELS=dir SIZE=60MB PARTS=2 PYTHON_VERSION=3.12 WITHOUT="numpy scipy" EXTRA=onnxruntime-gpu)
+	$(call needed,WHEELS)
+	@$(SCRIPTS)/wheels.py --wheels="$$WHEELS" $${SIZE:+--size="$$SIZE"} $${PARTS:+--parts="$$PARTS"} \
+		$${PYTHON_VERSION:+--python-version="$$PYTHON_VERSION"} $${WITHOUT:+--without="$$WITHOUT"} $${EXTRA:+--extra="$$EXTRA"}
 
 preflight: $(VENV)/ready ## say which meters this machine has, and what disturbs a measurement (STRICT=1: fail then; METERS=1: try the meters under load)
 	$(call switches,STRICT METERS)

@@ -80,3 +80,38 @@ def test_what_was_interrupted_goes_on_on_another_machine_and_is_reported_on_a_th
     assert records(third) == after
     for study in STUDIES:
         assert (third.root / "results" / study / "report/report.html").is_file()
+
+
+def test_a_gpu_that_others_use_is_refused_unless_it_is_to_be_shared(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    busy = "return [SimpleNamespace(pid=4242, usedGpuMemory=2**20)]"
+    machine.edit(
+        "src/pynvml.py",
+        {
+            "def nvmlDeviceGetComputeRunningProcesses(_handle: int) -> list[SimpleNamespace]:\n    return []": BUSY
+            + busy
+        },
+    )
+    answer = machine.gpu("--plan")
+    assert answer.code == 1
+    assert "  in use by others: GPU 0: process 4242, 1 MiB" in answer.text
+    (line,) = answer.lines("framewatt: ")
+    assert line.endswith("End them, or allow it with SHARED=1.")
+    assert machine.gpu("--plan", "--shared").code == 0
+
+
+BUSY = "def nvmlDeviceGetComputeRunningProcesses(_handle: int) -> list[SimpleNamespace]:\n    "
+
+
+def test_without_a_gpu_or_without_the_interpreter_it_is_one_line(machine: Machine) -> None:
+    del_gpu = {**machine.variables, "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(
+        machine.command("--plan"), cwd=machine.root, env=del_gpu, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("framewatt: no NVIDIA GPU can be used here: ")
+    assert done.stderr.count("\n") == 1
+    answer = machine.script("scripts/gpu.py", "--python", "no-such-python")
+    assert answer.text == (
+        "framewatt: GPU_PYTHON: 'no-such-python' is not a program on this machine. Name an interpreter.\n"
+    )

@@ -76,7 +76,9 @@ def others_on_gpu(library: Any = None) -> list[str]:
         library: a replacement for the pynvml module, for tests.
     """
     if library is None:
-        import pynvml as library
+        import pynvml
+
+        library = pynvml
     library.nvmlInit()
     lines = []
     try:

@@ -69,7 +69,12 @@ class Slice:
         # A group of its own, so that the end of a slice ends the jobs, too.
         process = subprocess.Popen([sys.executable, "-m", "snakemake", "--cores", "1", *words], start_new_session=True)
         ended = threading.Event()
-        threading.Thread(target=lambda: (process.wait(), ended.set()), daemon=True).start()
+
+        def wait() -> None:
+            process.wait()
+            ended.set()
+
+        threading.Thread(target=wait, daemon=True).start()
         try:
             while not ended.wait(min(max(self.left_s - longest_s(), 0.0), _LOOK_S)):
                 if self.left_s > longest_s():
