@@ -92,10 +92,10 @@ deploy: $(VENV)/ready ## which provider, batch and threads costs least for a mod
 		$${DATA:+--data="$$DATA"} $${AXES:+--axes="$$AXES"} $${FRAMEWORK:+--framework="$$FRAMEWORK"} \
 		$${FOLDER:+--folder="$$FOLDER"} $${INPUTS:+--inputs="$$INPUTS"} $${READS:+--reads="$$READS"}
 
-gpu: ## measure the studies for one NVIDIA GPU with the interpreter at hand (SLICE=8m GPU_PYTHON=python3 CARRY=dir DIRS=… PLAN=1 SHARED=1; without a network WHEELS="part-1 part-2")
+gpu: $(if $(filter undefined,$(origin WHEELS)),$(VENV)/ready) ## measure the studies for one NVIDIA GPU with the interpreter at hand (SLICE=8m GPU_PYTHON=python3 CARRY=dir DIRS=… PLAN=1 SHARED=1; without a network WHEELS="part-1 part-2")
 	$(call switches,PLAN SHARED)
-	@if [ -z "$$WHEELS" ]; then $(MAKE) --no-print-directory $(VENV)/ready; elif [ ! -e $(VENV)/ready ]; then \
-		"$${GPU_PYTHON:-python3}" scripts/from_wheels.py --wheels="$$WHEELS" --venv=$(VENV); fi
+	@[ -z "$$WHEELS" ] || [ -e $(VENV)/ready ] || \
+		"$${GPU_PYTHON:-python3}" scripts/from_wheels.py --wheels="$$WHEELS" --venv=$(VENV)
 	@$(SCRIPTS)/gpu.py --python="$${GPU_PYTHON:-python3}" $${SLICE:+--slice="$$SLICE"} $${CARRY:+--carry="$$CARRY"} \
 		$${DIRS:+--dirs="$$DIRS"} $${PLAN:+--plan} $${SHARED:+--shared}
 

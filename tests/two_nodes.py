@@ -36,7 +36,7 @@ STUDY: dict[str, Any] = {
     "disturbance": "flag",
     "timeout_s": 120,
 }
-CONFIG = ["study=two", "environment=host"]
+CONFIG = ["study=two", "environment=host", "absent={}"]
 NODES_TOLD = "nodes={" + ", ".join(f"{alias}: {name}" for alias, name in NODES.items()) + "}"
 ACCOUNTED = [
     *("--workflow-profile", "workflow/profiles/slurm", "--latency-wait", "20"),

@@ -77,11 +77,11 @@ def test_an_interpreter_is_asked_for_its_modules_and_whether_they_work(python: P
     assert absent.reason(own) == f"torch {old['torch']}; torchvision is not installed"
 
 
-def test_on_a_processor_nothing_is_tried(python: Path, tmp_path: Path) -> None:
-    cell = Cell("infer", "resnet50", "torch", "native", "digits", 1, "fp32")
-    assert Absent.from_interpreter(str(python), [cell], "cpu", tmp_path / "computed.json").why == {
-        "torchvision": "is not installed"
-    }
+def test_where_there_is_no_gpu_it_is_enough_that_modules_are_there(python: Path, tmp_path: Path) -> None:
+    own = Cell("infer", "resnet50", "torch", "native", "digits", 1, "fp32")
+    exported = Cell("infer", "resnet50", "torch2onnx", "cuda", "digits", 1, "fp32")
+    absent = Absent.from_interpreter(str(python), [own, exported], "cpu", tmp_path / "computed.json")
+    assert absent.why == dict.fromkeys(("onnxscript", "torchvision"), "is not installed")
 
 
 def test_what_computed_is_not_tried_again_until_a_package_changes(python: Path, tmp_path: Path) -> None:

@@ -137,6 +137,8 @@ def as_given(command: str, folders: dict[str, Path]) -> list[str]:
     filled = []
     for word in words:
         key = word.partition("=")[0]
+        # The reader's interpreter has frameworks, this one has none.
+        filled += ["absent={}"] * (word == "environment=host")
         filled += published if word == "ELLIPSIS" else [f"{key}={folders[key]}"] if key in folders else [word]
     assert "FOLDER" not in filled, "a placeholder that this test does not know"
     return ["snakemake", "--cores", "1", *filled] if filled[0] == "--config" else filled[filled.index("snakemake") :]

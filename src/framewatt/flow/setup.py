@@ -80,7 +80,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         wanted = config["device"] or content.get("device", "cpu")
         there = _there(cluster, wanted, content.get("threads", "auto"))
         study = load_study(path, content, schema, known, *there)
-        if absent := _absent(config, study):
+        if absent := _absent(config, study, cluster):
             study = load_study(path, content, schema, known, *there, absent)
         datasets = datasets.with_own(study.own.values())
         for cell in study.cells:
@@ -90,13 +90,15 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     return Setup(study, {**others, study.name: study}, datasets, cluster)
 
 
-def _absent(config: Mapping[str, Any], study: Study) -> Absent | None:
+def _absent(config: Mapping[str, Any], study: Study, cluster: Cluster) -> Absent | None:
     """What the host's interpreter lacks, by an earlier plan or by asking it; None in any other environment."""
     if config["absent"] is not None:
         return Absent(config["absent"])
     if config["environment"] != "host":
         return None
-    return Absent.from_interpreter(config["host_python"], study.cells, study.device, _COMPUTED)
+    # A GPU study is planned where there is no GPU, too: on a laptop, or on the login node of a cluster.
+    gpu_here = study.device == "cuda" and not cluster.aliases and Nvml().available()[0]
+    return Absent.from_interpreter(config["host_python"], study.cells, "cuda" if gpu_here else "cpu", _COMPUTED)
 
 
 def _there(cluster: Cluster, device: str, threads: object) -> tuple[str, int]:

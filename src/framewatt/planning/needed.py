@@ -17,7 +17,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_json
 from framewatt.environments.framework import describe_host, packages_sha256
 from framewatt.host.machine import describe_machine
-from framewatt.study.cell import Cell
+from framewatt.study.cell import ON_CUDA, Cell
 from framewatt.study.factors import NATIVE
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME, PROVIDERS
 
@@ -69,13 +69,13 @@ class Absent:
     def from_interpreter(cls, python: str, cells: Collection[Cell], device: str, record: Path) -> "Absent":
         """Ask an interpreter for what the steps of some cells import, and whether that computes on a device.
 
-        On `cpu` it is enough that a module is there. On `cuda` each engine computes one number, since a library that
-        was built for other drivers or without CUDA is there and useless.
+        On `cpu` it is enough that a module and its providers for processors are there. On `cuda` each engine computes
+        one number, since a library that was built for other drivers or without CUDA is there and useless.
 
         Args:
             python: path or name of the interpreter; empty is this process's own.
             cells: see needed_by.
-            device: `cpu` or `cuda`.
+            device: `cpu` or `cuda`; of a study that is planned where there is no GPU, `cpu`.
             record: file of the engines that computed before, with the same packages and driver; they are not tried
                 again. It is written.
 
@@ -95,7 +95,7 @@ class Absent:
         checks = {
             name: (ONNX_RUNTIME, level)
             for level, provider in PROVIDERS.items()
-            if (name := f"{ONNX_RUNTIME}:{provider}") in names
+            if (name := f"{ONNX_RUNTIME}:{provider}") in names and (device == "cuda" or level not in ON_CUDA)
         }
         if device != "cpu":
             checks |= {cell.engine: (cell.engine, device) for cell in cells if cell.engine != ONNX_RUNTIME}
