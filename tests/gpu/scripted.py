@@ -27,15 +27,21 @@ STUDIES = ("gpu-alizadeh2024", "gpu-itu2023")
 
 
 class Machine(Checkout):
-    """A checkout on such a machine, with two small studies."""
+    """A checkout on such a machine, with two small studies.
 
-    def __init__(self, root: Path) -> None:
+    Args:
+        root: an empty folder.
+        gpu: name of its GPU.
+    """
+
+    def __init__(self, root: Path, gpu: str = "NVIDIA Scripted") -> None:
         super().__init__(root)
         stand_ins.install(self)
         library = self.root / "src"
         shutil.copytree(HARDWARE, library / "hardware", ignore=shutil.ignore_patterns("__pycache__", "modules", "bin"))
         shutil.copy2(HARDWARE / "modules" / "pynvml.py", library)
-        (self.root / "hardware.json").touch()
+        if gpu != "NVIDIA Scripted":
+            self.edit("src/pynvml.py", {'"NVIDIA Scripted"': repr(gpu)})
         H100.save(self.root / "hardware.json")
         for engine in ("torch", "onnxruntime"):
             (library / "framewatt/workloads" / engine / "_on_device.py").write_text("")

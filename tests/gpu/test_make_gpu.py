@@ -8,6 +8,7 @@ import time
 import zipfile
 from pathlib import Path
 
+import psutil
 import pytest
 from checkout import Checkout
 from gpu.scripted import STUDIES, Machine
@@ -49,22 +50,36 @@ def test_a_slice_that_is_too_short_is_refused_with_the_least_that_would_do(machi
     assert not records(machine)
 
 
-def test_what_was_interrupted_goes_on_on_another_machine_and_is_reported_on_a_third(
+def measuring(machine: Machine, carry: Path, runs: int) -> "subprocess.Popen[bytes]":
+    """Start `make gpu`'s script, and return when it has measured at least so many runs."""
+    process = subprocess.Popen(
+        machine.command("--carry", carry), cwd=machine.root, env=machine.variables, start_new_session=True
+    )
+    until = time.monotonic() + MOST_S
+    while len(records(machine)) < runs and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.1)
+    assert process.poll() is None
+    return process
+
+
+def test_it_goes_on_after_a_kill_and_an_interrupt_on_another_machine_and_is_reported_on_a_third(
     machine: Machine, tmp_path: Path
 ) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    process = subprocess.Popen(
-        machine.command("--carry", first), cwd=machine.root, env=machine.variables, start_new_session=True
-    )
-    until = time.monotonic() + MOST_S
-    while not records(machine) and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.1)
-    os.kill(process.pid, signal.SIGINT)
-    assert process.wait(MOST_S) != 0
+    killed = measuring(machine, first, 1)
+    # What Snakemake started has a group of its own, which the end of the machine would end, too.
+    for process in [*psutil.Process(killed.pid).children(recursive=True), psutil.Process(killed.pid)]:
+        process.kill()
+    killed.wait(MOST_S)
+    assert not first.exists()
+    one = records(machine)
+    interrupted = measuring(machine, first, len(one) + 1)
+    os.kill(interrupted.pid, signal.SIGINT)
+    assert interrupted.wait(MOST_S) != 0
     before = records(machine)
-    assert before
+    assert one.items() < before.items()
 
-    other = Machine(tmp_path / "other")
+    other = Machine(tmp_path / "other", gpu="NVIDIA Other")
     answer = other.gpu("--dirs", first, "--carry", second)
     assert answer.code == 0, answer.text
     assert f"goes on: {STUDIES[0]} with {len(before)} runs" in answer.text
@@ -80,6 +95,9 @@ def test_what_was_interrupted_goes_on_on_another_machine_and_is_reported_on_a_th
     assert records(third) == after
     for study in STUDIES:
         assert (third.root / "results" / study / "report/report.html").is_file()
+    page = (third.root / "results" / STUDIES[0] / "report/report.html").read_text()
+    assert "NVIDIA Scripted" in page
+    assert "NVIDIA Other" in page
 
 
 def test_a_gpu_that_others_use_is_refused_unless_it_is_to_be_shared(tmp_path: Path) -> None:

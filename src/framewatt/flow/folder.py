@@ -67,6 +67,27 @@ class Presence:
         )
 
 
+def was_killed(folder: Path) -> bool:
+    """Whether a Snakemake that was killed left its lock, and no other one works here.
+
+    Args:
+        folder: Snakemake's own, `.snakemake`.
+    """
+    if not any((folder / "locks").glob("*")):
+        return False
+    try:
+        file = os.open(folder / FILE, os.O_RDWR)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(file)
+    return True
+
+
 def unlock_command(program: str, config: Mapping[str, Any], here: Path) -> str:
     """The command that removes Snakemake's lock, in the form in which this Snakemake was started.
 

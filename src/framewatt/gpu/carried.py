@@ -102,7 +102,7 @@ def join(folders: Iterable[Path], results: Path) -> list[Joined]:
                 records[record.relative_to(carried)] = record
         for name, candidates in found.items():
             if (results / name).is_dir():
-                candidates.insert(0, (str(results), results / name))
+                candidates.append((str(results), results / name))
         chosen = {name: _longest(name, candidates) for name, candidates in sorted(found.items())}
         for name, (_, source) in chosen.items():
             if source != results / name:
@@ -121,6 +121,7 @@ def join(folders: Iterable[Path], results: Path) -> list[Joined]:
 
 def _longest(name: str, candidates: list[tuple[str, Path]]) -> tuple[str, Path]:
     """Return the candidate that all others are the beginning of."""
+    # Of equals the last: what is here stays as it is, and so does the characterisation of this machine's meters.
     *_, (source, path) = sorted(candidates, key=lambda one: len(_chain(one[1])))
     whole = _chain(path)
     for other, shorter in candidates:

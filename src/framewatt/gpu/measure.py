@@ -15,6 +15,7 @@ from framewatt.base.files import read_json
 from framewatt.base.identity import ROOT
 from framewatt.environments.framework import describe_host
 from framewatt.flow.characterise import SHORT, characterise_here
+from framewatt.flow.folder import was_killed
 from framewatt.flow.setup import load_setup
 from framewatt.gpu import STUDIES
 from framewatt.gpu.carried import CHARACTERISATION, NAME, carry
@@ -157,6 +158,9 @@ def measure(request: Request, studies: Sequence[Study]) -> list[str]:
         if not _is_characterised(request.results):
             characterise_here(request.results / CHARACTERISATION, SHORT, [request.python])
         for study in due:
+            if was_killed(Path(".snakemake")):
+                say("a call that was killed left its lock, which is removed")
+                limit.run(["--unlock", *_config(study, request)], lambda: 0.0)
             longest_s = functools.partial(longest_run_s, request.results / study.name)
             code = limit.run(_words(study, request), longest_s)
             if code is None:
@@ -173,8 +177,11 @@ def _words(study: Study, request: Request) -> list[str]:
     """Snakemake's command line: all that is measured, and nothing that can be made of it elsewhere."""
     results = request.results / study.name
     targets = [results / "aggregate/runs.parquet", *(results / "timelines" / cell for cell in timeline_cells_of(study))]
-    config = [f"study={study.name}", "environment=host", f"host_python={request.python}", "device=cuda"]
-    return ["--keep-going", "--config", *config, "--", *map(str, targets)]
+    return ["--keep-going", *_config(study, request), "--", *map(str, targets)]
+
+
+def _config(study: Study, request: Request) -> list[str]:
+    return ["--config", f"study={study.name}", "environment=host", f"host_python={request.python}", "device=cuda"]
 
 
 def _check_long_enough(request: Request, due: Sequence[Study]) -> None:
