@@ -96,7 +96,9 @@ gpu: $(if $(filter undefined,$(origin WHEELS)),$(VENV)/ready) ## measure the stu
 	$(call switches,PLAN SHARED)
 	@[ -z "$$WHEELS" ] || [ -e $(VENV)/ready ] || \
 		"$${GPU_PYTHON:-python3}" scripts/from_wheels.py --wheels="$$WHEELS" --venv=$(VENV)
-	@$(SCRIPTS)/gpu.py --python="$${GPU_PYTHON:-python3}" $${SLICE:+--slice="$$SLICE"} $${CARRY:+--carry="$$CARRY"} \
+	@# Carried wheels are on top of the interpreter's packages, and are measured too.
+	@[ ! -e $(VENV)/from-wheels ] || export GPU_PYTHON=$(BIN)/python; \
+	$(SCRIPTS)/gpu.py --python="$${GPU_PYTHON:-python3}" $${SLICE:+--slice="$$SLICE"} $${CARRY:+--carry="$$CARRY"} \
 		$${DIRS:+--dirs="$$DIRS"} $${PLAN:+--plan} $${SHARED:+--shared}
 
 gpu-collect: $(VENV)/ready ## join what make gpu carried away from GPU machines, and write the reports (DIRS="a b")

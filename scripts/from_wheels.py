@@ -74,7 +74,8 @@ def install(wheels: list[Path], needed: list[str], venv: Path) -> None:
     there = {plain(name) for name in call([python, "-c", NAMES], "does not run").split()}
     if missing := sorted({plain(name) for name in needed} - there):
         stop(f"WHEELS: neither the wheels nor {sys.executable} have {', '.join(missing)}. Add them with make wheels.")
-    (venv / "ready").touch()
+    for name in ("ready", "from-wheels"):
+        (venv / name).touch()
 
 
 def call(words: list, problem: str) -> str:

@@ -21,6 +21,9 @@ PROVIDER = "onnxruntime:CUDAExecutionProvider"
         ("resnet50", "torch", "native", {"numpy", "torch", "torchvision"}),
         ("bert_base", "torch", "native", {"numpy", "torch", "torchvision", "transformers"}),
         ("resnet50", "tensorflow", "native", {"keras", "numpy", "tensorflow"}),
+        ("mask_rcnn", "torch", "native", {"numpy", "pycocotools", "torch", "torchvision"}),
+        ("gnmt", "tensorflow", "native", {"keras", "numpy", "sacrebleu", "tensorflow"}),
+        ("digit_tagger", "torch", "native", {"numpy", "torch", "torchvision"}),
         ("bert_base", "mxnet", "native", {"gluonnlp", "mxnet", "numpy", "safetensors"}),
         (
             *("resnet50", "torch2onnx", "cuda"),

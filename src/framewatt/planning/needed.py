@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import importlib
 import json
 import os
 import re
@@ -20,6 +21,8 @@ from framewatt.host.machine import describe_machine
 from framewatt.study.cell import ON_CUDA, Cell
 from framewatt.study.factors import NATIVE
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME, PROVIDERS
+from framewatt.tasks import TASKS
+from framewatt.tasks.classification import Classification
 
 _PROJECT = Path(__file__).parents[1]
 """The folder of the package `framewatt`."""
@@ -50,6 +53,9 @@ def needed_by(cell: Cell) -> frozenset[str]:
     if cell.engine == ONNX_RUNTIME:
         files += [f"prepare/exporters/{cell.framework}.py", "prepare/exporters/check.py"]
     found = {name for file in files for name in _imported_by(_PROJECT / file)}
+    if cell.framework != ONNX:
+        task = TASKS[_task_of(_PROJECT / f"workloads/{cell.framework}/{cell.workload}.py")]
+        found |= _imported_to_judge(Path(str(sys.modules[type(task).__module__].__file__)))
     if cell.provider != NATIVE:
         found.add(f"{ONNX_RUNTIME}:{PROVIDERS[cell.provider]}")
     return frozenset(found)
@@ -145,6 +151,28 @@ def _problem_on_device(program: str, engine: str, device: str) -> str | None:
 
 
 @functools.cache
+def _task_of(path: Path) -> str:
+    """The task of a model, as its file assigns it to TASK, or imports it from the file of its family."""
+    for statement in ast.parse(path.read_bytes()).body if path.is_file() else ():
+        if isinstance(statement, ast.ImportFrom) and any(alias.name == "TASK" for alias in statement.names):
+            # A family's file knows no framework.
+            return str(importlib.import_module(str(statement.module)).TASK)
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "TASK":
+            return str(ast.literal_eval(statement.value))
+    return Classification.name
+
+
+@functools.cache
+def _imported_to_judge(path: Path) -> frozenset[str]:
+    """Top-level modules that functions of a task's file, and of files that it imports from, import to judge answers."""
+    near = {file for name in _names(ast.parse(path.read_bytes())) for file in _files_of(name)[-2:] if file.is_file()}
+    trees = [ast.parse(file.read_bytes()) for file in {path, *near} if file.name != "__init__.py"]
+    functions = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    names = {name.partition(".")[0] for function in functions for name in _names(function)}
+    return frozenset(names - sys.stdlib_module_names - {_PROJECT.name, ""})
+
+
+@functools.cache
 def _imported_by(path: Path) -> frozenset[str]:
     """Top-level modules that a file, and those of the project that it imports, import when they are loaded."""
     found, files, seen = set(), [path], set()
@@ -162,9 +190,9 @@ def _imported_by(path: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-def _names(tree: ast.Module) -> Iterator[str]:
-    """Modules that a file imports outside functions, `a.b` for `from a import b`, too, which may be one."""
-    blocks: list[ast.stmt] = list(tree.body)
+def _names(block: ast.Module | ast.FunctionDef) -> Iterator[str]:
+    """Modules that a file or a function imports, `a.b` for `from a import b`, too, which may be one."""
+    blocks: list[ast.stmt] = list(block.body)
     while blocks:
         statement = blocks.pop()
         if isinstance(statement, ast.Import):
