@@ -10,6 +10,7 @@ from framewatt.package.verification.environments import _PIN, _variant_of
 from framewatt.package.verify import problems_of
 
 ENVIRONMENT = "resources/environments/locked/torch/environment.json"
+PLAN = "results/trial/plan/plan.json"
 
 
 def of_packages(change: Callable[[dict], object]) -> Callable[[Forger], object]:
@@ -34,6 +35,14 @@ FORGED: dict[str, tuple[Callable[[Forger], object], str]] = {
     "packages of no form": (lambda forger: forger.json(ENVIRONMENT, put("packages", [])), "its record says nothing"),
     "another version": (of_packages(lambda packages: packages.update(numpy="0.1")), "numpy: its record says '0.1'"),
     "a library taken out": (without_torchvision, "the record says torchvision 0.29.2, its environment has none"),
+    "a library that is called absent": (
+        lambda forger: forger.json(PLAN, lambda plan: plan | {"absent": {"transformers": "is not installed"}}),
+        "plan.json: absent: transformers is not installed: environment torch has ",
+    ),
+    "cells left out for a host that is none": (
+        lambda forger: forger.json(PLAN, lambda plan: plan | {"absent": {"jax": "is not installed"}}),
+        "plan.json: absent: jax: environment torch is locked, not the host's",
+    ),
     "a library that is nowhere": (
         lambda forger: forger.record(CELL, put("workload.libraries.better_torch", "9.0")),
         "the record says better_torch 9.0, its environment has none",

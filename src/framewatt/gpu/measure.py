@@ -1,6 +1,7 @@
 """What `make gpu` does: say what is here, plan it, and measure study after study for the time that there is."""
 
 import functools
+import json
 import math
 import shutil
 import time
@@ -181,7 +182,9 @@ def _words(study: Study, request: Request) -> list[str]:
 
 
 def _config(study: Study, request: Request) -> list[str]:
-    return ["--config", f"study={study.name}", "environment=host", f"host_python={request.python}", "device=cuda"]
+    """The configuration, with what the interpreter lacks, so that Snakemake need not try it again."""
+    host = [f"host_python={request.python}", f"absent={json.dumps(dict(study.absent))}"]
+    return ["--config", f"study={study.name}", "environment=host", *host, "device=cuda"]
 
 
 def _check_long_enough(request: Request, due: Sequence[Study]) -> None:

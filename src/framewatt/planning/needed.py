@@ -31,7 +31,7 @@ _FIND = """
 import importlib.util, json, sys
 print(json.dumps([name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]))
 """
-_NOT_INSTALLED = "is not installed"
+NOT_INSTALLED = "is not installed"
 _CHECK_TIMEOUT_S = 300
 _LIBRARY = re.compile(r"[^\s:]+: cannot open shared object file.*")
 """What the loader says of a library that is missing; frameworks bury it in other lines."""
@@ -97,7 +97,7 @@ class Absent:
         if answer.returncode:
             last = (answer.stderr.strip().splitlines() or ["no output"])[-1]
             raise FramewattError(f"host_python: {program} does not run ({last}). Name another interpreter.")
-        why = dict.fromkeys(json.loads(answer.stdout.splitlines()[-1]), _NOT_INSTALLED)
+        why = dict.fromkeys(json.loads(answer.stdout.splitlines()[-1]), NOT_INSTALLED)
         checks = {
             name: (ONNX_RUNTIME, level)
             for level, provider in PROVIDERS.items()
@@ -133,6 +133,7 @@ def _content_of(record: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
+@functools.cache
 def _problem_on_device(program: str, engine: str, device: str) -> str | None:
     """What an engine says where it cannot compute on a device, in its own words; None where it can."""
     words = [program, "-P", "-m", f"{_PROJECT.name}.workloads.{engine}._on_device", device]

