@@ -1,5 +1,6 @@
 """A slice of time ends what runs in it, so that nothing is lost but the job that runs at the very end."""
 
+import json
 import math
 import time
 from pathlib import Path
@@ -71,8 +72,17 @@ def test_a_run_that_does_not_end_in_time_is_interrupted(folder: Path) -> None:
 
 
 def test_before_any_run_a_long_one_is_expected(tmp_path: Path) -> None:
-    assert longest_run_s(tmp_path) > FIRST_S
-    record = tmp_path / "measure/cell/1/run.json"
-    record.parent.mkdir(parents=True)
-    record.write_text("{}")
-    assert longest_run_s(tmp_path) > FIRST_S, "a record that cannot be read says nothing"
+    assert longest_run_s(tmp_path, "a") == FIRST_S + 2
+    for study, took_s in (("b", 7), ("a", 5)):
+        record = tmp_path / study / "measure/cell/1/run.json"
+        record.parent.mkdir(parents=True)
+        record.write_text("{}")
+        assert longest_run_s(tmp_path, "a") > 2 + 5, "a record that cannot be read says nothing"
+        record.write_text(json.dumps(run_of(took_s)))
+        assert longest_run_s(tmp_path, "a") == took_s + 2
+
+
+def run_of(took_s: float) -> dict:
+    """The part of a run record that says how long the run took."""
+    clock = {"utc": "2026-11-27T12:00:00+00:00", "monotonic_ns": 5}
+    return {"windows": {"process": {"end_monotonic_ns": 5 + round(took_s * 1e9)}}, "clock": clock, "cool_down_s": 0.0}

@@ -21,7 +21,7 @@ from framewatt.flow.setup import load_setup
 from framewatt.gpu import STUDIES
 from framewatt.gpu.carried import CHARACTERISATION, NAME, carry
 from framewatt.gpu.interpreter import libraries, others_on_gpu
-from framewatt.gpu.slices import FIRST_S, PACKING_S, Slice, longest_run_s, seconds_of
+from framewatt.gpu.slices import PACKING_S, Slice, longest_run_s, seconds_of
 from framewatt.host.machine import describe_machine
 from framewatt.meters.nvml import Nvml
 from framewatt.planning.jobs import timeline_cells_of
@@ -130,10 +130,9 @@ def measured(study: Study, results: Path) -> int:
 
 
 def block_s(study: Study, results: Path) -> float:
-    """Seconds that a block of all cells is expected to take, by the longest earlier run where there is one."""
-    longest_s = longest_run_s(results / study.name)
-    if longest_s < FIRST_S:
-        return longest_s * len(study.cells)
+    """Seconds that a block of all cells is expected to take, by the longest earlier run where the study has one."""
+    if measured(study, results):
+        return longest_run_s(results, study.name) * len(study.cells)
     window_s = float(study.settings["window"]["minimum_s"])
     return sum(_START_S + (window_s if cell.phase == "infer" else _TRAINING_S) for cell in study.cells)
 
@@ -162,9 +161,10 @@ def measure(request: Request, studies: Sequence[Study]) -> list[str]:
             if was_killed(Path(".snakemake")):
                 say("a call that was killed left its lock, which is removed")
                 limit.run(["--unlock", *_config(study, request)], lambda: 0.0)
-            longest_s = functools.partial(longest_run_s, request.results / study.name)
+            longest_s = functools.partial(longest_run_s, request.results, study.name)
             code = limit.run(_words(study, request), longest_s)
             if code is None:
+                say(f"the time is over; {measured(study, request.results)} runs of {study.name} are measured")
                 break
             if code:
                 failed.append(study.name)
@@ -192,7 +192,7 @@ def _check_long_enough(request: Request, due: Sequence[Study]) -> None:
     if not due:
         return
     first_s = 0.0 if _is_characterised(request.results) else _CHARACTERISED_S
-    least_s = first_s + block_s(due[0], request.results) + longest_run_s(request.results / due[0].name) + PACKING_S
+    least_s = first_s + block_s(due[0], request.results) + longest_run_s(request.results, due[0].name) + PACKING_S
     if request.slice_s < least_s:
         raise FramewattError(
             f"SLICE: {request.slice_s / 60:.3g} min are shorter than a block of {due[0].name}. "

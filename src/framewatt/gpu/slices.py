@@ -97,13 +97,17 @@ def _interrupt(process: "subprocess.Popen[bytes]", ended: threading.Event) -> No
             ended.wait(PACKING_S)
 
 
-def longest_run_s(results: Path) -> float:
-    """Return how long the longest run of a study takes with its rest, seconds; before any run, what is expected.
+def longest_run_s(results: Path, study: str) -> float:
+    """Return how long the longest run of a study takes with its rest, seconds.
+
+    Before its first run it is that of any other study, and before any run what is expected.
 
     Args:
-        results: results/<study>.
+        results: the folder of all results.
+        study: its name.
     """
-    return max(filter(None, map(_took_s, results.glob("measure/*/*/run.json"))), default=FIRST_S) + _BETWEEN_S
+    of_any = (filter(None, map(_took_s, results.glob(f"{name}/measure/*/*/run.json"))) for name in (study, "*"))
+    return next((max(found) for runs in of_any if (found := list(runs))), FIRST_S) + _BETWEEN_S
 
 
 def _took_s(path: Path) -> float | None:
