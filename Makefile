@@ -92,10 +92,9 @@ deploy: $(VENV)/ready ## which provider, batch and threads costs least for a mod
 		$${DATA:+--data="$$DATA"} $${AXES:+--axes="$$AXES"} $${FRAMEWORK:+--framework="$$FRAMEWORK"} \
 		$${FOLDER:+--folder="$$FOLDER"} $${INPUTS:+--inputs="$$INPUTS"} $${READS:+--reads="$$READS"}
 
-gpu: $(if $(filter undefined,$(origin WHEELS)),$(VENV)/ready) ## measure the studies for one NVIDIA GPU with the interpreter at hand (SLICE=8m GPU_PYTHON=python3 CARRY=dir DIRS=… PLAN=1 SHARED=1; without a network WHEELS="part-1 part-2")
+gpu: $(if $(filter undefined,$(origin WHEELS)),$(if $(wildcard $(VENV)/from-wheels),,$(VENV)/ready)) ## measure the studies for one NVIDIA GPU with the interpreter at hand (SLICE=8m GPU_PYTHON=python3 CARRY=dir DIRS=… PLAN=1 SHARED=1; without a network WHEELS="part-1 part-2")
 	$(call switches,PLAN SHARED)
-	@[ -z "$$WHEELS" ] || [ -e $(VENV)/ready ] || \
-		"$${GPU_PYTHON:-python3}" scripts/from_wheels.py --wheels="$$WHEELS" --venv=$(VENV)
+	@[ -z "$$WHEELS" ] || "$${GPU_PYTHON:-python3}" scripts/from_wheels.py --wheels="$$WHEELS" --venv=$(VENV)
 	@# Carried wheels are on top of the interpreter's packages, and are measured too.
 	@[ ! -e $(VENV)/from-wheels ] || export GPU_PYTHON=$(BIN)/python; \
 	$(SCRIPTS)/gpu.py --python="$${GPU_PYTHON:-python3}" $${SLICE:+--slice="$$SLICE"} $${CARRY:+--carry="$$CARRY"} \

@@ -25,22 +25,29 @@ def main() -> None:
     parser.add_argument("--wheels", required=True, help="folders that make wheels filled")
     parser.add_argument("--venv", type=Path, required=True)
     args = parser.parse_args()
+    made_of = f"{args.wheels}\n{sys.executable}\n"
+    marker = args.venv / "from-wheels"
+    if marker.is_file() and marker.read_text() == made_of:
+        return
+    if args.venv.exists():
+        stop(f"WHEELS: {args.venv} is not made of these wheels and {sys.executable}. Delete it, and try again.")
     folders = [Path(name) for name in args.wheels.split()]
     with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
         wheels = joined(folders, Path(scratch))
-        shutil.rmtree(args.venv, ignore_errors=True)
         try:
             install(wheels, next(folders[0].rglob(NEEDED)).read_text().split(), args.venv)
         except BaseException:
             # Half of it would look like all of it.
             shutil.rmtree(args.venv, ignore_errors=True)
             raise
+    marker.write_text(made_of)
     print(f"{args.venv}: {len(wheels)} wheels on top of Python {sys.version.split()[0]}")
 
 
 def joined(folders: list[Path], scratch: Path) -> list[Path]:
     """Put the wheels of some folders together, each checked against its hash."""
-    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    # A folder may be named next to one that is in it.
+    files = {path.resolve() for folder in folders for path in folder.rglob("*") if path.is_file()}
     lists = {path.read_text() for path in files if path.name == SUMS}
     if len(lists) != 1:
         names = ", ".join(map(str, folders))
@@ -50,7 +57,7 @@ def joined(folders: list[Path], scratch: Path) -> list[Path]:
         digest, _, name = line.partition("  ")
         if not re.fullmatch(r"[A-Za-z0-9_.+-]+\.whl", name):
             stop(f"WHEELS: {SUMS} lists {name!r}, which is not a wheel. Fill the folder anew with make wheels.")
-        pieces = sorted(path for path in files if path.name == name or path.name.startswith(f"{name}."))
+        pieces = sorted((path for path in files if path.name == name or path.name.startswith(f"{name}.")), key=by_name)
         wheel = scratch / name
         with wheel.open("wb") as sink:
             for piece in pieces:
@@ -60,6 +67,11 @@ def joined(folders: list[Path], scratch: Path) -> list[Path]:
             stop(f"WHEELS: {name}: {what}. Carry every part that make wheels filled.")
         wheels.append(wheel)
     return wheels
+
+
+def by_name(path: Path) -> str:
+    """Order the pieces of a wheel, which are numbered, whatever folders they are in."""
+    return path.name
 
 
 def install(wheels: list[Path], needed: list[str], venv: Path) -> None:
@@ -74,8 +86,7 @@ def install(wheels: list[Path], needed: list[str], venv: Path) -> None:
     there = {plain(name) for name in call([python, "-c", NAMES], "does not run").split()}
     if missing := sorted({plain(name) for name in needed} - there):
         stop(f"WHEELS: neither the wheels nor {sys.executable} have {', '.join(missing)}. Add them with make wheels.")
-    for name in ("ready", "from-wheels"):
-        (venv / name).touch()
+    (venv / "ready").touch()
 
 
 def call(words: list, problem: str) -> str:

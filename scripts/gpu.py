@@ -5,7 +5,7 @@ from pathlib import Path
 
 from framewatt.base.cli import run, say
 from framewatt.base.errors import FramewattError
-from framewatt.gpu.carried import join
+from framewatt.gpu.carried import check_goes_on, join
 from framewatt.gpu.measure import Request, check_gpu, describe, measure, measured, studies_here
 
 
@@ -21,8 +21,9 @@ def main() -> None:
     args = parser.parse_args()
     request = Request.of(args.python, args.slice, args.shared, args.carry)
     check_gpu(request)
-    for joined in join(map(Path, args.dirs.split()), request.results):
+    for joined in join(map(Path, args.dirs.split()), request.results, environments=False):
         say(f"goes on: {joined.study} with {joined.runs} runs of {joined.source}")
+    check_goes_on(request.results, request.carried)
     studies = studies_here(request)
     if not studies:
         raise FramewattError("the interpreter can run no cell of any study, see above. Name another with GPU_PYTHON=…")
@@ -30,7 +31,7 @@ def main() -> None:
     if args.plan:
         return
     failed = measure(request, studies)
-    left = sum(len(study.runs()) - measured(study, request.results) for study in studies)
+    left = sum(len(study.runs()) - measured(study, request) for study in studies)
     say(f"{left} runs are left; the same command goes on." if left else "All runs are measured.")
     say("Where a network and time are: make gpu-collect DIRS=…, then each study's report.")
     if failed:

@@ -18,7 +18,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dirs", required=True, help="folders with what was carried away")
     given = parser.parse_args()
-    studies = join(map(Path, given.dirs.split()), Path("results"))
+    studies = join(map(Path, given.dirs.split()), Path("results"), environments=True)
     if not studies:
         raise FramewattError(f"DIRS: {given.dirs!r} holds no study. Name folders into which `make gpu` wrote one.")
     failed = []

@@ -47,7 +47,7 @@ def runs_here() -> list[str]:
 
 
 def test_records_are_carried_and_neither_weights_nor_what_can_be_made_again(carried) -> None:
-    (joined,) = join([carried("one", ["x", "y"])], Path("results"))
+    (joined,) = join([carried("one", ["x", "y"])], Path("results"), environments=False)
     assert (joined.study, joined.runs) == ("gpu-a", 2)
     found = {str(path.relative_to("results/gpu-a")) for path in Path("results/gpu-a").rglob("*") if path.is_file()}
     runs = {f"measure/cell/{number}/run.json" for number in (1, 2)}
@@ -57,30 +57,67 @@ def test_records_are_carried_and_neither_weights_nor_what_can_be_made_again(carr
 def test_of_slices_that_went_on_from_one_another_the_last_is_taken_in_any_order(carried) -> None:
     short, long = carried("short", ["x"]), carried("long", ["x", "y", "z"])
     for folders in ([short, long], [long, short]):
-        (joined,) = join(folders, Path("results"))
+        (joined,) = join(folders, Path("results"), environments=False)
         assert (joined.runs, runs_here()) == (3, ["x", "y", "z"])
 
 
 def test_what_is_here_stays_where_it_is_further_than_what_was_carried(carried) -> None:
     short = carried("short", ["x"])
     study(Path("results"), "gpu-a", ["x", "y"])
-    (joined,) = join([short], Path("results"))
+    (joined,) = join([short], Path("results"), environments=False)
     assert (joined.runs, joined.source) == (2, "results")
     assert Path("results/gpu-a/figures/a.svg").is_file()
 
 
+def test_what_only_an_earlier_slice_carried_is_kept(carried, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = carried("short", ["x"])
+    monkeypatch.chdir(tmp_path / "machine-short")
+    Path("results/gpu-a/timelines/cell").mkdir(parents=True)
+    Path("results/gpu-a/timelines/cell/timeline.json").write_text("{}")
+    carry(Path("results"), ["gpu-a"], short)
+    long = carried("long", ["x", "y"])
+    join([long, short], Path("results"), environments=False)
+    assert runs_here() == ["x", "y"]
+    assert Path("results/gpu-a/timelines/cell/timeline.json").is_file()
+
+
+def test_a_file_with_runs_that_are_not_here_is_not_replaced(carried) -> None:
+    away = carried("away", ["x", "y"])
+    study(Path("results"), "gpu-a", ["z"])
+    before = (away / NAME).read_bytes()
+    with pytest.raises(FramewattError, match=f"holds runs of gpu-a that are not in results. Go on .* DIRS={away}"):
+        carry(Path("results"), ["gpu-a"], away)
+    assert (away / NAME).read_bytes() == before
+    study(Path("results"), "gpu-a", ["x", "y", "z"])
+    assert carry(Path("results"), ["gpu-a"], away)
+
+
+def test_nothing_is_written_before_the_first_run(tmp_path: Path) -> None:
+    assert carry(tmp_path / "results", ["gpu-a"], tmp_path / "away") == 0
+    assert not (tmp_path / "away").exists()
+
+
+def test_a_chain_whose_last_line_was_cut_is_that_of_the_runs_before(carried, tmp_path: Path) -> None:
+    long = carried("long", ["x", "y"])
+    study(Path("results"), "gpu-a", ["x"])
+    with Path("results/gpu-a", CHAIN).open("a") as file:
+        file.write('{"run": "y')
+    (joined,) = join([long], Path("results"), environments=False)
+    assert joined.runs == 2
+
+
 def test_two_that_began_anew_are_refused_and_nothing_is_changed(carried) -> None:
     one, other = carried("one", ["x", "y"]), carried("other", ["z"])
-    with pytest.raises(FramewattError, match="both measured gpu-a from its first run: neither goes on from the other"):
-        join([one, other], Path("results"))
+    with pytest.raises(FramewattError, match="hold different runs of gpu-a: neither goes on from the other"):
+        join([one, other], Path("results"), environments=False)
     assert not Path("results").exists()
 
 
 def test_a_folder_without_such_a_file_and_a_file_that_is_damaged_are_refused(carried, tmp_path: Path) -> None:
     with pytest.raises(FramewattError, match=f"has no {NAME}"):
-        join([tmp_path], Path("results"))
+        join([tmp_path], Path("results"), environments=False)
     one = carried("one", ["x"])
     (one / NAME).write_bytes((one / NAME).read_bytes()[:-30])
     with pytest.raises(FramewattError, match=r"gpu\.zip"):
-        join([one], Path("results"))
+        join([one], Path("results"), environments=False)
     assert not Path("results").exists()

@@ -2,6 +2,8 @@
 
 from types import SimpleNamespace
 
+import pytest
+
 from framewatt.gpu.interpreter import libraries, others_on_gpu
 from framewatt.planning.needed import Absent
 
@@ -42,13 +44,25 @@ class Driver:
     def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802  # as above
         return index
 
+    def nvmlDeviceGetUUID(self, handle: int) -> str:  # noqa: N802  # as above
+        return f"GPU-{handle}"
+
+    def nvmlDeviceGetMigMode(self, handle: int) -> list[int]:  # noqa: N802  # as above
+        raise self.NVMLError("not supported")
+
     def nvmlDeviceGetComputeRunningProcesses(self, handle: int) -> list[SimpleNamespace]:  # noqa: N802  # as above
         if handle:
             raise self.NVMLError("GPU is lost")
         return [SimpleNamespace(pid=7, usedGpuMemory=3 << 30), SimpleNamespace(pid=8, usedGpuMemory=None)]
 
 
-def test_each_process_on_a_gpu_is_a_line_also_where_another_gpu_is_lost() -> None:
+def test_each_process_on_a_gpu_is_a_line_also_where_another_gpu_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver()
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert others_on_gpu(driver) == ["GPU 0: process 7, 3072 MiB", "GPU 0: process 8"]
     assert not driver.open
+
+
+def test_processes_on_gpus_that_this_one_may_not_use_are_none_of_its(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert others_on_gpu(Driver()) == []

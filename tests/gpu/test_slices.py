@@ -85,4 +85,5 @@ def test_before_any_run_a_long_one_is_expected(tmp_path: Path) -> None:
 def run_of(took_s: float) -> dict:
     """The part of a run record that says how long the run took."""
     clock = {"utc": "2026-11-27T12:00:00+00:00", "monotonic_ns": 5}
-    return {"windows": {"process": {"end_monotonic_ns": 5 + round(took_s * 1e9)}}, "clock": clock, "cool_down_s": 0.0}
+    window = {"end_monotonic_ns": 5 + round(took_s * 1e9)}
+    return {"status": "ok", "windows": {"process": window}, "clock": clock, "cool_down_s": 0.0}

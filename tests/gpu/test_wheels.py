@@ -73,6 +73,16 @@ def test_a_wheel_that_is_larger_than_a_part_is_cut_and_put_together_again(wheels
     assert {path.name: path.read_bytes() for path in found} == {p.name: p.read_bytes() for p in wheels.iterdir()}
 
 
+def test_pieces_of_more_than_nine_parts_are_put_together_in_their_order(wheels: Path, tmp_path: Path) -> None:
+    folders = divide(wheels, tmp_path / "parts", size_b=520, parts=20)
+    assert len(folders) > 9
+    again = tmp_path / "again"
+    again.mkdir()
+    # A folder and its parts, too: no piece counts twice.
+    found = FROM_WHEELS["joined"]([tmp_path / "parts", *reversed(folders)], again)
+    assert {path.name: path.read_bytes() for path in found} == {p.name: p.read_bytes() for p in wheels.iterdir()}
+
+
 def test_too_few_parts_are_refused_with_how_many_it_takes(wheels: Path, tmp_path: Path) -> None:
     with pytest.raises(FramewattError, match=r"need 3 parts of 0\.0013 MB\. Use PARTS=3"):
         divide(wheels, tmp_path / "parts", size_b=1300, parts=2)

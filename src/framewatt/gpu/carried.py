@@ -36,8 +36,15 @@ def carry(results: Path, names: Iterable[str], target: Path) -> int:
         target: folder for the file.
 
     Returns:
-        size of the file in bytes.
+        size of the file in bytes; 0 where no study has a run yet, and nothing is written.
+
+    Raises:
+        FramewattError: the file that is there holds runs that are not here, and would be lost.
     """
+    names = [name for name in names if _chain(results / name)]
+    if not names:
+        return 0
+    check_goes_on(results, target)
     files: dict[str, Path] = {}
     for name in names:
         raw = study_files(results / name).items() if (results / name).is_dir() else ()
@@ -57,6 +64,24 @@ def carry(results: Path, names: Iterable[str], target: Path) -> int:
     return (target / NAME).stat().st_size
 
 
+def check_goes_on(results: Path, target: Path) -> None:
+    """Make sure that a file of an earlier call, which the next one would replace, holds nothing that is not here.
+
+    Raises:
+        FramewattError: it does.
+    """
+    if not (target / NAME).is_file():
+        return
+    with scratch_folder() as scratch:
+        for study in sorted((unpack(target / NAME, scratch / "before") / "results").iterdir()):
+            before = _chain(study)
+            if _chain(results / study.name)[: len(before)] != before:
+                raise FramewattError(
+                    f"CARRY: {target / NAME} holds runs of {study.name} that are not in {results}. Go on from them "
+                    f"with DIRS={target}, or name another folder."
+                )
+
+
 @dataclass(frozen=True)
 class Joined:
     """What joining did with a study.
@@ -72,14 +97,17 @@ class Joined:
     source: str
 
 
-def join(folders: Iterable[Path], results: Path) -> list[Joined]:
+def join(folders: Iterable[Path], results: Path, *, environments: bool) -> list[Joined]:
     """Join what was carried away, into a results folder.
 
-    Slices that went on from one another hold the earlier ones: of each study the one that holds all others is taken.
+    Slices that went on from one another hold the earlier ones: of each study the one that holds all others is taken,
+    and what only others have, such as weights that are here, is kept.
 
     Args:
         folders: each with a file that `carry` wrote.
         results: the folder of all results; results that are there already take part.
+        environments: whether records of environments are taken, too, which reports name; a machine that measures has
+            its own.
 
     Returns:
         one entry for each study that was carried, in the order of their names.
@@ -106,10 +134,11 @@ def join(folders: Iterable[Path], results: Path) -> list[Joined]:
         chosen = {name: _longest(name, candidates) for name, candidates in sorted(found.items())}
         for name, (_, source) in chosen.items():
             if source != results / name:
-                shutil.rmtree(results / name, ignore_errors=True)
-                shutil.copytree(source, results / name)
+                shutil.copytree(source, results / name, dirs_exist_ok=True)
+            for _, other in found[name]:
+                _add_missing(other, results / name)
         for place, record in records.items():
-            if not place.exists():
+            if environments and not place.exists():
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(record, place)
         return [
@@ -117,6 +146,15 @@ def join(folders: Iterable[Path], results: Path) -> list[Joined]:
             for name, (source, _) in chosen.items()
             if name != CHARACTERISATION
         ]
+
+
+def _add_missing(source: Path, target: Path) -> None:
+    """Copy the files that a folder lacks, as timelines that only an earlier slice carried."""
+    for path in sorted(source.rglob("*")):
+        place = target / path.relative_to(source)
+        if path.is_file() and not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, place)
 
 
 def _longest(name: str, candidates: list[tuple[str, Path]]) -> tuple[str, Path]:
@@ -127,7 +165,7 @@ def _longest(name: str, candidates: list[tuple[str, Path]]) -> tuple[str, Path]:
     for other, shorter in candidates:
         if _chain(shorter) != whole[: len(_chain(shorter))]:
             raise FramewattError(
-                f"DIRS: {source} and {other} both measured {name} from its first run: neither goes on from the other. "
+                f"DIRS: {source} and {other} hold different runs of {name}: neither goes on from the other. "
                 "Name one of them; or make a package of each, and join these with make merge."
             )
     return source, path
@@ -139,4 +177,10 @@ def _chain(study: Path) -> list[str]:
         lines = (study / "measure" / CHAIN).read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
-    return [json.dumps(json.loads(line), sort_keys=True) for line in lines]
+    known = []
+    for line in lines:
+        try:
+            known.append(json.dumps(json.loads(line), sort_keys=True))
+        except ValueError:
+            break  # the last line of a call that was killed
+    return known

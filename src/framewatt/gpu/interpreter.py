@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from framewatt.meters.gpus import gpus_of
+from framewatt.meters.visible import visible_gpus
 from framewatt.planning.needed import Absent
 
 LIBRARIES = {
@@ -70,7 +72,7 @@ def libraries(packages: Mapping[str, str], absent: Absent) -> list[Library]:
 
 
 def others_on_gpu(library: Any = None) -> list[str]:
-    """Return a line for each process of others that computes on a GPU.
+    """Return a line for each process that computes on a GPU which this one may use.
 
     Args:
         library: a replacement for the pynvml module, for tests.
@@ -82,15 +84,15 @@ def others_on_gpu(library: Any = None) -> list[str]:
     library.nvmlInit()
     lines = []
     try:
-        for index in range(library.nvmlDeviceGetCount()):
+        for gpu in visible_gpus(gpus_of(library)):
             try:
-                processes = library.nvmlDeviceGetComputeRunningProcesses(library.nvmlDeviceGetHandleByIndex(index))
+                processes = library.nvmlDeviceGetComputeRunningProcesses(library.nvmlDeviceGetHandleByIndex(gpu.index))
             except library.NVMLError:
                 continue
             for process in processes:
                 used_b = getattr(process, "usedGpuMemory", None)
                 memory = f", {used_b / 2**20:.0f} MiB" if used_b else ""
-                lines.append(f"GPU {index}: process {process.pid}{memory}")
+                lines.append(f"GPU {gpu.index}: process {process.pid}{memory}")
     finally:
         library.nvmlShutdown()
     return lines

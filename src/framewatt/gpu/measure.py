@@ -24,8 +24,13 @@ from framewatt.gpu.interpreter import libraries, others_on_gpu
 from framewatt.gpu.slices import PACKING_S, Slice, longest_run_s, seconds_of
 from framewatt.host.machine import describe_machine
 from framewatt.meters.nvml import Nvml
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.job_sources import host_packages, sources_of
 from framewatt.planning.jobs import timeline_cells_of
 from framewatt.planning.needed import Absent
+from framewatt.planning.staleness import content_of
+from framewatt.prepare.stage import worth_repeating
+from framewatt.runs.timelines import RECORD as TIMELINE
 from framewatt.study.study import Study
 
 _TRAINING_S = 10.0
@@ -45,6 +50,7 @@ class Request:
     Attributes:
         python: path of the interpreter.
         slice_s: seconds that there are, or infinity.
+        end_s: when they are over, on `time.monotonic`.
         shared: whether to go on where others use the GPU.
         carried: folder for the file of what was measured.
         results: the folder of all results.
@@ -52,6 +58,7 @@ class Request:
 
     python: str
     slice_s: float
+    end_s: float
     shared: bool
     carried: Path
     results: Path = Path("results")
@@ -67,7 +74,8 @@ class Request:
         program = shutil.which(python)
         if program is None:
             raise FramewattError(f"GPU_PYTHON: {python!r} is not a program on this machine. Name an interpreter.")
-        return cls(program, seconds_of(length) if length else math.inf, shared, carried)
+        slice_s = seconds_of(length) if length else math.inf
+        return cls(program, slice_s, time.monotonic() + slice_s, shared, carried)
 
 
 def check_gpu(request: Request) -> None:
@@ -79,6 +87,8 @@ def check_gpu(request: Request) -> None:
     there, reason = Nvml().available()
     if not there:
         raise FramewattError(f"no NVIDIA GPU can be used here: {reason}. Run make gpu on a machine that has one.")
+    if not reason.startswith("1 "):
+        raise FramewattError(f"{reason}, and all of them would be measured. Choose one with CUDA_VISIBLE_DEVICES=0.")
     others = others_on_gpu()
     for line in others:
         say(f"  in use by others: {line}")
@@ -117,22 +127,45 @@ def describe(request: Request, studies: Sequence[Study]) -> None:
         say(f"  {row.line}")
     say("Plan, the most valuable first:")
     for study in studies:
-        done, planned = measured(study, request.results), len(study.runs())
-        left_s = block_s(study, request.results) * (planned - done) / len(study.cells)
+        done, planned = measured(study, request), len(study.runs())
+        left_s = block_s(study, request) * (planned - done) / len(study.cells)
         state = f"about {max(left_s / 60, 1):.0f} min left" if done < planned else "all measured"
         say(f"  {study.name}: {len(study.cells)} cells, {done} of {planned} runs measured, {state}")
 
 
-def measured(study: Study, results: Path) -> int:
-    """How many of a study's runs have a record."""
-    folder = results / study.name / "measure"
-    return sum((folder / run.cell.id / str(run.repetition) / "run.json").is_file() for run in study.runs())
+def measured(study: Study, request: Request) -> int:
+    """How many of a study's runs are measured: those that failed or are invalid are measured again.
+
+    Raises:
+        FramewattError: runs were measured with other packages or settings, so that all would be measured again.
+    """
+    folder = request.results / study.name / "measure"
+    records = [content_of(folder / run.cell.id / str(run.repetition) / "run.json") for run in study.runs()]
+    hashes = _hashes(study, request)
+    pairs = [(run, record) for run, record in zip(study.runs(), records, strict=True) if record]
+    if other := [run for run, record in pairs if record.get("job_sha256") != hashes.run(run.cell, run.repetition)]:
+        raise FramewattError(
+            f"{folder}: {len(other)} of {len(pairs)} runs were measured with other packages, another Python or other "
+            f"settings than {request.python} has. Go on with the same, or start in another checkout."
+        )
+    return sum(not worth_repeating(record) for _, record in pairs)
 
 
-def block_s(study: Study, results: Path) -> float:
+def _hashes(study: Study, request: Request) -> JobHashes:
+    config: dict[str, Any] = {"study": study.name, "environment": "host", "absent": dict(study.absent)}
+    datasets = load_setup(config, ROOT).datasets
+    return JobHashes(study, datasets, sources_of(study, "host", ROOT, _packages(request.python)))
+
+
+@functools.cache
+def _packages(python: str) -> str | None:
+    return host_packages("host", python)
+
+
+def block_s(study: Study, request: Request) -> float:
     """Seconds that a block of all cells is expected to take, by the longest earlier run where the study has one."""
-    if measured(study, results):
-        return longest_run_s(results, study.name) * len(study.cells)
+    if measured(study, request):
+        return longest_run_s(request.results, study.name) * len(study.cells)
     window_s = float(study.settings["window"]["minimum_s"])
     return sum(_START_S + (window_s if cell.phase == "infer" else _TRAINING_S) for cell in study.cells)
 
@@ -144,13 +177,11 @@ def measure(request: Request, studies: Sequence[Study]) -> list[str]:
         names of the studies in which something failed.
 
     Raises:
-        FramewattError: the slice is shorter than a block of the first study that is not measured.
+        FramewattError: no run of the first study that is not measured fits into the slice.
     """
-    limit = Slice(time.monotonic() + request.slice_s)
+    limit = Slice(request.end_s)
     due = [
-        study
-        for study in studies
-        if measured(study, request.results) < len(study.runs()) or study.settings["operators"]
+        study for study in studies if measured(study, request) < len(study.runs()) or _lacks_timeline(study, request)
     ]
     _check_long_enough(request, due)
     failed = []
@@ -164,13 +195,13 @@ def measure(request: Request, studies: Sequence[Study]) -> list[str]:
             longest_s = functools.partial(longest_run_s, request.results, study.name)
             code = limit.run(_words(study, request), longest_s)
             if code is None:
-                say(f"the time is over; {measured(study, request.results)} runs of {study.name} are measured")
+                say(f"the time is over; {measured(study, request)} runs of {study.name} are measured")
                 break
-            if code:
+            if code or measured(study, request) < len(study.runs()):
                 failed.append(study.name)
     finally:
-        size_b = carry(request.results, STUDIES, request.carried)
-        say(f"carry away: {request.carried / NAME} ({size_b / 1e6:.1f} MB)")
+        if size_b := carry(request.results, STUDIES, request.carried):
+            say(f"carry away: {request.carried / NAME} ({size_b / 1e6:.1f} MB)")
     return failed
 
 
@@ -188,16 +219,22 @@ def _config(study: Study, request: Request) -> list[str]:
 
 
 def _check_long_enough(request: Request, due: Sequence[Study]) -> None:
-    """Refuse a slice in which the next study cannot measure a block."""
+    """Refuse a slice in which nothing can be measured: it need not hold a block, since blocks go on in the next one."""
     if not due:
         return
     first_s = 0.0 if _is_characterised(request.results) else _CHARACTERISED_S
-    least_s = first_s + block_s(due[0], request.results) + longest_run_s(request.results, due[0].name) + PACKING_S
+    least_s = first_s + 2 * longest_run_s(request.results, due[0].name) + PACKING_S
     if request.slice_s < least_s:
         raise FramewattError(
-            f"SLICE: {request.slice_s / 60:.3g} min are shorter than a block of {due[0].name}. "
+            f"SLICE: {request.slice_s / 60:.3g} min are too short to prepare and measure a run of {due[0].name}. "
             f"Use SLICE={math.ceil(least_s / 60)}m or more."
         )
+
+
+def _lacks_timeline(study: Study, request: Request) -> bool:
+    """Whether joules by operator of some cell are not recorded."""
+    folder = request.results / study.name / "timelines"
+    return any(not (folder / cell / TIMELINE).is_file() for cell in timeline_cells_of(study))
 
 
 def _is_characterised(results: Path) -> bool:

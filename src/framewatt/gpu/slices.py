@@ -13,9 +13,10 @@ from pathlib import Path
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
+from framewatt.runs.verdict import OK
 from framewatt.stopping.duration import span_s
 
-PACKING_S = 5.0
+PACKING_S = 12.0
 """Seconds at the end of a slice in which nothing runs any more and results are packed."""
 
 FIRST_S = 45.0
@@ -23,6 +24,9 @@ FIRST_S = 45.0
 
 _BETWEEN_S = 2.0
 """What Snakemake takes between two runs, at most."""
+
+_ENDING_S = 5.0
+"""Seconds that jobs get to end after an interrupt."""
 
 _LOOK_S = 10.0
 """How often it is asked how long runs take; more often would disturb them."""
@@ -94,7 +98,7 @@ def _interrupt(process: "subprocess.Popen[bytes]", ended: threading.Event) -> No
     for number in (signal.SIGINT, signal.SIGKILL):
         if not ended.is_set():
             os.killpg(process.pid, number)
-            ended.wait(PACKING_S)
+            ended.wait(_ENDING_S)
 
 
 def longest_run_s(results: Path, study: str) -> float:
@@ -111,8 +115,10 @@ def longest_run_s(results: Path, study: str) -> float:
 
 
 def _took_s(path: Path) -> float | None:
+    """Seconds of a run that went well: one that hung until its time limit says nothing of the next."""
     try:
-        start_s, end_s = span_s(read_json(path))
+        record = read_json(path)
+        start_s, end_s = span_s(record)
+        return end_s - start_s if record["status"] == OK else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return end_s - start_s

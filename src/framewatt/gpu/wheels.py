@@ -32,6 +32,9 @@ ORCHESTRATOR = Path("envs/orchestrator") / LOCK
 _GLIBC = (5, 12, 17, 24, 26, 27, 28, 31, 34)
 """Minor versions of glibc whose wheels a Linux of today runs."""
 
+_FIRST = tuple(Path("envs", name) for name in ("torch", "onnxruntime/cuda", "tensorflow/cuda"))
+"""Environments whose versions of a further package are taken before those of others."""
+
 _NOT_ON_A_NODE = ("uv", "snakemake-executor-plugin-slurm", "snakemake-executor-plugin-slurm-jobstep")
 """Packages of the workflow that do nothing where environments are not built."""
 
@@ -82,7 +85,10 @@ def requirements(root: Path, python: str, extra: Iterable[str] = ()) -> dict[str
     own = locked(root / ORCHESTRATOR, python)
     found = {name: line for name, line in own.items() if name not in _NOT_ON_A_NODE}
     for name in map(_plain, extra):
-        locks = (locked(path, python) for path in sorted(root.glob(f"envs/**/{LOCK}")))
+        paths = sorted(
+            root.glob(f"envs/**/{LOCK}"), key=lambda path: (path.parent.relative_to(root) not in _FIRST, path)
+        )
+        locks = (locked(path, python) for path in paths)
         line = next((lock[name] for lock in locks if name in lock), None)
         if line is None:
             raise FramewattError(
@@ -135,7 +141,7 @@ def download(wanted: Mapping[str, str], python: str, folder: Path) -> None:
         )
 
 
-def divide(folder: Path, target: Path, size_b: int, parts: int) -> list[Path]:
+def divide(folder: Path, target: Path, size_b: int, parts: int, needed: str = "") -> list[Path]:
     """Divide the wheels of a folder into parts, each below a size.
 
     Args:
@@ -143,6 +149,7 @@ def divide(folder: Path, target: Path, size_b: int, parts: int) -> list[Path]:
         target: an empty folder; takes `part-1`, `part-2` and so on.
         size_b: of a part at most, bytes.
         parts: how many there may be.
+        needed: text of the list of needed packages, which each part has.
 
     Returns:
         the folders of the parts.
@@ -152,7 +159,7 @@ def divide(folder: Path, target: Path, size_b: int, parts: int) -> list[Path]:
     """
     wheels = sorted(folder.glob("*.whl"), key=lambda path: (-path.stat().st_size, path.name))
     sums = "".join(f"{sha256_of(path)}  {path.name}\n" for path in sorted(wheels))
-    room_b = size_b - len(sums)
+    room_b = size_b - len(sums) - len(needed)
     if room_b <= 0:
         raise FramewattError(
             f"SIZE: {size_b} bytes do not hold the list of {len(wheels)} wheels. Use SIZE=1MB or more."
@@ -177,6 +184,7 @@ def divide(folder: Path, target: Path, size_b: int, parts: int) -> list[Path]:
         place = target / f"part-{number}"
         place.mkdir(parents=True)
         write_text(place / SUMS, sums)
+        write_text(place / NEEDED, needed)
         for wheel, start, end, name in part:
             with wheel.open("rb") as source, (place / name).open("wb") as sink:
                 source.seek(start)
@@ -212,9 +220,8 @@ def fill(
     with scratch_folder() as scratch:
         (scratch / "wheels").mkdir()
         download({name: line for name, line in wanted.items() if name not in left_out}, python, scratch / "wheels")
-        folders = divide(scratch / "wheels", scratch / "parts", size_b, parts)
-        for folder in folders:
-            write_text(folder / NEEDED, "".join(f"{name}\n" for name in sorted(wanted)))
+        needed = "".join(f"{name}\n" for name in sorted(wanted))
+        folders = divide(scratch / "wheels", scratch / "parts", size_b, parts, needed)
         shutil.copytree(scratch / "parts", target)
     return [target / folder.name for folder in folders]
 

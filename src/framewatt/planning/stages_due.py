@@ -81,7 +81,7 @@ def stages_due(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> d
 
 
 def lost(study: Study, cells: Collection[Cell], results: Path) -> dict[str, dict[str, str]]:
-    """Return the `weights` and `exports` that runs start from and whose files are gone, though their records are here.
+    """Return `weights`, `exports` and `checks` of what runs start from, where its record is here and its file is gone.
 
     Results that were carried from another machine hold no such files. Those that no run needs are not missed.
 
@@ -101,7 +101,8 @@ def lost(study: Study, cells: Collection[Cell], results: Path) -> dict[str, dict
     models = {cell.model for cell in cells if cell.engine != ONNX_RUNTIME and cell.phase == "infer"}
     models |= {name for name in exports if "/" not in name}
     weights = {name: GONE for name in sorted(models) if is_without_file(results / "train" / name / TRAIN_RECORD)}
-    return {"weights": weights, "exports": exports}
+    # The check says which file runs start from.
+    return {"weights": weights, "exports": exports, "checks": exports}
 
 
 def _started_from(cell: Cell) -> tuple[str, ...]:
