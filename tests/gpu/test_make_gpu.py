@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from checkout import Checkout
+from checkout import Checkout, heed_interrupts
 from gpu.scripted import STUDIES, Machine
 
 from framewatt.base.files import sha256_of
@@ -53,7 +53,11 @@ def test_a_slice_that_is_too_short_is_refused_with_the_least_that_would_do(machi
 def measuring(machine: Machine, carry: Path, runs: int) -> "subprocess.Popen[bytes]":
     """Start `make gpu`'s script, and return when it has measured at least so many runs."""
     process = subprocess.Popen(
-        machine.command("--carry", carry), cwd=machine.root, env=machine.variables, start_new_session=True
+        machine.command("--carry", carry),
+        cwd=machine.root,
+        env=machine.variables,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509  # nothing here has threads
     )
     until = time.monotonic() + MOST_S
     while len(records(machine)) < runs and process.poll() is None and time.monotonic() < until:

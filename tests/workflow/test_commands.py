@@ -160,6 +160,8 @@ def with_make(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("make")
     shutil.copy(ROOT / "Makefile", root)
     program(root / "envs/lock.sh", ":")
+    (root / "scripts").mkdir()
+    (root / "scripts/from_wheels.py").touch()
     for name in ("python", "snakemake", "uv", "ruff", "snakefmt", "mypy"):
         program(root / ".venv/bin" / name, ":")
     for name in ("orchestrator", "development"):

@@ -29,7 +29,7 @@ from framewatt.workloads import registered_models
 STUDIES, RESULTS = Path("config/studies"), Path("results")
 """Where study files and results are, below the working directory."""
 
-_COMPUTED = Path("resources/environments/host/computed.json")
+COMPUTED = Path("resources/environments/host/computed.json")
 """Which engines computed on the device, so that not every call tries them."""
 
 
@@ -98,7 +98,7 @@ def _absent(config: Mapping[str, Any], study: Study, cluster: Cluster) -> Absent
         return None
     # A GPU study is planned where there is no GPU, too: on a laptop, or on the login node of a cluster.
     gpu_here = study.device == "cuda" and not cluster.aliases and Nvml().available()[0]
-    return Absent.from_interpreter(config["host_python"], study.cells, "cuda" if gpu_here else "cpu", _COMPUTED)
+    return Absent.from_interpreter(config["host_python"], study.cells, "cuda" if gpu_here else "cpu", COMPUTED)
 
 
 def _there(cluster: Cluster, device: str, threads: object) -> tuple[str, int]:

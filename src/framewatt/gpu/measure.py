@@ -5,7 +5,7 @@ import json
 import math
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from framewatt.base.identity import ROOT
 from framewatt.environments.framework import describe_host
 from framewatt.flow.characterise import SHORT, characterise_here
 from framewatt.flow.folder import was_killed
-from framewatt.flow.setup import load_setup
+from framewatt.flow.setup import COMPUTED, load_setup
 from framewatt.gpu import STUDIES
 from framewatt.gpu.carried import CHARACTERISATION, NAME, carry
 from framewatt.gpu.interpreter import libraries, others_on_gpu
@@ -27,7 +27,7 @@ from framewatt.meters.nvml import Nvml
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import host_packages, sources_of
 from framewatt.planning.jobs import timeline_cells_of
-from framewatt.planning.needed import Absent
+from framewatt.planning.needed import Absent, needed_by
 from framewatt.planning.staleness import content_of
 from framewatt.prepare.stage import worth_repeating
 from framewatt.runs.timelines import RECORD as TIMELINE
@@ -101,19 +101,27 @@ def check_gpu(request: Request) -> None:
 
 def studies_here(request: Request) -> list[Study]:
     """Return the studies with the cells that the interpreter can run; those of which it can run none are left out."""
+    cells = {name: _study(name, {}).cells for name in STUDIES}
+    # All at once, since it takes seconds to try a framework.
+    absent = Absent.from_interpreter(request.python, [cell for of in cells.values() for cell in of], "cuda", COMPUTED)
     found = []
-    for name in STUDIES:
-        config: dict[str, Any] = {"study": name, "environment": "host", "host_python": request.python}
-        try:
-            study = load_setup(config, ROOT).study
-        except FramewattError as error:
-            if "found no cell that can run" not in str(error):
-                raise
-            say(f"  left out: {name}: {str(error).partition('factors: ')[2]}")
-            continue
-        assert isinstance(study, Study)
-        found.append(study)
+    for name, of_study in cells.items():
+        needed = set().union(*map(needed_by, of_study))
+        why = {module: reason for module, reason in absent.why.items() if module in needed}
+        if left := [cell for cell in of_study if not Absent(why).reason(cell)]:
+            found.append(_study(name, why))
+        if len(left) < len(of_study):
+            say(
+                f"{name}: {len(of_study) - len(left)} of {len(of_study)} cells are left out for want of what is missing below"
+            )
     return found
+
+
+def _study(name: str, absent: Mapping[str, str]) -> Study:
+    config: dict[str, Any] = {"study": name, "environment": "host", "absent": dict(absent), "device": "cuda"}
+    study = load_setup(config, ROOT).study
+    assert isinstance(study, Study)
+    return study
 
 
 def describe(request: Request, studies: Sequence[Study]) -> None:

@@ -133,7 +133,6 @@ def _content_of(record: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-@functools.cache
 def _problem_on_device(program: str, engine: str, device: str) -> str | None:
     """What an engine says where it cannot compute on a device, in its own words; None where it can."""
     words = [program, "-P", "-m", f"{_PROJECT.name}.workloads.{engine}._on_device", device]
