@@ -110,10 +110,8 @@ def studies_here(request: Request) -> list[Study]:
         why = {module: reason for module, reason in absent.why.items() if module in needed}
         if left := [cell for cell in of_study if not Absent(why).reason(cell)]:
             found.append(_study(name, why))
-        if len(left) < len(of_study):
-            say(
-                f"{name}: {len(of_study) - len(left)} of {len(of_study)} cells are left out for want of what is missing below"
-            )
+        if count := len(of_study) - len(left):
+            say(f"{name}: {count} of {len(of_study)} cells are left out for want of what is missing below")
     return found
 
 
