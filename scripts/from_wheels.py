@@ -93,7 +93,7 @@ def call(words: list, problem: str) -> str:
     """Run a program and return what it printed, or end with its last line."""
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
     if done.returncode:
-        last = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
+        last = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
         stop(f"GPU_PYTHON: {words[0]} {problem} ({last}). Name another interpreter.")
     return done.stdout
 

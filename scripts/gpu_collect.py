@@ -11,6 +11,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.gpu.carried import join
 from framewatt.package.rebuild import RULES
+from framewatt.prepare.stage import worth_repeating
 
 
 def main() -> None:
@@ -21,7 +22,7 @@ def main() -> None:
     studies = join(map(Path, given.dirs.split()), Path("results"), environments=True)
     if not studies:
         raise FramewattError(f"DIRS: {given.dirs!r} holds no study. Name folders into which `make gpu` wrote one.")
-    failed = []
+    failed, unusable = [], []
     for joined in studies:
         results = Path("results", joined.study)
         plan = read_json(results / "plan" / "plan.json")
@@ -29,6 +30,7 @@ def main() -> None:
             results / "measure" / entry["cell"] / str(entry["repetition"]) / "run.json" for entry in plan["order"]
         ]
         there = sum(path.is_file() for path in planned)
+        unusable += [str(path) for path in planned if path.is_file() and worth_repeating(read_json(path))]
         say(f"{joined.study}: {there} of {len(planned)} runs, from {joined.source}")
         if there < len(planned):
             say(f"  no report yet: to go on, carry {joined.source} to a GPU machine, and there make gpu DIRS=…")
@@ -38,6 +40,10 @@ def main() -> None:
             say(f"  report: {results / 'report' / 'report.html'}")
     if failed:
         raise FramewattError(f"no report of {', '.join(failed)}; Snakemake says why, above.")
+    if unusable:
+        raise FramewattError(
+            f"{len(unusable)} runs failed or are invalid, first {unusable[0]}. Measure them again with make gpu DIRS=…"
+        )
 
 
 def _report(study: str, plan: dict) -> int:

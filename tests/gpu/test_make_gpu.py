@@ -1,5 +1,6 @@
 """`make gpu` on a scripted GPU: planned, interrupted, carried to another machine, joined, reported."""
 
+import json
 import os
 import re
 import signal
@@ -48,6 +49,18 @@ def test_a_slice_that_is_too_short_is_refused_with_the_least_that_would_do(machi
     (line,) = answer.lines("framewatt: ")
     assert line.endswith("too short to prepare and measure a run of gpu-alizadeh2024. Use SLICE=2m or more.")
     assert not records(machine)
+
+
+def test_a_cell_that_was_measured_and_cannot_run_any_more_is_no_cell_less(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    cell = "infer-resnet50-synthetic-imagenet-64-tensorflow-b1-compiled"
+    record = machine.root / "results" / STUDIES[0] / "measure" / cell / "1/run.json"
+    record.parent.mkdir(parents=True)
+    record.write_text("{}")
+    answer = machine.gpu("--plan")
+    assert answer.code == 1
+    (line,) = answer.lines("framewatt: ")
+    assert f"{cell} was measured and cannot run any more: keras is not installed" in line
 
 
 def measuring(machine: Machine, carry: Path, runs: int) -> "subprocess.Popen[bytes]":
@@ -100,6 +113,12 @@ def test_it_goes_on_after_a_kill_and_an_interrupt_on_another_machine_and_is_repo
     for study in STUDIES:
         assert (third.root / "results" / study / "report/report.html").is_file()
     page = (third.root / "results" / STUDIES[0] / "report/report.html").read_text()
+    # A run that failed is in the report, and the command fails.
+    failed = next((third.root / "results" / STUDIES[1]).glob("measure/*/1/run.json"))
+    failed.write_text(json.dumps({**json.loads(failed.read_text()), "status": "failed", "reasons": ["planted"]}))
+    answer = third.script("scripts/gpu_collect.py", "--dirs", second)
+    assert answer.code == 1
+    assert "framewatt: 1 runs failed or are invalid" in answer.text
     assert "NVIDIA Scripted" in page
     assert "NVIDIA Other" in page
 

@@ -117,7 +117,7 @@ def join(folders: Iterable[Path], results: Path, *, environments: bool) -> list[
             that neither goes on from the other. Nothing is changed then.
     """
     with scratch_folder() as scratch:
-        found: dict[str, list[tuple[str, Path]]] = {}
+        by_study: dict[str, list[tuple[str, Path]]] = {}
         records: dict[Path, Path] = {}
         for number, folder in enumerate(folders):
             path = folder / NAME
@@ -125,17 +125,17 @@ def join(folders: Iterable[Path], results: Path, *, environments: bool) -> list[
                 raise FramewattError(f"DIRS: {folder} has no {NAME}. Name folders into which `make gpu` wrote one.")
             carried = unpack(path, scratch / str(number))
             for study in sorted((carried / "results").iterdir()):
-                found.setdefault(study.name, []).append((str(folder), study))
+                by_study.setdefault(study.name, []).append((str(folder), study))
             for record in (path for pattern in _RECORDS for path in sorted(carried.glob(pattern))):
                 records[record.relative_to(carried)] = record
-        for name, candidates in found.items():
+        for name, candidates in by_study.items():
             if (results / name).is_dir():
                 candidates.append((str(results), results / name))
-        chosen = {name: _longest(name, candidates) for name, candidates in sorted(found.items())}
+        chosen = {name: _longest(name, candidates) for name, candidates in sorted(by_study.items())}
         for name, (_, source) in chosen.items():
             if source != results / name:
                 shutil.copytree(source, results / name, dirs_exist_ok=True)
-            for _, other in found[name]:
+            for _, other in by_study[name]:
                 _add_missing(other, results / name)
         for place, record in records.items():
             if environments and not place.exists():

@@ -100,19 +100,31 @@ def check_gpu(request: Request) -> None:
 
 
 def studies_here(request: Request) -> list[Study]:
-    """Return the studies with the cells that the interpreter can run; those of which it can run none are left out."""
+    """Return the studies, each with the cells that the interpreter can run; a study without such a cell is left out.
+
+    Raises:
+        FramewattError: a cell that was measured cannot run any more, so that its runs would vanish from the results.
+    """
     cells = {name: _study(name, {}).cells for name in STUDIES}
     # All at once, since it takes seconds to try a framework.
     absent = Absent.from_interpreter(request.python, [cell for of in cells.values() for cell in of], "cuda", COMPUTED)
-    found = []
+    studies = []
     for name, of_study in cells.items():
         needed = set().union(*map(needed_by, of_study))
         why = {module: reason for module, reason in absent.why.items() if module in needed}
         if left := [cell for cell in of_study if not Absent(why).reason(cell)]:
-            found.append(_study(name, why))
+            studies.append(_study(name, why))
+        folder = request.results / name / "measure"
+        for cell in of_study:
+            reason = Absent(why).reason(cell)
+            if reason and list(folder.glob(f"{cell.id}/*/run.json")):
+                raise FramewattError(
+                    f"{name}: {cell.id} was measured and cannot run any more: {reason}. Repair that, or start in "
+                    "another checkout."
+                )
         if count := len(of_study) - len(left):
             say(f"{name}: {count} of {len(of_study)} cells are left out for want of what is missing below")
-    return found
+    return studies
 
 
 def _study(name: str, absent: Mapping[str, str]) -> Study:

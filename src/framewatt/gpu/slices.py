@@ -29,7 +29,7 @@ _ENDING_S = 5.0
 """Seconds that jobs get to end after an interrupt."""
 
 _LOOK_S = 10.0
-"""How often it is asked how long runs take; more often would disturb them."""
+"""Seconds between two looks at how long runs take; more looks would disturb them."""
 
 
 def seconds_of(text: str) -> float:

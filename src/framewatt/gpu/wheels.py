@@ -63,12 +63,12 @@ def locked(path: Path, python: str) -> dict[str, str]:
     # Each requirement in one line: the lock has its hashes on lines of their own.
     text = re.sub(r"\\\n\s+", "", path.read_text(encoding="utf-8"))
     there = {"python_version": python, "python_full_version": f"{python}.0"}
-    found = {}
+    chosen = {}
     for line in text.splitlines():
         match = re.match(r"([A-Za-z0-9][^ ;]*?)(?:\[.*\])?(==[^ ;]+)(?: ; (.*?))? (--hash=.*)", line)
         if match and (match[3] is None or Marker(match[3]).evaluate(there)):
-            found[_plain(match[1])] = f"{match[1]}{match[2]} {match[4]}"
-    return found
+            chosen[_plain(match[1])] = f"{match[1]}{match[2]} {match[4]}"
+    return chosen
 
 
 def requirements(root: Path, python: str, extra: Iterable[str] = ()) -> dict[str, str]:
@@ -83,7 +83,7 @@ def requirements(root: Path, python: str, extra: Iterable[str] = ()) -> dict[str
         FramewattError: no lock has a further package.
     """
     own = locked(root / ORCHESTRATOR, python)
-    found = {name: line for name, line in own.items() if name not in _NOT_ON_A_NODE}
+    chosen = {name: line for name, line in own.items() if name not in _NOT_ON_A_NODE}
     for name in map(_plain, extra):
         paths = sorted(
             root.glob(f"envs/**/{LOCK}"), key=lambda path: (path.parent.relative_to(root) not in _FIRST, path)
@@ -94,8 +94,8 @@ def requirements(root: Path, python: str, extra: Iterable[str] = ()) -> dict[str
             raise FramewattError(
                 f"EXTRA: no lock in envs/ has {name!r}. Name a package of one, such as onnxruntime-gpu."
             )
-        found[name] = line
-    return found
+        chosen[name] = line
+    return chosen
 
 
 def download(wanted: Mapping[str, str], python: str, folder: Path) -> None:
@@ -274,7 +274,7 @@ def _pip(
 
 def _last(text: str) -> str:
     lines = [line for line in text.strip().splitlines() if line.startswith("ERROR")] or text.strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no output"
 
 
 def _plain(name: str) -> str:

@@ -52,13 +52,13 @@ def needed_by(cell: Cell) -> frozenset[str]:
         files += [f"workloads/{cell.framework}/engine.py", f"workloads/{cell.framework}/{cell.workload}.py"]
     if cell.engine == ONNX_RUNTIME:
         files += [f"prepare/exporters/{cell.framework}.py", "prepare/exporters/check.py"]
-    found = {name for file in files for name in _imported_by(_PROJECT / file)}
+    imported = {name for file in files for name in _imported_by(_PROJECT / file)}
     if cell.framework != ONNX:
         task = TASKS[_task_of(_PROJECT / f"workloads/{cell.framework}/{cell.workload}.py")]
-        found |= _imported_to_judge(Path(str(sys.modules[type(task).__module__].__file__)))
+        imported |= _imported_to_judge(Path(str(sys.modules[type(task).__module__].__file__)))
     if cell.provider != NATIVE:
-        found.add(f"{ONNX_RUNTIME}:{PROVIDERS[cell.provider]}")
-    return frozenset(found)
+        imported.add(f"{ONNX_RUNTIME}:{PROVIDERS[cell.provider]}")
+    return frozenset(imported)
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _imported_to_judge(path: Path) -> frozenset[str]:
 @functools.cache
 def _imported_by(path: Path) -> frozenset[str]:
     """Top-level modules that a file, and those of the project that it imports, import when they are loaded."""
-    found, files, seen = set(), [path], set()
+    imported, files, seen = set(), [path], set()
     while files:
         file = files.pop()
         if file in seen or not file.is_file():
@@ -186,8 +186,8 @@ def _imported_by(path: Path) -> frozenset[str]:
             if top == _PROJECT.name:
                 files += _files_of(name)
             elif top not in sys.stdlib_module_names:
-                found.add(top)
-    return frozenset(found)
+                imported.add(top)
+    return frozenset(imported)
 
 
 def _names(block: ast.Module | ast.FunctionDef) -> Iterator[str]:
