@@ -54,16 +54,17 @@ def test_its_package_is_verified_and_rebuilt(package: Path, tmp_path: Path) -> N
     passes_its_own_tools(package, tmp_path)
 
 
-def test_warm_runs_had_a_pass_and_cold_ones_begin_with_hardly_a_file_in_memory(results: Path) -> None:
+def test_warm_runs_had_a_pass_and_cold_ones_record_what_stayed_in_memory(results: Path) -> None:
     warm, cold = records(results, "-warm"), records(results, "-cold")
-    assert [one["caches"] for one in warm] == [{"state": "warm", "failed": None}] * 8
+    assert [record["caches"] for record in warm] == [{"state": "warm", "failed": None}] * 8
     assert len(cold) == 4
-    for one in cold:
-        told = one["caches"]
-        assert told["state"] == "cold"
-        assert told["left_b"] <= told["found_b"] <= told["files_b"]
-        flagged = any(flag.startswith("caches: ") for flag in one["flags"])
-        assert flagged == (told["left_b"] > 64 << 20 or not told["all_files"])
+    for record in cold:
+        caches = record["caches"]
+        assert caches["state"] == "cold"
+        # How much stayed is up to the machine: any process may read the same files while they are being forgotten.
+        assert max(caches["left_b"], caches["found_b"]) <= caches["files_b"]
+        flagged = any(flag.startswith("caches: ") for flag in record["flags"])
+        assert flagged == (caches["left_b"] > 64 << 20 or not caches["all_files"])
 
 
 def test_the_pass_is_no_part_of_what_is_sampled(results: Path) -> None:
