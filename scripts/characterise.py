@@ -20,6 +20,7 @@ def main() -> None:
     )
     parser.add_argument("--repeats", type=int, default=LONG.repeats, help="how often each load")
     parser.add_argument("--step-s", type=float, default=LONG.step_s, help="seconds of each load, about")
+    parser.add_argument("--wave-s", type=float, default=LONG.wave_s, help="seconds of each square wave; 0: none")
     parser.add_argument("--gpu-python", action="append", default=[], help="an interpreter with PyTorch and CUDA")
     parser.add_argument(
         "--begin-ns", type=int, help="CLOCK_MONOTONIC of the first stretch; soon, where it is not given"
@@ -27,7 +28,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.repeats < 2 or not 0.5 <= given.step_s <= 60:
         parser.error(f"found {given.repeats} repeats of {given.step_s:g} s; allowed: 2 or more, of 0.5 to 60 s")
-    extent = Extent(given.repeats, given.step_s)
+    if given.wave_s and not 2 <= given.wave_s <= 60:
+        parser.error(f"--wave-s: {given.wave_s:g} s is not allowed. Use 2 to 60 s, or 0 for no square waves.")
+    extent = Extent(given.repeats, given.step_s, given.wave_s)
     raise SystemExit(characterise_here(given.folder, extent, given.gpu_python, given.begin_ns))
 
 

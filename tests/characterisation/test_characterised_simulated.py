@@ -67,7 +67,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         monkeypatch.setattr(flow, "check_machine", lambda **_: [])
         monkeypatch.setattr(flow, "loads", every_load)
         monkeypatch.setattr(flow, "characterise", characterise)
-        code = characterise_here(tmp_path / "record", Extent(REPEATS, STEP_S))
+        code = characterise_here(tmp_path / "record", Extent(REPEATS, STEP_S, 0))
         return {
             "rc": code,
             "out": capsys.readouterr().out,

@@ -3,8 +3,11 @@
 import io
 import itertools
 import os
+import re
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,20 +19,31 @@ from simulated_time import S, SimulatedTime
 from framewatt.base.errors import FramewattError
 from framewatt.characterisation import burn
 from framewatt.characterisation import loads as module_of_loads
-from framewatt.characterisation.loads import Loads, loads, planned
+from framewatt.characterisation.loads import PERIODS_S, Loads, loads, planned, square_waves
 from framewatt.characterisation.measure import Characterisation, look
 from framewatt.characterisation.measured import Measured, unknown
-from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE
+from framewatt.characterisation.schedule import (
+    ALL_CORES,
+    GPU,
+    GPU_CLOSED,
+    IDLE,
+    ONE_CORE,
+    is_steady,
+    period_of,
+    square_wave,
+)
 from framewatt.characterisation.told import DOUBTED, NONE, TRUSTED, lines, verdict
 from framewatt.figures.meter_steps import draw, power_of
 from framewatt.figures.save import save
 from framewatt.meters.trace import Trace
 
 
-def found_of(meters: dict[SimulatedMeter, float], load: str) -> Characterisation:
+def found_of(
+    meters: dict[SimulatedMeter, float], load: str, then: Sequence[tuple[str, float]] = ()
+) -> Characterisation:
     """What is found of meters that show so many times the right value."""
     rng = np.random.default_rng(1)
-    stretches = schedule((ONE_CORE, load))
+    stretches = schedule((ONE_CORE, load), then=then)
     drawn_load = drawn(stretches, 300.0, rng)
     read = [(meter, factor, *meter.read(drawn_load, rng)) for meter, factor in meters.items()]
     numbers = [np.full(len(t), number) for number, (_, _, t, _) in enumerate(read)]
@@ -57,6 +71,37 @@ def test_right_meters_are_trusted_and_their_numbers_told() -> None:
     row = next(line for line in said if line.startswith("  gpu:0 power_average_w"))
     assert "0.001 W" in row
     assert " W  " in row
+
+
+def test_square_waves_and_a_closed_gpu_are_reported_and_change_nothing_else(tmp_path: Path) -> None:
+    found = found_of({NVML_COUNTER: 1.0, AVERAGE: 1.0}, GPU, square_waves(10.0))
+    plain = found_of({NVML_COUNTER: 1.0, AVERAGE: 1.0}, GPU)
+    for one, without in zip(found.found, plain.found, strict=True):
+        assert [response.load for response in one.responses] == [ONE_CORE, GPU]
+        assert one.load_w == pytest.approx(without.load_w, rel=0.02)
+        assert one.lateness.delay.value == pytest.approx(without.lateness.delay.value, abs=0.02)
+        assert one.gpu_closed_w == pytest.approx(30, abs=6)
+        assert [wave.period_s for wave in one.waves] == list(PERIODS_S)
+        for wave in one.waves:
+            # Simulated power has steps of a millisecond: of a period of 5 ms, two of them are busy.
+            assert wave.busy == pytest.approx(0.4 if wave.period_s == 0.005 else 0.5, abs=0.02)
+            assert wave.power_w == pytest.approx(60 + wave.busy * 210, rel=0.03)
+    assert not plain.found[0].waves
+    assert plain.found[0].gpu_closed_w is None
+    said = "\n".join(lines(found))
+    assert re.search(r"busy 50% of every 150 ms: 1\d\d(\.\d)? W shown, 16\d(\.\d)? W expected", said)
+    assert re.search(r"idle (59|60)(\.\d+)? W with a process that has the GPU open, [23]\d(\.\d+)? W without", said)
+    save(draw(found), [tmp_path / "steps.svg"])
+    assert "GPU, square waves" in (tmp_path / "steps.svg").read_text()
+
+
+def test_a_sensor_that_observes_part_of_the_time_shows_it_under_square_waves_of_its_period() -> None:
+    part_time = replace(INSTANT, updates_s=(0.1, 0.1), lag_s=(0.0, 0.0), average_s=0.025)
+    (one,) = found_of({part_time: 1.0}, GPU, square_waves(10.0)).found
+    shown = {wave.period_s: wave.power_w for wave in one.waves}
+    assert shown[0.02] == pytest.approx(165, rel=0.15)
+    # It observes the same quarter of each period: 60 to 270 W, and hardly ever the mean.
+    assert abs(shown[0.1] / 165 - 1) > 0.2
 
 
 def test_an_exit_code_says_whether_meters_can_be_trusted() -> None:
@@ -110,15 +155,20 @@ class Burner:
     pid = 0
 
     def __init__(self, late_s: float) -> None:
-        self.requests: list[tuple[int, int]] = []
+        self.requests: list[tuple[int, int, int]] = []
+        self.ended = False
         self._late_ns = round(late_s * S)
 
-    def ask(self, begin_ns: int, end_ns: int) -> None:
-        self.requests.append((begin_ns, end_ns))
+    def ask(self, begin_ns: int, end_ns: int, period_ns: int) -> None:
+        assert not self.ended
+        self.requests.append((begin_ns, end_ns, period_ns))
 
-    def answer(self) -> tuple[int, int]:
-        begin_ns, end_ns = self.requests[-1]
-        return begin_ns + self._late_ns, end_ns + self._late_ns
+    def answer(self) -> tuple[int, int, int]:
+        begin_ns, end_ns, period_ns = self.requests[-1]
+        return begin_ns + self._late_ns, end_ns + self._late_ns, (end_ns - begin_ns) // (2 if period_ns else 1)
+
+    def end(self) -> None:
+        self.ended = True
 
 
 @pytest.fixture
@@ -150,14 +200,30 @@ def test_loads_run_when_they_are_planned_and_no_longer(clock: SimulatedTime, lat
     # Only what a stretch names is at work in it, and nothing is while the machine is idle.
     wanted = [name for name, _ in plan if name != IDLE]
     assert (len(one.requests), len(others[0].requests)) == (len(wanted), wanted.count(ALL_CORES))
-    assert all(end - begin <= round(1.13 * 0.5 * S) for begin, end in one.requests)
+    assert all(end - begin <= round(1.13 * 0.5 * S) for begin, end, _ in one.requests)
+    assert {period_ns for _, _, period_ns in one.requests} == {0}
+    assert {stretch.busy for stretch in stretches} == {None, 1.0}
+
+
+def test_square_waves_name_their_period_and_at_the_end_no_process_has_the_gpu_open(clock: SimulatedTime) -> None:
+    burner = Burner(0.0)
+    load = Loads({GPU: [burner]}, {})
+    stretches = load.run([*planned([GPU], 1, 2.0), *square_waves(4.0)])
+    periods_s = [period_of(stretch.load) for stretch in stretches if period_of(stretch.load)]
+    assert periods_s == list(PERIODS_S)
+    assert [period_ns for *_, period_ns in burner.requests] == [0, *(round(period * S) for period in PERIODS_S)]
+    assert {stretch.busy for stretch in stretches if period_of(stretch.load)} == {0.5}
+    assert [stretch.load for stretch in stretches if stretch.busy is None] == [IDLE] * (2 + len(PERIODS_S)) + [GPU_CLOSED]
+    assert stretches[-1].load == GPU_CLOSED
+    assert burner.ended
+    assert not [name for name in (IDLE, GPU_CLOSED, *map(square_wave, PERIODS_S)) if is_steady(name)]
 
 
 def test_a_load_that_was_held_up_for_most_of_its_time_is_an_error(clock: SimulatedTime) -> None:
     class HeldUp(Burner):
-        def answer(self) -> tuple[int, int]:
-            begin_ns, end_ns = super().answer()
-            return begin_ns, begin_ns + (end_ns - begin_ns) // 3
+        def answer(self) -> tuple[int, int, int]:
+            begin_ns, end_ns, _ = super().answer()
+            return begin_ns, begin_ns + (end_ns - begin_ns) // 3, 0
 
     with pytest.raises(FramewattError, match=r"found one core for 0\.\d+ s instead of 0\.\d+ s, held up by other work"):
         Loads({ONE_CORE: [HeldUp(0.0)]}, {}).run(planned((ONE_CORE,), 1, 0.5))
@@ -175,11 +241,17 @@ def test_a_process_that_computes_does_so_from_its_begin_to_its_end(
     monkeypatch.setattr(burn, "time", clock)
     monkeypatch.setattr(burn, "_of_a_core", lambda: work)
     begin_ns, end_ns = clock.now_ns + S, clock.now_ns + 2 * S
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{begin_ns} {end_ns}\n"))
+    wave = f"{end_ns + S} {end_ns + 2 * S} {S // 5}"
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{begin_ns} {end_ns} 0\n{wave}\n"))
     burn.main("cpu")
-    assert capsys.readouterr().out == f"ready\n{begin_ns} {end_ns}\n"
+    answers = (f"{begin_ns} {end_ns} {S}", f"{end_ns + S} {end_ns + 2 * S} {S // 2}")
+    assert capsys.readouterr().out.splitlines() == ["ready", *answers]
     # The first time is before it says that it is ready.
-    assert worked_ns[1:] == list(range(begin_ns, end_ns, S // 10_000))
+    steady, waves = worked_ns[1:10_001], worked_ns[10_001:]
+    assert steady == list(range(begin_ns, end_ns, S // 10_000))
+    # A square wave of five periods computes in the first half of each.
+    starts_ns = range(end_ns + S, end_ns + 2 * S, S // 5)
+    assert waves == [now_ns for start in starts_ns for now_ns in range(start, start + S // 10, S // 10_000)]
 
 
 def test_a_plan_that_should_have_begun_is_an_error(clock: SimulatedTime) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 from stages import run_stages
 
 from framewatt.datasets import make_arrays
@@ -36,3 +37,6 @@ def test_an_export_is_what_its_source_was(framework: str, model: str, tmp_path: 
     assert (found["status"], found["equal_predictions_share"]) == ("ok", 1)
     assert found["flops"] == FLOPS[framework, model]
     assert trained["workload"]["flops"] in (None, found["flops"])
+    # A path of this machine would make another file of the same model elsewhere, with another hash.
+    (exported,) = tmp_path.rglob("model.onnx")
+    assert not [path for path in (str(ROOT), str(tmp_path), "site-packages") if path.encode() in exported.read_bytes()]

@@ -165,7 +165,7 @@ def main(change: dict, lead_s: float, scratch: Path) -> None:
         "FRAMEWATT_LOCK_FOLDER": str(scratch),
     }
     words = [sys.executable, "-P", str(ROOT / "scripts" / "characterise.py"), "--folder", str(folder)]
-    words += ["--repeats", str(REPEATS), "--step-s", str(STEP_S)]
+    words += ["--repeats", str(REPEATS), "--step-s", str(STEP_S), "--wave-s", "0"]
     words += ["--begin-ns", str(started.start_ns + round(lead_s * 1e9))]
     done = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
     record = folder / "characterisation.json"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.characterisation.schedule import IDLE, Stretch
+from framewatt.characterisation.schedule import IDLE, Stretch, period_of
 from framewatt.characterisation.series import Series
 from framewatt.energy.accounting import LARGEST_DEVIATION
 from framewatt.energy.accounts import energies_of, energy_accounts
@@ -22,7 +22,7 @@ _SAME = 1e-4
 
 @dataclass(frozen=True)
 class Agreement:
-    """Two accounts of one domain over the whole schedule.
+    """Two accounts of one domain over the schedule up to its first square wave.
 
     Attributes:
         domain: the domain.
@@ -61,7 +61,8 @@ def agreements(trace: Readings, stretches: Sequence[Stretch]) -> list[Agreement]
         trace: readings that span the schedule.
         stretches: the schedule.
     """
-    whole = (stretches[0].start_ns, stretches[-1].end_ns)
+    before_waves = list(itertools.takewhile(lambda stretch: period_of(stretch.load) is None, stretches))
+    whole = (before_waves[0].start_ns, before_waves[-1].end_ns)
     spans = [_settled(stretch) for stretch in stretches]
     found = []
     for domain, indices in energy_accounts(trace.channels).items():

@@ -1,7 +1,8 @@
 """A load: a process that computes between given times. `python -m framewatt.characterisation.burn cpu|gpu`.
 
 It prints `ready` (or why it cannot run), and then reads one line per stretch: begin and end in CLOCK_MONOTONIC
-nanoseconds. It answers with the actual begin and end. It ends when its standard input closes.
+nanoseconds, and the period of a square wave in nanoseconds (0: it computes all the time). It answers with the actual
+begin and end, and for how many nanoseconds it computed. It ends when its standard input closes.
 
 It runs in interpreters that have a framework but none of framewatt's dependencies, so it imports only that.
 """
@@ -13,7 +14,6 @@ from collections.abc import Callable, Iterator
 
 _SIDE = 128
 _GPU_SIDE = 4096
-_GPU_CALLS = 4
 
 
 def main(what: str, processor: str = "") -> None:
@@ -32,18 +32,23 @@ def main(what: str, processor: str = "") -> None:
         print(f"cannot: {type(error).__name__}: {error}".splitlines()[0], flush=True)
         return
     print("ready", flush=True)
-    for begin_ns, end_ns in _asked():
+    for begin_ns, end_ns, period_ns in _requests():
         time.sleep(max(begin_ns - time.monotonic_ns(), 0) * 1e-9)
-        began_ns = time.monotonic_ns()
-        while time.monotonic_ns() < end_ns:
-            work()
-        print(began_ns, time.monotonic_ns(), flush=True)
+        began_ns, worked_ns = time.monotonic_ns(), 0
+        while (now_ns := time.monotonic_ns()) < end_ns:
+            at_ns = (now_ns - begin_ns) % period_ns if period_ns else 0
+            if 2 * at_ns >= period_ns > 0:
+                time.sleep(min(period_ns - at_ns, end_ns - now_ns) * 1e-9)
+            else:
+                work()
+                worked_ns += time.monotonic_ns() - now_ns
+        print(began_ns, time.monotonic_ns(), worked_ns, flush=True)
 
 
-def _asked() -> Iterator[tuple[int, int]]:
+def _requests() -> Iterator[tuple[int, int, int]]:
     for line in sys.stdin:
-        begin, end = line.split()
-        yield int(begin), int(end)
+        begin, end, period = line.split()
+        yield int(begin), int(end), int(period)
 
 
 def _of_a_core() -> Callable[[], object]:
@@ -55,7 +60,7 @@ def _of_a_core() -> Callable[[], object]:
 
 
 def _of_gpus() -> Callable[[], object]:
-    """A few milliseconds of multiplications on every visible GPU.
+    """One multiplication on every visible GPU, a fraction of a millisecond on a large one.
 
     Raises:
         RuntimeError: there is none, or PyTorch does not see it.
@@ -68,9 +73,8 @@ def _of_gpus() -> Callable[[], object]:
     ones = [torch.rand(_GPU_SIDE, _GPU_SIDE, device=device, dtype=torch.float16) for device in devices]
 
     def work() -> None:
-        for _ in range(_GPU_CALLS):
-            for one in ones:
-                torch.matmul(one, one)
+        for one in ones:
+            torch.matmul(one, one)
         for device in devices:
             torch.cuda.synchronize(device)
 

@@ -10,10 +10,10 @@ from framewatt.characterisation import changes
 from framewatt.characterisation.as_measured import as_measured
 from framewatt.characterisation.domains import expected_load
 from framewatt.characterisation.fitness import LONGEST_S, Seen, shortest_windows
-from framewatt.characterisation.levels import Response, mean_power, response
+from framewatt.characterisation.levels import Response, Wave, mean_power, response, wave
 from framewatt.characterisation.measured import Measured
 from framewatt.characterisation.response import Lateness, lateness
-from framewatt.characterisation.schedule import IDLE, Stretch, edges_of
+from framewatt.characterisation.schedule import GPU_CLOSED, IDLE, Stretch, edges_of, is_steady, period_of
 from framewatt.characterisation.series import Series
 from framewatt.meters.contract import Channel
 
@@ -36,8 +36,10 @@ class Character:
         update_period: seconds between two updates.
         resolution: last digit, in the channel's unit.
         lateness: lag, averaging span and delay, in seconds.
-        responses: its response to each load.
+        responses: its response to each steady load.
+        waves: what it showed of each square wave.
         idle_w: watts it showed idle, or None.
+        gpu_closed_w: watts it showed idle while no process had the GPU open, or None.
         shortest_window_s: seconds by relative uncertainty of the energy (`0.01`, `0.05`); None above an hour, or where
             no power is known.
     """
@@ -53,7 +55,9 @@ class Character:
     resolution: Measured
     lateness: Lateness
     responses: tuple[Response, ...]
+    waves: tuple[Wave, ...]
     idle_w: float | None
+    gpu_closed_w: float | None
     shortest_window_s: dict[str, float | None]
 
     @property
@@ -90,7 +94,7 @@ def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch],
         stretches: the loads during the readings.
         origin_ns: CLOCK_MONOTONIC of the series' second 0.
     """
-    loads = list(dict.fromkeys(stretch.load for stretch in stretches if stretch.load != IDLE))
+    loads = list(dict.fromkeys(stretch.load for stretch in stretches if is_steady(stretch.load)))
     update, digit = changes.update_period(series), changes.resolution(series)
     responses = tuple(response(series, stretches, origin_ns, load) for load in loads)
     rises = {one.load: one.rise_w for one in responses if one.seen and one.rise_w is not None}
@@ -101,8 +105,7 @@ def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch],
     loads_s = np.array([(edge.at_ns - origin_ns) * 1e-9 for edge in edges_of(stretches, own)])
     still = changes.standstill(series, loads_s)
     late = lateness(series, edges_of(stretches, seen), origin_ns, update, digit.value or channel.resolution)
-    idles = [mean_power(series, stretch, origin_ns) for stretch in stretches if stretch.load == IDLE]
-    known = [power for power in idles if power is not None]
+    waves = tuple(wave(series, stretch, origin_ns) for stretch in stretches if period_of(stretch.load))
     found = Character(
         channel,
         len(series.value),
@@ -115,10 +118,19 @@ def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch],
         digit,
         late,
         responses,
-        float(np.mean(known)) if known else None,
+        waves,
+        _mean_power(series, stretches, origin_ns, IDLE),
+        _mean_power(series, stretches, origin_ns, GPU_CLOSED),
         {},
     )
     return replace(found, shortest_window_s=_shortest_windows(found))
+
+
+def _mean_power(series: Series, stretches: Sequence[Stretch], origin_ns: int, load: str) -> float | None:
+    """Watts over all stretches of a load, or None where no reading shows them."""
+    powers = [mean_power(series, stretch, origin_ns) for stretch in stretches if stretch.load == load]
+    known = [power for power in powers if power is not None]
+    return float(np.mean(known)) if known else None
 
 
 def _shortest_windows(found: Character) -> dict[str, float | None]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from framewatt.characterisation.schedule import Stretch, around
+from framewatt.characterisation.schedule import Stretch, around, period_of
 from framewatt.characterisation.series import Series
 
 _SETTLED = 0.5
@@ -72,6 +72,36 @@ def response(series: Series, stretches: Sequence[Stretch], origin_ns: int, load:
     seen = bool(p < _SEEN_P)
     why = "" if seen else f"{rise_w:+.3g} ± {spread_w:.2g} W beside idle is no more than chance"
     return Response(load, power_w, rise_w, spread_w, seen, why)
+
+
+@dataclass(frozen=True)
+class Wave:
+    """What a meter showed of a square wave.
+
+    Attributes:
+        period_s: its period in seconds.
+        busy: share of the time in which the GPU computed, or None where that is not known.
+        power_w: mean power that the meter showed in watts, or None.
+    """
+
+    period_s: float
+    busy: float | None
+    power_w: float | None
+
+    def expected_w(self, idle_w: float, load_w: float) -> float | None:
+        """Return the mean power in watts of a GPU that draws `load_w` while it computes and `idle_w` while it waits."""
+        return None if self.busy is None else idle_w + self.busy * (load_w - idle_w)
+
+
+def wave(series: Series, stretch: Stretch, origin_ns: int) -> Wave:
+    """Return what a meter showed of a stretch of square waves.
+
+    Args:
+        series: the readings.
+        stretch: of a square wave.
+        origin_ns: the series' second 0.
+    """
+    return Wave(period_of(stretch.load) or 0.0, stretch.busy, mean_power(series, stretch, origin_ns))
 
 
 def mean_power(series: Series, stretch: Stretch, origin_ns: int) -> float | None:

@@ -10,7 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from framewatt.base.errors import FramewattError
-from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE, Stretch
+from framewatt.characterisation.schedule import (
+    ALL_CORES,
+    GPU,
+    GPU_CLOSED,
+    IDLE,
+    ONE_CORE,
+    Stretch,
+    period_of,
+    square_wave,
+)
 from framewatt.preflight.host import busy_s
 
 _READY_S = 60.0
@@ -36,6 +45,26 @@ def planned(loads: Sequence[str], repeats: int, step_s: float) -> list[tuple[str
     """
     names = [IDLE] + [name for load in loads for _ in range(repeats) for name in (load, IDLE)]
     return [(name, step_s * _LENGTHS[number % len(_LENGTHS)]) for number, name in enumerate(names)]
+
+
+PERIODS_S = (0.005, 0.02, 0.05, 0.1, 0.15, 0.3)
+"""Periods of square waves, around the times in which GPUs update their readings (20 to 100 ms)."""
+
+_CLOSED_S = 10.0
+"""Seconds that a GPU gets to reach its power at rest; the second half counts."""
+
+
+def square_waves(seconds: float) -> list[tuple[str, float]]:
+    """Return the loads and seconds of square waves on the GPU, and of the GPU at rest at the end.
+
+    A sensor that observes part of the time shows it under square waves near its update period. The process that loads
+    the GPU ends before the last stretch, so no other load can follow.
+
+    Args:
+        seconds: of each wave.
+    """
+    waves = [(square_wave(period_s), seconds) for period_s in PERIODS_S]
+    return [part for wave in waves for part in (wave, (IDLE, seconds / 2))] + [(GPU_CLOSED, _CLOSED_S)]
 
 
 class Loads:
@@ -82,9 +111,13 @@ class Loads:
         return stretches
 
     def _stretch(self, load: str, begin_ns: int, end_ns: int) -> Stretch:
-        burners = self._burners.get(load, [])
+        period_s = period_of(load)
+        burners = self._burners.get(load if period_s is None else GPU, [])
+        if load == GPU_CLOSED:
+            for burner in self._burners.pop(GPU, []):
+                burner.end()
         for burner in burners:
-            burner.ask(begin_ns, end_ns)
+            burner.ask(begin_ns, end_ns, round((period_s or 0.0) * 1e9))
         time.sleep(max(begin_ns - time.monotonic_ns(), 0) * 1e-9)
         before_s, own_before_s = busy_s(Path("/")), self._own_s()
         time.sleep(max(end_ns - time.monotonic_ns(), 0) * 1e-9)
@@ -96,9 +129,11 @@ class Loads:
             others = max(others, 0.0) if others <= (os.cpu_count() or 1) else None
         if not burners:
             return Stretch(load, begin_ns, end_ns, others=others)
-        began, ended = zip(*(burner.answer() for burner in burners), strict=True)
+        began, ended, worked_ns = zip(*(burner.answer() for burner in burners), strict=True)
         unsure_s = (max(began) - min(began)) * 1e-9
-        return Stretch(load, sum(began) // len(began), max(*ended, begin_ns + 1), unsure_s, others)
+        start_ns, stop_ns = sum(began) // len(began), max(*ended, begin_ns + 1)
+        busy = sum(worked_ns) / len(worked_ns) / (stop_ns - start_ns) if stop_ns > start_ns else None
+        return Stretch(load, start_ns, stop_ns, unsure_s, others, busy)
 
     def _own_s(self) -> float:
         """Processor seconds of all processes that compute, and of this one."""
@@ -187,21 +222,21 @@ class _Burner:
             self._ready = "" if line == "ready" else line.removeprefix("cannot: ") or "it did not start"
         return self._ready
 
-    def ask(self, begin_ns: int, end_ns: int) -> None:
+    def ask(self, begin_ns: int, end_ns: int, period_ns: int) -> None:
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(f"{begin_ns} {end_ns}\n")
+            self._process.stdin.write(f"{begin_ns} {end_ns} {period_ns}\n")
             self._process.stdin.flush()
         except OSError as error:
             raise FramewattError("load: found that a process which should compute has ended; run it again") from error
 
-    def answer(self) -> tuple[int, int]:
-        """When it began and ended."""
+    def answer(self) -> tuple[int, int, int]:
+        """When it started and ended, and for how many nanoseconds it computed."""
         line = self._line(_LATE_S)
         if not line:
             raise FramewattError("load: found that a process which should compute has ended; run it again")
-        began, ended = line.split()
-        return int(began), int(ended)
+        began, ended, worked_ns = line.split()
+        return int(began), int(ended), int(worked_ns)
 
     def end(self) -> None:
         assert self._process.stdin is not None

@@ -15,7 +15,7 @@ from framewatt.characterisation.schedule import Stretch
 from framewatt.characterisation.series import Series, series_of
 from framewatt.characterisation.verdict import disturbances, problems
 from framewatt.energy.accounts import energy_accounts
-from framewatt.meters.trace import Readings
+from framewatt.meters.trace import Trace
 from framewatt.sampling.client import Sampler
 
 
@@ -32,6 +32,7 @@ class Characterisation:
         disturbances: other work during the loads.
         missing: loads that were not available, and why.
         origin_ns: CLOCK_MONOTONIC of the series' second 0.
+        trace: the raw readings of all meters.
     """
 
     stretches: tuple[Stretch, ...]
@@ -42,6 +43,7 @@ class Characterisation:
     disturbances: tuple[str, ...]
     missing: dict[str, str]
     origin_ns: int
+    trace: Trace
 
     @property
     def trusted(self) -> list[str]:
@@ -100,7 +102,7 @@ def characterise(
     return look(sampler.trace(), stretches, load.missing)
 
 
-def look(trace: Readings, stretches: Sequence[Stretch], missing: Mapping[str, str] | None = None) -> Characterisation:
+def look(trace: Trace, stretches: Sequence[Stretch], missing: Mapping[str, str] | None = None) -> Characterisation:
     """Analyse meters' readings of a schedule of loads (pure).
 
     Args:
@@ -125,4 +127,5 @@ def look(trace: Readings, stretches: Sequence[Stretch], missing: Mapping[str, st
         tuple(disturbances(stretches)),
         dict(missing or {}),
         origin_ns,
+        trace,
     )

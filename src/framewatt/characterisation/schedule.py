@@ -1,6 +1,7 @@
 """The actual schedule of loads: what drew power from when to when."""
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,17 +11,43 @@ ONE_CORE = "one core"
 ALL_CORES = "all cores"
 GPU = "GPU"
 
+GPU_CLOSED = "GPU closed"
+"""No process of the schedule has the GPU open. In all other stretches the process that loads it has, also when idle."""
+
+_SQUARE_WAVE = "GPU every {:g} ms"
+
+
+def square_wave(period_s: float) -> str:
+    """Return the name of the load that keeps the GPU busy for the first half of each period.
+
+    Args:
+        period_s: seconds.
+    """
+    return _SQUARE_WAVE.format(period_s * 1000)
+
+
+def period_of(load: str) -> float | None:
+    """Return the period of a square wave in seconds, or None for another load."""
+    match = re.fullmatch(_SQUARE_WAVE.replace("{:g}", r"([\d.]+)"), load)
+    return float(match[1]) / 1000 if match else None
+
+
+def is_steady(load: str) -> bool:
+    """Whether a load draws the same power from its start to its end, so that a step leads to it from IDLE."""
+    return load not in (IDLE, GPU_CLOSED) and period_of(load) is None
+
 
 @dataclass(frozen=True)
 class Stretch:
     """A time under one load.
 
     Attributes:
-        load: IDLE, ONE_CORE, ALL_CORES or GPU.
+        load: IDLE, ONE_CORE, ALL_CORES, GPU, GPU_CLOSED or the name of a square wave.
         start_ns: CLOCK_MONOTONIC at which it began.
         end_ns: CLOCK_MONOTONIC at which it ended.
         unsure_s: seconds within which its processes began; power stepped somewhere in them.
         others: processors that other work kept busy meanwhile, or None where the kernel does not tell.
+        busy: share of the time from start to end in which its processes computed, or None where none did.
     """
 
     load: str
@@ -28,6 +55,7 @@ class Stretch:
     end_ns: int
     unsure_s: float = 0.0
     others: float | None = None
+    busy: float | None = None
 
     @property
     def duration_s(self) -> float:

@@ -26,6 +26,7 @@ def lines(found: Characterisation) -> Iterator[str]:
             yield f"    {one.lateness.note}"
         elif one.lateness.lag.reason and not wrong:
             yield f"    lag and averaging are not known: {one.lateness.lag.reason}"
+        yield from _waves(one)
     for agreement in found.agreements:
         yield "  " + _agreed(agreement)
     for load, why in found.missing.items():
@@ -57,6 +58,19 @@ def _row(one: Character) -> tuple[str, ...]:
         _watts(one.load_w if any(response.seen for response in one.responses) else None),
         ", ".join("none" if seconds is None else f"{seconds:.2g} s" for seconds in fit) if any(fit) else "unknown",
     )
+
+
+def _waves(one: Character) -> Iterator[str]:
+    """What a channel of a GPU showed of square waves, and while no process had the GPU open."""
+    if one.gpu_closed_w is not None and one.channel.domain.startswith("gpu"):
+        yield f"    idle {_watts(one.idle_w)} with a process that has the GPU open, {_watts(one.gpu_closed_w)} without"
+    for wave in one.waves if one.channel.domain.startswith("gpu") else ():
+        expected = None if None in (one.idle_w, one.load_w) else wave.expected_w(one.idle_w or 0.0, one.load_w or 0.0)
+        busy = "unknown" if wave.busy is None else f"{wave.busy:.0%}"
+        yield (
+            f"    busy {busy} of every {wave.period_s * 1000:g} ms: {_watts(wave.power_w)} shown, "
+            f"{_watts(expected)} expected of its steady levels"
+        )
 
 
 def _agreed(one: Agreement) -> str:

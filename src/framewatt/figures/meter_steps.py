@@ -9,17 +9,21 @@ from matplotlib.patches import Patch
 
 from framewatt.characterisation.channel import Character
 from framewatt.characterisation.measure import Characterisation
-from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE
+from framewatt.characterisation.schedule import ALL_CORES, GPU, GPU_CLOSED, IDLE, ONE_CORE, period_of
 from framewatt.characterisation.series import Series
 from framewatt.energy.coverage import Values
 from framewatt.figures import notes, style
 
 TITLE = "Steps of load as each meter saw them"
 
+_WAVES = "GPU, square waves"
+
 _SHADES: dict[str, dict[str, Any]] = {
     ONE_CORE: {"facecolor": "#fde6b8", "edgecolor": "#d8b36a", "hatch": "//", "lw": 0},
     ALL_CORES: {"facecolor": "#d5ecd5", "edgecolor": "#d5ecd5", "lw": 0},
     GPU: {"facecolor": "#e6def2", "edgecolor": "#b9a8d6", "hatch": "..", "lw": 0},
+    _WAVES: {"facecolor": "#f3eef9", "edgecolor": "#b9a8d6", "hatch": "||", "lw": 0},
+    GPU_CLOSED: {"facecolor": "#f2f2f2", "edgecolor": "#c8c8c8", "hatch": "\\\\", "lw": 0},
 }
 """Hatches tell the loads apart in grey."""
 
@@ -40,7 +44,7 @@ def draw(found: Characterisation) -> Figure:
     for axes, one, series, wrong in zip(panels, found.found, found.series, found.problems, strict=True):
         _panel(axes, one, series, found, not wrong)
     panels[-1].set_xlabel("time (s)")
-    loads = dict.fromkeys(stretch.load for stretch in found.stretches if stretch.load != IDLE)
+    loads = dict.fromkeys(_shaded_as(stretch.load) for stretch in found.stretches if stretch.load != IDLE)
     handles = [Patch(**_SHADES[load], label=load) for load in loads]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
     return notes.finish(figure, TITLE, "", found.disturbances[:3])
@@ -50,7 +54,7 @@ def _panel(axes: Axes, one: Character, series: Series, found: Characterisation, 
     for stretch in found.stretches:
         if stretch.load != IDLE:
             edges_s = ((instant - found.origin_ns) * 1e-9 for instant in (stretch.start_ns, stretch.end_ns))
-            axes.axvspan(*edges_s, **_SHADES[stretch.load])
+            axes.axvspan(*edges_s, **_SHADES[_shaded_as(stretch.load)])
     time_s, power_w = power_of(series)
     drawn = "default" if not series.counter else "steps-post"
     axes.plot(time_s, power_w, color=_TRUSTED if trusted else _DOUBTED, lw=0.8, drawstyle=drawn)
@@ -60,6 +64,11 @@ def _panel(axes: Axes, one: Character, series: Series, found: Characterisation, 
         notes.nothing(axes, "no reading")
     else:
         style.scale(axes.yaxis, [float(power_w.max()) or 1.0], "W", from_zero=True)
+
+
+def _shaded_as(load: str) -> str:
+    """The entry of _SHADES for a load: square waves of all periods share one."""
+    return load if period_of(load) is None else _WAVES
 
 
 def power_of(series: Series) -> tuple[Values, Values]:

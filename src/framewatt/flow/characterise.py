@@ -10,7 +10,7 @@ from typing import Any
 from framewatt.base.cli import say
 from framewatt.base.ending import scratch_folder
 from framewatt.base.files import write_json
-from framewatt.characterisation.loads import loads, planned
+from framewatt.characterisation.loads import loads, planned, square_waves
 from framewatt.characterisation.measure import Characterisation, characterise
 from framewatt.characterisation.schedule import ALL_CORES, GPU, ONE_CORE
 from framewatt.characterisation.told import NONE, lines, verdict
@@ -36,17 +36,19 @@ class Extent:
     Attributes:
         repeats: repetitions of each load.
         step_s: approximate seconds of each step.
+        wave_s: seconds of each square wave on the GPU; 0: none, and the GPU's power at rest is not measured.
     """
 
     repeats: int
     step_s: float
+    wave_s: float
 
 
-SHORT = Extent(3, 3.5)
-"""Under two minutes with a GPU's load, without the start of frameworks."""
+SHORT = Extent(3, 3.5, 4.0)
+"""About two minutes with a GPU's load, without the start of frameworks."""
 
-LONG = Extent(4, 8.0)
-"""Under five minutes."""
+LONG = Extent(4, 8.0, 10.0)
+"""Under five minutes, and under seven with a GPU's load."""
 
 
 def characterise_here(
@@ -55,7 +57,7 @@ def characterise_here(
     """Characterise the available meters, print the result, and write a record and a figure; returns the exit code.
 
     Args:
-        folder: takes `characterisation.json` and `steps.{svg,png}`.
+        folder: takes `characterisation.json`, `trace.parquet` and `steps.{svg,png}`.
         extent: duration.
         gpu_pythons: interpreters that may have PyTorch, best first; this one and `python3` are tried too.
         begin_ns: CLOCK_MONOTONIC of the first step, for tests with simulated hardware; None starts soon.
@@ -75,6 +77,7 @@ def characterise_here(
     pythons = [*gpu_pythons, sys.executable, *filter(None, [shutil.which("python3")])]
     with machine_lock("characterisation"), loads(wanted, pythons) as load, scratch_folder() as scratch:
         plan = planned(load.names, extent.repeats, extent.step_s)
+        plan += square_waves(extent.wave_s) if GPU in load.names and extent.wave_s else []
         say(f"  {sum(seconds for _, seconds in plan):.0f} s of {', '.join(load.names)}, idle between them")
         found = characterise(meters, OPTIONS, load, plan, scratch / "trace.bin", begin_ns)
     say("")
@@ -86,9 +89,20 @@ def characterise_here(
     code, why = verdict(found)
     record = {"machine": describe_machine(), "meters": meters, "preflight": findings, "verdict": why, "exit_code": code}
     write_json(folder / "characterisation.json", {**record, **found.to_dict()})
-    say(f"\n{_draw(found, folder)}")
+    say(f"\n{_draw(found, folder)}; {_write_trace(found, folder)}")
     say(f"verdict: {why}")
     return code
+
+
+def _write_trace(found: Characterisation, folder: Path) -> str:
+    """Write the raw readings if this interpreter has pyarrow; returns the outcome in words."""
+    path = folder / "trace.parquet"
+    try:
+        from framewatt.meters.trace_file import write_trace
+    except ImportError as error:
+        return f"no readings: {error}"
+    write_trace(path, found.trace)
+    return f"readings in {path}"
 
 
 def _draw(found: Characterisation, folder: Path) -> str:

@@ -49,8 +49,9 @@ def carry(results: Path, names: Iterable[str], target: Path) -> int:
     for name in names:
         raw = study_files(results / name).items() if (results / name).is_dir() else ()
         files |= {entry: path for entry, path in raw if Path(entry).parts[2] not in DERIVED}
-    for path in sorted((results / CHARACTERISATION).glob("*.json")):
-        files[f"results/{CHARACTERISATION}/{path.name}"] = path
+    for path in sorted((results / CHARACTERISATION).glob("*")):
+        if path.suffix in (".json", ".parquet"):
+            files[f"results/{CHARACTERISATION}/{path.name}"] = path
     for pattern in _RECORDS:
         files |= {path.as_posix(): path for path in sorted(Path().glob(pattern))}
     target.mkdir(parents=True, exist_ok=True)

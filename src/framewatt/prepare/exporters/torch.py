@@ -35,6 +35,9 @@ def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
         custom_translation_table=_SEARCH if at_once is not None else None,
     )
     assert program is not None
+    for node in program.model.graph.all_nodes():
+        # It holds the paths of PyTorch's files: the same model would be another file on another machine.
+        node.metadata_props.pop("pkg.torch.onnx.stack_trace", None)
     program.save(str(path), external_data=False)
     return {"exporter": f"torch.onnx.export(dynamo=True), torch {torch.__version__}"}
 
