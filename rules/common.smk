@@ -128,14 +128,18 @@ def drawn_weights(wildcards):
 
 
 def idle_records(wildcards):
-    """Idle power before and after the runs, node by node; imported runs have none."""
+    """Idle power before and after the runs, node by node; imported runs have none, and those of an interrupted study
+    none after them."""
     if STUDIES[wildcards.study].imported:
         return []
     before_and_after = rules.calibrate.output.record, rules.recalibrate.output.record
-    return [
+    paths = [
         path.format(study=wildcards.study, place=where)
         for where in PLACES
         for path in before_and_after
+    ]
+    return [
+        path for path in paths if not config["measured_only"] or Path(path).is_file()
     ]
 
 

@@ -17,6 +17,10 @@ SETTINGS = settings_of(workflow)
 ASKED = Asked.of(SETTINGS)
 # A package is rebuilt by rules that make none of it, in a folder that lacks what they start from.
 MAKES = ASKED.makes(due.RULES)
+if MAKES and config["measured_only"]:
+    sys.exit(
+        "framewatt: measured_only: the study would be planned anew without what is missing. Use make gpu-collect."
+    )
 RESULTS, RESOURCES = Path("results"), Path("resources")
 # One process says what the host has: that of a script may be another interpreter's, as under conda.
 HOST = host_packages(MODE, config["host_python"]) if MAKES else None

@@ -40,6 +40,9 @@ def run_records(wildcards):
         return [str(run.path) for run in STUDIES[wildcards.study].runs()]
     if STUDIES[wildcards.study].imported:
         return rules.import_runs.output.records.format(study=wildcards.study)
+    if config["measured_only"]:
+        planned = runs_until(wildcards.study, float("inf"))
+        return [path for path in planned if Path(path).is_file()]
     last = BLOCKS.known
     for look in BLOCKS.looks:
         found = checkpoints.look.get(study=wildcards.study, block=look).output.record

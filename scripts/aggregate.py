@@ -5,7 +5,7 @@ from pathlib import Path
 from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_atomically, write_text
 from framewatt.base.spreadsheet import to_csv
-from framewatt.energy.idle_power import drifts_w
+from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.planning.merged_runs import with_own_drift
 from framewatt.planning.planned import planned_runs
@@ -17,7 +17,7 @@ def main() -> None:
     planned = planned_runs(snakemake.input.plan, snakemake.input.records)
     # The idle power of other machines is in their packages.
     records = (with_own_drift(planned) if snakemake.params.merged else planned).values()
-    drifts = drifts_w([read_json(Path(path)) for path in snakemake.input.idle])
+    drifts = drifts_w(read_calibrations(snakemake.input.idle))
     unused = read_json(Path(snakemake.input.plan))["settings"]["statistics"]["unused_gpus"]
     made = {"runs": runs_frame(records, drifts, unused), "epochs": epochs_frame(records, drifts, unused)}
     write_text(Path(snakemake.output.listed), list_text(planned))

@@ -6,6 +6,7 @@ It runs in that interpreter before anything is installed, so it needs Python 3.1
 import argparse
 import hashlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -31,7 +32,7 @@ def main() -> None:
         return
     if args.venv.exists():
         stop(f"WHEELS: {args.venv} is not made of these wheels and {sys.executable}. Delete it, and try again.")
-    folders = [Path(name) for name in args.wheels.split()]
+    folders = [Path(name) for name in shlex.split(args.wheels)]
     with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
         wheels = joined(folders, Path(scratch))
         try:
@@ -81,9 +82,9 @@ def install(wheels: list[Path], needed: list[str], venv: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"]
     call([*pip, "--no-index", "--no-deps", *wheels], "cannot install the wheels")
     # Not --system-site-packages, which would not show packages of an interpreter that is a virtual environment itself.
-    own, packages = (call([which, "-c", SITES], "does not run").split() for which in (python, sys.executable))
+    own, packages = (call([which, "-c", SITES], "does not run").splitlines() for which in (python, sys.executable))
     Path(own[0], "interpreter.pth").write_text("\n".join(packages) + "\n")
-    there = {plain(name) for name in call([python, "-c", NAMES], "does not run").split()}
+    there = {plain(name) for name in call([python, "-c", NAMES], "does not run").splitlines()}
     if missing := sorted({plain(name) for name in needed} - there):
         stop(f"WHEELS: neither the wheels nor {sys.executable} have {', '.join(missing)}. Add them with make wheels.")
     (venv / "ready").touch()

@@ -1,6 +1,7 @@
 """`make gpu`: measure the studies for one GPU with the interpreter at hand, for the time that there is."""
 
 import argparse
+import shlex
 from pathlib import Path
 
 from framewatt.base.cli import run, say
@@ -21,7 +22,7 @@ def main() -> None:
     args = parser.parse_args()
     request = Request.of(args.python, args.slice, args.shared, args.carry)
     check_gpu(request)
-    for joined in join(map(Path, args.dirs.split()), request.results, environments=False):
+    for joined in join(map(Path, shlex.split(args.dirs)), request.results, environments=False):
         say(f"goes on: {joined.study} with {joined.runs} runs of {joined.source}")
     check_goes_on(request.results, request.carried)
     studies = studies_here(request)

@@ -1,7 +1,8 @@
-"""`make gpu-collect DIRS="a b"`: join what was carried away from GPU machines, and write each whole study's report."""
+"""`make gpu-collect DIRS="a b"`: join what was carried away from GPU machines, and write each study's report."""
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from framewatt.base.files import read_json
 from framewatt.gpu.carried import join
 from framewatt.package.rebuild import RULES
 from framewatt.prepare.stage import worth_repeating
+from framewatt.report.numbers import plural
 
 
 def main() -> None:
@@ -19,7 +21,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dirs", required=True, help="folders with what was carried away")
     given = parser.parse_args()
-    studies = join(map(Path, given.dirs.split()), Path("results"), environments=True)
+    studies = join(map(Path, shlex.split(given.dirs)), Path("results"), environments=True)
     if not studies:
         raise FramewattError(f"DIRS: {given.dirs!r} holds no study. Name folders into which `make gpu` wrote one.")
     failed, unusable = [], []
@@ -33,8 +35,8 @@ def main() -> None:
         unusable += [str(path) for path in planned if path.is_file() and worth_repeating(read_json(path))]
         say(f"{joined.study}: {there} of {len(planned)} runs, from {joined.source}")
         if there < len(planned):
-            say(f"  no report yet: to go on, carry {joined.source} to a GPU machine, and there make gpu DIRS=…")
-        elif _report(joined.study, plan):
+            say(f"  to measure the others, carry {joined.source} to a GPU machine, and there make gpu DIRS=…")
+        if _report(joined.study, plan, whole=there == len(planned)):
             failed.append(joined.study)
         else:
             say(f"  report: {results / 'report' / 'report.html'}")
@@ -42,19 +44,31 @@ def main() -> None:
         raise FramewattError(f"no report of {', '.join(failed)}; Snakemake says why, above.")
     if unusable:
         raise FramewattError(
-            f"{len(unusable)} runs failed or are invalid, first {unusable[0]}. Measure them again with make gpu DIRS=…"
+            f"{plural(len(unusable), 'run')} failed or {'is' if len(unusable) == 1 else 'are'} invalid, first "
+            f"{unusable[0]}. Measure again with make gpu DIRS=…"
         )
 
 
-def _report(study: str, plan: dict) -> int:
+def _report(study: str, plan: dict, *, whole: bool) -> int:
     """Make a study's report of its records alone; return Snakemake's exit code."""
     config = [
         f"study={study}",
         "environment=host",
         f"device={plan['device']}",
         f"absent={json.dumps(plan.get('absent', {}))}",
+        f"measured_only={not whole}",
     ]
-    words = ["--snakefile", "workflow/rebuild.smk", "--cores", "1", "--rerun-triggers", "mtime", "--config", *config]
+    words = [
+        "--snakefile",
+        "workflow/rebuild.smk",
+        "--cores",
+        "1",
+        "--rerun-triggers",
+        "mtime",
+        "input",
+        "--config",
+        *config,
+    ]
     words += ["--allowed-rules", *RULES, "--", f"results/{study}/report/report.html"]
     return subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode
 

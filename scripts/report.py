@@ -7,6 +7,7 @@ import pandas as pd
 from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_text
 from framewatt.base.spreadsheet import read_csv
+from framewatt.energy.idle_power import read_calibrations
 from framewatt.planning.blocks import plan_until
 from framewatt.planning.planned import planned_runs
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
@@ -22,18 +23,18 @@ from framewatt.tables.profiles import profile_tables
 
 def main() -> None:
     """Gather what the page is made of, and build it."""
-    # Before and after the runs, node by node; imported runs have none.
-    idle = [read_json(Path(path)) for path in snakemake.input.idle]
-    pairs = zip(idle[::2], idle[1::2], strict=True)
+    # Imported runs have none.
+    calibrations = read_calibrations(snakemake.input.idle)
+    idle, idle_after = calibrations[0] if calibrations else ({}, {})
     stopping = snakemake.input.stopping
     material = Material(
         plan=plan_until(read_json(Path(snakemake.input.plan)), stopping),
         records=planned_runs(snakemake.input.plan, snakemake.input.records)
         .sorted(lambda record: record["position"])
         .values(),
-        idle=idle[0] if idle else {},
-        idle_after=idle[1] if idle else {},
-        nodes={before["node"]: (before, after) for before, after in pairs if "node" in before},
+        idle=idle,
+        idle_after=idle_after,
+        nodes={before["node"]: (before, after) for before, after in calibrations if "node" in before},
         # train/<model>/train.json, export/<model>/check/check.json
         models=[{"model": Path(path).name, **read_json(Path(path) / "train.json")} for path in snakemake.input.models],
         exports=[

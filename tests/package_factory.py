@@ -19,7 +19,7 @@ from framewatt.base.privacy import Secrets
 from framewatt.base.spreadsheet import to_csv
 from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import load_catalogue
-from framewatt.energy.idle_power import drifts_w
+from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.package.contents import project_files, study_files
 from framewatt.package.write import write_package
@@ -178,7 +178,7 @@ def aggregate(results: Path, records: Iterable[dict[str, Any]]) -> None:
     records, folder = list(records), results / "aggregate"
     folder.mkdir(parents=True, exist_ok=True)
     idle = [results / "calibrate" / f"{name}.json" for name in ("idle", "idle_after")]
-    drift = drifts_w([*map(read_json, idle)]) if idle[0].exists() else {}
+    drift = drifts_w(read_calibrations(idle)) if idle[0].exists() else {}
     for name, frame in (("runs", runs_frame(records, drift)), ("epochs", epochs_frame(records, drift))):
         frame.to_parquet(folder / f"{name}.parquet", index=False)
         write_text(folder / f"{name}.csv", to_csv(frame))

@@ -213,7 +213,9 @@ def test_square_waves_name_their_period_and_at_the_end_no_process_has_the_gpu_op
     assert periods_s == list(PERIODS_S)
     assert [period_ns for *_, period_ns in burner.requests] == [0, *(round(period * S) for period in PERIODS_S)]
     assert {stretch.busy for stretch in stretches if period_of(stretch.load)} == {0.5}
-    assert [stretch.load for stretch in stretches if stretch.busy is None] == [IDLE] * (2 + len(PERIODS_S)) + [GPU_CLOSED]
+    assert [stretch.load for stretch in stretches if stretch.busy is None] == [IDLE] * (2 + len(PERIODS_S)) + [
+        GPU_CLOSED
+    ]
     assert stretches[-1].load == GPU_CLOSED
     assert burner.ended
     assert not [name for name in (IDLE, GPU_CLOSED, *map(square_wave, PERIODS_S)) if is_steady(name)]

@@ -1,6 +1,8 @@
 """What is carried from machine to machine is raw and small, and joined only where one goes on from the other."""
 
+import errno
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,25 @@ def test_records_are_carried_and_neither_weights_nor_what_can_be_made_again(carr
     found = {str(path.relative_to("results/gpu-a")) for path in Path("results/gpu-a").rglob("*") if path.is_file()}
     runs = {f"measure/cell/{number}/run.json" for number in (1, 2)}
     assert found == {*runs, CHAIN, "train/model/train.json", "plan/plan.json"}
+
+
+def test_a_full_disk_leaves_what_was_packed_before(carried, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    away = carried("one", ["x"])
+    before = (away / NAME).read_bytes()
+    monkeypatch.chdir(tmp_path / "machine-one")
+    study(Path("results"), "gpu-a", ["x", "y"])
+
+    def write(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(away / NAME))
+
+    with monkeypatch.context() as full, pytest.raises(OSError, match="No space left"):
+        full.setattr(zipfile.ZipFile, "write", write)
+        carry(Path("results"), ["gpu-a"], away)
+    assert [(path.name, path.read_bytes()) for path in away.iterdir()] == [(NAME, before)]
+    carry(Path("results"), ["gpu-a"], away)
+    monkeypatch.chdir(tmp_path / "here")
+    (joined,) = join([away], Path("results"), environments=False)
+    assert joined.runs == 2
 
 
 def test_of_slices_that_went_on_from_one_another_the_last_is_taken_in_any_order(carried) -> None:

@@ -1,5 +1,6 @@
 """`make gpu` on a scripted GPU: planned, interrupted, carried to another machine, joined, reported."""
 
+import html
 import json
 import os
 import re
@@ -107,20 +108,41 @@ def test_it_goes_on_after_a_kill_and_an_interrupt_on_another_machine_and_is_repo
     assert not [name for name in names if name.endswith((".pt", ".onnx"))]
 
     third = Machine(tmp_path / "third")
-    answer = third.script("scripts/gpu_collect.py", "--dirs", second)
+    page = third.root / "results" / STUDIES[0] / "report/report.html"
+    answer = third.script("scripts/gpu_collect.py", "--dirs", first)
     assert answer.code == 0, answer.text
-    assert records(third) == after
-    for study in STUDIES:
-        assert (third.root / "results" / study / "report/report.html").is_file()
-    page = (third.root / "results" / STUDIES[0] / "report/report.html").read_text()
-    # A run that failed is in the report, and the command fails.
-    failed = next((third.root / "results" / STUDIES[1]).glob("measure/*/1/run.json"))
-    failed.write_text(json.dumps({**json.loads(failed.read_text()), "status": "failed", "reasons": ["planted"]}))
+    assert records(third) == before
+    # The first study was interrupted: its report is of the runs that are there, and names the others.
+    assert f"{len(before)} of 14 planned runs count." in text_of(page)
+    assert "Planned runs without a record" in text_of(page)
+    assert "and not after them: the uncertainty of net energy holds no drift" in text_of(page)
+    # What is joined later is in the next report. A run that failed is in it too, and the command fails.
+    failed = Path("results", STUDIES[1], "measure", "train-resnet50-synthetic-cifar10-gpu-torch-b64", "1", "run.json")
+    plant_failure(second, failed)
     answer = third.script("scripts/gpu_collect.py", "--dirs", second)
     assert answer.code == 1
-    assert "framewatt: 1 runs failed or are invalid" in answer.text
-    assert "NVIDIA Scripted" in page
-    assert "NVIDIA Other" in page
+    assert "framewatt: 1 run failed or is invalid, first " in answer.text
+    assert set(records(third)) == set(after)
+    assert "14 of 14 planned runs count." in text_of(page)
+    assert "planted" in text_of(third.root / "results" / STUDIES[1] / "report/report.html")
+    for gpu in ("NVIDIA Scripted", "NVIDIA Other"):
+        assert gpu in text_of(page)
+
+
+def text_of(page: Path) -> str:
+    """The words of a page, without markup."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.read_text())).split())
+
+
+def plant_failure(folder: Path, record: Path) -> None:
+    """Let a run have failed in the file that was carried away into a folder."""
+    with zipfile.ZipFile(folder / "gpu.zip") as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    name = f"carried/{record}"
+    content[name] = json.dumps({**json.loads(content[name]), "status": "failed", "reasons": ["planted"]}).encode()
+    with zipfile.ZipFile(folder / "gpu.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry, data in content.items():
+            archive.writestr(entry, data)
 
 
 def test_a_gpu_that_others_use_is_refused_unless_it_is_to_be_shared(tmp_path: Path) -> None:

@@ -1,15 +1,17 @@
-"""Uncertainty of the idle machine's power during a run (pure).
+"""Uncertainty of the idle machine's power during a run.
 
 The power without the run differs from the calibrated mean for three reasons: the mean is over a finite time, idle power
 wanders over times as long as the run, and it drifts between the start and the end of a study.
 """
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from framewatt.base.files import read_json
 from framewatt.host.machine import session_of
 
 _FEWEST = 4
@@ -81,14 +83,28 @@ def idle_uncertainty_w(idle: Mapping[str, Any], duration_s: float) -> float | No
     return float(np.hypot(wandering_w, of_mean_w))
 
 
-def drifts_w(calibrations: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """The drift of every node's idle power, by node; that of a study without nodes is of the node "".
+Calibrations = list[tuple[Mapping[str, Any], Mapping[str, Any]]]
+"""Idle power of each node before the runs and after them; the second is empty where the study was interrupted."""
+
+
+def read_calibrations(
+    paths: Iterable[str | Path], read: Callable[[Path], Mapping[str, Any]] = read_json
+) -> Calibrations:
+    """Read the idle power of each node, in the order of the nodes.
 
     Args:
-        calibrations: idle.json and idle_after.json of each node, in this order.
+        paths: idle.json of each node, and idle_after.json in the same folder where there is one.
+        read: reads a file.
     """
-    pairs = zip(calibrations[::2], calibrations[1::2], strict=True)
-    return {str(before.get("node", "")): drift_w(before, after) for before, after in pairs}
+    folders: dict[Path, dict[str, Mapping[str, Any]]] = {}
+    for path in map(Path, paths):
+        folders.setdefault(path.parent, {})[path.stem] = read(path)
+    return [(calibrations["idle"], calibrations.get("idle_after", {})) for calibrations in folders.values()]
+
+
+def drifts_w(calibrations: Calibrations) -> dict[str, dict[str, float]]:
+    """The drift of every node's idle power, by node; that of a study without nodes is of the node ""."""
+    return {str(before.get("node", "")): drift_w(before, after) for before, after in calibrations}
 
 
 def drift_w(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, float]:

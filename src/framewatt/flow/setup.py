@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +82,13 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         study = load_study(path, content, schema, known, *there)
         if absent := _absent(config, study, cluster):
             study = load_study(path, content, schema, known, *there, absent)
+        if config["measured_only"]:
+            study = _measured_part(study)
         datasets = datasets.with_own(study.own.values())
         for cell in study.cells:
             datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
+    if config["measured_only"] and study.imported:
+        raise FramewattError(f"measured_only: {path} reads files, and its runs are all there. Leave measured_only out.")
     check_owner(path, study.name, RESULTS / study.name, STUDIES)
     others = _studies_with_root(config, schema, but=path)
     return Setup(study, {**others, study.name: study}, datasets, cluster)
@@ -99,6 +103,21 @@ def _absent(config: Mapping[str, Any], study: Study, cluster: Cluster) -> Absent
     # A GPU study is planned where there is no GPU, too: on a laptop, or on the login node of a cluster.
     gpu_here = study.device == "cuda" and not cluster.aliases and Nvml().available()[0]
     return Absent.from_interpreter(config["host_python"], study.cells, "cuda" if gpu_here else "cpu", COMPUTED)
+
+
+def _measured_part(study: Study) -> Study:
+    """The study with the cells of which a run is on disk.
+
+    Raises:
+        FramewattError: there is none.
+    """
+    folder = RESULTS / study.name / "measure"
+    cells = tuple(cell for cell in study.cells if any(folder.glob(f"{cell.id}/*/run.json")))
+    if not cells:
+        raise FramewattError(
+            f"measured_only: {folder} has no run of this study. Measure some, or leave measured_only out."
+        )
+    return replace(study, cells=cells)
 
 
 def _there(cluster: Cluster, device: str, threads: object) -> tuple[str, int]:

@@ -40,7 +40,7 @@ _START_S = 10.0
 """What a framework is expected to take to start on a GPU, seconds."""
 
 _CHARACTERISED_S = 200.0
-"""Longest time in seconds that the meters' characterisation takes, with the start of the framework that loads the GPU."""
+"""Longest time in seconds that a characterisation takes, with the start of the framework that loads the GPU."""
 
 
 @dataclass(frozen=True)

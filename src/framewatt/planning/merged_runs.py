@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.base.errors import FramewattError
-from framewatt.base.files import read_json
-from framewatt.energy.idle_power import drifts_w
+from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import with_drift
 from framewatt.imports.merged_study import FOLDER, MACHINE
 from framewatt.runs.held import HeldRecords
@@ -74,4 +73,4 @@ def with_own_drift(records: Mapping[Path, Mapping[str, Any]]) -> HeldRecords:
 
 def _drifts_w(results: Path) -> dict[str, dict[str, float]]:
     idle = [results / "calibrate" / f"{name}.json" for name in ("idle", "idle_after")]
-    return drifts_w([*map(read_json, idle)]) if all(path.is_file() for path in idle) else {}
+    return drifts_w(read_calibrations(idle)) if all(path.is_file() for path in idle) else {}

@@ -234,7 +234,12 @@ def sampling(material: Material) -> Facts:
     if len(parts):
         facts.append(("Energy is", "; in other runs ".join(f"that of {part}" for part in parts)))
     if known(material.idle.get("duration_s")):
-        facts.append(("Idle power", f"measured for {material.idle['duration_s']:.0f} s before the runs and after them"))
+        after = (
+            "and after them"
+            if all(after for _, after in material.calibrations.values())
+            else ("and not after them: the uncertainty of net energy holds no drift of idle power")
+        )
+        facts.append(("Idle power", f"measured for {material.idle['duration_s']:.0f} s before the runs {after}"))
     if disturbed := _idle_disturbed(material):
         facts.append(("Idle power was disturbed", "; ".join(disturbed)))
     drifted = _idle_drift(material)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import to_csv
-from framewatt.energy.idle_power import drifts_w
+from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.imports.merged_study import MergedStudy
 from framewatt.package.verification.earlier import SINCE_PLACES, added_since, header_of
@@ -26,7 +26,7 @@ def problems(package: Opened) -> Iterator[str]:
             yield "aggregate: not there; a package has the frames of its runs"
         return
     idle = [folder / f"{name}.json" for folder in package.calibrations for name in ("idle", "idle_after")]
-    drifts = drifts_w([*map(mapping_in, idle)]) if all(path.is_file() for path in idle) else {}
+    drifts = drifts_w(read_calibrations(idle, mapping_in)) if all(path.is_file() for path in idle) else {}
     records = (with_own_drift(planned) if isinstance(package.study, MergedStudy) else planned).values()
     older = all(record["schema_version"] < SINCE_PLACES for record in records)
     witnessed = any("witness" in window for record in records for window in record["windows"].values())
