@@ -126,6 +126,7 @@ coverage: $(VENV)/ready-development ## how often twice the uncertainty of a wind
 simulate: $(VENV)/ready-development ## how often answers, verdicts and joules of operators are wrong, cover and find, and after how many blocks studies stop, where the truth is known
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.answers
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.stop
+	PYTHONPATH=src:tests $(BIN)/python -m simulated.disturbed
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.claims
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.joules
 	PYTHONPATH=src:tests $(BIN)/python -m simulated.machines

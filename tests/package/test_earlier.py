@@ -14,6 +14,7 @@ from framewatt.package.unpack import unpack
 from framewatt.package.verification.earlier import as_read_then, as_told_then, same_but_for_added
 from framewatt.package.verify import problems_of
 from framewatt.runs.chain import NAME as CHAIN
+from framewatt.study.stopping_rule import rule_of, with_looks
 
 FOUND = {
     "steady": {
@@ -133,3 +134,14 @@ def test_frames_of_records_that_tell_sessions_have_to_name_them(tmp_path: Path) 
         for name in ("epochs", "runs")
         for suffix in ("csv", "parquet")
     ]
+
+
+def test_a_rule_for_the_best_looked_after_every_block_before_it_said_when() -> None:
+    rule = {"at_least": 5, "at_most": 6, "until": {"best": "energy"}}
+    now = {"settings": {"statistics": {"noise": 0.05}, "repetitions": with_looks(rule)}}
+    then = {"settings": {"statistics": {"noise": 0.05}, "repetitions": rule}}
+    assert as_read_then({"repetitions": rule}, now) == {"repetitions": rule}
+    read = as_read_then({"repetitions": rule}, then)["repetitions"]
+    assert with_looks(read) == rule
+    assert rule_of({"repetitions": with_looks(read)}).looks == (5, 6)
+    assert as_read_then({"repetitions": 8}, then) == {"repetitions": 8}

@@ -42,7 +42,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, BeautifulSoup]
 
 def test_every_page_has_its_place_as_in_the_repository(pages: dict[Path, BeautifulSoup]) -> None:
     site = next(path.parent for path in pages if path.name == "404.html")
-    expected = {path.relative_to(ROOT).with_suffix(".html").as_posix() for path in (ROOT / "docs").glob("*.md")}
+    expected = {path.relative_to(ROOT).with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     expected |= {name.replace("README.md", "index.html").replace(".md", ".html") for name in OUTSIDE}
     assert {path.relative_to(site).as_posix() for path in pages} == expected | {"404.html"}
 

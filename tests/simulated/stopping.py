@@ -1,5 +1,6 @@
 """Studies that stop when they know enough, simulated: how often they are wrong, and how many blocks they take."""
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from framewatt.statistics.stopping import evidence, look_at_interval, threshold_of
-from framewatt.study.stopping_rule import Rule
+from framewatt.statistics.best_set import level_of
+from framewatt.statistics.log_ratios import all_pairs
+from framewatt.statistics.stopping import FEWEST_SETTLED, evidence, look_at_interval, threshold_of
+from framewatt.study.stopping_rule import FIXED, Rule
 
 Values = NDArray[np.float64]
 ALPHA, AT_LEAST, AT_MOST = 0.05, 5, 30
@@ -118,6 +121,25 @@ def stopped_for_best(logs: Values) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
     return after, best
 
 
+def stopped_by_t(logs: Values, at_most: int) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+    """The same by t-tests at fixed looks, as `look_for_best_by_t`."""
+    looks = Rule(AT_LEAST, at_most, "energy", None, when=FIXED).looks
+    best, after = np.full(len(logs), -1), np.full(len(logs), at_most)
+    # Whether some look so far showed that the last cell takes less than the one before it.
+    shown = np.zeros((len(logs), logs.shape[2], logs.shape[2]), bool)
+    level = level_of(logs.shape[2], ALPHA / len(looks))
+    for count in looks:
+        seen = logs[:, :count]
+        leader = _leaders(seen)
+        pairs = all_pairs(np.swapaxes(seen, 1, 2), paired=True)
+        shown |= (pairs.runs >= FEWEST_SETTLED) & (np.nan_to_num(pairs.p_more(), nan=1.0) <= level)
+        apart = shown[np.arange(len(logs)), :, leader] | ~np.isfinite(seen).any(axis=1)
+        apart[np.arange(len(logs)), leader] = True
+        new = apart.all(axis=1) & (best < 0)
+        best[new], after[new] = leader[new], count
+    return after, best
+
+
 def _leaders(logs: Values) -> NDArray[np.int_]:
     complete = np.isfinite(logs).all(axis=2, keepdims=True)
     used = np.where(complete, logs, 0)
@@ -142,12 +164,22 @@ def stopped_naively(logs: Values) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
     return after, best
 
 
-def row_of_best(case: Case, studies: int, seed: int, *, naively: bool = False) -> dict[str, Any]:
-    """What studies of a kind come to, see `rows`."""
-    after, best = (stopped_naively if naively else stopped_for_best)(logarithms(case, studies, seed))
+def row_of_best(
+    case: Case, studies: int, seed: int, stop: Callable[[Values], Any] = stopped_for_best, rule: str = "every block"
+) -> dict[str, Any]:
+    """What studies of a kind come to, see `rows`.
+
+    Args:
+        case: their kind.
+        studies: how many.
+        seed: of their noise.
+        stop: after how many blocks they stop, and which cell they then call the best.
+        rule: its name.
+    """
+    after, best = stop(logarithms(case, studies, seed))
     wrong = best >= 0 if case.ahead == 0 or case.ties else best > 0
     return {
-        "rule": "t at every look" if naively else "best",
+        "rule": rule,
         "cells": case.cells,
         "others_take_more": case.words,
         "noise": case.kind,
@@ -192,8 +224,11 @@ def rows(studies: int = 4000, seed: int = 17) -> Iterator[dict[str, Any]]:
         for kind in KINDS:
             for ahead in AHEAD:
                 yield row_of_best(Case(cells, ahead, kind), studies, seed)
+                for at_most in (12, 20):
+                    stop = functools.partial(stopped_by_t, at_most=at_most)
+                    yield row_of_best(Case(cells, ahead, kind), studies, seed, stop, f"fixed, at most {at_most}")
         hardest = Case(cells, 0.0) if cells == 2 else Case(cells, 0.5, ties=1)
-        yield row_of_best(hardest, studies, seed, naively=True)
+        yield row_of_best(hardest, studies, seed, stopped_naively, "t at every look")
         if hardest.ties:
             yield row_of_best(hardest, studies, seed)
         for ahead in (0.0, 0.2):

@@ -47,11 +47,25 @@ class TestLogRatios:
         assert found.ratio == pytest.approx(stats.gmean(np.array(a) / b))
 
     def test_independent_is_scipys_welch_on_logarithms(self) -> None:
-        a, b = noisy(1, 8, 1), noisy(1.1, 5, 2, 0.2)
+        a, b = noisy(1, 8, 1), noisy(1.1, 8, 2, 0.2)
         found = log_ratio(logs_of(a), logs_of(b), paired=False)
         right = stats.ttest_ind(np.log(a), np.log(b), equal_var=False)
         assert found.p_two_sided() == pytest.approx(right.pvalue)
         assert np.log(found.within(0.025)) == pytest.approx([*right.confidence_interval()])
+
+    def test_with_unequal_numbers_the_degrees_of_freedom_are_those_of_the_fewer(self) -> None:
+        a, b = logs_of(noisy(1, 10, 1)), logs_of(noisy(1.1, 3, 2, 0.2))
+        found = log_ratio(a, b, paired=False)
+        error = np.hypot(stats.sem(a), stats.sem(b))
+        half = stats.t.ppf(0.975, 2) * error
+        assert (found.error, found.freedom) == (pytest.approx(error), 2)
+        assert np.log(found.within(0.025)) == pytest.approx([found.mean - half, found.mean + half])
+
+    @pytest.mark.parametrize("scatter", [(0.05, 0.05), (0.05, 0.15), (0.15, 0.05)])
+    def test_few_runs_against_many_are_told_apart_no_more_often_than_is_said(self, scatter: tuple) -> None:
+        rng = np.random.default_rng(4)
+        a, b = (rng.normal(0, sd, (20_000, n)) for sd, n in zip(scatter, (10, 3), strict=True))
+        assert (log_ratio(a, b, paired=False).p_two_sided() <= 0.05).mean() <= 0.055
 
     def test_a_missing_run_takes_its_block_with_it(self) -> None:
         a, b = logs_of([1.0, 1.1, np.nan, 1.2]), logs_of([1.3, np.nan, 1.2, 1.5])
@@ -180,7 +194,7 @@ class TestAnswers:
         assert f"runs of 0 or less left out, which have no logarithm: {TORCH.id}" in row["note"]
 
     def test_runs_that_are_no_blocks_are_independent(self) -> None:
-        levels = {TORCH: noisy(1, 5, 1), MXNET: noisy(1.2, 4, 2)}
+        levels = {TORCH: noisy(1, 4, 1), MXNET: noisy(1.2, 4, 2)}
         row = energy(levels, test="welch")
         right = stats.ttest_ind(np.log(levels[MXNET]), np.log(levels[TORCH]), equal_var=False).confidence_interval(0.95)
         assert np.log([row["ratio_low"], row["ratio_high"]]) == pytest.approx([*right])

@@ -16,7 +16,7 @@ def noisy(level: float, runs: int, seed: int, noise: float = 0.01) -> list[float
 
 
 def test_ratios_are_welchs_with_intervals_for_all_cells_together() -> None:
-    old, new = noisy(1, 6, 1), noisy(1.2, 4, 2)
+    old, new = noisy(1, 4, 1), noisy(1.2, 4, 2)
     found = changes({"a": old, "b": old}, {"a": new, "b": old[:3]}, 0.05, 0.05).set_index("cell")
     right = stats.ttest_ind(np.log(new), np.log(old), equal_var=False).confidence_interval(1 - 0.05 / 2)
     assert (found.loc["a", "ratio_low"], found.loc["a", "ratio_high"]) == pytest.approx(tuple(np.exp(right)))
@@ -49,17 +49,30 @@ def test_verdicts(old: list[float], new: list[float], verdict: str, changed: str
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ([1.0, 1.1], [1.2, 1.3], ""),
+        ([1.0, 1.1, 1.2], [1.2, 1.3, 1.2], ""),
+        ([1.0, 1.1, 1.2], [1.2, 1.3], FEW),
         ([1.0, 1.1], [1.2], FEW),
         ([1.0, 1.1], [], FEW),
         ([], [1.0, 1.1], FEW),
-        ([1.0, 1.0], [1.2, 1.2], ALIKE),
-        ([1.0, 1.0], [1.2, 1.3], ""),
+        ([1.0] * 3, [1.2] * 3, ALIKE),
+        ([1.0] * 3, [1.2, 1.3, 1.2], ""),
     ],
 )
 def test_why_a_ratio_has_no_interval(old: list[float], new: list[float], why: str) -> None:
     (row,) = changes({"a": old}, {"a": new}, 0.05, 0.05).to_dict("records")
     assert row["no_interval"] == why
+
+
+@pytest.mark.parametrize("few", [2, 3, 5])
+def test_few_runs_against_many_are_seldom_told_to_have_changed(few: int) -> None:
+    rng = np.random.default_rng(few)
+    told = 0
+    for _ in range(150):
+        old = {str(cell): np.exp(rng.normal(0, 0.03, 20)) for cell in range(30)}
+        new = {str(cell): np.exp(rng.normal(0, 0.03, few)) for cell in range(30)}
+        told += (changes(old, new, 0.05, 0.05)["changed"] != "").any()
+    # 5 % of 150, and two standard deviations.
+    assert told <= 12
 
 
 def test_more_cells_widen_the_intervals() -> None:

@@ -1,8 +1,12 @@
 """Answers of studies that looked at their results before they stopped: as right as those of studies that did not."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
+from framewatt.statistics.answers import find_best
 from framewatt.statistics.best_set import BestSet
 from framewatt.statistics.looks import ONCE, Looks, best_of
 from framewatt.statistics.stopping import look_for_best
@@ -84,6 +88,59 @@ def test_one_block_and_a_cell_without_runs_say_nothing() -> None:
     assert np.isnan(found.pairs.within(found.level)[0][1, 0])
 
 
+FIXED = Looks(most=3, at=(5, 8, 12), confirmed=True)
+EVERY = Looks(until_known=True, confirmed=True)
+
+
+@pytest.mark.parametrize("cells", [2, 4])
+def test_who_looks_at_fixed_blocks_is_wrong_no_more_often_than_is_said(cells: int) -> None:
+    rng = np.random.default_rng(cells)
+    named = 0
+    for _ in range(2000):
+        logs = study(rng, *[0.0] * cells, blocks=12)
+        found = (best_of(logs[:, :blocks], ALPHA, FIXED, paired=True) for blocks in FIXED.at)
+        named += any(one.inside.sum() == 1 for one in found)
+    assert named <= ALPHA * 2000
+
+
+@pytest.mark.parametrize("looks", [FIXED, EVERY])
+def test_intervals_are_the_intersection_of_those_of_all_looks(looks: Looks) -> None:
+    logs = study(np.random.default_rng(8), 0.0, 0.1, blocks=12)
+    found = best_of(logs, ALPHA, looks, paired=True)
+    counts = FIXED.at if looks is FIXED else range(3, 13)
+    alone = replace(looks, at=(), confirmed=False)
+    each = [best_of(logs[:, :count], ALPHA, alone, paired=True) for count in counts]
+    low, high = (np.array(ends)[:, 1, 0] for ends in zip(*(one.pairs.within(one.level) for one in each), strict=True))
+    ends = found.pairs.within(found.level)
+    assert (ends[0][1, 0], ends[1][1, 0]) == (pytest.approx(np.nanmax(low)), pytest.approx(np.nanmin(high)))
+    assert ends[0][1, 0] >= each[-1].pairs.within(each[-1].level)[0][1, 0]
+
+
+@pytest.mark.parametrize("looks", [FIXED, EVERY])
+def test_what_later_blocks_do_not_confirm_is_no_answer_and_is_said(looks: Looks) -> None:
+    first = np.array([[1.0, 1.02, 0.99, 1.0, 1.01], [1.3, 1.35, 1.28, 1.31, 1.3]])
+    turned = np.hstack([first, np.tile([[3.0], [1.3]], 3) * np.array([1.0, 1.1, 0.9])])
+    values = pd.DataFrame(turned.T, columns=["a", "b"], index=range(1, 9))
+    early = find_best(values[:5], ALPHA, paired=True, looks=looks)
+    assert early is not None
+    assert (early.settled, early.best, early.unconfirmed) == (True, ["a"], [])
+    later = find_best(values, ALPHA, paired=True, looks=looks)
+    assert later is not None
+    assert (later.settled, set(later.best), later.reference, later.unconfirmed) == (False, {"a", "b"}, "b", ["a"])
+    # A package from before that rule says what its earlier look showed.
+    before = find_best(values, ALPHA, paired=True, looks=KNOWN)
+    assert before is not None
+    assert before.settled
+
+
+def test_a_look_goes_by_the_number_of_its_block_also_where_a_block_is_missing() -> None:
+    logs = study(np.random.default_rng(9), 0.0, 0.2, blocks=7)
+    found = best_of(logs, ALPHA, FIXED, paired=True, repetitions=[1, 2, 4, 5, 6, 7, 8])
+    first = best_of(logs[:, :4], ALPHA / 3, ONCE, paired=True)
+    assert found.pairs.looks[0].mean[1, 0] == pytest.approx(first.pairs.mean[1, 0])
+    assert len(found.pairs.looks) == 2
+
+
 def test_looks_at_an_interval_share_alpha() -> None:
     logs = study(np.random.default_rng(7), 0.0, 0.1)
     several = best_of(logs, ALPHA, looks_of(INTERVAL), paired=True)
@@ -93,6 +150,9 @@ def test_looks_at_an_interval_share_alpha() -> None:
 def test_how_a_study_looks_is_what_it_says() -> None:
     assert looks_of({"repetitions": 8}) == ONCE
     assert looks_of(BEST) == KNOWN
+    fixed = {"at_least": 5, "at_most": 12, "until": {"best": "energy"}, "looks": "fixed"}
+    assert looks_of({"repetitions": fixed}) == FIXED
+    assert looks_of({"repetitions": {**fixed, "looks": "every_block"}}) == EVERY
     assert looks_of(INTERVAL) == Looks(most=6)
     assert ONCE.words == ""
     assert "after every block" in KNOWN.words

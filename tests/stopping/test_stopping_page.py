@@ -51,6 +51,18 @@ def test_the_width_of_intervals_is_drawn_where_that_is_the_rule() -> None:
     assert shares[-1] <= 5 < shares[0]
 
 
+def test_with_fixed_looks_widths_are_drawn_and_the_table_names_the_lowest_end() -> None:
+    found = path(8, noise=0.02, looks="fixed")
+    figure = drawn(found)
+    assert figure.axes[1].get_title(loc="left") == "Half-width of the interval"
+    assert len(figure.axes[1].get_lines()) == 2, "two choices and no width to reach"
+    assert not any("Dashed" in text.get_text() for text in figure.texts)
+    group = next(iter(record_of(found)["steps"][-1]["groups"].values()))
+    _, near, ratio, evidence, enough, settled = _row(group, LEVELS, COMPARED, by_width=False)
+    assert (near, evidence, enough, settled) == ("tensorflow", "", "", "yes")
+    assert ratio.startswith("1.2")
+
+
 def test_what_is_estimated_says_so_and_what_is_empty_too() -> None:
     assert any("estimated" in text.get_text() for text in drawn(path(8), estimated=True).texts)
     nothing = path(8, change={(cell.id, block): None for cell in CELLS for block in range(1, 9)})
@@ -61,8 +73,8 @@ def test_what_is_estimated_says_so_and_what_is_empty_too() -> None:
 
 def test_the_table_names_the_choice_that_is_least_surely_told_from_the_best() -> None:
     groups = record_of(path(8))["steps"][-1]["groups"]
-    leader, near, ratio, _, enough, settled = _row(next(iter(groups.values())), LEVELS, COMPARED)
+    leader, near, ratio, _, enough, settled = _row(next(iter(groups.values())), LEVELS, COMPARED, by_width=False)
     assert (leader, near, enough, settled) == ("torch", "tensorflow", "60.0", "yes")
     assert ratio.startswith("1.2")
     nothing = {"leader": None, "threshold": 60.0, "settled": True, "others": [], "without": ["torch-b1"]}
-    assert _row(nothing, LEVELS, COMPARED) == ["none", "none", "", "", "", "yes"]
+    assert _row(nothing, LEVELS, COMPARED, by_width=False) == ["none", "none", "", "", "", "yes"]

@@ -84,6 +84,20 @@ def test_an_interval_is_looked_at_when_that_was_fixed() -> None:
     assert not path(8, noise=0.2, until={"interval": 0.05}).settled
 
 
+def test_with_fixed_looks_it_stops_after_one_of_them() -> None:
+    found = path(8, noise=0.02, looks="fixed")
+    assert [step.blocks for step in found.steps if step.looked] == [4, 6][: 1 if len(found.steps) == 4 else 2]
+    assert len(found.steps) in (4, 6)
+    assert found.settled
+    group = record_of(found)["steps"][-1]["groups"]["infer resnet50 digits batch 1 fp32"]
+    assert (group["threshold"], {other["e_value"] for other in group["others"]}) == (None, {None})
+    assert all(other["ratio_low"] > 1 for other in group["others"])
+    assert record_of(found)["repetitions"] == {**RULE, "looks": "fixed"}
+    assert frame_of(found)["e_value"].isna().all()
+    unsure = path(8, noise=0.3, looks="fixed")
+    assert ([step.blocks for step in unsure.steps if step.looked], unsure.settled) == ([4, 6, 8], False)
+
+
 def test_the_rows_are_of_every_block_beside_the_cell_that_leads_in_the_end() -> None:
     found = path(8)
     frame = frame_of(found)
@@ -170,7 +184,7 @@ def test_a_record_that_cannot_be_read_leaves_the_look_to_its_rule(tree: Path, tm
 def test_what_is_due_is_told_up_to_the_next_look() -> None:
     runs = {f"c/{block}": "not measured" for block in range(1, 9)}
     assert Due(runs=runs, blocks=Blocks(0, (4, 5, 6, 7, 8))).sentence(8) == (
-        "4 runs are due up to the look after block 4: 4 not measured; then block by block, 4 more at most"
+        "4 runs are due up to the look after block 4: 4 not measured; then 4 more at most"
     )
     assert Due(runs=runs, blocks=Blocks(8)).sentence(8) == "8 of 8 runs are due: 8 not measured"
     assert Blocks(2).within(runs, ()) == {"c/1": "not measured", "c/2": "not measured"}

@@ -19,6 +19,9 @@ TITLE = "What was known after each block"
 _TITLE_CHARACTERS = 44
 """Characters of a title that fit over a panel."""
 
+_MOST_WIDTH_PERCENT = 50
+"""Half-width up to which intervals of a rule for the best are drawn."""
+
 _SHIFT = 0.12
 """Horizontal shift between the intervals of two cells, in blocks."""
 
@@ -54,7 +57,8 @@ def draw(
     Args:
         path: framewatt.stopping.record.COLUMNS.
         cells: levels of every cell, by its name.
-        width: target precision of the ratios, as a share; None for the rule that looks for the best.
+        width: target precision of the ratios, as a share; None for a rule that looks for the best, which draws evidence
+            where it has some.
         estimated: whether the compared quantity is energy, and estimated.
         compared: the factors in which cells are compared.
         disturbed: from `notes.disturbed_words`.
@@ -71,7 +75,7 @@ def draw(
         leader = label(cells[own["leader"].iloc[0]], compared)
         left.set_title(fill(str(group), _TITLE_CHARACTERS))
         _ratios(left, own, leader, looks)
-        if width is None:
+        if own["e_value"].notna().any():
             right.set_title(fill(f"Evidence that {leader} takes less", _TITLE_CHARACTERS))
             _evidence(right, own, looks)
         else:
@@ -82,7 +86,9 @@ def draw(
         for name in dict.fromkeys(rows["label"])
     ]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
-    how = "Intervals hold at all looks together; few blocks give none. Dashed: where it is enough"
+    how = "Intervals hold at all looks together; few blocks give none"
+    if width is not None or rows["e_value"].notna().any():
+        how += ". Dashed: where it is enough"
     first = f"First look after block {rows.loc[rows['looked'], 'blocks'].min()}" if rows["looked"].any() else ""
     return notes.finish(figure, TITLE, notes.estimate_words([estimated]), [how, first, disturbed])
 
@@ -131,14 +137,18 @@ def _evidence(axes: Axes, rows: pd.DataFrame, looks: Mapping[str, style.Look]) -
     _blocks(axes, rows)
 
 
-def _widths(axes: Axes, rows: pd.DataFrame, width: float, looks: Mapping[str, style.Look]) -> None:
+def _widths(axes: Axes, rows: pd.DataFrame, width: float | None, looks: Mapping[str, style.Look]) -> None:
     known = rows.dropna(subset=["ratio_high"])
     for name, own in known.groupby("label", sort=False):
         look = looks[str(name)]
         share = 100 * (own["ratio_high"] / own["ratio"] - 1)
         axes.plot(own["blocks"], share, color=look.colour, marker=look.marker, ms=3.5, lw=1, label="_width")
-    axes.axhline(100 * width, color="#222222", lw=0.9, ls="--")
-    axes.set_ylim(0, 100 * width * 4)
+    if width is None:
+        # Wide intervals of few blocks would hide the others.
+        axes.set_ylim(0, _MOST_WIDTH_PERCENT)
+    else:
+        axes.axhline(100 * width, color="#222222", lw=0.9, ls="--")
+        axes.set_ylim(0, 100 * width * 4)
     axes.set_ylabel("half-width (%)")
     _blocks(axes, rows)
     if known.empty:

@@ -94,7 +94,7 @@ class Due:
             return f"{len(self.runs)} of {planned} runs are due: {why}"
         count = f"{len(first)} run{' is' if len(first) == 1 else 's are'}"
         return (
-            f"{count} due up to the look after block {self.blocks.looks[0]}: {why}; then block by block, "
+            f"{count} due up to the look after block {self.blocks.looks[0]}: {why}; then "
             f"{len(self.runs) - len(first)} more at most"
         )
 

@@ -49,12 +49,12 @@ def worth(settings: Mapping[str, Any], blocks: int, planned: int) -> str:
             "than the study says. To look and stop as soon as the answer is known, give the next study a stopping rule "
             "(docs/stopping.md)."
         )
-    if rule.width is None:
+    if rule.at_every_block:
         return (
             "The study has a stopping rule, whose test may be looked at after every block: what is said here to cost "
             "least holds at the stated rate of error, whenever you look. Intervals of what is not settled still move."
         )
     return (
-        "The study has a stopping rule, which decides after which block it stops; its answer is what is said then. The "
-        "intervals here allow for its looks, and for no stopping of your own."
+        f"The study has a stopping rule, which looks after {', '.join(map(str, rule.looks))} blocks; its answer is "
+        "what is said when it stops. The intervals here allow for its looks, and for no stopping of your own."
     )

@@ -27,8 +27,9 @@ def table(material: Material) -> Table | None:
     if not material.stopping:
         return None
     levels = {cell["id"]: cell for cell in material.plan["cells"]}
+    by_width = "interval" in material.stopping["repetitions"]["until"]
     rows = [
-        [str(step["blocks"]), name, *_row(group, levels, material.compared)]
+        [str(step["blocks"]), name, *_row(group, levels, material.compared, by_width=by_width)]
         for step in material.stopping["steps"]
         if step["looked"]
         for name, group in step["groups"].items()
@@ -37,12 +38,12 @@ def table(material: Material) -> Table | None:
     return Table("stopping", "What each look saw", header, rows, frozenset({"blocks"}))
 
 
-def _row(group: Mapping[str, Any], levels: Mapping[str, Any], compared: Any) -> list[str]:
+def _row(group: Mapping[str, Any], levels: Mapping[str, Any], compared: Any, *, by_width: bool) -> list[str]:
     settled = "yes" if group["settled"] else "no"
     others = [other for other in group["others"] if other["ratio"] is not None]
     if group["leader"] is None or not others:
         return [_name(group["leader"], levels, compared), "none", *[""] * 3, settled]
-    near = min(others, key=_how_sure)
+    near = min(others, key=_width if by_width else _how_sure)
     ends = [near["ratio_low"], near["ratio_high"]]
     interval = "" if None in ends else f" ({significant(ends[0])} to {significant(ends[1])})"
     evidence = [significant(value) if value is not None else "" for value in (near["e_value"], group["threshold"])]
@@ -50,10 +51,14 @@ def _row(group: Mapping[str, Any], levels: Mapping[str, Any], compared: Any) -> 
     return [*names, f"{significant(near['ratio'])}{interval}", *evidence, settled]
 
 
-def _how_sure(other: Mapping[str, Any]) -> tuple[float, float]:
-    """Sort key of how certain a cell's difference to the best is: its e-value, or the width of its interval."""
-    high = math.inf if other["ratio_high"] is None else other["ratio_high"] / other["ratio"]
-    return (other["e_value"] or 0.0, -high)
+def _how_sure(other: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Sort key of how certain a cell's difference to the best is: its e-value, or the lower end of its ratio."""
+    return (other["e_value"] or 0.0, other["ratio_low"] or 0.0, other["ratio"])
+
+
+def _width(other: Mapping[str, Any]) -> float:
+    """Sort key of how well a cell's ratio to the best is known, the worst first."""
+    return -(math.inf if other["ratio_high"] is None else other["ratio_high"] / other["ratio"])
 
 
 def _name(cell: str | None, levels: Mapping[str, Any], compared: Any) -> str:

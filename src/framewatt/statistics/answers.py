@@ -79,6 +79,12 @@ class Found:
         return len(self.cells) > 1 and int(self.inner.inside.sum()) == 1
 
     @property
+    def unconfirmed(self) -> list[str]:
+        """The cells that an earlier look showed to take less than the reference, which leads after all blocks."""
+        shown = self.inner.pairs.p_more()[int(self.inner.reference)] <= self.inner.level
+        return [cell for cell, less in zip(self.cells, shown, strict=True) if less]
+
+    @property
     def ratios(self) -> dict[str, dict[str, float | None]]:
         """By other cell: ratio to the reference, ends of its interval, and lower bound of its ratio to the cheapest."""
         place = int(self.inner.reference)
@@ -119,7 +125,8 @@ def find_best(values: pd.DataFrame, alpha: float, *, paired: bool, looks: Looks 
     known = np.isfinite(logs)
     together = paired and len(cells) > 1
     blocks = (known.sum(axis=0) > 1).sum() if together else known.sum(axis=1).min()
-    return Found(cells, best_of(logs, alpha, looks, paired=paired), int(blocks))
+    found = best_of(logs, alpha, looks, paired=paired, repetitions=[int(number) for number in values.index])
+    return Found(cells, found, int(blocks))
 
 
 def answer(
@@ -229,6 +236,11 @@ def _notes(found: Found, values: pd.DataFrame, still: str, *, paired: bool) -> l
     fewer = [f"{cell} has {counts[cell]}" for cell in found.cells if counts[cell] < counts.max()]
     if fewer and found.blocks >= FEWEST:
         notes.append(f"of {counts.max()} {'blocks' if paired else 'runs'}: {', '.join(fewer)}")
+    if unconfirmed := found.unconfirmed:
+        notes.append(
+            f"an earlier look showed that {', '.join(unconfirmed)} took less than {found.reference}; later blocks do "
+            "not confirm it"
+        )
     others = ~np.eye(len(found.cells), dtype=bool)
     if found.blocks >= FEWEST and (found.inner.pairs.error[others] == 0).any():
         notes.append(f"some ratios are the same in every block: there {still} decides, and no interval is known")

@@ -90,8 +90,18 @@ def best_set(
     pairs = test(all_pairs(logs, paired=paired), logs)
     shown = np.nan_to_num(pairs.p_more(), nan=1.0) <= level
     inside = np.asarray(known & ~shown.any(axis=-1))
-    # Cells are ordered as the tests compare them: by their mean ratio to the others.
+    return BestSet(inside, pairs, level, leader_of(pairs, inside), known)
+
+
+def leader_of(pairs: LogRatio, among: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """The cell of least geometric mean among some cells: shape (...).
+
+    Cells are ordered as the tests compare them, by their mean ratio to the others.
+
+    Args:
+        pairs: ratios, shape (..., cells, cells).
+        among: shape (..., cells).
+    """
     compared = np.isfinite(pairs.mean)
     score = np.where(compared, pairs.mean, 0.0).sum(axis=-1) / np.maximum(1, compared.sum(axis=-1))
-    order = np.where(inside, score, np.inf)
-    return BestSet(inside, pairs, level, np.argmin(order, axis=-1), known)
+    return np.asarray(np.argmin(np.where(among, score, np.inf), axis=-1))

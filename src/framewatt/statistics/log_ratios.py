@@ -85,7 +85,8 @@ def log_ratio(a: Floats, b: Floats, *, paired: bool) -> LogRatio:
     """Ratios of two cells, or of many pairs of cells at once.
 
     Paired: t on the differences within blocks that both have (scipy's ttest_rel on logarithms). Else Welch's t (1947)
-    with Satterthwaite's degrees of freedom (scipy's ttest_ind with equal_var=False).
+    with Satterthwaite's degrees of freedom (scipy's ttest_ind with equal_var=False); where one cell has fewer runs,
+    with those of that cell, which are never too many.
 
     Args:
         a: shape (..., n_a), logarithms (see logs_of), NaN where a run is missing.
@@ -121,6 +122,8 @@ def _welch(a: Floats, b: Floats) -> LogRatio:
         part_a, part_b = variance_a / n_a, variance_b / n_b
         freedom = (part_a + part_b) ** 2 / (part_a**2 / (n_a - 1) + part_b**2 / (n_b - 1))
         freedom = np.where(part_a + part_b > 0, freedom, n_a + n_b - 2.0)
+        # Satterthwaite's degrees of freedom are too many where the cell with fewer runs is the noisier one.
+        freedom = np.where(n_a == n_b, freedom, np.minimum(n_a, n_b) - 1.0)
         least = 1 / special.binom(n_a + n_b, n_a)
         return _told(mean_a - mean_b, np.sqrt(part_a + part_b), freedom, least, np.minimum(n_a, n_b))
 

@@ -1,13 +1,15 @@
 """Adjusts tests and intervals for optional stopping: the study may have looked at its results before it stopped."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from framewatt.statistics.best_set import BestSet, best_set
-from framewatt.statistics.log_ratios import Floats, LogRatio
-from framewatt.statistics.stopping import critical_t, evidence, threshold_of
+from framewatt.statistics.best_set import BestSet, best_set, leader_of
+from framewatt.statistics.log_ratios import Floats, LogRatio, all_pairs
+from framewatt.statistics.stopping import FEWEST_SETTLED, critical_t, evidence, threshold_of
 
 
 @dataclass(frozen=True)
@@ -17,10 +19,15 @@ class Looks:
     Attributes:
         until_known: it looked after every block and stopped when the best was known; its tests are e-processes.
         most: largest number of looks under any other rule; 1 is a single look at the end.
+        at: the blocks after which it looked for the best by t-tests; empty under any other rule.
+        confirmed: whether later blocks must confirm what an earlier look showed. Packages from before that rule state
+            what the earlier look showed.
     """
 
     until_known: bool = False
     most: int = 1
+    at: tuple[int, ...] = ()
+    confirmed: bool = False
 
     @property
     def words(self) -> str:
@@ -35,21 +42,45 @@ ONCE = Looks()
 
 
 @dataclass(frozen=True)
+class AtLooks(LogRatio):
+    """Logarithms of ratios from a study that looked for the best at a few fixed blocks, by t-tests.
+
+    Attributes:
+        looks: what each look saw; the last saw all runs. At the level of one look, what any of them shows holds.
+    """
+
+    looks: tuple[LogRatio, ...]
+
+    def p_more(self) -> Floats:
+        """The smallest p of all looks at which enough runs of both cells count."""
+        every = [np.where(look.runs >= FEWEST_SETTLED, look.p_more(), np.nan) for look in self.looks]
+        return np.asarray(np.fmin.reduce(every))
+
+    def within(self, tail: float) -> tuple[Floats, Floats]:
+        """The intersection of the intervals of all looks; NaN where they exclude each other."""
+        return _intersection(look.within(tail) for look in self.looks)
+
+
+@dataclass(frozen=True)
 class LookedAt(LogRatio):
     """Logarithms of ratios from a study that looked after every block and might have stopped there.
 
     Attributes:
         e_more: the largest e-value so far for "a costs more".
+        earlier: ratios after each block; empty where only the last interval counts.
     """
 
     e_more: Floats
+    earlier: tuple[LogRatio, ...] = ()
 
     def p_more(self) -> Floats:
         """One over the e-value, a p that is valid whichever block the study stops after."""
         return np.asarray(np.where(self.runs > 0, np.minimum(1.0, 1 / self.e_more), np.nan))
 
     def within(self, tail: float) -> tuple[Floats, Floats]:
-        """Ends of intervals that hold at all blocks simultaneously."""
+        """Ends of intervals that hold at all blocks simultaneously; their intersection over `earlier` blocks."""
+        if self.earlier:
+            return _intersection(replace(self, **_of(one), earlier=()).within(tail) for one in self.earlier)
         critical = np.vectorize(lambda n: critical_t(int(n), 1 / tail) if n > 1 else np.nan, otypes=[float])(self.runs)
         with np.errstate(invalid="ignore", over="ignore"):
             half = critical * np.where(self.error > 0, self.error, np.nan)
@@ -57,22 +88,67 @@ class LookedAt(LogRatio):
             return np.exp(self.mean - half), np.exp(self.mean + half)
 
 
-def best_of(logs: Floats, alpha: float, looks: Looks, *, paired: bool) -> BestSet:
+def best_of(
+    logs: Floats, alpha: float, looks: Looks, *, paired: bool, repetitions: Sequence[int] | None = None
+) -> BestSet:
     """The confidence set of a group's best (see best_set), for a study that may have looked before it stopped.
+
+    Where later blocks must confirm what an earlier look showed, see `confirmed`.
 
     Args:
         logs: shape (cells, blocks), logarithms, NaN where a run is missing.
         alpha: largest probability that the set misses the cheapest cell.
         looks: how it looked.
         paired: whether runs at the same index belong to one block.
+        repetitions: number of each block; 1, 2, … if None.
     """
-    if not looks.until_known:
-        return best_set(logs, alpha / looks.most, paired=paired)
-    level = 1 / threshold_of(int(np.isfinite(logs).any(axis=-1).sum()), alpha)
-    return best_set(logs, alpha, paired=True, level=level, test=_looked_at)
+    blocks = np.arange(1, logs.shape[-1] + 1) if repetitions is None else np.asarray(repetitions)
+
+    def at_looks(pairs: LogRatio, logs: Floats) -> LogRatio:
+        earlier = [all_pairs(logs[:, blocks <= last], paired=True) for last in looks.at if last < blocks.max(initial=0)]
+        return AtLooks(**_of(pairs), looks=(*earlier, pairs))
+
+    def after_every_block(pairs: LogRatio, logs: Floats) -> LogRatio:
+        differences: npt.NDArray[np.float64] = logs[:, None, :] - logs[None, :, :]
+        e_more = evidence(differences).max(axis=-1, initial=1.0)
+        until = range(1, logs.shape[-1] + 1) if looks.confirmed else ()
+        earlier = tuple(all_pairs(logs[:, :count], paired=True) for count in until)
+        return LookedAt(**_of(pairs), e_more=e_more, earlier=earlier)
+
+    if looks.until_known:
+        level = 1 / threshold_of(int(np.isfinite(logs).any(axis=-1).sum()), alpha)
+        found = best_set(logs, alpha, paired=True, level=level, test=after_every_block)
+    elif looks.at:
+        found = best_set(logs, alpha / looks.most, paired=True, test=at_looks)
+    else:
+        found = best_set(logs, alpha / looks.most, paired=paired)
+    return confirmed(found) if looks.confirmed else found
 
 
-def _looked_at(pairs: LogRatio, logs: Floats) -> LookedAt:
-    differences: npt.NDArray[np.float64] = logs[:, None, :] - logs[None, :, :]
-    e_more = evidence(differences).max(axis=-1, initial=1.0)
-    return LookedAt(pairs.mean, pairs.error, pairs.freedom, pairs.least_p, pairs.runs, e_more)
+def confirmed(found: BestSet) -> BestSet:
+    """The set without what an earlier look showed and later blocks do not confirm.
+
+    The cell that leads after all blocks is in it, and is its reference: one that was shown to cost least before, and
+    does not lead any more, is then not the only one. So is a cell whose intervals at several looks exclude each other.
+
+    Args:
+        found: the set of a group, of what any look showed.
+    """
+    cells = np.arange(len(found.known))
+    leader = leader_of(found.pairs, found.known)
+    low, _ = found.pairs.within(found.level)
+    contradicted = np.isnan(low[:, leader]) & (found.pairs.error[:, leader] > 0) & ~found.inside & found.known
+    inside = np.asarray(found.inside | contradicted | (cells == leader))
+    return replace(found, inside=inside, reference=leader)
+
+
+def _intersection(intervals: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    lows, highs = zip(*intervals, strict=True)
+    low, high = np.fmax.reduce(lows), np.fmin.reduce(highs)
+    empty = low > high
+    return np.where(empty, np.nan, low), np.where(empty, np.nan, high)
+
+
+def _of(ratio: LogRatio) -> dict[str, Any]:
+    """The fields of a ratio, for one that says more."""
+    return {field.name: getattr(ratio, field.name) for field in fields(LogRatio)}

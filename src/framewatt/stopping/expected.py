@@ -5,6 +5,7 @@ from typing import Any
 
 from scipy.special import ndtri, stdtrit
 
+from framewatt.statistics.best_set import level_of
 from framewatt.statistics.stopping import critical_t, threshold_of
 from framewatt.study.stopping_rule import Rule
 
@@ -43,9 +44,14 @@ def expected(rule: Rule, cells: int, alpha: float) -> dict[str, Any]:
 
 
 def _known(rule: Rule, cells: int, alpha: float, effect: float) -> int | None:
-    """The first look at which the least of the others' t statistics reaches the threshold in half of such studies."""
+    """The first look at which the least of the others' t statistics is large enough in half of such studies."""
     threshold, below = threshold_of(cells, alpha), float(ndtri(0.5 ** (1 / (cells - 1))))
-    return next((n for n in rule.looks if math.sqrt(n) * effect - below >= critical_t(n, threshold)), None)
+    level = level_of(cells, alpha / len(rule.looks))
+
+    def enough(n: int) -> float:
+        return critical_t(n, threshold) if rule.at_every_block else float(stdtrit(n - 1, 1 - level))
+
+    return next((n for n in rule.looks if math.sqrt(n) * effect - below >= enough(n)), None)
 
 
 def _narrow(rule: Rule, cells: int, alpha: float, spread: float) -> int | None:

@@ -59,7 +59,8 @@ def _sentence(change: Mapping[str, Any]) -> str:
         f"Repetitions were changed from {_words(change['from'])} to {_words(change['to'])} when results of "
         f"{change['seen_blocks']} blocks had been written, and {change['kept_runs']} of their runs were kept. "
     )
-    if rule_of({"repetitions": change["to"]}) and "best" in change["to"]["until"]:
+    rule = rule_of({"repetitions": change["to"]})
+    if rule and rule.at_every_block:
         return said + "The e-values of the rule hold all the same; tests and intervals of a fixed number do not."
     return said + (
         "Tests and intervals of a number that is fixed ahead do not allow for that: whoever adds runs until something "

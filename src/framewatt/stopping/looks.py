@@ -16,4 +16,8 @@ def looks_of(settings: Mapping[str, Any]) -> Looks:
     rule = rule_of(settings)
     if rule is None:
         return ONCE
-    return Looks(until_known=True) if rule.width is None else Looks(most=len(rule.looks))
+    if rule.at_every_block:
+        return Looks(until_known=True, confirmed=rule.when is not None)
+    if rule.width is None:
+        return Looks(most=len(rule.looks), at=rule.looks, confirmed=True)
+    return Looks(most=len(rule.looks))

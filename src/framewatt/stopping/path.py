@@ -12,7 +12,14 @@ from framewatt.frames.frames import runs_frame
 from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import counted, totals
-from framewatt.statistics.stopping import Look, Values, look_at_interval, look_for_best, threshold_of
+from framewatt.statistics.stopping import (
+    Look,
+    Values,
+    look_at_interval,
+    look_for_best,
+    look_for_best_by_t,
+    threshold_of,
+)
 from framewatt.stopping.duration import minutes_after
 from framewatt.study.factors import AnyCell
 from framewatt.study.stopping_rule import TIME, Rule, rule_of
@@ -25,7 +32,7 @@ class GroupAfter:
     Attributes:
         cells: its cells by name, in the order of the look's columns.
         look: see statistics.stopping.
-        threshold: e-value at which a cell is known to take more than the leader; None for an interval.
+        threshold: e-value at which a cell is known to take more than the leader; None for a rule with fixed looks.
     """
 
     cells: tuple[str, ...]
@@ -135,8 +142,9 @@ def _look(
 ) -> GroupAfter:
     values = np.column_stack([logs[cell][:blocks] for cell in cells])
     if rule.width is not None:
-        look = look_at_interval(values, alpha, len(rule.looks), rule.width, leader)
-        return GroupAfter(tuple(cells), look, None)
+        return GroupAfter(tuple(cells), look_at_interval(values, alpha, len(rule.looks), rule.width, leader), None)
+    if not rule.at_every_block:
+        return GroupAfter(tuple(cells), look_for_best_by_t(values, alpha, rule.looks, leader), None)
     look = look_for_best(values, alpha, leader)
     return GroupAfter(tuple(cells), look, threshold_of(len(cells), alpha))
 

@@ -10,6 +10,13 @@ from framewatt.base.errors import FramewattError
 ENERGY, TIME = "energy", "time"
 """The quantities by which cells are compared."""
 
+FIXED, EVERY_BLOCK = "fixed", "every_block"
+"""When a rule for the best looks at the results."""
+
+MOST_FIXED = 20
+"""Most blocks of a rule that looks at FIXED blocks unless it says otherwise: up to there, t-tests at few looks settle
+more groups than an e-process (docs/stopping.md)."""
+
 _GROWTH = 1.5
 
 
@@ -24,6 +31,7 @@ class Rule:
         width: width at which an interval is narrow enough, as a share of the ratio; None where the rule seeks the best
             cell.
         minutes: after which no further block begins, whatever is known; None where there is no such limit.
+        when: FIXED or EVERY_BLOCK, for the best cell; None is EVERY_BLOCK in a package from before there was a choice.
     """
 
     at_least: int
@@ -31,11 +39,17 @@ class Rule:
     quantity: str
     width: float | None
     minutes: float | None = None
+    when: str | None = None
+
+    @property
+    def at_every_block(self) -> bool:
+        """Whether it looks after every block, by an e-process, and not at fixed ones."""
+        return self.width is None and self.when != FIXED
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """Blocks after which the rule is checked: each one for the best cell, each time 50 % more for an interval."""
-        if self.width is None:
+        """Blocks after which the rule is checked: every one, or fixed ones, each time 50 % more."""
+        if self.at_every_block:
             return tuple(range(self.at_least, self.at_most + 1))
         looks = [self.at_least]
         while looks[-1] < self.at_most:
@@ -46,7 +60,8 @@ class Rule:
         """As a study says it."""
         until = {"best": self.quantity} if self.width is None else {"interval": self.width}
         limit = {} if self.minutes is None else {"minutes": self.minutes}
-        return {"at_least": self.at_least, "at_most": self.at_most, "until": until, **limit}
+        looks = {} if self.when is None else {"looks": self.when}
+        return {"at_least": self.at_least, "at_most": self.at_most, "until": until, **limit, **looks}
 
     @property
     def words(self) -> str:
@@ -66,7 +81,21 @@ def rule_of(settings: Mapping[str, Any]) -> Rule | None:
         return None
     until = told["until"]
     limit = told.get("minutes")
-    return Rule(told["at_least"], told["at_most"], until.get("best", ENERGY), until.get("interval"), limit)
+    how = until.get("best", ENERGY), until.get("interval"), limit, told.get("looks")
+    return Rule(told["at_least"], told["at_most"], *how)
+
+
+def with_looks(repetitions: Any) -> Any:
+    """The repetitions of a study file, with when a rule for the best looks at the results.
+
+    Args:
+        repetitions: a number, or a rule; one whose `looks` are None is that of an older package.
+    """
+    if not isinstance(repetitions, Mapping) or "best" not in repetitions["until"]:
+        return repetitions
+    usual = FIXED if repetitions["at_most"] <= MOST_FIXED else EVERY_BLOCK
+    completed = {**repetitions, "looks": repetitions.get("looks", usual)}
+    return {key: value for key, value in completed.items() if key != "looks" or value is not None}
 
 
 def most_blocks(settings: Mapping[str, Any]) -> int:
@@ -84,7 +113,7 @@ def check_rule(settings: Mapping[str, Any], groups: Iterable[Collection[Any]], p
         path: the study file.
 
     Raises:
-        FramewattError: no two cells are compared, or `at_most` is not above `at_least`.
+        FramewattError: no two cells are compared, `at_most` is not above `at_least`, or an interval names its looks.
     """
     rule = rule_of(settings)
     if rule and not any(len(group) > 1 for group in groups):
@@ -92,6 +121,10 @@ def check_rule(settings: Mapping[str, Any], groups: Iterable[Collection[Any]], p
         raise FramewattError(
             f"{path}: repetitions.until: found no two cells that differ in {compared} alone (statistics.compare), so "
             "that there is nothing to find out; allowed: a plain number"
+        )
+    if rule and rule.width is not None and rule.when is not None:
+        raise FramewattError(
+            f"{path}: repetitions.looks: {rule.when!r} is not for an interval, which has fixed looks. Leave it out."
         )
     if rule and rule.at_most <= rule.at_least:
         raise FramewattError(

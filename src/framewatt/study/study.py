@@ -17,7 +17,7 @@ from framewatt.study.factors import NATIVE, shared
 from framewatt.study.options import Level, optional, with_options
 from framewatt.study.own_models import OwnModel, own_models
 from framewatt.study.runtimes import RUNTIMES
-from framewatt.study.stopping_rule import check_rule, most_blocks
+from framewatt.study.stopping_rule import check_rule, most_blocks, with_looks
 from framewatt.study.training import check_training, with_models
 
 MOST_RUNS = 100_000
@@ -148,6 +148,7 @@ def load_study(
         FramewattError: one line that names file, key, found and allowed.
     """
     settings = validate(content, schema_of_measuring(schema), str(path))
+    settings["repetitions"] = with_looks(settings["repetitions"])
     instruments = settings["instruments"]
     if instruments["meters"] == "auto" and instruments["fallback"] != "estimate":
         raise FramewattError(

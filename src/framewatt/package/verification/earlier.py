@@ -41,13 +41,20 @@ _NOT_RECOUNTED = ("energy_uncertainty_j", "energy_net_uncertainty_j", "cross_che
 
 
 def as_read_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
-    """A study file as it was read when its plan was made: before there were answers, tests were those of ranks.
+    """A study file as it was read when its plan was made.
+
+    Before there were answers, tests were those of ranks. Before a rule for the best said when it looks, it looked after
+    every block.
 
     Args:
         content: what the study file says.
         plan: the package's, of which `settings` are the study's with the defaults of then.
     """
-    statistics = (plan.get("settings") or {}).get("statistics")
+    settings = plan.get("settings") or {}
+    then, now = settings.get("repetitions"), content.get("repetitions")
+    if isinstance(then, Mapping) and isinstance(now, Mapping) and "looks" not in then:
+        content = {**content, "repetitions": {**now, "looks": None}}
+    statistics = settings.get("statistics")
     if not isinstance(statistics, Mapping) or "noise" in statistics:
         return dict(content)
     usual = RANK_SUM if is_file_study(content) else SIGNED_RANK

@@ -63,6 +63,7 @@ def open_package(folder: Path) -> Opened:
             study = _file_study(path, content, schema, results, plan)
         else:
             study = _measured_study(path, content, schema, datasets, plan)
+            settings = study.settings
             datasets = datasets.with_own(study.own.values())
     except FramewattError as error:
         raise FramewattError(str(error).replace(f"{data}/", "")) from error
