@@ -80,9 +80,8 @@ def measuring(machine: Machine, carry: Path, runs: int) -> "subprocess.Popen[byt
     return process
 
 
-def test_it_goes_on_after_a_kill_and_an_interrupt_on_another_machine_and_is_reported_on_a_third(
-    machine: Machine, tmp_path: Path
-) -> None:
+def test_it_goes_on_after_a_kill_and_an_interrupt_on_another_machine_and_is_reported_on_a_third(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "own")
     first, second = tmp_path / "first", tmp_path / "second"
     killed = measuring(machine, first, 1)
     # What Snakemake started has a group of its own, which the end of the machine would end, too.

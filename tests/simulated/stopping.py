@@ -11,7 +11,7 @@ from scipy import stats
 
 from framewatt.statistics.best_set import level_of
 from framewatt.statistics.log_ratios import all_pairs
-from framewatt.statistics.stopping import FEWEST_SETTLED, evidence, look_at_interval, threshold_of
+from framewatt.statistics.stopping import evidence, look_at_interval, threshold_of
 from framewatt.study.stopping_rule import FIXED, Rule
 
 Values = NDArray[np.float64]
@@ -132,7 +132,7 @@ def stopped_by_t(logs: Values, at_most: int) -> tuple[NDArray[np.int_], NDArray[
         seen = logs[:, :count]
         leader = _leaders(seen)
         pairs = all_pairs(np.swapaxes(seen, 1, 2), paired=True)
-        shown |= (pairs.runs >= FEWEST_SETTLED) & (np.nan_to_num(pairs.p_more(), nan=1.0) <= level)
+        shown |= np.nan_to_num(pairs.p_more(), nan=1.0) <= level
         apart = shown[np.arange(len(logs)), :, leader] | ~np.isfinite(seen).any(axis=1)
         apart[np.arange(len(logs)), leader] = True
         new = apart.all(axis=1) & (best < 0)

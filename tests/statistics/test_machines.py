@@ -161,7 +161,7 @@ class TestTooLittle:
     def test_one_block_says_nothing_of_the_noise(self) -> None:
         row = rows(shared_blocks(AGREED[0], (OTHER, {A: [1.0], B: [9.0], C: [9.0]})))[ALL]
         assert not row["settled"]
-        assert f"fewer than 2 blocks on {OTHER}" in row["note"]
+        assert f"fewer than 3 blocks on {OTHER}" in row["note"]
         assert pd.isna(row["ratio_low"])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from framewatt.statistics.log_ratios import Floats, log_ratio, logs_of, number
+from framewatt.statistics.log_ratios import FEWEST, Floats, log_ratio, logs_of, number
 
 MORE, HOLDS, CANNOT_TELL, LOST = "costs more", "holds", "cannot tell", "lost"
 """Verdicts on a cell: it is known to cost more by over the margin; known not to; neither; its runs count no more."""
@@ -28,9 +28,6 @@ CHANGES_COLUMNS = [
 """Columns, a row a cell: geometric means of its runs, and their ratio new / old with an interval that holds for all
 cells together; `changed` is `more` or `less` where that interval excludes 1, else empty; `no_interval` says why there
 is none, so that the verdict could be no other."""
-
-FEWEST_COMPARED = 3
-"""Fewest runs of either package for a verdict: of two runs that vary by chance alike, the noise looks far too small."""
 
 FEW, ALIKE = "too few runs", "runs do not differ at all, so that their noise is unknown"
 """Reasons why a ratio has no interval."""
@@ -67,12 +64,9 @@ def _compared(cell: str, old: Floats, new: Floats, tail: float, margin: float) -
     width = max(old.size, new.size)
     found = log_ratio(*(np.pad(one, (0, width - one.size), constant_values=np.nan) for one in (new, old)), paired=False)
     low, high = (number(end) for end in found.within(tail))
-    row |= {"ratio": number(found.ratio), "verdict": CANNOT_TELL}
-    if min(old.size, new.size) < FEWEST_COMPARED:
-        return row | {"no_interval": FEW}
-    row |= {"ratio_low": low, "ratio_high": high}
+    row |= {"ratio": number(found.ratio), "ratio_low": low, "ratio_high": high, "verdict": CANNOT_TELL}
     if low is None or high is None:
-        return row | {"no_interval": ALIKE}
+        return row | {"no_interval": FEW if min(old.size, new.size) < FEWEST else ALIKE}
     row["no_interval"] = ""
     row["changed"] = "more" if low > 1 else "less" if high < 1 else ""
     if low > 1 + margin:

@@ -11,8 +11,8 @@ from scipy import special
 
 Floats = npt.NDArray[np.float64]
 
-FEWEST = 2
-"""Fewest blocks (or runs of a cell) for a test; below, the noise is unknown."""
+FEWEST = 3
+"""Fewest blocks (or runs of a cell) for a test: of two, the noise may look far smaller than it is."""
 
 _ROUNDING = 1e-12
 """Largest difference of logarithms that counts as rounding."""

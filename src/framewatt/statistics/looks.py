@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from framewatt.statistics.best_set import BestSet, best_set, leader_of
 from framewatt.statistics.log_ratios import Floats, LogRatio, all_pairs
-from framewatt.statistics.stopping import FEWEST_SETTLED, critical_t, evidence, threshold_of
+from framewatt.statistics.stopping import critical_t, evidence, threshold_of
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,8 @@ class AtLooks(LogRatio):
     looks: tuple[LogRatio, ...]
 
     def p_more(self) -> Floats:
-        """The smallest p of all looks at which enough runs of both cells count."""
-        every = [np.where(look.runs >= FEWEST_SETTLED, look.p_more(), np.nan) for look in self.looks]
-        return np.asarray(np.fmin.reduce(every))
+        """The smallest p of all looks; NaN where at none enough runs of both cells count."""
+        return np.asarray(np.fmin.reduce([look.p_more() for look in self.looks]))
 
     def within(self, tail: float) -> tuple[Floats, Floats]:
         """The intersection of the intervals of all looks; NaN where they exclude each other."""

@@ -23,9 +23,6 @@ PRIOR_PRECISION = 0.25
 the values 0.05 to 1 tried by simulation, it stops soonest where the best of seven cells leads by 20 %
 (docs/stopping.md)."""
 
-FEWEST_SETTLED = 3
-"""Fewest blocks in which two cells must both count for one of them to be known to take less by a t-test."""
-
 _Critical = Callable[[int], float]
 """Maps a number of differences to the half-width of their interval, in standard errors."""
 
@@ -160,7 +157,7 @@ def look_for_best_by_t(logs: Values, alpha: float, looks: Sequence[int], leader:
     """Whether one cell is known to take the least: t-tests at a few looks that were fixed beforehand.
 
     Each test is one-sided, at `level_of` over the number of looks (Bonferroni), as those of the study's answer: so what
-    an earlier look showed holds, too. A cell of which fewer than FEWEST_SETTLED runs count is not known to take more.
+    an earlier look showed holds, too. A cell of which too few runs count for a test is not known to take more.
 
     Args:
         logs: shape (blocks, cells), see the module.
@@ -180,7 +177,7 @@ def look_for_best_by_t(logs: Values, alpha: float, looks: Sequence[int], leader:
     for cell in (cell for cell in cells if cell != leader):
         counts = [*(count for count in looks if count < len(logs)), len(logs)]
         pairs = [log_ratio(logs[:count, cell], logs[:count, leader], paired=True) for count in counts]
-        known &= any(pair.runs >= FEWEST_SETTLED and pair.p_more() <= level for pair in pairs)
+        known &= any(pair.p_more() <= level for pair in pairs)
         ratios[cell] = _with_interval(pairs[-1], level)
     return Look(leader, ratios, {}, known)
 
