@@ -2,17 +2,24 @@
 
 from pathlib import Path
 
+import package_factory
 import pandas as pd
 import pytest
-from package_factory import aggregate, before_sessions, pack, project_tree, records_of, results_tree
+from package_factory import aggregate, before_sessions, make_package, pack, project_tree, records_of, results_tree
 from records_factory import as_then, without_errors
 
 from framewatt.base.files import read_json, write_json
 from framewatt.base.identity import code_identity
 from framewatt.base.spreadsheet import to_csv
 from framewatt.package.unpack import unpack
-from framewatt.package.verification.earlier import as_read_then, as_told_then, same_but_for_added
+from framewatt.package.verification.earlier import (
+    as_read_then,
+    as_told_then,
+    same_but_for_added,
+    significance_then,
+)
 from framewatt.package.verify import problems_of
+from framewatt.planning.plan import planned_cells
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.study.stopping_rule import rule_of, with_looks
 
@@ -145,3 +152,19 @@ def test_a_rule_for_the_best_looked_after_every_block_before_it_said_when() -> N
     assert with_looks(read) == rule
     assert rule_of({"repetitions": with_looks(read)}).looks == (5, 6)
     assert as_read_then({"repetitions": 8}, then) == {"repetitions": 8}
+
+
+def test_a_plan_of_two_blocks_says_what_it_said_before_a_test_took_three(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(package_factory.STUDY, "statistics", {"compare": ["batch_size"]})
+    folder = unpack(make_package(tmp_path / "made"), tmp_path / "out")
+    path = folder / "data/results/trial/plan/plan.json"
+    plan = read_json(path)
+    assert (plan["repetitions"], plan["significance"]["ratio"]) == (2, None)
+    then = significance_then(plan, planned_cells(plan))
+    assert then["ratio"] > 1
+    write_json(path, {**plan, "significance": then})
+    assert not [line for line in problems_of(folder) if "significance" in line]
+    write_json(path, {**plan, "significance": {**then, "ratio": 1.1}})
+    assert [line for line in problems_of(folder) if "significance" in line]

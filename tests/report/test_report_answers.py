@@ -3,6 +3,7 @@
 import dataclasses
 from pathlib import Path
 
+import numpy as np
 import pytest
 from report_factory import MXNET, TENSORFLOW, TORCH, answered_study, judged, material, page
 
@@ -48,14 +49,34 @@ def test_the_head_says_what_is_not_settled_and_what_the_others_cost_at_least() -
         ({TORCH: [1.0, 1.1]}, "No two comparable cells have an energy that counts, so the study has no answer."),
         ({TORCH: [None], MXNET: [None]}, "No two comparable cells have an energy that counts"),
         ({TORCH: [1.0, 1.1], MXNET: [None, None]}, "No two comparable cells have an energy that counts"),
-        ({TORCH: [1.0], MXNET: [9.0]}, "digits)): one block says nothing of the noise; after 1 block."),
+        ({TORCH: [1.0], MXNET: [9.0]}, "digits)): 1 block cannot tell, at least 3 are needed; after 1 block."),
         ({TORCH: [1.0] * 3, MXNET: [2.0] * 3}, "how far they are apart is not known; after 3 blocks."),
         ({TORCH: [1.0] * 8, MXNET: [2.0] * 8}, "50 % less than mxnet (no interval: the ratio is the same in every bl"),
-        ({TORCH: [1.0, None, 1.1], MXNET: [None, 2.0, None]}, "one block says nothing of the noise; after 0 blocks"),
+        ({TORCH: [1.0, None, 1.1], MXNET: [None, 2.0, None]}, "0 blocks cannot tell, at least 3 are needed;"),
     ],
 )  # fmt: skip
 def test_a_study_with_too_little_says_so(levels: dict, told: str) -> None:
     assert told in head(answered_study(levels)).text
+
+
+@pytest.mark.parametrize(
+    ("apart", "told"),
+    [
+        (4300.0, "; mxnet takes 4,300x (95 % interval 4,2"),
+        (12.0, "; mxnet takes 12.0x (95 % interval 11.9x to 12.1x), after 8 blocks."),
+        (1.0034, ", but 0.34 % less than mxnet (95 % interval 0.3"),
+        (1.0000012, ", but 0.00012 % less than mxnet ("),
+        (1.02, ", 2.0 % less than mxnet (95 % interval 1.9 to 2.1 %), after 8 blocks."),
+    ],
+)  # fmt: skip
+def test_a_difference_is_told_in_the_digits_that_say_something(apart: float, told: str) -> None:
+    scatter = min(0.02, 0.05 * (apart - 1))
+    base = [1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.0, 1.0]
+    shift = np.array([1.0, -0.6, 0.4, -1.0, 0.2, 0.6, -0.4, -0.2])
+    found = answered_study({TORCH: base, MXNET: list(np.array(base) * apart * (1 + scatter * shift))})
+    said = head(found).text
+    assert told in said
+    assert ("makes no practical difference" in said) == (apart < 1.005)
 
 
 def test_runs_that_are_no_blocks_are_no_blocks_in_the_head() -> None:

@@ -27,9 +27,9 @@ def told(one: Material, first: str, second: str) -> list[str]:
 @pytest.mark.parametrize("levels", [{TORCH: NEAR, MXNET: DEAR}, {MXNET: DEAR, TORCH: NEAR}])
 def test_the_one_that_takes_more_is_named_with_its_ratio_whichever_comes_first(levels: dict) -> None:
     energy, time = told(answered_study(levels), "torch", "mxnet")
-    assert energy.startswith("mxnet takes more energy a sample: 1.50 [1.4")
-    assert energy.endswith("] times as much as torch (p < 0.001).")
-    assert time.startswith("mxnet takes more time a sample: 1.50 [1.4")
+    assert energy.startswith("mxnet takes more energy a sample: 1.50x [1.4")
+    assert energy.endswith("] compared with torch (p < 0.001).")
+    assert time.startswith("mxnet takes more time a sample: 1.50x [1.4")
 
 
 def test_what_is_not_shown_is_not_said_to_be_more() -> None:

@@ -40,11 +40,11 @@ def test_the_best_is_told_with_what_the_next_takes_and_what_inferences_take() ->
         "a test set of 5000 samples)."
     )
     assert said[1].replace("\N{NO-BREAK SPACE}", " ") == (
-        "Least energy a sample: torch2onnx/cpu, 1.00 J (estimated); torch takes 2.00 times as much [1.99, 2.01]."
+        "Least energy a sample: torch2onnx/cpu, 1.00 J (estimated); torch takes 2.00x [1.99, 2.01]."
     )
     assert said[4] == (
         "1,000 inferences take 279\N{NO-BREAK SPACE}mWh, 0.100 gCO2e, 2.79e-05 EUR (estimated) by torch2onnx/cpu; "
-        "558\N{NO-BREAK SPACE}mWh, 0.201 gCO2e, 5.58e-05 EUR (estimated) by torch, 2.00 times as much [1.99, 2.01]."
+        "558\N{NO-BREAK SPACE}mWh, 0.201 gCO2e, 5.58e-05 EUR (estimated) by torch."
     )
     assert said[5] == "On the Pareto front of mean energy, latency and accuracy: torch2onnx/cpu."
 
@@ -53,8 +53,8 @@ def test_no_best_is_told_where_nothing_shows_one() -> None:
     torch, batched = frames_factory.cell("torch"), frames_factory.cell("torch", batch_size=32)
     said = recommended({torch: [1.0, 1.2, 1.1], batched: [1.05, 1.15, 1.0]}, dict.fromkeys((torch, batched), [1.0] * 3))
     assert said[1].replace("\N{NO-BREAK SPACE}", " ") == (
-        "Least energy a sample: not settled; torch batch 32, 1.07 J, and torch batch 1 (1.03 times as much "
-        "[0.859, 1.23]) may be the best."
+        "Least energy a sample: not settled; torch batch 32, 1.07 J, and torch batch 1 (1.03x "
+        "[0.86, 1.23]) may be the best."
     )
 
 
@@ -64,7 +64,7 @@ def test_less_accurate_choices_are_left_out_and_unknown_accuracy_is_told() -> No
     said = recommended(energies, {torch: [0.9] * 8, onnx: [0.8] * 8})
     assert said[0] == (
         "torch has the best accuracy, 0.900; not shown to be equal, and left out below: "
-        "torch2onnx/cpu (0.800, p = 1, by the size of a test set of 5000 samples)."
+        "torch2onnx/cpu (0.800, p > 0.99, by the size of a test set of 5000 samples)."
     )
     assert said[1].endswith("; there is no other choice.")
     said = recommended(energies, dict.fromkeys(energies, [float("nan")] * 8))

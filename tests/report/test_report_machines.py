@@ -28,7 +28,7 @@ def test_the_page_begins_with_what_machines_say_together() -> None:
     found = on_two({TORCH: cheap, TENSORFLOW: dear}, {TORCH: dear, TENSORFLOW: [3.9, 4.4, 3.7, 4.1]})
     told = head(found).text
     assert told.startswith("On all 2 machines, in the mean over them: torch costs least energy for one sample")
-    assert "Between machines ratios differ at most" in told
+    assert "Between machines ratios differ by at most" in told
 
 
 def test_machines_that_do_not_agree_are_never_averaged() -> None:

@@ -32,7 +32,7 @@ def test_every_choice_stands_at_its_ratio_least_first() -> None:
     assert places[0] == one
     last = strip.bars[-1]
     assert last.left < last.at < last.left + last.width <= 100
-    assert last.text.startswith("1.50 [1.4")
+    assert last.text.startswith("1.50x [1.4")
 
 
 @pytest.mark.parametrize("far", [3.0, 1e6])
@@ -46,7 +46,7 @@ def test_what_is_far_off_is_still_on_the_axis(far: float) -> None:
 def test_ratios_without_an_interval_are_points() -> None:
     strip = drawn({TORCH: [1.0] * 8, MXNET: [2.0] * 8})
     assert [(bar.left, bar.width) for bar in strip.bars] == [(None, None)] * 2
-    assert strip.bars[1].text == "2.00"
+    assert strip.bars[1].text == "2.00x"
 
 
 def test_the_page_begins_with_the_answer_and_its_strip(figures: Path) -> None:

@@ -51,3 +51,9 @@ def test_pairs_that_move_together_give_a_narrow_ratio() -> None:
 def test_nothing_is_said_of_too_few_or_equal_values() -> None:
     assert mean_interval(array(1, 2), 0.95).note == "fewer than 3 runs"
     assert mean_interval(np.ones(5), 0.95).low is None
+
+
+def test_a_ratio_of_means_whose_interval_would_reach_below_0_has_none() -> None:
+    steady, scattered = np.array([10.0, 11.0, 10.0]), np.array([1.0, 100.0, 1.0])
+    found = ratio_of_means_interval(steady, scattered, 0.95, paired=False)
+    assert (found.low, found.high, found.note) == (None, None, "not known within a factor of 100")

@@ -111,7 +111,6 @@ def test_noise_that_blocks_share_is_no_drift() -> None:
 class TestPlan:
     def test_the_ratio_that_the_plan_names_is_told_in_four_of_five_studies(self) -> None:
         ratio = detectable_ratio(5, 7, 0.05, 0.05, paired=True)
-        assert ratio is not None
         rng = np.random.default_rng(1)
         logs = rng.normal(0, 0.05, (4000, 2, 5)) + np.log([1.0, ratio])[:, None]
         p = stats.ttest_rel(logs[:, 1], logs[:, 0], axis=1, alternative="greater").pvalue
@@ -124,7 +123,7 @@ class TestPlan:
             "With 5 blocks, a cell that takes 1.17 times as much as the cheapest of 6 is told from it in 80 % of "
             "studies, if runs vary by 5 % (statistics.noise); to tell 1.1 times as much takes 9."
         )
-        assert planned_power(1, cells, SETTINGS).sentence.startswith("1 block says nothing of the noise")
+        assert planned_power(1, cells, SETTINGS).sentence.startswith("1 block cannot tell any difference: at least 3")
         assert planned_power(5, cells[:1], SETTINGS).sentence.startswith("No two cells differ")
         assert "10 runs of each cell" in planned_power(10, cells, SETTINGS | {"test": "welch"}).sentence
 
@@ -132,7 +131,10 @@ class TestPlan:
         ratios = [detectable_ratio(n, 7, 0.05, 0.05, paired=True) for n in (3, 5, 8, 12, 30)]
         assert ratios == sorted(ratios, reverse=True)
         assert detectable_ratio(5, 7, 0.01, 0.05, paired=True) < ratios[1]
-        assert detectable_ratio(1, 7, 0.05, 0.05, paired=True) is None
+        cells = [cell(name) for name in NAMES]
+        assert [planned_power(n, cells, SETTINGS).ratio is None for n in (1, 2, 3)] == [True, True, False]
+        # What a plan said of two runs before a test took three.
+        assert planned_power(2, cells, SETTINGS, 2).ratio == pytest.approx(7.68, abs=0.01)
 
     def test_a_study_of_rank_tests_is_told_their_smallest_p(self) -> None:
         found = planned_power(5, [cell(name) for name in NAMES], SETTINGS | {"test": "wilcoxon"})

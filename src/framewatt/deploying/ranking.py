@@ -16,7 +16,7 @@ from framewatt.frames.factor_words import label
 from framewatt.frames.headline import headline_of_runs
 from framewatt.frames.quality import QUALITY_UNKNOWN, words_of
 from framewatt.report.answered import answers_of
-from framewatt.report.numbers import interval, known, si, significant
+from framewatt.report.numbers import known, ratio_range, si, significant
 from framewatt.runs.records import read_run
 from framewatt.runs.verdict import counts
 from framewatt.statistics.objectives import BEST, NOT_APART
@@ -94,7 +94,7 @@ def _line(row: Mapping[str, Any], compared: Sequence[str], records: Sequence[Map
         _MARKS.get(row["energy_verdict"], ""),
         label(row, compared).replace("/", ", "),
         si(row["energy_per_sample_j"], "J") + (ESTIMATED if row["estimated"] else ""),
-        f"{significant(ratio)}{interval(low, high)}" if known(ratio) else "",
+        ratio_range(ratio, low, high) if known(ratio) else "",
         si(row["latency_p95_s"], "s"),
         significant(1 / row["time_per_sample_s"]) if known(row["time_per_sample_s"]) else "",
         _memory(records, row["cell"]),

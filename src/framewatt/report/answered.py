@@ -11,7 +11,7 @@ from framewatt.report import disturbed
 from framewatt.report.groups import Group, groups_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import (
-    interval,
+    MOST_TIMES,
     known,
     listed,
     number_word,
@@ -19,8 +19,9 @@ from framewatt.report.numbers import (
     percent_at_least,
     percent_below,
     plural,
+    ratio_range,
     si_range,
-    significant,
+    times,
 )
 from framewatt.statistics.answers import JOINT
 from framewatt.statistics.log_ratios import FEWEST
@@ -31,8 +32,11 @@ _MOST_NAMES = 4
 """Largest number of cells that a sentence names; of more, it gives the number."""
 
 
-_MOST_TIMES = 100
-"""Largest ratio that is printed as a bound; a wider one says nothing."""
+_MANY_TIMES = 10
+"""Ratio from which a difference is told as a factor, and not in percent."""
+
+_NO_DIFFERENCE, _NO_DIFFERENCE_ESTIMATED = 0.005, 0.05
+"""Share below which a difference is of no practical use: of what was measured, and of an estimate."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +112,15 @@ class Answered:
         others, row = self.ratios, self.row
         nearest = self.label(row["next"])
         than = nearest if len(others) == 1 else f"the next, {nearest}"
-        return (
-            f"{self.label(self.best[0])} costs least {self._what} for one {self.per} ({self.group.name}), "
-            f"{percent(1 - 1 / row['ratio'])} less than {than} ({self._interval()}), {self._after}."
-        )
+        head = f"{self.label(self.best[0])} costs least {self._what} for one {self.per} ({self.group.name})"
+        less, interval = 1 - 1 / row["ratio"], self._interval()
+        if less < (_NO_DIFFERENCE_ESTIMATED if self._estimated else _NO_DIFFERENCE):
+            than = f"{percent(less)} less than {than}"
+            return f"{head}, but {than} ({interval}) makes no practical difference, {self._after}."
+        if row["ratio"] >= _MANY_TIMES:
+            takes = f"{than}{'' if len(others) == 1 else ','} takes {times(row['ratio'])}"
+            return f"{head}; {takes} ({interval}), {self._after}."
+        return f"{head}, {percent(less)} less than {than} ({interval}), {self._after}."
 
     def _interval(self) -> str:
         """By how much the reference costs less: ends of the interval."""
@@ -119,6 +128,8 @@ class Answered:
         if not known(low, high):
             return "no interval: the ratio is the same in every block"
         level = f"{100 * self.confidence:g} % interval"
+        if self.row["ratio"] >= _MANY_TIMES:
+            return f"{level} {times(low)} to {times(high)}"
         if low <= 1:
             return f"{level} up to {percent_below(1 - 1 / high)}"
         return f"{level} {percent_at_least(1 - 1 / low).removesuffix(' %')} to {percent_below(1 - 1 / high)}"
@@ -131,11 +142,12 @@ class Answered:
 
     def _apart(self) -> str:
         if int(self.row["blocks"]) < FEWEST:
-            return f"one {'block' if self.paired else 'run of a cell'} says nothing of the noise"
+            few = plural(int(self.row["blocks"]), "block" if self.paired else "run of a cell")
+            return f"{few} cannot tell, at least {FEWEST} are needed"
         apart = self.row["apart"]
-        if not known(apart) or apart > _MOST_TIMES:
+        if not known(apart) or apart > MOST_TIMES:
             return "how far they are apart is not known"
-        return f"less than {percent_below(apart - 1)} apart" if apart < 2 else f"up to {significant(apart)} times apart"
+        return f"less than {percent_below(apart - 1)} apart" if apart < 2 else f"up to {times(apart)} apart"
 
     def _others(self) -> str:
         """Lower bound of what the cells outside the set cost; without one, only that some cell costs no more."""
@@ -155,9 +167,12 @@ class Answered:
         return f"after {plural(blocks, 'block')}" if self.paired else f"after {plural(blocks, 'run')} of each"
 
     @property
+    def _estimated(self) -> bool:
+        return self.row["estimated"] is True or str(self.row["estimated"]) == "True"
+
+    @property
     def _what(self) -> str:
-        estimated = self.row["estimated"] is True or str(self.row["estimated"]) == "True"
-        return self.what + (ESTIMATED if estimated else "")
+        return self.what + (ESTIMATED if self._estimated else "")
 
     def label(self, cell: str) -> str:
         """The levels that distinguish a cell in the group."""
@@ -176,10 +191,11 @@ class Answered:
             amount = si_range(mean["mean"], mean["mean_low"], mean["mean_high"], unit)
             words += f" {self.label(self.reference)} takes {amount} a {self.per}"
             told = [
-                f"{self.label(cell)} {significant(one['ratio'])}{interval(one['low'], one['high'])}"
+                f"{self.label(cell)} {ratio_range(one['ratio'], one['low'], one['high'])}"
                 for cell, one in self.ratios.items()
+                if one["ratio"] is not None
             ]
-            words += f"; times as much: {', '.join(told)}." if told else "."
+            words += f"; compared with that: {', '.join(told)}." if told else "."
         if isinstance(note := self.row["note"], str) and note and int(self.row["blocks"]) >= FEWEST and self.compared:
             words += f" {note[:1].upper()}{note[1:]}."
         return words + self.remark

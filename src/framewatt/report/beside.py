@@ -9,7 +9,7 @@ from framewatt.frames.counting import counts
 from framewatt.frames.quality import METRIC, QUALITY, title_of, with_quality
 from framewatt.report.groups import groups_of
 from framewatt.report.material import Material
-from framewatt.report.numbers import NO_BREAK_SPACE, UNKNOWN, interval, known, p_value, si, si_range, significant
+from framewatt.report.numbers import NO_BREAK_SPACE, UNKNOWN, known, p_value, ratio_range, si, si_range, significant
 from framewatt.tables.columns import ESTIMATED
 
 _MIB = 2**20
@@ -142,7 +142,7 @@ def _sentence(row: Mapping[Any, Any], spent: str, per: str, names: Mapping[str, 
         larger, smaller = smaller, larger
         ratio = 1 / ratio
         low, high = (1 / high, 1 / low) if known(low, high) and low > 0 else (None, None)
-    times = f"{significant(ratio)}{interval(low, high)} times as much as {names[smaller]}"
+    times = f"{ratio_range(ratio, low, high)} compared with {names[smaller]}"
     p = p_value(row["p_corrected"])
     if pd.isna(row["significant"]):
         return f"{names[larger]} took {what} {times}; no test could be made."

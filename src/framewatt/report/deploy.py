@@ -11,7 +11,7 @@ from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.factor_words import in_words, label
 from framewatt.frames.quality import is_share, title_of, unit_of, words_of
 from framewatt.report.material import Material
-from framewatt.report.numbers import interval, known, listed, p_value, si, significant
+from framewatt.report.numbers import known, listed, p_value, ratio_range, si, significant
 from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
 from framewatt.statistics.mixing import mixing
 from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
@@ -153,7 +153,7 @@ def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
 
     def told(row: Row) -> str:
         ratio, low, high = (row[f"{objective}_ratio{end}"] for end in ("", "_low", "_high"))
-        return f"{significant(ratio)} times as much{interval(low, high)}" if known(ratio) else "not compared"
+        return ratio_range(ratio, low, high) if known(ratio) else "not compared"
 
     others = sorted((row for row in judged if row not in inside), key=lambda row: row[f"{objective}_ratio"])
     nearest = f"{names[others[0]['cell']]} takes {told(others[0])}" if others else ""
@@ -178,11 +178,7 @@ def _takes(rows: Sequence[Row], names: Mapping[str, str]) -> str:
         return ""
     ends = counted if len(counted) == 1 else [counted[0], counted[-1]]
     taken = "; ".join(f"{_amounts(row)} by {names[row['cell']]}" for row in ends)
-    most = ends[-1]
-    times = (
-        f"{significant(most['total_ratio'])} times as much{interval(most['total_ratio_low'], most['total_ratio_high'])}"
-    )
-    return f"{INFERENCES:,} inferences take {taken}{f', {times}' if known(most['total_ratio']) else ''}."
+    return f"{INFERENCES:,} inferences take {taken}."
 
 
 def _amounts(row: Row) -> str:

@@ -7,7 +7,7 @@ from framewatt.planning.plan import planned_cells
 from framewatt.report.answered import Answered
 from framewatt.report.groups import Group, groups_of
 from framewatt.report.material import Material
-from framewatt.report.numbers import known, listed, p_value, significant
+from framewatt.report.numbers import known, listed, p_value, times
 from framewatt.statistics.answers import JOINT
 from framewatt.statistics.machines import ALL, without_machine
 from framewatt.study.statistical_tests import is_paired
@@ -69,4 +69,4 @@ def _differs(one: Answered) -> str:
     p, most = one.row["differ_p"], one.row["differ_at_most"]
     if not known(p, most):
         return " Whether ratios differ between machines is not known."
-    return f" Between machines ratios differ at most {significant(most)} times ({p_value(p)} for not at all)."
+    return f" Between machines ratios differ by at most {times(most)} ({p_value(p)} for not at all)."

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from framewatt.report.answered import Answered
-from framewatt.report.numbers import interval, known, significant
+from framewatt.report.numbers import known, ratio_range
 
 _FURTHEST = 100.0
 """Ratios beyond this, or below its inverse, are drawn at the edge."""
@@ -77,7 +77,7 @@ def strip_of(one: Answered, told_of: Mapping[str, str]) -> Strip | None:
         ratio, start, end = told["ratio"], told["low"], told["high"]
         if ratio is None or not known(ratio):
             return Bar(name, best, None, None, None, "not compared", more)
-        text = f"{significant(ratio)}{interval(start, end)}"
+        text = ratio_range(ratio, start, end)
         if start is None or end is None or not known(start, end):
             return Bar(name, best, place(ratio), None, None, text, more)
         left = place(start)

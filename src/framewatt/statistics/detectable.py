@@ -40,13 +40,16 @@ class Detectable:
     """The result in words."""
 
 
-def planned_power(n_runs: int, cells: Iterable[AnyCell], settings: Mapping[str, Any]) -> Detectable | Reachability:
+def planned_power(
+    n_runs: int, cells: Iterable[AnyCell], settings: Mapping[str, Any], fewest: int = FEWEST
+) -> Detectable | Reachability:
     """What the planned runs can show: for t, the smallest detectable ratio; for a rank test, its smallest p.
 
     Args:
         n_runs: runs per cell, at least 1.
         cells: the study's.
         settings: its `statistics`: compare, test, correction, alpha, noise.
+        fewest: runs for a test.
     """
     cells = list(cells)
     comparisons = len(comparable_pairs(cells, settings["compare"]))
@@ -54,7 +57,8 @@ def planned_power(n_runs: int, cells: Iterable[AnyCell], settings: Mapping[str, 
         return reachable_significance(n_runs, comparisons, settings)
     largest = max((len(members) for members in groups(cells, settings["compare"]).values()), default=0)
     alpha, noise = float(settings["alpha"]), float(settings["noise"])
-    ratio = detectable_ratio(n_runs, largest, noise, alpha, paired=is_paired(settings)) if comparisons else None
+    enough = comparisons and n_runs >= fewest
+    ratio = detectable_ratio(n_runs, largest, noise, alpha, paired=is_paired(settings)) if enough else None
     sentence = _sentence(n_runs, largest, ratio, settings) if comparisons else _NOTHING
     return Detectable(settings["test"], n_runs, comparisons, largest, noise, alpha, POWER, ratio, sentence)
 
@@ -62,7 +66,7 @@ def planned_power(n_runs: int, cells: Iterable[AnyCell], settings: Mapping[str, 
 _NOTHING = "No two cells differ in the compared factors only, so nothing is compared."
 
 
-def detectable_ratio(n_runs: int, cells: int, noise: float, alpha: float, *, paired: bool) -> float | None:
+def detectable_ratio(n_runs: int, cells: int, noise: float, alpha: float, *, paired: bool) -> float:
     """Ratio of a cell to the cheapest one that is detected with probability POWER (noncentral t, by scipy).
 
     Args:
@@ -73,10 +77,8 @@ def detectable_ratio(n_runs: int, cells: int, noise: float, alpha: float, *, pai
         paired: whether runs are in blocks.
 
     Returns:
-        the ratio; None for fewer than two runs, which can detect nothing.
+        the ratio.
     """
-    if n_runs < FEWEST:
-        return None
     freedom = (n_runs - 1) * (1 if paired else 2)
     least_t = float(special.stdtrit(freedom, 1 - level_of(cells, alpha)))
     away = float(special.nctdtrinc(freedom, 1 - POWER, least_t))
@@ -86,17 +88,17 @@ def detectable_ratio(n_runs: int, cells: int, noise: float, alpha: float, *, pai
 
 def _sentence(n_runs: int, cells: int, ratio: float | None, settings: Mapping[str, Any]) -> str:
     paired = is_paired(settings)
-    what = "block" if paired else "run of each cell"
+    what = ("block" if n_runs == 1 else "blocks") if paired else f"run{'' if n_runs == 1 else 's'} of each cell"
     if ratio is None:
-        return f"{n_runs} {what} says nothing of the noise, so that nothing can be told: at least {FEWEST} are needed."
+        return f"{n_runs} {what} cannot tell any difference: at least {FEWEST} are needed."
     noise, alpha = float(settings["noise"]), float(settings["alpha"])
     of = f"the cheapest of {cells}" if cells > 2 else "the other"
     words = (
-        f"With {n_runs} {'blocks' if paired else 'runs of each cell'}, a cell that takes {ratio:.2f} times as much as "
+        f"With {n_runs} {what}, a cell that takes {ratio:.2f} times as much as "
         f"{of} is told from it in {100 * POWER:g} % of studies, if runs vary by {100 * noise:g} % (statistics.noise)"
     )
     enough = FEWEST
-    while enough < _MOST_RUNS and (detectable_ratio(enough, cells, noise, alpha, paired=paired) or 9) > _EXAMPLE:
+    while enough < _MOST_RUNS and detectable_ratio(enough, cells, noise, alpha, paired=paired) > _EXAMPLE:
         enough += 1
     if ratio <= _EXAMPLE or enough == _MOST_RUNS:
         return f"{words}."

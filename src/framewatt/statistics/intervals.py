@@ -15,6 +15,9 @@ SMALLEST_N = 3
 FEWEST = 2
 """Fewest runs for an interval of a ratio."""
 
+WIDEST = 100.0
+"""Largest ratio of the ends of a ratio's interval; a wider one says nothing, and its lower end may be below 0."""
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -82,4 +85,7 @@ def ratio_of_means_interval(a: Values, b: Values, confidence: float, *, paired: 
     if first <= 0:
         return Interval(None, None, "the mean of cell A is not told from 0")
     root = math.sqrt(max(0.0, middle**2 - first * last))
-    return Interval((middle - root) / first, (middle + root) / first)
+    low, high = (middle - root) / first, (middle + root) / first
+    if low <= 0 or high / low > WIDEST:
+        return Interval(None, None, f"not known within a factor of {WIDEST:g}")
+    return Interval(low, high)

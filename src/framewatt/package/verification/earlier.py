@@ -5,7 +5,8 @@ The energies of such records were interpolated between readings and not between 
 
 import csv
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,12 @@ from framewatt.base.files import read_json
 from framewatt.frames.columns import PLACES
 from framewatt.imports.file_study import is_file_study
 from framewatt.profiling.planned import RECORD
+from framewatt.statistics.detectable import planned_power
+from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import RANK_SUM, SIGNED_RANK
+
+_FEWEST_THEN = 2
+"""Fewest runs for a test, before there were three."""
 
 SINCE = 3
 """The schema version of records whose windows are this code's, to the last digit."""
@@ -59,6 +65,16 @@ def as_read_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[st
         return dict(content)
     usual = RANK_SUM if is_file_study(content) else SIGNED_RANK
     return {**content, "statistics": {"test": usual, **(content.get("statistics") or {})}}
+
+
+def significance_then(plan: Mapping[str, Any], cells: Iterable[AnyCell]) -> dict[str, Any]:
+    """What a plan said that its runs can show, before a test took three runs.
+
+    Args:
+        plan: as it follows from the study file now.
+        cells: those that are planned.
+    """
+    return asdict(planned_power(int(plan["repetitions"]), cells, plan["settings"]["statistics"], _FEWEST_THEN))
 
 
 def header_of(path: Path) -> list[str]:

@@ -14,6 +14,7 @@ from framewatt.datasets.catalogue import Catalogue
 from framewatt.host.machine import session_of
 from framewatt.imports.file_study import FileStudy
 from framewatt.imports.merged_study import MergedRun, MergedStudy
+from framewatt.package.verification.earlier import significance_then
 from framewatt.planning.job_hashes import JobHashes, Sources
 from framewatt.planning.jobs import AnyStudy, environments_of
 from framewatt.planning.merged_runs import Merged
@@ -99,6 +100,9 @@ class Opened:
         # What an older framewatt had no word for, and what would say nothing, says the same where it is absent.
         plan = {key: value for key, value in plan.items() if key in self.told_plan or value not in ([], {}, None)}
         plan["settings"] = _without_newer(plan["settings"], self.told_plan.get("settings"), self.content)
+        told = self.told_plan.get("significance")
+        if told != plan["significance"] and told == significance_then(plan, planned_cells(plan)):
+            plan["significance"] = told
         return plan
 
     @functools.cached_property
