@@ -36,7 +36,7 @@ def test_the_best_is_told_with_what_the_next_takes_and_what_inferences_take() ->
         {torch: dear, onnx: STEADY}, dict.fromkeys((torch, onnx), [0.99] * 8), estimated=True, costs=costs
     )
     assert said[0] == (
-        "torch has the best accuracy, 0.990; equal to it within 0.01: torch2onnx/cpu (0.990, p < 0.001, by the size of "
+        "torch2onnx/cpu has the best accuracy, 0.990; equal to it within 0.01: torch (0.990, p < 0.001, by the size of "
         "a test set of 5000 samples)."
     )
     assert said[1].replace("\N{NO-BREAK SPACE}", " ") == (
@@ -66,7 +66,7 @@ def test_less_accurate_choices_are_left_out_and_unknown_accuracy_is_told() -> No
         "torch has the best accuracy, 0.900; not shown to be equal, and left out below: "
         "torch2onnx/cpu (0.800, p > 0.99, by the size of a test set of 5000 samples)."
     )
-    assert said[1].endswith("; there is no other choice.")
+    assert said[1].endswith("; no other choice is shown to be as accurate.")
     said = recommended(energies, dict.fromkeys(energies, [float("nan")] * 8))
     assert said[0] == "Accuracy is unknown of every choice, so that choices are compared without it."
     assert said[-1] == "On the Pareto front of mean energy, latency: torch2onnx/cpu."

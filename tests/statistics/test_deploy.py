@@ -12,7 +12,7 @@ from framewatt.figures import deploy as figure
 from framewatt.statistics.deploy import judge_choices
 from framewatt.statistics.equivalence import TestSets, equivalence
 from framewatt.statistics.pareto import pareto_front
-from framewatt.statistics.proportions import paired_equivalence
+from framewatt.statistics.proportions import paired_equivalence, samples_needed
 from framewatt.study.cell import Cell
 from framewatt.tables import deploy as tables
 
@@ -71,20 +71,43 @@ def test_runs_that_score_alike_are_not_equal_by_that() -> None:
 def test_kept_answers_show_what_the_size_of_the_test_set_cannot() -> None:
     energies = {TORCH: 2 * STEADY, ONNX: STEADY}
     accuracy = dict.fromkeys(energies, [349 / 360] * 10)
-    assert not judged(energies, accuracy, samples=360).loc[ONNX.id, "as_good"]
+    assert judged(energies, accuracy, samples=360)["as_good"].to_dict() == {TORCH.id: False, ONNX.id: True}
     right = {one.id: answers_of([*range(11)], 360) for one in energies}
     found = judge_choices(runs_frame(energies, None, accuracy), SETTINGS, TestSets(right)).set_index("cell")
     assert found["as_good"].all()
-    assert found.loc[ONNX.id, "quality_note"] == "on the same 360 samples"
+    assert found.loc[TORCH.id, "quality_note"] == "on the same 360 samples"
     right[ONNX.id] = answers_of([*range(100, 111)], 360)
     found = judge_choices(runs_frame(energies, None, accuracy), SETTINGS, TestSets(right)).set_index("cell")
-    assert not found.loc[ONNX.id, "as_good"], "as many right, but not the same ones"
+    assert not found.loc[TORCH.id, "as_good"], "as many right, but not the same ones"
 
 
-def test_where_nobody_knows_on_how_many_samples_choices_are_compared_without_accuracy() -> None:
-    found = judge_choices(runs_frame({TORCH: 2 * STEADY, ONNX: STEADY}), SETTINGS)
-    assert set(found["quality_note"]) == {"size of the test set unknown"}
-    assert found["as_good"].all()
+@pytest.mark.parametrize(("accuracy", "equal"), [(0.9, True), (0.896, True), (0.1, False)])
+def test_where_nobody_knows_on_how_many_samples_accuracies_are_compared_by_their_values(
+    accuracy: float, equal: bool
+) -> None:
+    frame = runs_frame({TORCH: 2 * STEADY, ONNX: STEADY}, None, {TORCH: [0.9] * 10, ONNX: [accuracy] * 10})
+    found = judge_choices(frame, SETTINGS).set_index("cell")
+    assert found["as_good"].to_dict() == {TORCH.id: True, ONNX.id: equal}
+    assert set(found["quality_note"]) == {"the best", "by its value alone, since the size of the test set is unknown"}
+    assert found["energy_verdict"].to_dict()[ONNX.id if equal else TORCH.id] == "least"
+
+
+def test_of_choices_that_are_all_right_the_cheapest_is_the_one_that_others_must_equal() -> None:
+    third = cell("mxnet")
+    energies = {TORCH: 3 * STEADY, third: 2 * STEADY, ONNX: STEADY}
+    right = {one.id: answers_of([], 360) for one in energies}
+    found = judge_choices(runs_frame(energies, None, dict.fromkeys(energies, [1.0] * 10)), SETTINGS, TestSets(right))
+    found = found.set_index("cell")
+    assert found["as_good"].to_dict() == {TORCH.id: False, third.id: False, ONNX.id: True}
+    assert found.loc[ONNX.id, "energy_verdict"] == "least"
+
+
+def test_so_many_samples_that_are_answered_alike_show_that_accuracies_are_equal() -> None:
+    for others, samples in ((1, 268), (2, 381), (3, 449), (6, 568)):
+        assert samples_needed(others, 0.01, 0.05) == samples
+        alike = np.ones(samples, bool)
+        assert paired_equivalence(alike, alike, 0.01) <= 0.05 / others
+        assert paired_equivalence(alike[1:], alike[1:], 0.01) > 0.05 / others
 
 
 @pytest.mark.parametrize(("perplexity", "equal"), [(100.0, True), (100.9, True), (101.1, False), (3000.0, False)])
@@ -96,8 +119,10 @@ def test_of_perplexity_a_choice_is_as_good_whose_value_is_near_and_a_worse_one_i
     frame = runs_frame({TORCH: 2 * WAVY, ONNX: STEADY}, None, values).rename(columns={"accuracy": "perplexity"})
     found = judge_choices(frame, SETTINGS).set_index("cell")
     assert found["as_good"].to_dict() == {TORCH.id: True, ONNX.id: equal}
-    assert found.loc[TORCH.id, "quality_note"] == "the best"
-    assert found.loc[ONNX.id, "quality_note"] == "by its value alone"
+    # Of equal values the cheaper one is the best.
+    best, other = (ONNX, TORCH) if perplexity == 100 else (TORCH, ONNX)
+    assert found.loc[best.id, "quality_note"] == "the best"
+    assert found.loc[other.id, "quality_note"] == "by its value alone"
     verdicts = found["energy_verdict"].fillna("none").to_dict()
     assert verdicts == ({ONNX.id: "least", TORCH.id: "more"} if equal else {ONNX.id: "none", TORCH.id: "least"})
 
@@ -110,7 +135,8 @@ def test_of_average_precision_too_though_it_is_a_share_and_no_size_of_a_test_set
     frame = runs_frame({TORCH: 2 * WAVY, ONNX: STEADY}, None, values).rename(columns={"accuracy": "box_ap"})
     found = judge_choices(frame, SETTINGS).set_index("cell")
     assert found["as_good"].to_dict() == {TORCH.id: True, ONNX.id: equal}
-    assert found.loc[ONNX.id, "quality_note"] == "by its value alone"
+    # Of equal values the cheaper one is the best.
+    assert found.loc[(TORCH if precision == 0.4 else ONNX).id, "quality_note"] == "by its value alone"
 
 
 def test_the_best_is_what_all_others_are_shown_to_exceed() -> None:

@@ -15,6 +15,7 @@ from framewatt.report.numbers import known, listed, p_value, ratio_range, si, si
 from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
 from framewatt.statistics.mixing import mixing
 from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
+from framewatt.statistics.proportions import samples_needed
 from framewatt.study.factors import GIVEN, given_in
 from framewatt.study.load import rate_of
 from framewatt.study.statistical_tests import is_paired
@@ -112,10 +113,6 @@ def _quality(rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[st
     what, title = words_of(metrics), title_of(metrics)
     if not any(known(row["quality"]) for row in rows):
         return f"{title} is unknown of every choice, so that choices are compared without it."
-    if any(row["quality_note"] == "size of the test set unknown" for row in rows):
-        ends = sorted({significant(row["quality"]) for row in rows if known(row["quality"])})
-        span = ends[0] if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
-        return f"{title} is {span}; on how many samples is not known, so that choices are compared without it."
     best = next(row for row in rows if row["quality_note"] == BEST_QUALITY)
     equal = [row for row in rows if _true(row["as_good"]) and row is not best]
     others = [row for row in rows if not _true(row["as_good"])]
@@ -125,6 +122,10 @@ def _quality(rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[st
         words += f"; equal to it within {margin}: {_listed(equal, names, _how_equal)}"
     if others:
         words += f"; not shown to be equal, and left out below: {_listed(others, names, _how_equal)}"
+    alike = [row for row in others if known(row["quality_p"]) and row["quality"] == best["quality"]]
+    if alike:
+        needed = samples_needed(len(equal) + len(others), settings["accuracy_margin"], settings["alpha"])
+        words += f"; a test set of {needed:,} samples, all of them answered alike, would show that they are equal"
     return f"{words}."
 
 
@@ -149,7 +150,7 @@ def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
     mark = ESTIMATED if objective == "energy" and first["estimated"] else ""
     amount = f"{names[first['cell']]}, {si(first[quantity], unit)}{mark}"
     if len(judged) == 1:
-        return f"{words}: {amount}; there is no other choice."
+        return f"{words}: {amount}; no other choice is shown to be as accurate."
 
     def told(row: Row) -> str:
         ratio, low, high = (row[f"{objective}_ratio{end}"] for end in ("", "_low", "_high"))

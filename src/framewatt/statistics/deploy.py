@@ -27,6 +27,7 @@ BEST_QUALITY = "the best"
 """Note of the choice of which the task's metric is best."""
 
 BY_VALUE = "by its value alone"
+SIZE_UNKNOWN = ", since the size of the test set is unknown"
 """Note of a choice whose metric is no share of right answers, so that no test compares it with the best one's."""
 
 TOO_SLOW = "overloaded at this rate"
@@ -61,8 +62,9 @@ def judge_choices(
     Choices count as equally accurate where they are equivalent to the most accurate one (see `equivalence`), p
     corrected over the workload's choices. Of a metric that is no share of right answers (perplexity, average
     precision) no test is known: there choices count as equally good whose values differ by at most the margin, of a
-    metric that is no share (perplexity) by that share of the best one's, and `quality_note` is BY_VALUE. Where no
-    accuracy is known, or the size of the test set is unknown, all choices take part, and `quality_note` says so.
+    metric that is no share (perplexity) by that share of the best one's, and `quality_note` is BY_VALUE. So they do
+    where the size of the test set is unknown. Where no accuracy is known, all choices take part, and `quality_note`
+    says so. Of choices with the same accuracy, the one that takes least energy is the most accurate one.
 
     Among the equally accurate choices, each objective has its confidence set of the best (see `best_set`). A choice
     that is alone in it is the best; a choice outside of it takes more.
@@ -174,17 +176,17 @@ def _mark_quality(usable: list[dict[str, Any]], settings: Mapping[str, Any], tes
         return
     margin = settings["accuracy_margin"]
     better = max if is_higher_better(known[0]["metric"]) else min
-    most = better(known, key=lambda row: row["quality"])
+    best = better(row["quality"] for row in known)
+    # Of choices with the same accuracy the cheapest: it is the one that others would have to be equal to.
+    most = min((row for row in known if row["quality"] == best), key=lambda row: row["energy_per_sample_j"])
     metric = known[0]["metric"]
-    if not counts_right_answers(metric):
+    without_size = any(tested.size(row["cell"]) is None for row in known)
+    if without_size or not counts_right_answers(metric):
         largest = margin if is_share(metric) else margin * abs(most["quality"])
+        why = BY_VALUE + (SIZE_UNKNOWN if counts_right_answers(metric) else "")
         for row in known:
             near = abs(row["quality"] - most["quality"]) <= largest
-            row |= {"as_good": near, "quality_note": BEST_QUALITY if row is most else BY_VALUE}
-        return
-    if any(tested.size(row["cell"]) is None for row in known):
-        for row in usable:
-            row |= {"as_good": True, "quality_note": "size of the test set unknown"}
+            row |= {"as_good": near, "quality_note": BEST_QUALITY if row is most else why}
         return
     others = [row for row in known if row is not most]
     found = [

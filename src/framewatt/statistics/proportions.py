@@ -30,6 +30,20 @@ def paired_equivalence(first: npt.ArrayLike, second: npt.ArrayLike, margin: floa
     return max(_tango_p(gained, lost, one.size, margin), _tango_p(lost, gained, one.size, margin))
 
 
+def samples_needed(others: int, margin: float, alpha: float) -> int:
+    """Size of a test set on which models that answer every sample alike are shown to be equally accurate.
+
+    Args:
+        others: models that are compared with one; each test is at `alpha` over their number.
+        margin: largest difference of accuracies that counts as none, a share above 0.
+        alpha: significance level.
+    """
+    samples = 1
+    while _tango_p(0, 0, samples, margin) > alpha / others:
+        samples += 1
+    return samples
+
+
 def _tango_p(gained: int, lost: int, n: int, margin: float) -> float:
     """One-sided p of "the share of `lost` exceeds that of `gained` by the margin or more"."""
     # `share` is the likeliest one of `lost` where the difference, (gained - lost) / n, is exactly delta.
