@@ -2,18 +2,30 @@
 
 from framewatt.profiling.planned import OPERATOR_TABLES
 
+
+
+def recorded(kind, study, cells):
+    """Names of cells; of a study that was interrupted, of those whose folder of that kind is on disk."""
+    folders = Path("results", study, kind)
+    return [
+        cell for cell in cells if not config["measured_only"] or (folders / cell).is_dir()
+    ]
+
+
 # Names of the cells that have a timeline, by study.
 TIMELINES = {
-    name: list(found)
+    name: found
     for name, study in STUDIES.items()
-    if not study.imported and (found := jobs.timeline_cells_of(study))
+    if not study.imported
+    and (found := recorded("timelines", name, jobs.timeline_cells_of(study)))
 }
 
 # Names of the cells whose operators are repeated alone, by study.
 REPEATED = {
-    name: list(found)
+    name: found
     for name, study in STUDIES.items()
-    if not study.imported and (found := jobs.repeated_cells_of(study))
+    if not study.imported
+    and (found := recorded("repeated", name, jobs.repeated_cells_of(study)))
 }
 
 

@@ -58,11 +58,15 @@ def test_an_interim_look_at_a_fixed_number_of_blocks_is_said_to_be_no_answer(sce
     assert "stopping rule" in scene.words
 
 
-def test_with_a_stopping_rule_looking_is_allowed(tmp_path: Path) -> None:
-    scene = Scene(tmp_path, repetitions=RULE)
+@pytest.mark.parametrize(
+    ("looks", "said"),
+    [("every_block", "may be looked at after every block"), ("fixed", "which looks after 3, 5, 8, 9 blocks")],
+)
+def test_with_a_stopping_rule_looking_is_allowed(tmp_path: Path, looks: str, said: str) -> None:
+    scene = Scene(tmp_path, repetitions={**RULE, "looks": looks})
     play(scene, scene.live(), 6)
     assert "no answer yet" not in scene.words
-    assert "may be looked at after every block" in scene.words
+    assert said in scene.words
     assert "of at most 18" in scene.words
 
 

@@ -32,9 +32,12 @@ class Machine(Checkout):
     Args:
         root: an empty folder.
         gpu: name of its GPU.
+        studies: which ones.
     """
 
-    def __init__(self, root: Path, gpu: str = "NVIDIA Scripted") -> None:
+    def __init__(
+        self, root: Path, gpu: str = "NVIDIA Scripted", studies: tuple[str, ...] = ("gpu-alizadeh2024", "gpu-itu2023")
+    ) -> None:
         super().__init__(root)
         stand_ins.install(self)
         library = self.root / "src"
@@ -47,8 +50,8 @@ class Machine(Checkout):
             (library / "framewatt/workloads" / engine / "_on_device.py").write_text("")
         self.python = self._interpreter()
         whole = ("gpu-alizadeh2024", "gpu-georgiou2022", "gpu-itu2023", "operators-gpu", "gpu-precision")
-        self.edit("src/framewatt/gpu/__init__.py", {str(whole).replace("'", '"'): str(STUDIES)})
-        for name in STUDIES:
+        self.edit("src/framewatt/gpu/__init__.py", {str(whole).replace("'", '"'): str(studies)})
+        for name in studies:
             content = yaml.safe_load((ROOT / f"config/studies/{name}.yaml").read_text())
             small = stand_ins.small(content, repetitions=2)
             meters = {"meters": ["nvml"], "period_s": 5}

@@ -56,6 +56,26 @@ def test_records_are_carried_and_neither_weights_nor_what_can_be_made_again(carr
     assert found == {*runs, CHAIN, "train/model/train.json", "plan/plan.json"}
 
 
+def test_a_characterisation_stays_that_of_one_machine(carried, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    away = carried("one", ["x"])
+    monkeypatch.chdir(tmp_path / "machine-one")
+    folder = Path("results/characterisation")
+    folder.mkdir()
+    for name in ("characterisation.json", "trace.parquet"):
+        (folder / name).write_text(f'"away {name}"')
+    carry(Path("results"), ["gpu-a"], away)
+    monkeypatch.chdir(tmp_path / "here")
+    folder.mkdir(parents=True)
+    (folder / "characterisation.json").write_text('"here"')
+    join([away], Path("results"), environments=False)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {"characterisation.json": '"here"'}
+    monkeypatch.chdir(tmp_path)
+    Path("third").mkdir()
+    monkeypatch.chdir("third")
+    join([away], Path("results"), environments=False)
+    assert len(list(folder.iterdir())) == 2
+
+
 def test_a_full_disk_leaves_what_was_packed_before(carried, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     away = carried("one", ["x"])
     before = (away / NAME).read_bytes()

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import frames_factory
 import package_factory
 import pandas as pd
 import pytest
+import statistics_settings
 from package_factory import aggregate, before_sessions, make_package, pack, project_tree, records_of, results_tree
 from records_factory import as_then, without_errors
 
@@ -152,6 +154,19 @@ def test_a_rule_for_the_best_looked_after_every_block_before_it_said_when() -> N
     assert with_looks(read) == rule
     assert rule_of({"repetitions": with_looks(read)}).looks == (5, 6)
     assert as_read_then({"repetitions": 8}, then) == {"repetitions": 8}
+    interval = {**rule, "until": {"interval": 0.5}}
+    then = {"settings": {"statistics": {"noise": 0.05}, "repetitions": interval}}
+    assert as_read_then({"repetitions": interval}, then) == {"repetitions": interval}
+
+
+def test_a_plan_of_one_block_says_what_it_said_too() -> None:
+    cells = [frames_factory.cell(name) for name in ("torch", "mxnet")]
+    settings = {"statistics": {**statistics_settings.settings(), "test": "t"}}
+    then = significance_then({"repetitions": 1, "settings": settings}, cells)
+    assert then["sentence"] == (
+        "1 block says nothing of the noise, so that nothing can be told: at least 2 are needed."
+    )
+    assert then["ratio"] is None
 
 
 def test_a_plan_of_two_blocks_says_what_it_said_before_a_test_took_three(

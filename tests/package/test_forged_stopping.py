@@ -31,6 +31,11 @@ def test_a_package_of_a_study_that_stopped_is_verified(good: Path) -> None:
     assert [step["looked"] for step in record["steps"]] == [False, True, True]
 
 
+def test_a_package_of_a_study_with_an_interval_is_verified(tmp_path: Path) -> None:
+    rule = {"at_least": 2, "at_most": 3, "until": {"interval": 0.5}}
+    assert list(problems_of(unpack(make_package(tmp_path / "made", repetitions=rule), tmp_path / "out"))) == []
+
+
 def one_block_fewer(forger: Forger) -> None:
     """The last block is gone, as if the study had stopped before."""
     for path in forger.results.glob("measure/*/3"):

@@ -40,6 +40,8 @@ def test_a_ratio_has_its_interval_unless_that_says_nothing(low: float, high: flo
 def test_the_ends_of_an_interval_have_the_digits_of_the_ratio() -> None:
     assert ratio_range(1.0034, 1.0021, 1.0047) == "1.0034x [1.0021, 1.0047]"
     assert ratio_range(4321.0, 4200.0, 4400.0) == "4,320x [4,200, 4,400]"
+    assert ratio_range(150.0, 1.6, 159.0) == "150x [1.60, 159]"
+    assert ratio_range(12.3, 0.16, 15.0) == "12.3x [0.160, 15.0]"
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_no_best_is_told_where_nothing_shows_one() -> None:
     said = recommended({torch: [1.0, 1.2, 1.1], batched: [1.05, 1.15, 1.0]}, dict.fromkeys((torch, batched), [1.0] * 3))
     assert said[1].replace("\N{NO-BREAK SPACE}", " ") == (
         "Least energy a sample: not settled; torch batch 32, 1.07 J, and torch batch 1 (1.03x "
-        "[0.86, 1.23]) may be the best."
+        "[0.859, 1.23]) may be the best."
     )
 
 
@@ -66,7 +66,7 @@ def test_less_accurate_choices_are_left_out_and_unknown_accuracy_is_told() -> No
         "torch has the best accuracy, 0.900; not shown to be equal, and left out below: "
         "torch2onnx/cpu (0.800, p > 0.99, by the size of a test set of 5000 samples)."
     )
-    assert said[1].endswith("; no other choice is shown to be as accurate.")
+    assert said[1].endswith("; no other choice is known to be as good in accuracy.")
     said = recommended(energies, dict.fromkeys(energies, [float("nan")] * 8))
     assert said[0] == "Accuracy is unknown of every choice, so that choices are compared without it."
     assert said[-1] == "On the Pareto front of mean energy, latency: torch2onnx/cpu."

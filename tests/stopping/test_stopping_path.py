@@ -138,6 +138,13 @@ def test_no_block_begins_that_would_end_after_the_minutes() -> None:
     assert len(path_of(CELLS, settings(minutes=0.1), timed(8)).steps) == 4
 
 
+def test_with_fixed_looks_the_minutes_are_those_until_the_next_look() -> None:
+    # A block takes 160 s: 4 blocks are over after 10.7 min, 6 after 16, 8 after 21.3.
+    for minutes, blocks in ((15.0, 4), (16.5, 6), (22.0, 8)):
+        found = path_of(CELLS, settings(minutes=minutes, looks="fixed"), timed(8))
+        assert (len(found.steps), found.stopped) == (blocks, True)
+
+
 def test_a_pause_in_the_middle_of_a_block_does_not_count() -> None:
     paused = timed(3)
     late = [

@@ -23,6 +23,7 @@ from framewatt.planning.jobs import AnyStudy
 from framewatt.planning.needed import Absent
 from framewatt.planning.staleness import content_of
 from framewatt.study.runtimes import FRAMEWORKS
+from framewatt.study.stopping_rule import with_looks_then
 from framewatt.study.study import Study, load_study
 from framewatt.workloads import registered_models
 
@@ -66,7 +67,8 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     schema = load_yaml(schemas / "study.schema.yaml")
     path = study_path(config["study"])
     content = load_yaml(path)
-    cluster = cluster_of(config["nodes"], content_of(RESULTS / str(content.get("study")) / "plan" / "plan.json"))
+    planned = content_of(RESULTS / str(content.get("study")) / "plan" / "plan.json")
+    cluster = cluster_of(config["nodes"], planned)
     study: AnyStudy
     if is_merged_study(content):
         study = load_merged_study(path, content, schema, RESULTS / str(content.get("study")))
@@ -79,6 +81,8 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
         wanted = config["device"] or content.get("device", "cpu")
         there = _there(cluster, wanted, content.get("threads", "auto"))
+        # What was begun under a rule goes on under it.
+        content = with_looks_then(content, planned or {})
         study = load_study(path, content, schema, known, *there)
         if absent := _absent(config, study, cluster):
             study = load_study(path, content, schema, known, *there, absent)

@@ -136,7 +136,8 @@ def join(folders: Iterable[Path], results: Path, *, environments: bool) -> list[
         for name, (_, source) in chosen.items():
             if source != results / name:
                 shutil.copytree(source, results / name, dirs_exist_ok=True)
-            for _, other in by_study[name]:
+            # The readings of a characterisation belong to its record, of which there may be one here.
+            for _, other in by_study[name] if name != CHARACTERISATION else []:
                 _add_missing(other, results / name)
         for place, record in records.items():
             if environments and not place.exists():

@@ -199,7 +199,9 @@ def measure(request: Request, studies: Sequence[Study]) -> list[str]:
     """
     limit = Slice(request.end_s)
     due = [
-        study for study in studies if measured(study, request) < len(study.runs()) or _lacks_timeline(study, request)
+        study
+        for study in studies
+        if measured(study, request) < len(study.runs()) or _lacks_what_follows(study, request)
     ]
     _check_long_enough(request, due)
     failed = []
@@ -249,10 +251,11 @@ def _check_long_enough(request: Request, due: Sequence[Study]) -> None:
         )
 
 
-def _lacks_timeline(study: Study, request: Request) -> bool:
-    """Whether joules by operator of some cell are not recorded."""
-    folder = request.results / study.name / "timelines"
-    return any(not (folder / cell / TIMELINE).is_file() for cell in timeline_cells_of(study))
+def _lacks_what_follows(study: Study, request: Request) -> bool:
+    """Whether idle power after the runs, or joules by operator of some cell, are not recorded."""
+    folder = request.results / study.name
+    timelines = (folder / "timelines" / cell / TIMELINE for cell in timeline_cells_of(study))
+    return not all(path.is_file() for path in (folder / "calibrate" / "idle_after.json", *timelines))
 
 
 def _is_characterised(results: Path) -> bool:

@@ -126,7 +126,7 @@ class Answered:
         """By how much the reference costs less: ends of the interval."""
         low, high = self.row["ratio_low"], self.row["ratio_high"]
         if not known(low, high):
-            return "no interval: the ratio is the same in every block"
+            return "no interval: the ratio is the same in every block, or too few blocks have both"
         level = f"{100 * self.confidence:g} % interval"
         if self.row["ratio"] >= _MANY_TIMES:
             return f"{level} {times(low)} to {times(high)}"
@@ -142,8 +142,8 @@ class Answered:
 
     def _apart(self) -> str:
         if int(self.row["blocks"]) < FEWEST:
-            few = plural(int(self.row["blocks"]), "block" if self.paired else "run of a cell")
-            return f"{few} cannot tell, at least {FEWEST} are needed"
+            few = plural(int(self.row["blocks"]), "block" if self.paired else "run")
+            return f"{few}{'' if self.paired else ' of a cell'} cannot tell, at least {FEWEST} are needed"
         apart = self.row["apart"]
         if not known(apart) or apart > MOST_TIMES:
             return "how far they are apart is not known"

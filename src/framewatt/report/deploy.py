@@ -13,6 +13,7 @@ from framewatt.frames.quality import is_share, title_of, unit_of, words_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import known, listed, p_value, ratio_range, si, significant
 from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
+from framewatt.statistics.equivalence import ON_THE_SAME
 from framewatt.statistics.mixing import mixing
 from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
 from framewatt.statistics.proportions import samples_needed
@@ -123,7 +124,7 @@ def _quality(rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[st
     if others:
         words += f"; not shown to be equal, and left out below: {_listed(others, names, _how_equal)}"
     alike = [row for row in others if known(row["quality_p"]) and row["quality"] == best["quality"]]
-    if alike:
+    if any(ON_THE_SAME in str(row["quality_note"]) for row in alike):
         needed = samples_needed(len(equal) + len(others), settings["accuracy_margin"], settings["alpha"])
         words += f"; a test set of {needed:,} samples, all of them answered alike, would show that they are equal"
     return f"{words}."
@@ -150,7 +151,9 @@ def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
     mark = ESTIMATED if objective == "energy" and first["estimated"] else ""
     amount = f"{names[first['cell']]}, {si(first[quantity], unit)}{mark}"
     if len(judged) == 1:
-        return f"{words}: {amount}; no other choice is shown to be as accurate."
+        if any(row["quality_note"] == BEST_QUALITY for row in rows) and len(rows) > 1:
+            return f"{words}: {amount}; no other choice is known to be as good in {words_of([first['metric']])}."
+        return f"{words}: {amount}; there is no other choice."
 
     def told(row: Row) -> str:
         ratio, low, high = (row[f"{objective}_ratio{end}"] for end in ("", "_low", "_high"))

@@ -68,8 +68,8 @@ def ratio_range(ratio: float, low: float | None, high: float | None) -> str:
         return times(ratio)
     if low <= 0 or high / low > MOST_TIMES:
         return f"{times(ratio)} [not known within a factor of {MOST_TIMES}]"
-    decimals = _decimals(ratio)
-    return f"{times(ratio)} [{_ratio(low, decimals)}, {_ratio(high, decimals)}]"
+    ends = [_ratio(end, max(_decimals(ratio), _decimals(end) if end < 1 or ratio >= 10 else 0)) for end in (low, high)]
+    return f"{times(ratio)} [{', '.join(ends)}]"
 
 
 def _decimals(ratio: float) -> int:

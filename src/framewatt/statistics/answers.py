@@ -79,10 +79,10 @@ class Found:
         return len(self.cells) > 1 and int(self.inner.inside.sum()) == 1
 
     @property
-    def unconfirmed(self) -> list[str]:
-        """The cells that an earlier look showed to take less than the reference, which leads after all blocks."""
-        shown = self.inner.pairs.p_more()[int(self.inner.reference)] <= self.inner.level
-        return [cell for cell, less in zip(self.cells, shown, strict=True) if less]
+    def unconfirmed(self) -> list[tuple[str, str]]:
+        """Pairs of cells of which an earlier look showed the first to take less, and all blocks together do not."""
+        turned = np.argwhere(self.inner.shown & (self.inner.pairs.mean <= 0))
+        return [(self.cells[less], self.cells[more]) for more, less in turned]
 
     @property
     def ratios(self) -> dict[str, dict[str, float | None]]:
@@ -236,11 +236,10 @@ def _notes(found: Found, values: pd.DataFrame, still: str, *, paired: bool) -> l
     fewer = [f"{cell} has {counts[cell]}" for cell in found.cells if counts[cell] < counts.max()]
     if fewer and found.blocks >= FEWEST:
         notes.append(f"of {counts.max()} {'blocks' if paired else 'runs'}: {', '.join(fewer)}")
-    if unconfirmed := found.unconfirmed:
-        notes.append(
-            f"an earlier look showed that {', '.join(unconfirmed)} took less than {found.reference}; later blocks do "
-            "not confirm it"
-        )
+    notes += [
+        f"an earlier look showed that {less} takes less than {more}, which all blocks together do not confirm"
+        for less, more in found.unconfirmed
+    ]
     others = ~np.eye(len(found.cells), dtype=bool)
     if found.blocks >= FEWEST and (found.inner.pairs.error[others] == 0).any():
         notes.append(f"some ratios are the same in every block: there {still} decides, and no interval is known")

@@ -27,6 +27,11 @@ class BestSet:
     reference: npt.NDArray[np.int64]
     known: npt.NDArray[np.bool_]
 
+    @property
+    def shown(self) -> npt.NDArray[np.bool_]:
+        """Whether a cell is shown to cost more than another: shape (..., cells, cells), row than column."""
+        return np.asarray(np.nan_to_num(self.pairs.p_more(), nan=1.0) <= self.level)
+
     def at_least(self) -> Floats:
         """Lower bound of the ratio of each cell outside the set to the cheapest cell: shape (..., cells).
 

@@ -8,6 +8,9 @@ import numpy.typing as npt
 
 from framewatt.statistics.proportions import independent_equivalence, paired_equivalence
 
+ON_THE_SAME = "on the same"
+"""How the note of a test begins that is paired by samples."""
+
 
 @dataclass(frozen=True)
 class TestSets:
@@ -64,7 +67,7 @@ def equivalence(first: tuple[str, float], second: tuple[str, float], tested: Tes
         right = tested.right[one], tested.right[other]
         if tested.weights.get(one, one) == tested.weights.get(other, other) and np.array_equal(*right):
             return Equivalence(None, f"the same weights, the same of {len(right[0])} samples right", same=True)
-        return Equivalence(paired_equivalence(*right, margin), f"on the same {len(right[0])} samples")
+        return Equivalence(paired_equivalence(*right, margin), f"{ON_THE_SAME} {len(right[0])} samples")
     sizes = tested.size(one), tested.size(other)
     if sizes[0] is None or sizes[1] is None:
         return Equivalence(None, "size of the test set unknown")

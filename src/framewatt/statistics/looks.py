@@ -1,6 +1,6 @@
 """Adjusts tests and intervals for optional stopping: the study may have looked at its results before it stopped."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -45,8 +45,10 @@ ONCE = Looks()
 class AtLooks(LogRatio):
     """Logarithms of ratios from a study that looked for the best at a few fixed blocks, by t-tests.
 
+    Its interval is that of the last look, which saw all runs.
+
     Attributes:
-        looks: what each look saw; the last saw all runs. At the level of one look, what any of them shows holds.
+        looks: what each look saw. At the level of one look, what any of them shows holds.
     """
 
     looks: tuple[LogRatio, ...]
@@ -55,10 +57,6 @@ class AtLooks(LogRatio):
         """The smallest p of all looks; NaN where at none enough runs of both cells count."""
         return np.asarray(np.fmin.reduce([look.p_more() for look in self.looks]))
 
-    def within(self, tail: float) -> tuple[Floats, Floats]:
-        """The intersection of the intervals of all looks; NaN where they exclude each other."""
-        return _intersection(look.within(tail) for look in self.looks)
-
 
 @dataclass(frozen=True)
 class LookedAt(LogRatio):
@@ -66,20 +64,16 @@ class LookedAt(LogRatio):
 
     Attributes:
         e_more: the largest e-value so far for "a costs more".
-        earlier: ratios after each block; empty where only the last interval counts.
     """
 
     e_more: Floats
-    earlier: tuple[LogRatio, ...] = ()
 
     def p_more(self) -> Floats:
         """One over the e-value, a p that is valid whichever block the study stops after."""
         return np.asarray(np.where(self.runs > 0, np.minimum(1.0, 1 / self.e_more), np.nan))
 
     def within(self, tail: float) -> tuple[Floats, Floats]:
-        """Ends of intervals that hold at all blocks simultaneously; their intersection over `earlier` blocks."""
-        if self.earlier:
-            return _intersection(replace(self, **_of(one), earlier=()).within(tail) for one in self.earlier)
+        """Ends of intervals that hold at all blocks simultaneously."""
         critical = np.vectorize(lambda n: critical_t(int(n), 1 / tail) if n > 1 else np.nan, otypes=[float])(self.runs)
         with np.errstate(invalid="ignore", over="ignore"):
             half = critical * np.where(self.error > 0, self.error, np.nan)
@@ -91,8 +85,6 @@ def best_of(
     logs: Floats, alpha: float, looks: Looks, *, paired: bool, repetitions: Sequence[int] | None = None
 ) -> BestSet:
     """The confidence set of a group's best (see best_set), for a study that may have looked before it stopped.
-
-    Where later blocks must confirm what an earlier look showed, see `confirmed`.
 
     Args:
         logs: shape (cells, blocks), logarithms, NaN where a run is missing.
@@ -109,10 +101,7 @@ def best_of(
 
     def after_every_block(pairs: LogRatio, logs: Floats) -> LogRatio:
         differences: npt.NDArray[np.float64] = logs[:, None, :] - logs[None, :, :]
-        e_more = evidence(differences).max(axis=-1, initial=1.0)
-        until = range(1, logs.shape[-1] + 1) if looks.confirmed else ()
-        earlier = tuple(all_pairs(logs[:, :count], paired=True) for count in until)
-        return LookedAt(**_of(pairs), e_more=e_more, earlier=earlier)
+        return LookedAt(**_of(pairs), e_more=evidence(differences).max(axis=-1, initial=1.0))
 
     if looks.until_known:
         level = 1 / threshold_of(int(np.isfinite(logs).any(axis=-1).sum()), alpha)
@@ -125,27 +114,17 @@ def best_of(
 
 
 def confirmed(found: BestSet) -> BestSet:
-    """The set without what an earlier look showed and later blocks do not confirm.
+    """The set with the cells that it lacks only because of an earlier look, which all blocks together do not confirm.
 
-    The cell that leads after all blocks is in it, and is its reference: one that was shown to cost least before, and
-    does not lead any more, is then not the only one. So is a cell whose intervals at several looks exclude each other.
+    A cell stays out only if another one was shown to cost less, and still does so on average over the blocks that both
+    have.
 
     Args:
         found: the set of a group, of what any look showed.
     """
-    cells = np.arange(len(found.known))
-    leader = leader_of(found.pairs, found.known)
-    low, _ = found.pairs.within(found.level)
-    contradicted = np.isnan(low[:, leader]) & (found.pairs.error[:, leader] > 0) & ~found.inside & found.known
-    inside = np.asarray(found.inside | contradicted | (cells == leader))
-    return replace(found, inside=inside, reference=leader)
-
-
-def _intersection(intervals: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    lows, highs = zip(*intervals, strict=True)
-    low, high = np.fmax.reduce(lows), np.fmin.reduce(highs)
-    empty = low > high
-    return np.where(empty, np.nan, low), np.where(empty, np.nan, high)
+    out = (found.shown & (found.pairs.mean > 0)).any(axis=-1)
+    inside = np.asarray(found.known & ~out)
+    return replace(found, inside=inside, reference=leader_of(found.pairs, inside))
 
 
 def _of(ratio: LogRatio) -> dict[str, Any]:

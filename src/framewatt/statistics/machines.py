@@ -124,7 +124,8 @@ def _over_all(
         why = "no two cells have runs that count on every machine, so nothing is compared"
         return row | {"note": JOINT.join([*notes, why])}
     logs = {name: _logs(found[both]) for name, found in values.items()}
-    found = stratified(list(logs.values()), settings["alpha"], paired=paired, looks=looks)
+    numbers = [[int(number) for number in found.index] for found in values.values()]
+    found = stratified(list(logs.values()), settings["alpha"], paired=paired, looks=looks, repetitions=numbers)
     row |= {"blocks": sum(int((np.isfinite(part).sum(axis=0) > 1).sum()) for part in logs.values())}
     row |= {"agree": found.agree, "contradict": found.contradict, "rule": _rule(found, settings, looks)}
     row |= _heterogeneity(found, looks, settings["alpha"])

@@ -107,7 +107,14 @@ def _common(sets: Sequence[BestSet]) -> npt.NDArray[np.bool_]:
     return np.asarray(np.all([one.inside for one in sets], axis=0))
 
 
-def stratified(logs: Sequence[Floats], alpha: float, *, paired: bool, looks: Looks = ONCE) -> Stratified:
+def stratified(
+    logs: Sequence[Floats],
+    alpha: float,
+    *,
+    paired: bool,
+    looks: Looks = ONCE,
+    repetitions: Sequence[Sequence[int]] | None = None,
+) -> Stratified:
     """Find the cheapest cells of a group over machines.
 
     Args:
@@ -116,9 +123,12 @@ def stratified(logs: Sequence[Floats], alpha: float, *, paired: bool, looks: Loo
         alpha: largest probability that the set of the whole misses the cell of least geometric mean over machines.
         paired: whether runs at the same index of a machine belong to one block.
         looks: how the study looked at its results before it stopped.
+        repetitions: numbers of each machine's blocks; 1, 2, … on each if None.
     """
-    alone = [best_of(part, alpha, looks, paired=paired) for part in logs]
-    joint = [best_of(part, alpha / len(logs), looks, paired=paired) for part in logs]
+    blocks = [None] * len(logs) if repetitions is None else repetitions
+    pairs = list(zip(logs, blocks, strict=True))
+    alone = [best_of(part, alpha, looks, paired=paired, repetitions=of) for part, of in pairs]
+    joint = [best_of(part, alpha / len(logs), looks, paired=paired, repetitions=of) for part, of in pairs]
     parts = [one.pairs for one in alone]
     mean = over(parts)
     level = alone[0].level if looks.until_known else None

@@ -133,8 +133,9 @@ def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Coll
 
 
 def _out_of_time(rule: Rule, ends_min: Sequence[float], blocks: int) -> bool:
-    """Whether one more block, as long as those so far were on average, would end after the rule's minutes."""
-    return rule.minutes is not None and ends_min[blocks - 1] * (blocks + 1) / blocks > rule.minutes
+    """Whether the blocks up to the next look, as long as those so far, would end after the rule's minutes."""
+    following = next((look for look in rule.looks if look > blocks), blocks + 1)
+    return rule.minutes is not None and ends_min[blocks - 1] * following / blocks > rule.minutes
 
 
 def _look(

@@ -67,7 +67,8 @@ class Rule:
     def words(self) -> str:
         """The rule in words."""
         if self.width is None:
-            return f"until it is known which choice of every group takes the least {self.quantity}"
+            at = "" if self.at_every_block else f", with looks after {', '.join(map(str, self.looks))}"
+            return f"until it is known which choice of every group takes the least {self.quantity}{at}"
         return (
             f"until the {self.quantity} of every choice, over that of the least in its group, is known to "
             f"{100 * self.width:g} %"
@@ -96,6 +97,24 @@ def with_looks(repetitions: Any) -> Any:
     usual = FIXED if repetitions["at_most"] <= MOST_FIXED else EVERY_BLOCK
     completed = {**repetitions, "looks": repetitions.get("looks", usual)}
     return {key: value for key, value in completed.items() if key != "looks" or value is not None}
+
+
+def with_looks_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
+    """A study file whose rule looks when it did as its plan was made: before a rule for the best said when, always.
+
+    Args:
+        content: what the study file says.
+        plan: of the study; empty where there is none.
+    """
+    now = content.get("repetitions")
+    rules = (plan.get("settings") or {}).get("repetitions"), now
+    if not isinstance(now, Mapping) or not all(_is_without_looks(rule) for rule in rules):
+        return dict(content)
+    return {**content, "repetitions": {**now, "looks": None}}
+
+
+def _is_without_looks(rule: Any) -> bool:
+    return isinstance(rule, Mapping) and "best" in (rule.get("until") or {}) and "looks" not in rule
 
 
 def most_blocks(settings: Mapping[str, Any]) -> int:

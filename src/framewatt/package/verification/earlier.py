@@ -18,7 +18,8 @@ from framewatt.imports.file_study import is_file_study
 from framewatt.profiling.planned import RECORD
 from framewatt.statistics.detectable import planned_power
 from framewatt.study.factors import AnyCell
-from framewatt.study.statistical_tests import RANK_SUM, SIGNED_RANK
+from framewatt.study.statistical_tests import PAIRED_T, RANK_SUM, SIGNED_RANK
+from framewatt.study.stopping_rule import with_looks_then
 
 _FEWEST_THEN = 2
 """Fewest runs for a test, before there were three."""
@@ -56,11 +57,8 @@ def as_read_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[st
         content: what the study file says.
         plan: the package's, of which `settings` are the study's with the defaults of then.
     """
-    settings = plan.get("settings") or {}
-    then, now = settings.get("repetitions"), content.get("repetitions")
-    if isinstance(then, Mapping) and isinstance(now, Mapping) and "looks" not in then:
-        content = {**content, "repetitions": {**now, "looks": None}}
-    statistics = settings.get("statistics")
+    content = with_looks_then(content, plan)
+    statistics = (plan.get("settings") or {}).get("statistics")
     if not isinstance(statistics, Mapping) or "noise" in statistics:
         return dict(content)
     usual = RANK_SUM if is_file_study(content) else SIGNED_RANK
@@ -74,7 +72,14 @@ def significance_then(plan: Mapping[str, Any], cells: Iterable[AnyCell]) -> dict
         plan: as it follows from the study file now.
         cells: those that are planned.
     """
-    return asdict(planned_power(int(plan["repetitions"]), cells, plan["settings"]["statistics"], _FEWEST_THEN))
+    runs = int(plan["repetitions"])
+    then = asdict(planned_power(runs, cells, plan["settings"]["statistics"], _FEWEST_THEN))
+    if runs < _FEWEST_THEN and "cannot tell any difference" in then["sentence"]:
+        what = "block" if then["test"] == PAIRED_T else "run of each cell"
+        then["sentence"] = (
+            f"{runs} {what} says nothing of the noise, so that nothing can be told: at least {_FEWEST_THEN} are needed."
+        )
+    return then
 
 
 def header_of(path: Path) -> list[str]:
