@@ -1,7 +1,6 @@
 """`make gpu-collect DIRS="a b"`: join what was carried away from GPU machines, and write each study's report."""
 
 import argparse
-import json
 import shlex
 import subprocess
 import sys
@@ -10,8 +9,7 @@ from pathlib import Path
 from framewatt.base.cli import run, say
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
-from framewatt.gpu.carried import join
-from framewatt.package.rebuild import RULES
+from framewatt.gpu.carried import join, report_words
 from framewatt.prepare.stage import worth_repeating
 from framewatt.report.numbers import plural
 
@@ -52,27 +50,7 @@ def main() -> None:
 
 def _report(study: str, plan: dict, *, whole: bool) -> int:
     """Make a study's report of its records alone; return Snakemake's exit code."""
-    config = [
-        f"study={study}",
-        "environment=host",
-        f"device={plan['device']}",
-        f"absent={json.dumps(plan.get('absent', {}))}",
-        f"measured_only={not whole}",
-    ]
-    words = [
-        "--snakefile",
-        "workflow/rebuild.smk",
-        "--cores",
-        "1",
-        "--rerun-triggers",
-        "mtime",
-        "input",
-        "--config",
-        *config,
-    ]
-    # A package has these tables; from GPU machines only timelines are carried away.
-    rules = [*RULES, "operators", "repeated"]
-    words += ["--allowed-rules", *rules, "--", f"results/{study}/report/report.html"]
+    words = report_words(study, plan, whole=whole)
     return subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode
 
 

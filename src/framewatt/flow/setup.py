@@ -110,7 +110,7 @@ def _absent(config: Mapping[str, Any], study: Study, cluster: Cluster) -> Absent
 
 
 def _measured_part(study: Study) -> Study:
-    """The study with the cells of which a run is on disk.
+    """The study with the cells of which a run is on disk, and without timelines if none was recorded.
 
     Raises:
         FramewattError: there is none.
@@ -121,7 +121,9 @@ def _measured_part(study: Study) -> Study:
         raise FramewattError(
             f"measured_only: {folder} has no run of this study. Measure some, or leave measured_only out."
         )
-    return replace(study, cells=cells)
+    if any((RESULTS / study.name / "timelines").glob("*")):
+        return replace(study, cells=cells)
+    return replace(study, cells=cells, settings={**study.settings, "operators": False, "repeated_operators": 0})
 
 
 def _there(cluster: Cluster, device: str, threads: object) -> tuple[str, int]:

@@ -3,15 +3,16 @@
 import json
 import shutil
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_atomically
 from framewatt.package.contents import study_files
-from framewatt.package.rebuild import DERIVED
+from framewatt.package.rebuild import DERIVED, RULES
 from framewatt.package.unpack import unpack
 from framewatt.runs.chain import NAME as CHAIN
 
@@ -148,6 +149,27 @@ def join(folders: Iterable[Path], results: Path, *, environments: bool) -> list[
             for name, (source, _) in chosen.items()
             if name != CHARACTERISATION
         ]
+
+
+def report_words(study: str, plan: Mapping[str, Any], *, whole: bool) -> list[str]:
+    """Snakemake's command line for a study's report, of records that were carried, without measuring anything.
+
+    Args:
+        study: its name.
+        plan: its plan.json.
+        whole: whether all that was planned is there.
+    """
+    config = {
+        "study": study,
+        "environment": "host",
+        "device": plan["device"],
+        "absent": json.dumps(plan.get("absent", {})),
+        "measured_only": not whole,
+    }
+    words = ["--snakefile", "workflow/rebuild.smk", "--cores", "1", "--rerun-triggers", "mtime", "input"]
+    words += ["--config", *(f"{key}={value}" for key, value in config.items())]
+    # A package has tables of operators; of GPU machines only their timelines are carried away.
+    return [*words, "--allowed-rules", *RULES, "operators", "repeated", "--", f"results/{study}/report/report.html"]
 
 
 def _add_missing(source: Path, target: Path) -> None:
