@@ -1,4 +1,4 @@
-"""The report of each study for one GPU can be made of what was carried away: of all of it, and of an interrupted slice."""
+"""The report of each study for one GPU is made of what was carried away: of all of it, or of an interrupted slice."""
 
 import subprocess
 import sys
