@@ -3,12 +3,13 @@
 from framewatt.profiling.planned import OPERATOR_TABLES
 
 
-
 def recorded(kind, study, cells):
     """Names of cells; of a study that was interrupted, of those whose folder of that kind is on disk."""
     folders = Path("results", study, kind)
     return [
-        cell for cell in cells if not config["measured_only"] or (folders / cell).is_dir()
+        cell
+        for cell in cells
+        if not config["measured_only"] or (folders / cell).is_dir()
     ]
 
 
