@@ -105,26 +105,26 @@ def best_of(
 
     if looks.until_known:
         level = 1 / threshold_of(int(np.isfinite(logs).any(axis=-1).sum()), alpha)
-        found = best_set(logs, alpha, paired=True, level=level, test=after_every_block)
+        best = best_set(logs, alpha, paired=True, level=level, test=after_every_block)
     elif looks.at:
-        found = best_set(logs, alpha / looks.most, paired=True, test=at_looks)
+        best = best_set(logs, alpha / looks.most, paired=True, test=at_looks)
     else:
-        found = best_set(logs, alpha / looks.most, paired=paired)
-    return confirmed(found) if looks.confirmed else found
+        best = best_set(logs, alpha / looks.most, paired=paired)
+    return confirmed(best) if looks.confirmed else best
 
 
-def confirmed(found: BestSet) -> BestSet:
+def confirmed(best: BestSet) -> BestSet:
     """The set with the cells that it lacks only because of an earlier look, which all blocks together do not confirm.
 
     A cell stays out only if another one was shown to cost less, and still does so on average over the blocks that both
     have.
 
     Args:
-        found: the set of a group, of what any look showed.
+        best: the set of a group, of what any look showed.
     """
-    out = (found.shown & (found.pairs.mean > 0)).any(axis=-1)
-    inside = np.asarray(found.known & ~out)
-    return replace(found, inside=inside, reference=leader_of(found.pairs, inside))
+    out = (best.shown & (best.pairs.mean > 0)).any(axis=-1)
+    inside = np.asarray(best.known & ~out)
+    return replace(best, inside=inside, reference=leader_of(best.pairs, inside))
 
 
 def _of(ratio: LogRatio) -> dict[str, Any]:

@@ -100,9 +100,9 @@ class Opened:
         # What an older framewatt had no word for, and what would say nothing, says the same where it is absent.
         plan = {key: value for key, value in plan.items() if key in self.told_plan or value not in ([], {}, None)}
         plan["settings"] = _without_newer(plan["settings"], self.told_plan.get("settings"), self.content)
-        told = self.told_plan.get("significance")
-        if told != plan["significance"] and told == significance_then(plan, planned_cells(plan)):
-            plan["significance"] = told
+        stated = self.told_plan.get("significance")
+        if stated != plan["significance"] and stated == significance_then(plan, planned_cells(plan)):
+            plan["significance"] = stated
         return plan
 
     @functools.cached_property
