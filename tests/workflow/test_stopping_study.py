@@ -235,7 +235,7 @@ def test_a_cell_that_always_fails_ends_the_study(study: Stopping) -> None:
 @pytest.mark.thorough
 def test_equal_cells_are_measured_to_the_end(study: Stopping) -> None:
     study.plant("tensorflow", '__import__("time").sleep(0.01)')
-    answer = study.call("--forcerun", "measure", "--", "all", repetitions={**RULE, "at_most": 4, "looks": "fixed"})
+    answer = study.call("--forcerun", "measure", "--", "all", repetitions={**RULE, "at_most": 4})
     assert answer.code == 0, answer.text
     assert len(answer.lines("run ")) == 8
     assert (study.stopped()["blocks"], study.stopped()["settled"]) == (4, False)
