@@ -95,6 +95,11 @@ def test_square_waves_and_a_closed_gpu_are_reported_and_change_nothing_else(tmp_
     assert "GPU, square waves" in (tmp_path / "steps.svg").read_text()
 
 
+def test_a_channel_that_does_not_show_the_load_of_the_gpu_has_no_expected_power() -> None:
+    said = "\n".join(lines(found_of({INSTANT: 0.0}, GPU, square_waves(4.0))))
+    assert said.count("unknown expected of its steady levels") == len(PERIODS_S)
+
+
 def test_a_sensor_that_observes_part_of_the_time_shows_it_under_square_waves_of_its_period() -> None:
     part_time = replace(INSTANT, updates_s=(0.1, 0.1), lag_s=(0.0, 0.0), average_s=0.025)
     (one,) = found_of({part_time: 1.0}, GPU, square_waves(10.0)).found

@@ -145,6 +145,14 @@ def test_a_run_that_is_missing_beside_a_disturbed_one_changes_no_answer(looks: L
     assert int(found.reference) == 0
 
 
+def test_cells_that_each_cost_more_than_another_over_different_blocks_all_stay() -> None:
+    logs, scatter = np.full((3, 24), np.nan), 0.001 * np.random.default_rng(2).normal(size=(3, 24))
+    for blocks, (low, high) in ((range(8), (0, 1)), (range(8, 16), (1, 2)), (range(16, 24), (2, 0))):
+        logs[low, list(blocks)], logs[high, list(blocks)] = 0.0, 1.0
+    found = best_of(logs + scatter, ALPHA, EVERY, paired=True)
+    assert list(found.inside) == [True] * 3
+
+
 def test_a_ratio_that_changes_its_size_and_not_its_direction_stays_settled() -> None:
     ratios = np.r_[np.full(5, 2.0), np.full(7, 1.5)] * (1 + 0.01 * np.random.default_rng(1).normal(size=12))
     found = best_of(np.log(np.vstack([np.ones(12), ratios])), ALPHA, FIXED, paired=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from framewatt.characterisation.agreement import Agreement
 from framewatt.characterisation.channel import Character
 from framewatt.characterisation.measure import Characterisation
-from framewatt.characterisation.schedule import IDLE
+from framewatt.characterisation.schedule import GPU, IDLE
 
 TRUSTED, DOUBTED, NONE = 0, 3, 4
 """Exit codes: all meters found are trusted; one that a total needs is not; there is no meter to trust."""
@@ -65,7 +65,9 @@ def _waves(one: Character) -> Iterator[str]:
     if one.gpu_closed_w is not None and one.channel.domain.startswith("gpu"):
         yield f"    idle {_watts(one.idle_w)} with a process that has the GPU open, {_watts(one.gpu_closed_w)} without"
     for wave in one.waves if one.channel.domain.startswith("gpu") else ():
-        expected = None if None in (one.idle_w, one.load_w) else wave.expected_w(one.idle_w or 0.0, one.load_w or 0.0)
+        # A channel that does not show the GPU's load has no level from which to expect anything.
+        loaded = next((reply.power_w for reply in one.responses if reply.load == GPU and reply.seen), None)
+        expected = None if loaded is None or one.idle_w is None else wave.expected_w(one.idle_w, loaded)
         busy = "unknown" if wave.busy is None else f"{wave.busy:.0%}"
         yield (
             f"    busy {busy} of every {wave.period_s * 1000:g} ms: {_watts(wave.power_w)} shown, "

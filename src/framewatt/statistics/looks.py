@@ -124,6 +124,8 @@ def confirmed(best: BestSet) -> BestSet:
     """
     out = (best.shown & (best.pairs.mean > 0)).any(axis=-1)
     inside = np.asarray(best.known & ~out)
+    # Over different blocks each cell may cost more than another, so that none would be left.
+    inside = inside if inside.any() else best.known
     return replace(best, inside=inside, reference=leader_of(best.pairs, inside))
 
 
