@@ -20,9 +20,20 @@ LOCK = "requirements.txt"
 _BUILD_TIMEOUT_S = 3600
 _DESCRIBE = """
 import importlib.metadata as m, json, platform
-names = sorted({(d.metadata["Name"], d.version) for d in m.distributions() if d.metadata["Name"]})
-print(json.dumps({"python_version": platform.python_version(), "packages": dict(names)}))
+names, versions = set(), {}
+for d in m.distributions():
+    name = d.metadata["Name"]
+    if name:
+        names.add((name, d.version))
+        for file in d.files or ():
+            if file.hash:
+                versions.setdefault(str(file), {})[name] = file.hash.value
+fought = [[file, sorted(held)] for file, held in sorted(versions.items()) if len(set(held.values())) > 1]
+facts = {"python_version": platform.python_version(), "packages": dict(sorted(names)), "fought_over": fought}
+print(json.dumps(facts))
 """
+_NOT_IMPORTED = {"docs", "examples", "test", "tests"}
+"""Top-level folders that careless wheels share and nothing imports."""
 
 
 def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, Any]:
@@ -94,7 +105,7 @@ def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
         found = packages_of(image, _DESCRIBE)
     except FramewattError as error:
         return _failed(record, str(error))
-    return {**record, "status": "ok", "reason": None, "python": "python", **found}
+    return _with_facts(record, "python", found)
 
 
 def lock_sha256(lock: Path) -> str:
@@ -111,4 +122,21 @@ def _described(record: dict[str, Any], python: Path) -> dict[str, Any]:
     answer = subprocess.run([python, "-c", _DESCRIBE], capture_output=True, text=True, check=False)
     if answer.returncode:
         return _failed(record, f"its interpreter does not run: {answer.stderr.strip().splitlines()[-1:]}")
-    return {**record, "status": "ok", "reason": None, "python": str(python), **json.loads(answer.stdout)}
+    return _with_facts(record, str(python), json.loads(answer.stdout))
+
+
+def _with_facts(record: dict[str, Any], python: str, facts: dict[str, Any]) -> dict[str, Any]:
+    """The record of an environment that runs, or that it failed, where packages overwrote each other's files.
+
+    Installers write packages side by side and let the last file stay, so such an environment is another one each time
+    it is built. A host's interpreter is taken as its owner has it.
+    """
+    fought = [entry for entry in facts.pop("fought_over") if entry[0].split("/")[0] not in _NOT_IMPORTED]
+    if fought and record["mode"] != "host":
+        file, names = fought[0]
+        return _failed(
+            record,
+            f"{' and '.join(names)} each bring their own {file} (such files: {len(fought)}); keep one of them in "
+            "the environment's pyproject.toml and run make lock",
+        )
+    return {**record, "status": "ok", "reason": None, "python": python, **facts}
