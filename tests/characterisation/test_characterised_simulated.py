@@ -18,17 +18,18 @@ from hardware.characterised import (
     REPEATS,
     SETTLED_S,
     STEP_S,
+    WAVE_S,
     assert_frozen_are_doubted,
     assert_trusted,
     channels_of,
+    plan,
     script_of,
 )
 from simulated.process_clock import ORIGIN_NS
 from simulated.sampling_process import sample_script
 
-from framewatt.characterisation.loads import planned
 from framewatt.characterisation.measure import Characterisation, look
-from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE, Stretch
+from framewatt.characterisation.schedule import ALL_CORES, GPU, GPU_CLOSED, IDLE, ONE_CORE, Stretch, period_of
 from framewatt.flow import characterise as flow
 from framewatt.flow.characterise import Extent, characterise_here
 
@@ -67,11 +68,12 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         monkeypatch.setattr(flow, "check_machine", lambda **_: [])
         monkeypatch.setattr(flow, "loads", every_load)
         monkeypatch.setattr(flow, "characterise", characterise)
-        code = characterise_here(tmp_path / "record", Extent(REPEATS, STEP_S, 0))
+        code = characterise_here(tmp_path / "record", Extent(REPEATS, STEP_S, WAVE_S))
         return {
             "rc": code,
             "out": capsys.readouterr().out,
             "record": json.loads((tmp_path / "record/characterisation.json").read_text()),
+            "trace": (tmp_path / "record/trace.parquet").exists(),
             "picture": (tmp_path / "record/steps.svg").read_text()[:200],
         }
 
@@ -85,22 +87,17 @@ def every_load(names: list[str], _pythons: object) -> object:
     yield SimpleNamespace(names=names)
 
 
-def stretches_of(plan: list[tuple[str, float]]) -> list[Stretch]:
+def stretches_of(steps: list[tuple[str, float]]) -> list[Stretch]:
     """Return the stretches of a plan, whose processes were late by some milliseconds."""
     rng, at_s, stretches = np.random.default_rng(1), LEAD_S, []
-    for load, seconds in plan:
+    for load, seconds in steps:
         begin_s, end_s = at_s, at_s + seconds
-        if load != IDLE:
+        if load not in (IDLE, GPU_CLOSED):
             begin_s, end_s = begin_s + rng.uniform(0, LATE_S), end_s + rng.uniform(0, LATE_S)
         edges_ns = (ORIGIN_NS + round(edge * 1e9) for edge in (begin_s, end_s))
-        stretches.append(Stretch(load, *edges_ns, others=0.0))
+        stretches.append(Stretch(load, *edges_ns, others=0.0, busy=0.5 if period_of(load) else None))
         at_s += seconds
     return stretches
-
-
-def plan() -> list[tuple[str, float]]:
-    """Return the loads of a characterisation and their seconds."""
-    return planned((ONE_CORE, ALL_CORES, GPU), REPEATS, STEP_S)
 
 
 def test_a_machine_whose_meters_are_right_is_trusted(play: Play) -> None:

@@ -4,6 +4,7 @@ What must come of it is here, too: the same is demanded in real time and on simu
 """
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -11,8 +12,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from framewatt.characterisation.loads import planned
-from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE
+from framewatt.characterisation.loads import PERIODS_S, planned, square_waves
+from framewatt.characterisation.schedule import ALL_CORES, GPU, GPU_CLOSED, IDLE, ONE_CORE, period_of
 from hardware.namespaces import ROOT, run_apart
 from hardware.powercap import HELD_UP, install, play
 from hardware.script import VARIABLE, Script
@@ -21,9 +22,9 @@ HERE = Path(__file__).parent
 LEADS_S = (10.0, 20.0, 40.0)
 """Seconds in which the script starts its meters and its loads, by try: a busy machine takes longer."""
 
-REPEATS, STEP_S = 3, 1.5
-CPU_W = {IDLE: 50.0, ONE_CORE: 80.0, ALL_CORES: 200.0, GPU: 60.0}
-GPU_W = {IDLE: 70.0, ONE_CORE: 70.0, ALL_CORES: 70.0, GPU: 500.0}
+REPEATS, STEP_S, WAVE_S = 3, 1.5, 2.0
+CPU_W = {IDLE: 50.0, ONE_CORE: 80.0, ALL_CORES: 200.0, GPU: 60.0, GPU_CLOSED: 50.0}
+GPU_W = {IDLE: 70.0, ONE_CORE: 70.0, ALL_CORES: 70.0, GPU: 500.0, GPU_CLOSED: 40.0}
 SETTLED_S = REPEATS * STEP_S / 2
 """Seconds of each load in which power is settled, all repetitions together, see characterisation.levels."""
 
@@ -39,7 +40,8 @@ _SHARES = {"cpu:package-0": 1.0, "cpu:core-0": 0.6, "cpu:dram-0": 0.1, "cpu:psys
 
 
 def play_plan(change: dict, lead_s: float) -> dict:
-    """Characterise scripted hardware in namespaces of its own: `rc`, `out`, `record` or None, `picture`, `held_up_s`.
+    """Characterise scripted hardware in namespaces of its own: `rc`, `out`, `record` or None, `trace`, `picture`,
+    `held_up_s`.
 
     Args:
         change: fields of the hardware's Script that differ; `frozen` in seconds of the plan.
@@ -48,11 +50,20 @@ def play_plan(change: dict, lead_s: float) -> dict:
     return run_apart("hardware.characterised", json.dumps(change), str(lead_s), timeout_s=180)
 
 
+def plan() -> list[tuple[str, float]]:
+    """Return the loads of the characterisation and their seconds."""
+    return [*planned((ONE_CORE, ALL_CORES, GPU), REPEATS, STEP_S), *square_waves(WAVE_S)]
+
+
 def script_of(change: dict, lead_s: float) -> Script:
     """Hardware that follows the plan."""
     at_s, levels = lead_s, [(0.0, IDLE)]
-    for load, seconds in planned((ONE_CORE, ALL_CORES, GPU), REPEATS, STEP_S):
-        levels.append((at_s, load))
+    for load, seconds in plan():
+        if period_s := period_of(load):
+            halves = [at_s + half * period_s / 2 for half in range(math.ceil(round(2 * seconds / period_s, 6)))]
+            levels += [(begin_s, IDLE if number % 2 else GPU) for number, begin_s in enumerate(halves)]
+        else:
+            levels.append((at_s, load))
         at_s += seconds
     levels.append((at_s, IDLE))
     watts = {domain: [[second, CPU_W[load] * share] for second, load in levels] for domain, share in _SHARES.items()}
@@ -71,6 +82,7 @@ def assert_trusted(played: dict, held_up_s: float = 0.0) -> None:
     """
     assert played["rc"] == 0, played["out"]
     assert played["out"].splitlines()[-1].startswith("verdict: every meter is to be trusted: ")
+    assert played["trace"]
     assert played["picture"].startswith("<?xml")
     channels = channels_of(played)
     assert {name.split()[2] for name in channels} == {"rapl", "perf", "pyrapl", "nvml", "nvidia-smi"}
@@ -90,6 +102,12 @@ def assert_trusted(played: dict, held_up_s: float = 0.0) -> None:
     assert 0.009 < rapl["update_period"]["at_most"] < 0.06, rapl["update_period"]
     assert rapl["shortest_window_s"]["0.01"] < 3, rapl["shortest_window_s"]
     assert channels["gpu:0 energy_j nvml"]["shortest_window_s"]["0.01"] > 2
+    counter = channels["gpu:0 energy_j nvml"]
+    assert_near(counter["gpu_closed_w"], GPU_W[GPU_CLOSED], 0.02, "GPU closed")
+    assert [wave["period_s"] for wave in counter["waves"]] == list(PERIODS_S)
+    for wave in counter["waves"]:
+        assert 0.4 < wave["busy"] < 0.65, wave
+        assert_near(wave["power_w"], (GPU_W[IDLE] + GPU_W[GPU]) / 2, 0.05, "square wave")
     # What NVML says may be a mean over a second is seen to be an instant's.
     averaged = channels["gpu:0 power_average_w nvml"]
     assert averaged["channel"]["average_most_s"] == 1.0
@@ -165,7 +183,7 @@ def main(change: dict, lead_s: float, scratch: Path) -> None:
         "FRAMEWATT_LOCK_FOLDER": str(scratch),
     }
     words = [sys.executable, "-P", str(ROOT / "scripts" / "characterise.py"), "--folder", str(folder)]
-    words += ["--repeats", str(REPEATS), "--step-s", str(STEP_S), "--wave-s", "0"]
+    words += ["--repeats", str(REPEATS), "--step-s", str(STEP_S), "--wave-s", str(WAVE_S)]
     words += ["--begin-ns", str(started.start_ns + round(lead_s * 1e9))]
     done = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
     record = folder / "characterisation.json"
@@ -176,6 +194,7 @@ def main(change: dict, lead_s: float, scratch: Path) -> None:
                 "rc": done.returncode,
                 "out": done.stdout + done.stderr,
                 "record": json.loads(record.read_text()) if record.exists() else None,
+                "trace": (folder / "trace.parquet").exists(),
                 "picture": picture.read_text()[:200] if picture.exists() else "",
                 "held_up_s": float((scratch / HELD_UP).read_text()),
             }

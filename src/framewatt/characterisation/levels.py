@@ -101,13 +101,24 @@ def wave(series: Series, stretch: Stretch, origin_ns: int) -> Wave:
         stretch: of a square wave.
         origin_ns: the series' second 0.
     """
-    return Wave(period_of(stretch.load) or 0.0, stretch.busy, mean_power(series, stretch, origin_ns))
+    period_s = period_of(stretch.load) or 0.0
+    return Wave(period_s, stretch.busy, mean_power(series, stretch, origin_ns, period_s))
 
 
-def mean_power(series: Series, stretch: Stretch, origin_ns: int) -> float | None:
-    """Watts in the settled part of a stretch, or None where there are fewer than two readings in it."""
+def mean_power(series: Series, stretch: Stretch, origin_ns: int, period_s: float = 0.0) -> float | None:
+    """Watts in the settled part of a stretch, or None where there are fewer than two readings in it.
+
+    Args:
+        series: the readings.
+        stretch: which one.
+        origin_ns: the series' second 0.
+        period_s: period of its power, of which only whole ones count; 0 where its power is steady.
+    """
     end_s = (stretch.end_ns - origin_ns) * 1e-9
-    part = series.between(end_s - (1 - _SETTLED) * stretch.duration_s, end_s)
+    settled_s = (1 - _SETTLED) * stretch.duration_s
+    # Half a period more would be half a period of one power.
+    whole_s = settled_s // period_s * period_s if period_s else settled_s
+    part = series.between(end_s - (whole_s or settled_s), end_s)
     if len(part.time_s) < 2:
         return None
     if series.counter:
