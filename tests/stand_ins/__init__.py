@@ -86,10 +86,10 @@ TRAINED, INFERRED, EXPORTED = PROFILED = (
 
 
 def train_slowly(checkout: Checkout) -> None:
-    """Have each sample of a training take 10 ms, so that a meter is read several times while its operators run."""
+    """Have each sample of a training take 40 ms, so that a meter is read several times while its operators run."""
     batches = "        (inputs, *_), labels = batch\n"
     changes = {
-        batches: f"{batches}        time.sleep(0.01 * len(inputs))\n",
+        batches: f"{batches}        time.sleep(0.04 * len(inputs))\n",
         "import json\n": "import json\nimport time\n",
     }
     for engine in _ENGINES:
@@ -135,14 +135,15 @@ def small(study: dict, repetitions: int = 1) -> dict:
     if "models" in training:
         left = {workload for cross in chosen for workload in cross["workload"]}
         training["models"] = {name: one for name, one in training["models"].items() if name in left}
+    operators = bool(study.get("operators"))
     return {
         **{key: value for key, value in study.items() if key not in _LEFT_OUT},
         "factors": chosen,
         "repetitions": repetitions,
         # Joules by operator need three readings while operators run, see `train_slowly`.
-        "instruments": {"meters": ["estimate"]} if study.get("operators") else READ_RARELY,
+        "instruments": {"meters": ["estimate"], "period_s": 1} if operators else READ_RARELY,
         "training": training,
-        "window": {"warm_up_batches": 1, "minimum_s": 0.05},
+        "window": {"warm_up_batches": 1, "minimum_s": 4 if operators else 0.05},
         "calibration": {"idle_s": 1},
         "cool_down": {"rest_s": 0},
         "disturbance": "flag",
