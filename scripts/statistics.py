@@ -8,8 +8,7 @@ from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_text
 from framewatt.base.spreadsheet import to_csv
 from framewatt.planning.plan import planned_cells
-from framewatt.planning.planned import records_of
-from framewatt.runs.held import HeldRecords
+from framewatt.planning.planned import planned_runs
 from framewatt.statistics.answers import answer
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
@@ -30,7 +29,7 @@ def main() -> None:
     plan = read_json(Path(snakemake.input.plan))
     planned, looks = planned_cells(plan), looks_of(plan["settings"])
     settings = snakemake.params.settings
-    records = HeldRecords.of(records_of(plan, snakemake.input.records))
+    records = planned_runs(snakemake.input.plan, snakemake.input.records)
     tested = read_test_sets(records, plan["settings"].get("models") or ())
     frames = {
         "cells": summarise_cells(runs, settings),

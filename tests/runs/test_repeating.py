@@ -8,6 +8,7 @@ from records_factory import energy, run_record, window
 
 from framewatt.base.files import sha256_of
 from framewatt.runs import repeating
+from framewatt.runs.aside import SHARES
 from framewatt.runs.records import write_run
 from framewatt.runs.repeating import measured_once_more, wait_until_quiet
 from framewatt.witness.judgement import Seen, judge_window
@@ -42,14 +43,14 @@ class Scripted:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the machine was given to become quiet, each time."""
     found: list[float] = []
-    monkeypatch.setattr(repeating, "wait_until_quiet", lambda timeout_s, _: found.append(timeout_s))
+    monkeypatch.setattr(repeating, "wait_until_quiet", lambda timeout_s, *_, **__: found.append(timeout_s))
     return found
 
 
 def test_a_quiet_run_is_measured_once(tmp_path: Path, waits: list[float]) -> None:
     scripted = Scripted(tmp_path / "run.json", [[]])
     assert measured_once_more(scripted, {"attempt": 1}, scripted.path, None) == "try 1"
-    assert (len(scripted.jobs), waits) == (1, [])
+    assert (len(scripted.jobs), waits) == (1, [10.0])
 
 
 @pytest.mark.parametrize("second", [[], OTHERS])
@@ -64,7 +65,7 @@ def test_a_disturbed_run_is_repeated_once_and_no_more(second: list[str], tmp_pat
         return reason
 
     assert measured_once_more(noted, {"attempt": 3}, scripted.path, None) == "try 2"
-    assert waits == [10.0]
+    assert waits == [10.0, 10.0]
     assert [job["attempt"] for job in scripted.jobs] == [3, 4]
     assert scripted.jobs[1]["first_try"] == {
         "attempt": 3,
@@ -73,6 +74,8 @@ def test_a_disturbed_run_is_repeated_once_and_no_more(second: list[str], tmp_pat
         "duration_s": 10.0,
         "energy_gross_j": {"cpu:package-0": 100.0},
         "disturbed": OTHERS,
+        **{name: 0.0 for name in SHARES},
+        "after_load": False,
     }
 
 

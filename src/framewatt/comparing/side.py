@@ -14,7 +14,7 @@ from framewatt.host.machine import facts_of, machine_of
 from framewatt.imports.merged_study import PACKAGES, MergedStudy
 from framewatt.package.verification.opening import open_package
 from framewatt.planning.planned import records_of
-from framewatt.runs.held import HeldRecords
+from framewatt.runs.aside import set_aside
 from framewatt.statistics.selection import totals
 
 _MANY = "measured on several machines"
@@ -76,7 +76,7 @@ def side_of(archive: Path, folder: Path) -> Side:
     """
     package = open_package(folder)
     paths = [str(run.path / "run.json") for run in package.runs]
-    records = HeldRecords.of(records_of(package.told_plan, paths)).values()
+    records = set_aside(records_of(package.told_plan, paths), package.told_plan["settings"]).values()
     runs = pd.read_parquet(package.results / "aggregate" / "runs.parquet")
     if runs.empty:
         raise FramewattError(f"{archive}: found no run; allowed: a package of a study that was measured")

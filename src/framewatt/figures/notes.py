@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, RC, styled
-from framewatt.frames.counting import counts
+from framewatt.frames.counting import aside, counts
 from framewatt.frames.totals import TOTAL
 from framewatt.witness.columns import DISTURBED_BY, witness_columns
 
@@ -36,10 +36,12 @@ def left_out(runs: pd.DataFrame) -> str:
     """How many runs are not drawn and why, in words; empty where every run is."""
     totals = runs[runs["domain"] == TOTAL]
     failed = int((totals["status"] == "failed").sum())
-    invalid = int((totals["status"].eq("ok") & ~counts(totals)).sum())
-    parts = [f"{n} {word}" for n, word in ((failed, "failed"), (invalid, "invalid")) if n]
-    runs_word = "run" if failed + invalid == 1 else "runs"
-    return f"Not drawn: {' and '.join(parts)} {runs_word} of {len(totals)}" if parts else ""
+    apart = int(aside(totals).sum())
+    invalid = int((totals["status"].eq("ok") & ~counts(totals)).sum()) - apart
+    told = ((failed, "failed"), (invalid, "invalid"), (apart, "set aside"))
+    parts = [f"{n} {word}" for n, word in told if n]
+    runs_word = "run" if failed + invalid + apart == 1 else "runs"
+    return f"Not drawn: {', '.join(parts)} {runs_word} of {len(totals)}" if parts else ""
 
 
 def disturbed(runs: pd.DataFrame) -> pd.Series:

@@ -148,10 +148,14 @@ class Live:
 
         from framewatt.frames.frames import runs_frame
         from framewatt.report.so_far import answers_so_far, worth
+        from framewatt.runs.aside import set_aside
         from framewatt.runs.records import read_run
 
         settings = self._plan["settings"]
-        records = [read_run(path) for path in self._progress.records_of(range(self._blocks + 1, blocks + 1))]
+        # With the block before, whose last run may have been disturbed together with the first new one.
+        paths = self._progress.records_of(range(max(self._blocks, 1), blocks + 1))
+        held = set_aside(((path, read_run(path)) for path in paths), settings)
+        records = [record for record in held.values() if record["repetition"] > self._blocks]
         rows = runs_frame(records, unused_gpus=settings["statistics"]["unused_gpus"])
         self._frame = rows if self._frame is None else pd.concat([self._frame, rows], ignore_index=True)
         self._blocks = blocks

@@ -25,6 +25,7 @@ from framewatt.planning.staleness import content_of
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.stopping_rule import with_looks_then
 from framewatt.study.study import Study, load_study
+from framewatt.witness.policy import with_disturbance_then
 from framewatt.workloads import registered_models
 
 STUDIES, RESULTS = Path("config/studies"), Path("results")
@@ -82,7 +83,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         wanted = config["device"] or content.get("device", "cpu")
         there = _there(cluster, wanted, content.get("threads", "auto"))
         # What was begun under a rule goes on under it.
-        content = with_looks_then(content, planned or {})
+        content = with_disturbance_then(with_looks_then(content, planned or {}), planned or {})
         study = load_study(path, content, schema, known, *there)
         if absent := _absent(config, study, cluster):
             study = load_study(path, content, schema, known, *there, absent)

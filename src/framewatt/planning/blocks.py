@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from framewatt.base.files import read_json
-from framewatt.runs.held import HeldRecords
+from framewatt.runs.aside import set_aside
 from framewatt.study.stopping_rule import Rule, most_blocks, rule_of
 from framewatt.study.study import Study
 
@@ -72,7 +72,7 @@ def _after(study: Study, results: Path, rule: Rule, whole: int) -> Blocks:
 
     cells = list(study.cells)
     try:
-        path = path_of(cells, study.settings, _records(cells, results, whole))
+        path = path_of(cells, study.settings, _records(cells, results, whole, study.settings))
     except (OSError, ValueError, KeyError, TypeError):
         # A record that cannot be read is reported by the rule `look`.
         return Blocks(0, rule.looks)
@@ -81,10 +81,12 @@ def _after(study: Study, results: Path, rule: Rule, whole: int) -> Blocks:
     return Blocks(whole, tuple(look for look in rule.looks if look > whole))
 
 
-def _records(cells: Sequence[Any], results: Path, blocks: int) -> Collection[Mapping[str, Any]]:
+def _records(
+    cells: Sequence[Any], results: Path, blocks: int, settings: Mapping[str, Any]
+) -> Collection[Mapping[str, Any]]:
     folder = results / "measure"
     paths = [folder / cell.id / str(block) / "run.json" for block in range(1, blocks + 1) for cell in cells]
-    return HeldRecords.of((path, read_json(path)) for path in paths).values()
+    return set_aside(((path, read_json(path)) for path in paths), settings).values()
 
 
 def plan_until(plan: Mapping[str, Any], stopping: str | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.imports.merged_study import PACKAGES
 from framewatt.planning.merged_runs import Merged
+from framewatt.runs.aside import set_aside
 from framewatt.runs.held import HeldRecords
 from framewatt.runs.records import read_run, record_paths
 from framewatt.study.cell import run_name
@@ -30,7 +31,7 @@ def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> HeldRec
 
     The levels of a record's cell are taken from the plan: where a study gained an option, every cell has a level of it,
     and earlier runs still count. A plan and records from before jobs had hashes (schema 1) are matched by cell and
-    repetition alone.
+    repetition alone. Runs that others disturbed too much do not count, see runs.aside.
 
     Args:
         plan_path: the study's plan.
@@ -40,7 +41,7 @@ def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> HeldRec
         FramewattError: a record breaks its schema, is of no measurement, of another job, or of no planned run.
     """
     plan = read_json(Path(plan_path))
-    return HeldRecords.of(_planned(plan, plan_path, records))
+    return set_aside(_planned(plan, plan_path, records), plan["settings"])
 
 
 def _planned(

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.report import disturbed
 from framewatt.report.groups import Group, groups_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import (
@@ -223,12 +222,6 @@ def answers_of(
         if name in by_group:
             row = {str(key): value for key, value in by_group[name].items()}
             yield Answered(group, row, what, per, 1 - float(settings["alpha"]), is_paired(settings))
-
-
-def disturbed_of(material: Material, one: Answered) -> str:
-    """How many of the runs behind an answer were disturbed, as a sentence; empty where none were."""
-    nearest = one.row["next"] if isinstance(one.row["next"], str) else ""
-    return disturbed.of_cells(material, {*one.best, nearest})
 
 
 def _cells(joined: Any) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from framewatt.frames.quality import QUALITY_UNKNOWN
 from framewatt.report import disturbed, facts, over_machines
-from framewatt.report.answered import Answered, answered, disturbed_of
+from framewatt.report.answered import Answered, answered
 from framewatt.report.beside import told_of_cells
 from framewatt.report.material import Material
 from framewatt.report.numbers import listed, plural
@@ -47,12 +47,14 @@ class Head:
     Attributes:
         lead: a sentence in place of too many groups, or of none; empty where `answers` says it all.
         answers: one a group.
+        aside: that most runs of some cell do not count, since others disturbed them, and what to do; empty else.
         disturbed: how many runs others disturbed, and by what; empty where they were few.
         notes: what else holds for all of it.
     """
 
     lead: str
     answers: Sequence[Answer]
+    aside: str
     disturbed: str
     notes: str
 
@@ -60,7 +62,7 @@ class Head:
     def text(self) -> str:
         """All sentences of the first screen."""
         told = [self.lead] if self.lead else [f"{one.sentence} {one.remark}".strip() for one in self.answers]
-        return " ".join(filter(None, [*told, self.disturbed, self.notes]))
+        return " ".join(filter(None, [self.aside, *told, self.disturbed, self.notes]))
 
 
 def head(material: Material) -> Head:
@@ -79,7 +81,7 @@ def head(material: Material) -> Head:
         Answer(
             one.sentence if number or lead else f"{_scope(material)}: {one.sentence}",
             strip_of(one, told_of),
-            " ".join(filter(None, [one.remark.strip(), disturbed_of(material, one)])),
+            " ".join(filter(None, [one.remark.strip(), disturbed.of_answer(material, one)])),
         )
         for number, one in enumerate(found)
     ]
@@ -89,8 +91,10 @@ def head(material: Material) -> Head:
         "" if much else disturbed.in_all(material),
         *_unjudged(material),
         f"{material.counted} of {material.planned} planned runs count.",
+        disturbed.aside(material),
     ]
-    return Head(lead, answers, disturbed.in_all(material) if much else "", " ".join(filter(None, notes)))
+    by = disturbed.in_all(material) if much else ""
+    return Head(lead, answers, disturbed.mostly_aside(material), by, " ".join(filter(None, notes)))
 
 
 def _unjudged(material: Material) -> list[str]:

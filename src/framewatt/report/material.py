@@ -8,12 +8,15 @@ from typing import Any
 import pandas as pd
 
 from framewatt.figures.notes import estimate_words
-from framewatt.frames.counting import counts
+from framewatt.frames.counting import counts, with_aside
 from framewatt.frames.headline import Headline, headline_of_runs
 from framewatt.frames.totals import TOTAL
 from framewatt.imports.merged_study import PACKAGES
+from framewatt.planning.plan import planned_cells
 from framewatt.runs import verdict
+from framewatt.statistics.answers import answer
 from framewatt.statistics.machines import typed_rows
+from framewatt.stopping.looks import looks_of
 from framewatt.tables.table import Table
 
 
@@ -108,6 +111,12 @@ class Material:
     def calibrations(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
         """Idle power before and after the runs, by node; that of a study without nodes is of the node ""."""
         return self.nodes or {"": (self.idle, self.idle_after)}
+
+    @cached_property
+    def answers_with_all(self) -> pd.DataFrame:
+        """The answers as they were if no run had been set aside."""
+        settings = self.plan["settings"]
+        return answer(with_aside(self.runs), settings["statistics"], planned_cells(self.plan), looks_of(settings))
 
     @property
     def totals(self) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from framewatt.report.material import Material
 from framewatt.report.numbers import plural, significant
 from framewatt.report.tables import Table
 from framewatt.report.words import name_of
+from framewatt.runs.aside import ASIDE, is_aside
 from framewatt.runs.clocks import steps_between
 from framewatt.runs.verdict import counts
 
@@ -22,6 +23,14 @@ def problem_tables(material: Material) -> list[Table]:
             "Failed and invalid runs",
             ["cell", "repetition", "what", "why"],
             _runs(material),
+            _REPETITION,
+            of_runs=True,
+        ),
+        Table(
+            "aside-runs",
+            "Runs that were set aside",
+            ["cell", "repetition", "why"],
+            _aside(material),
             _REPETITION,
             of_runs=True,
         ),
@@ -54,11 +63,20 @@ def problem_tables(material: Material) -> list[Table]:
 def _runs(material: Material) -> list[list[str]]:
     rows = []
     for record in material.records:
-        if not counts(record):
+        if not counts(record) and not is_aside(record):
             what = record["status"] if record["status"] != "ok" else "energy invalid"
             why = "; ".join(record["reasons"]) or "no reason recorded"
             rows.append([record["cell_id"], str(record["repetition"]), what, why])
     return rows
+
+
+def _aside(material: Material) -> list[list[str]]:
+    return [
+        [record["cell_id"], str(record["repetition"]), reason.removeprefix(ASIDE)]
+        for record in material.records
+        for reason in record["reasons"]
+        if reason.startswith(ASIDE)
+    ]
 
 
 def _missing(material: Material) -> list[list[str]]:
@@ -82,7 +100,7 @@ def _empty(material: Material) -> list[list[str]]:
     left_out = Counter(one["cell"] for one in material.plan.get("left_out", []))
     rows = []
     for cell in material.cells_that_do_not_count:
-        why = [f"{plural(planned[cell], 'run')} failed, invalid or missing"] if planned[cell] else []
+        why = [f"{plural(planned[cell], 'run')} failed, invalid, missing or set aside"] if planned[cell] else []
         why += [f"{plural(left_out[cell], 'run')} left out by the study"] if left_out[cell] else []
         rows.append([cell, "; ".join(why)])
     return rows

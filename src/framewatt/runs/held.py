@@ -36,12 +36,16 @@ class HeldRecords(Mapping[Path, dict[str, Any]]):
     """
 
     def __init__(self, held: Mapping[Path, HeldRecord]) -> None:
-        self._held = held
+        self._held = dict(held)
 
     @classmethod
     def of(cls, records: Iterable[tuple[Path, Mapping[str, Any]]]) -> Self:
         """Hold records, given with their paths."""
         return cls({path: HeldRecord(record) for path, record in records})
+
+    def changed(self, records: Mapping[Path, Mapping[str, Any]]) -> Self:
+        """The same with these records in place of those at their paths."""
+        return type(self)(self._held | {path: HeldRecord(record) for path, record in records.items()})
 
     def __getitem__(self, path: Path) -> dict[str, Any]:
         return self._held[path].made()

@@ -46,6 +46,7 @@ class RunJob(TypedDict):
         meters: names of the meters in use.
         node: alias of the node that measures this block, where the study has nodes.
         first_try: of a second try, facts about the first, see runs.repeating.
+        waited_s: seconds that the machine was given to become quiet, where it was not.
     """
 
     purpose: str
@@ -84,6 +85,7 @@ class RunJob(TypedDict):
     meters: list[str]
     node: NotRequired[str]
     first_try: NotRequired[dict[str, Any]]
+    waited_s: NotRequired[float]
 
 
 def run_job(planned: Mapping[str, Any], **known_here: Any) -> RunJob:

@@ -172,7 +172,7 @@ def _record(
         **{name: told[name] for name in ("study", "cell_id", "cell", "repetition")},
         "block": job["repetition"],
         "position": job["position"],
-        **{name: told[name] for name in ("node", "attempt", "job_sha256", "first_try") if name in told},
+        **{name: told[name] for name in ("node", "attempt", "job_sha256", "first_try", "waited_s") if name in told},
         **asdict(verdict),
         **{name: told[name] for name in ("device", "threads", "meters")},
         **{name: value for name, value in around.items() if name != "error"},

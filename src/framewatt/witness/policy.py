@@ -3,13 +3,28 @@
 from collections.abc import Mapping
 from typing import Any
 
-FLAG, REPEAT, INVALID = "flag", "repeat", "invalid"
-"""Values of a study's `disturbance`: keep the run with a flag, measure it again, or mark it invalid."""
+FLAG, REPEAT, SET_ASIDE, INVALID = "flag", "repeat", "set_aside", "invalid"
+"""Values of a study's `disturbance`: keep the run with a flag; measure it again, and the second try counts; the same,
+but set it aside where others disturbed the second try too much (runs.aside); mark it invalid."""
 
-USUAL = REPEAT
+USUAL = SET_ASIDE
 """The default."""
+
+REPEATING = (REPEAT, SET_ASIDE)
+"""Those that measure a disturbed run again. They make the same runs, so jobs name neither."""
 
 
 def disturbance_of(job: Mapping[str, Any]) -> str:
     """The policy for disturbed runs of a job or a study's settings; the default if the key is missing."""
     return str(job.get("disturbance", USUAL))
+
+
+def with_disturbance_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
+    """A study file that says nothing of disturbed runs, as it was read when its plan was made: the second try counted.
+
+    Args:
+        content: what the study file says.
+        plan: of the study; empty where there is none.
+    """
+    then = (plan.get("settings") or {}).get("disturbance")
+    return {"disturbance": REPEAT, **content} if then == REPEAT else dict(content)

@@ -20,6 +20,7 @@ from framewatt.planning.jobs import AnyStudy, environments_of
 from framewatt.planning.merged_runs import Merged
 from framewatt.planning.placement import NOWHERE, calibrations, nodes_of, placement_of
 from framewatt.planning.plan import plan_of, planned_cells
+from framewatt.runs.aside import set_aside
 from framewatt.runs.held import HeldRecord, HeldRecords
 from framewatt.runs.records import read_run
 from framewatt.stopping.path import Path as StoppingPath
@@ -150,7 +151,8 @@ class Opened:
             if len(known) < len(found):
                 break
             records |= known
-        return path_of(planned_cells(self.plan), self.study.settings, HeldRecords(records).values())
+        held = set_aside(HeldRecords(records).items(), self.study.settings)
+        return path_of(planned_cells(self.plan), self.study.settings, held.values())
 
     @property
     def records(self) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
@@ -159,11 +161,13 @@ class Opened:
 
     @property
     def as_planned(self) -> HeldRecords:
-        """Those records by their paths, with the plan's levels: a study may name an option only since they ran."""
+        """Those records by their paths, with the plan's levels: a study may name an option only since they ran.
+
+        Runs that others disturbed too much do not count, as in frames.
+        """
         levels = {cell["id"]: {name: cell[name] for name in cell if name != "id"} for cell in self.plan["cells"]}
-        return HeldRecords.of(
-            (run.path / "run.json", {**record, "cell": levels[run.cell]}) for run, record in self.records
-        )
+        records = ((run.path / "run.json", {**record, "cell": levels[run.cell]}) for run, record in self.records)
+        return set_aside(records, self.plan["settings"])
 
     def idle_of(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The idle power that a run was compared with: that of its machine, or what a study of files states.

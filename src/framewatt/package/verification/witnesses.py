@@ -13,7 +13,7 @@ from framewatt.runs.chain import NAME
 from framewatt.runs.verdict import OK
 from framewatt.study.study import Study
 from framewatt.witness.instrument import witness_channels
-from framewatt.witness.policy import REPEAT, disturbance_of
+from framewatt.witness.policy import REPEATING, disturbance_of
 
 
 def problems(package: Opened, study: Study) -> Iterator[str]:
@@ -54,7 +54,7 @@ def _of_run(record: Mapping[str, Any], settings: Mapping[str, Any], entries: Map
     if record["status"] == OK and primary.get("witness") is None:
         yield "witness: the record has none, of a run under a study that says what becomes of disturbed ones"
     disturbed = (primary.get("witness") or {}).get("disturbed")
-    repeats = disturbance_of(settings) == REPEAT
+    repeats = disturbance_of(settings) in REPEATING
     if record["status"] == OK and disturbed and repeats and first is None:
         yield f"first_try: the record has none, of a run that was disturbed, which the study has repeated: {disturbed}"
     if first is None:

@@ -1,0 +1,125 @@
+"""Runs that others disturbed too much: set aside, so that they are in the package and part of no number.
+
+Which ones follows from the records alone. The rule looks at what others did and at the order of the runs, never at what
+a run came to: leaving out by the result would choose a result. It takes the neighbours of a disturbed run, too, where
+nothing shows that the machine was quiet in between, since a run that a witness missed lies mostly in a burst of which
+it saw other runs (docs/development/disturbed-studies.md).
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framewatt.runs.held import HeldRecords
+from framewatt.runs.verdict import counts
+from framewatt.witness.judgement import DISKS, HYPERVISOR, MEMORY, OTHERS, kind_of
+from framewatt.witness.policy import SET_ASIDE, disturbance_of
+
+MOST = 0.25
+"""Largest share of the processors that others and a hypervisor may take, and of the time that tasks may wait for memory
+or for disks. Milder disturbances stay in: without them, a study would lose more to missing runs than to noise."""
+
+ASIDE = "set aside: "
+"""Prefix of the reason of a run that was set aside."""
+
+SHARES = ("others_share", "steal_share", "memory_stall_share", "io_stall_share")
+"""What of a window's witness the rule reads, beside the causes."""
+
+
+@dataclass(frozen=True)
+class _Try:
+    """One try of a run, in the order in which a machine measured.
+
+    Attributes:
+        path: of the run's record.
+        chain: what its number counts in: folder of the runs, and node.
+        sequence: its number.
+        repetition: of its run.
+        by: what disturbed it too much; empty where nothing did.
+        after_load: whether others were busy just before it, or that is not known.
+        counts: whether its record is this try's, and counts.
+    """
+
+    path: Path
+    chain: tuple[Path, str]
+    sequence: int
+    repetition: int
+    by: str
+    after_load: bool
+    counts: bool
+
+
+def set_aside(records: Iterable[tuple[Path, Mapping[str, Any]]], settings: Mapping[str, Any]) -> HeldRecords:
+    """Hold records, of which those that others disturbed too much no longer count and say why.
+
+    A run's neighbours matter only if they are of its block or an earlier one: what is known after a block stays known.
+
+    Args:
+        records: with their paths, `.../measure/<cell>/<repetition>/run.json`.
+        settings: the study's; without `disturbance: set_aside` all records stay as they are.
+    """
+    if disturbance_of(settings) != SET_ASIDE:
+        return HeldRecords.of(records)
+    tries: list[_Try] = []
+
+    def noted() -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        for path, record in records:
+            tries.extend(_tries_of(path, record))
+            yield path, record
+
+    held = HeldRecords.of(noted())
+    return held.changed({path: _without(held[path], reason) for path, reason in _reasons(tries).items()})
+
+
+def is_aside(record: Mapping[str, Any]) -> bool:
+    """Whether a record was set aside, and would count else."""
+    return any(reason.startswith(ASIDE) for reason in record["reasons"])
+
+
+def too_much(witness: Mapping[str, Any] | None) -> str:
+    """What of a window's disturbances is beyond MOST, in words; empty where nothing is, or it is not known."""
+    causes = (witness or {}).get("disturbed") or []
+    taken = ((witness or {}).get("others_share") or 0.0) + ((witness or {}).get("steal_share") or 0.0)
+    shares = {OTHERS: taken, HYPERVISOR: taken}
+    shares |= {kind: (witness or {}).get(name) or 0.0 for kind, name in {MEMORY: SHARES[2], DISKS: SHARES[3]}.items()}
+    return "; ".join(cause for cause in causes if shares.get(kind_of(cause), 0.0) > MOST)
+
+
+def after_load(record: Mapping[str, Any]) -> bool:
+    """Whether others were busy just before a run, as the check before it says."""
+    return any(finding["topic"] == "load" for finding in record["preflight"])
+
+
+def _without(record: Mapping[str, Any], reason: str) -> dict[str, Any]:
+    return {**record, "valid": False, "reasons": [*record["reasons"], ASIDE + reason]}
+
+
+def _tries_of(path: Path, record: Mapping[str, Any]) -> Iterator[_Try]:
+    """The tries of a run that its record tells of; none where no chain says in which order it was measured."""
+    chain = record.get("chain")
+    if chain is None:
+        return
+    place = (path.parents[2], str(record.get("node", "")))
+    if first := record.get("first_try"):
+        # A record from before tries said how much: whatever had the run measured again was too much.
+        by = too_much(first) if SHARES[0] in first else "; ".join(first["disturbed"])
+        yield _Try(path, place, first["sequence"], record["repetition"], by, first.get("after_load", True), False)
+    window = record["windows"].get(record["primary_window"]) or {}
+    by = too_much(window.get("witness"))
+    yield _Try(path, place, chain["sequence"], record["repetition"], by, after_load(record), counts(record))
+
+
+def _reasons(tries: Iterable[_Try]) -> dict[Path, str]:
+    """Why each run is set aside, by its path."""
+    ordered = sorted(tries, key=lambda one: (one.chain, one.sequence))
+    reasons = {one.path: one.by for one in ordered if one.counts and one.by}
+    for before, after in itertools.pairwise(ordered):
+        # The check before the later one is what tells of the time between the two.
+        if before.chain != after.chain or not after.after_load:
+            continue
+        for one, other, where in ((after, before, "after"), (before, after, "before")):
+            if other.by and one.counts and other.repetition <= one.repetition:
+                reasons.setdefault(one.path, f"measured just {where} a run that others disturbed ({other.by})")
+    return reasons
