@@ -74,7 +74,7 @@ def test_a_disturbed_run_is_repeated_once_and_no_more(second: list[str], tmp_pat
         "duration_s": 10.0,
         "energy_gross_j": {"cpu:package-0": 100.0},
         "disturbed": OTHERS,
-        **{name: 0.0 for name in SHARES},
+        **dict.fromkeys(SHARES, 0.0),
         "after_load": False,
     }
 
