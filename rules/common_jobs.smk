@@ -4,7 +4,11 @@ from framewatt.flow.study_jobs import StudyJobs
 from framewatt.prepare.stage import attempt_of
 
 JOBS = (
-    {STUDY.name: StudyJobs(MEASURED[STUDY.name], HASHES, Path("results", STUDY.name))}
+    {
+        STUDY.name: StudyJobs(
+            MEASURED[STUDY.name], HASHES, Path("results", STUDY.name), DUE.runs
+        )
+    }
     if HASHES
     else {}
 )

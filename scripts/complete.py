@@ -16,7 +16,7 @@ from framewatt.planning.missing import missing_of
 from framewatt.planning.placement import placement_of
 from framewatt.planning.plan import plan_of
 from framewatt.planning.planned import records_of
-from framewatt.planning.staleness import MADE_OF_OTHER
+from framewatt.planning.staleness import MADE_OF_OTHER, SET_ASIDE
 from framewatt.profiling.operators import failed_timelines
 from framewatt.profiling.own import failed_profiles
 from framewatt.profiling.repeated import failed_repetitions
@@ -36,7 +36,10 @@ def main() -> None:
         if plan_is_due(now, results):
             sys.exit(f"framewatt: {snakemake.input.plan}: found the plan of another study file; allowed: snakemake all")
         due = due_of(hashes, now, results, Path("resources"), lambda rule, path: False)
-        again = due.runs
+        aside = [name for name, reason in due.runs.items() if reason == SET_ASIDE]
+        if aside:
+            lasting(f"runs set aside, since others disturbed them: {len(aside)}; the same command measures them again")
+        again = {name: reason for name, reason in due.runs.items() if reason != SET_ASIDE}
         # Weights that were deleted are not missed; those of other data, and exports of other weights, are wrong.
         made = {**due.weights, **due.exports, **due.checks}
         stale = [f"{name}: {reason}" for name, reason in made.items() if reason.startswith(MADE_OF_OTHER)]

@@ -17,6 +17,7 @@ from framewatt.witness.window import COUNTED
 SEEN = Seen(10.0, 0.0, 2.0, 0.0, 0.0, {"cpu": 0.0, "memory": 0.0, "io": 0.0}, 0.0, 0.0, 0.0)
 NOTHING = {"processors_usable": 2.0, "machine_cpu_s": 1.0, "others_cpu_s": 0.0, **dict.fromkeys(COUNTED.values(), 0.0)}
 OTHERS = ["other work took 30 % of the processors"]
+FEW = ["other work took 3 % of the processors"]
 
 
 class Scripted:
@@ -29,7 +30,8 @@ class Scripted:
     def __call__(self, job: dict) -> str | None:
         disturbed = self.tries[len(self.jobs)]
         self.jobs.append(job)
-        seen = {**NOTHING, **judge_window(SEEN), "disturbed": disturbed}
+        others = {"others_share": 0.3} if disturbed == OTHERS else {}
+        seen = {**NOTHING, **judge_window(SEEN), **others, "disturbed": disturbed}
         domains = {"cpu:package-0": energy(100.0)}
         steady = window(domains) | {"witness": seen}
         chain = {"sequence": len(self.jobs), "previous_sha256": "0" * 64}
@@ -75,6 +77,7 @@ def test_a_disturbed_run_is_repeated_once_and_no_more(second: list[str], tmp_pat
         "energy_gross_j": {"cpu:package-0": 100.0},
         "disturbed": OTHERS,
         **dict.fromkeys(SHARES, 0.0),
+        "others_share": 0.3,
         "after_load": False,
     }
 
@@ -84,6 +87,15 @@ def test_other_studies_repeat_nothing(policy: str, tmp_path: Path, waits: list[f
     scripted = Scripted(tmp_path / "run.json", [OTHERS])
     measured_once_more(scripted, {"attempt": 1, "disturbance": policy}, scripted.path, None)
     assert (len(scripted.jobs), waits) == (1, [])
+
+
+def test_little_work_of_others_is_a_reason_to_repeat_a_run_only_where_the_study_says_repeat(
+    tmp_path: Path, waits: list[float]
+) -> None:
+    for policy, tries in (("set_aside", 1), ("repeat", 2)):
+        scripted = Scripted(tmp_path / "run.json", [FEW, []])
+        measured_once_more(scripted, {"attempt": 1, "disturbance": policy}, scripted.path, None)
+        assert len(scripted.jobs) == tries
 
 
 @pytest.mark.parametrize("change", [{"primary_window": None, "status": "failed", "valid": False, "reasons": ["x"]}, {}])
@@ -143,3 +155,18 @@ def test_it_waits_no_longer_than_it_may(
     assert not wait_until_quiet(10, None, tmp_path)
     assert played.clock_s == 110
     assert not wait_until_quiet(10, None, tmp_path / "nothing")
+
+
+def test_a_run_before_which_the_machine_was_busy_says_how_long_it_waited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = Played(tmp_path / "machine", [(1.5, 0.0)] * 10 + [(0.3, 0.0)], monkeypatch)
+    looked = repeating.wait_until_quiet
+    there = tmp_path / "machine"
+    monkeypatch.setattr(repeating, "wait_until_quiet", lambda *one, **how: looked(*one, there, **how))
+    scripted = Scripted(tmp_path / "run.json", [[], []])
+    # What is left then is no more than a quarter of the machine: no run waits for that.
+    for said in ({"waited_s": pytest.approx(2.2)}, {}):
+        measured_once_more(scripted, {"attempt": 1}, scripted.path, None)
+        assert scripted.jobs[-1] == {"attempt": 1, **said}
+    assert played.clock_s == pytest.approx(102.4)

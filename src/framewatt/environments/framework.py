@@ -131,7 +131,7 @@ def _with_facts(record: dict[str, Any], python: str, facts: dict[str, Any]) -> d
     Installers write packages side by side and let the last file stay, so such an environment is another one each time
     it is built. A host's interpreter is taken as its owner has it.
     """
-    fought = [entry for entry in facts.pop("fought_over") if entry[0].split("/")[0] not in _NOT_IMPORTED]
+    fought = [entry for entry in facts.pop("fought_over", []) if entry[0].split("/")[0] not in _NOT_IMPORTED]
     if fought and record["mode"] != "host":
         file, names = fought[0]
         return _failed(

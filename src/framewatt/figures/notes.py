@@ -41,7 +41,8 @@ def left_out(runs: pd.DataFrame) -> str:
     told = ((failed, "failed"), (invalid, "invalid"), (apart, "set aside"))
     parts = [f"{n} {word}" for n, word in told if n]
     runs_word = "run" if failed + invalid + apart == 1 else "runs"
-    return f"Not drawn: {', '.join(parts)} {runs_word} of {len(totals)}" if parts else ""
+    words = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+    return f"Not drawn: {words} {runs_word} of {len(totals)}" if parts else ""
 
 
 def disturbed(runs: pd.DataFrame) -> pd.Series:

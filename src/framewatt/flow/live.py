@@ -5,7 +5,7 @@ before the job begins, so that nothing of it runs beside a measurement on this m
 """
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ class Live:
         self._measured = False
         self._blocks = 0
         self._frame: Any = None
+        self._last_block: Mapping[Path, Mapping[str, Any]] = {}
         self._so_far = SoFar()
         self._told: set[str] = set()
 
@@ -149,13 +150,16 @@ class Live:
         from framewatt.frames.frames import runs_frame
         from framewatt.report.so_far import answers_so_far, worth
         from framewatt.runs.aside import set_aside
+        from framewatt.runs.held import HeldRecords
         from framewatt.runs.records import read_run
 
         settings = self._plan["settings"]
+        paths = self._progress.records_of(range(self._blocks + 1, blocks + 1))
+        read = HeldRecords.of((path, read_run(path)) for path in paths)
         # With the block before, whose last run may have been disturbed together with the first new one.
-        paths = self._progress.records_of(range(max(self._blocks, 1), blocks + 1))
-        held = set_aside(((path, read_run(path)) for path in paths), settings)
+        held = set_aside([*self._last_block.items(), *read.items()], settings)
         records = [record for record in held.values() if record["repetition"] > self._blocks]
+        self._last_block = HeldRecords.of(one for one in read.items() if one[1]["repetition"] == blocks)
         rows = runs_frame(records, unused_gpus=settings["statistics"]["unused_gpus"])
         self._frame = rows if self._frame is None else pd.concat([self._frame, rows], ignore_index=True)
         self._blocks = blocks

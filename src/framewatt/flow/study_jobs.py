@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from framewatt.flow.cluster import node_at
@@ -10,6 +11,7 @@ from framewatt.flow.measured import Measured
 from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.placement import NOWHERE
+from framewatt.planning.staleness import SET_ASIDE
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
@@ -29,10 +31,13 @@ class StudyJobs:
         measured: the study.
         hashes: of its jobs.
         results: results/<study>, where records of earlier attempts are.
+        due: why runs are due, by `<cell>/<repetition>`.
     """
 
-    def __init__(self, measured: Measured, hashes: JobHashes, results: Path) -> None:
-        self._measured, self._hashes, self._results = measured, hashes, results
+    def __init__(
+        self, measured: Measured, hashes: JobHashes, results: Path, due: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self._measured, self._hashes, self._results, self._due_runs = measured, hashes, results, due
         self._study = measured.study
 
     def instruments(self, place: str = NOWHERE) -> str:
@@ -79,10 +84,15 @@ class StudyJobs:
     def measure(self, run: str) -> str:
         """Measuring a run, `<cell>/<repetition>`."""
         planned = self._measured.runs[run]
+        node = self._hashes.node_of(planned.repetition)
+        aside = self._due_runs.get(run) == SET_ASIDE
+
+        def job(attempt: int) -> dict[str, Any]:
+            made = jobs.measure_job(self._study, planned.cell, planned.repetition, attempt + aside, node)
+            return made | ({"was_aside": True} if aside else {})
+
         return self._due(
-            lambda attempt: jobs.measure_job(
-                self._study, planned.cell, planned.repetition, attempt, self._hashes.node_of(planned.repetition)
-            ),
+            job,
             Path("measure", run, "run.json"),
             self._hashes.run(planned.cell, planned.repetition),
         )

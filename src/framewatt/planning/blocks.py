@@ -20,10 +20,12 @@ class Blocks:
     Attributes:
         known: the least number of blocks; the exact number where no look is to come.
         looks: blocks after which the stopping rule still looks, ascending; the last one ends the study in any case.
+        settled: whether the rule has ended the study since its answer is known.
     """
 
     known: int = 0
     looks: tuple[int, ...] = ()
+    settled: bool = False
 
     def within(self, runs: Mapping[str, T], last: Sequence[int]) -> dict[str, T]:
         """Keep only the runs up to a block.
@@ -77,7 +79,7 @@ def _after(study: Study, results: Path, rule: Rule, whole: int) -> Blocks:
         # A record that cannot be read is reported by the rule `look`.
         return Blocks(0, rule.looks)
     if path.stopped:
-        return Blocks(len(path.steps))
+        return Blocks(len(path.steps), settled=path.settled)
     return Blocks(whole, tuple(look for look in rule.looks if look > whole))
 
 

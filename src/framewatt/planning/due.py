@@ -17,9 +17,21 @@ from framewatt.planning.idle_due import IDLE, Boot, idle_after_due, in_force, of
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.placement import calibration_of
 from framewatt.planning.stages_due import lost, stages_due
-from framewatt.planning.staleness import ASKED, NOT_MADE, NOT_MEASURED, OTHER, Asked, Runs, content_of, of_idle
+from framewatt.planning.staleness import (
+    ASKED,
+    NOT_MADE,
+    NOT_MEASURED,
+    OTHER,
+    SET_ASIDE,
+    Asked,
+    Runs,
+    content_of,
+    of_idle,
+)
 from framewatt.study.cell import Cell, run_name
 from framewatt.study.study import Study
+from framewatt.witness.policy import SET_ASIDE as DISTURBED_ASIDE
+from framewatt.witness.policy import disturbance_of
 
 RULES = (
     "plan",
@@ -149,6 +161,9 @@ def due_of(
             runs[name] = reason or "corrected by another idle power"
     blocks = blocks_of(hashes.study, results, runs)
     runs = blocks.within(runs, blocks.looks[-1:])
+    if not runs and not blocks.settled and disturbance_of(hashes.study.settings) == DISTURBED_ASIDE:
+        # At the end, since whatever disturbed them may have ended by now.
+        runs = blocks.within({name: SET_ASIDE for name in map(run_name, plan["order"]) if name in known.aside}, ())
     measuring = {hashes.node_of(int(name.rpartition("/")[2])) for name in runs}
     for kind, gone in lost(hashes.study, _cells(hashes.study, runs), results).items():
         stages[kind] = {**gone, **stages[kind]}

@@ -10,6 +10,7 @@ from typing import Any
 
 from framewatt.preflight import TOPICS
 from framewatt.study.purpose import is_measured
+from framewatt.witness.policy import REPEATING
 
 _NO_PART = ("attempt", "timeout_s")
 """Fields of a job that do not change its result: a run that ended in time is the same under any time limit."""
@@ -46,6 +47,9 @@ def job_sha256(job: Mapping[str, Any], **start: Any) -> str:
     if is_measured(job):
         # Measuring is what jobs were for before they had a purpose: it is no part of the hash, so finished runs stay.
         counted.pop("purpose", None)
+    if job.get("disturbance") in REPEATING:
+        # The runs that count are the same under either: it decides which run is measured again, and which is set aside.
+        counted.pop("disturbance")
     if "own" in job:
         counted["own"] = {**job["own"], "folder": None}
     if "preflight" in job:

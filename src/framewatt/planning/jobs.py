@@ -19,7 +19,6 @@ from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
 from framewatt.study.training import training_of
 from framewatt.study.weights import weights_of
-from framewatt.witness.policy import REPEATING
 from framewatt.workloads.contract import EVALUATED, Spec
 from framewatt.workloads.parts import INPUTS as PARTS
 
@@ -227,7 +226,7 @@ def measure_job(study: Study, cell: Cell, repetition: int, attempt: int, node: s
         **phase,
         # Left out where all options are at their defaults, so that a new option keeps finished runs valid.
         **({"options": options} if options else {}),
-        **({"disturbance": settings["disturbance"]} if settings["disturbance"] not in REPEATING else {}),
+        "disturbance": settings["disturbance"],
         **_own(study, cell, cell.engine),
         **_on(node),
     }

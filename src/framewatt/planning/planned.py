@@ -41,7 +41,7 @@ def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> HeldRec
         FramewattError: a record breaks its schema, is of no measurement, of another job, or of no planned run.
     """
     plan = read_json(Path(plan_path))
-    return set_aside(_planned(plan, plan_path, records), plan["settings"])
+    return set_aside(_planned(plan, plan_path, records), plan.get("settings", {}))
 
 
 def _planned(

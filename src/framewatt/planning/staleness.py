@@ -13,6 +13,7 @@ from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.stage import worth_repeating
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
+from framewatt.runs.aside import Try, reasons_of, tries_of
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.verdict import UNAVAILABLE
 from framewatt.study.cell import Cell
@@ -23,6 +24,10 @@ OTHER = "made under other settings"
 MADE_OF_OTHER = "made of other"
 ASKED = "asked for"
 GONE = "its file is gone"
+SET_ASIDE = "set aside, since others disturbed them"
+
+_MOST_TRIES = 6
+"""A run that was tried so often stays set aside: whatever disturbs it does not go away."""
 
 Asked = Callable[[str, str], bool]
 """Whether the user forced an artefact to be made again, by its rule and its path below results/<study>."""
@@ -70,6 +75,7 @@ class Runs:
         self._with_threads: dict[int, JobHashes] = {}
         self._read: dict[Path, dict[str, Any] | None] = {}
         self._clocks: dict[Path, tuple[Any, ...]] = {}
+        self._tries: list[Try] = []
         self._idle = {
             node: {idle_domains_sha256(self._content(path)) for path in folder.glob("idle*.json")}
             for node, folder in zip(hashes.nodes, calibrations(results, hashes.nodes), strict=True)
@@ -116,9 +122,17 @@ class Runs:
             cell = self._cells[cell_id]
             if record["status"] == UNAVAILABLE and cell.engine == ONNX_RUNTIME and cell.export in exports:
                 return "without an export, which is made again"
+            self._tries += tries_of(folder / "run.json", record)
             return self._changed(cell, planned_sha256, record)
         except (KeyError, TypeError):
             return "with a record that cannot be read"
+
+    @property
+    def aside(self) -> set[str]:
+        """Runs that were looked at, set aside and not yet tried too often: `<cell>/<repetition>`."""
+        tried: dict[Path, int] = {one.path: one.attempt for one in self._tries if one.counts}
+        found = reasons_of(self._tries).keys()
+        return {path.parent.relative_to(path.parents[2]).as_posix() for path in found if tried[path] < _MOST_TRIES}
 
     def clock_of(self, folder: Path) -> tuple[Any, ...]:
         """See clock_in; a record that was looked at already is not read again."""

@@ -15,7 +15,7 @@ from typing import Any
 from framewatt.runs.held import HeldRecords
 from framewatt.runs.verdict import counts
 from framewatt.witness.judgement import DISKS, HYPERVISOR, MEMORY, OTHERS, kind_of
-from framewatt.witness.policy import SET_ASIDE, disturbance_of
+from framewatt.witness.policy import REPEAT, SET_ASIDE, disturbance_of
 
 MOST = 0.25
 """Largest share of the processors that others and a hypervisor may take, and of the time that tasks may wait for memory
@@ -29,7 +29,7 @@ SHARES = ("others_share", "steal_share", "memory_stall_share", "io_stall_share")
 
 
 @dataclass(frozen=True)
-class _Try:
+class Try:
     """One try of a run, in the order in which a machine measured.
 
     Attributes:
@@ -38,6 +38,7 @@ class _Try:
         sequence: its number.
         repetition: of its run.
         by: what disturbed it too much; empty where nothing did.
+        attempt: its number among those of the run.
         after_load: whether others were busy just before it, or that is not known.
         counts: whether its record is this try's, and counts.
     """
@@ -47,6 +48,7 @@ class _Try:
     sequence: int
     repetition: int
     by: str
+    attempt: int
     after_load: bool
     counts: bool
 
@@ -60,17 +62,17 @@ def set_aside(records: Iterable[tuple[Path, Mapping[str, Any]]], settings: Mappi
         records: with their paths, `.../measure/<cell>/<repetition>/run.json`.
         settings: the study's; without `disturbance: set_aside` all records stay as they are.
     """
-    if disturbance_of(settings) != SET_ASIDE:
+    if settings.get("disturbance") != SET_ASIDE:
         return HeldRecords.of(records)
-    tries: list[_Try] = []
+    tries: list[Try] = []
 
     def noted() -> Iterator[tuple[Path, Mapping[str, Any]]]:
         for path, record in records:
-            tries.extend(_tries_of(path, record))
+            tries.extend(tries_of(path, record))
             yield path, record
 
     held = HeldRecords.of(noted())
-    return held.changed({path: _without(held[path], reason) for path, reason in _reasons(tries).items()})
+    return held.changed({path: _without(held[path], reason) for path, reason in reasons_of(tries).items()})
 
 
 def is_aside(record: Mapping[str, Any]) -> bool:
@@ -87,6 +89,18 @@ def too_much(witness: Mapping[str, Any] | None) -> str:
     return "; ".join(cause for cause in causes if shares.get(kind_of(cause), 0.0) > MOST)
 
 
+def to_repeat(settings: Mapping[str, Any], witness: Mapping[str, Any] | None) -> bool:
+    """Whether a run is measured once more at once: where others disturbed it, by the study's policy too much.
+
+    Args:
+        settings: the study's, or a job.
+        witness: of the run's primary window.
+    """
+    if disturbance_of(settings) == SET_ASIDE:
+        return bool(too_much(witness))
+    return disturbance_of(settings) == REPEAT and bool((witness or {}).get("disturbed"))
+
+
 def after_load(record: Mapping[str, Any]) -> bool:
     """Whether others were busy just before a run, as the check before it says."""
     return any(finding["topic"] == "load" for finding in record["preflight"])
@@ -96,7 +110,7 @@ def _without(record: Mapping[str, Any], reason: str) -> dict[str, Any]:
     return {**record, "valid": False, "reasons": [*record["reasons"], ASIDE + reason]}
 
 
-def _tries_of(path: Path, record: Mapping[str, Any]) -> Iterator[_Try]:
+def tries_of(path: Path, record: Mapping[str, Any]) -> Iterator[Try]:
     """The tries of a run that its record tells of; none where no chain says in which order it was measured."""
     chain = record.get("chain")
     if chain is None:
@@ -105,13 +119,16 @@ def _tries_of(path: Path, record: Mapping[str, Any]) -> Iterator[_Try]:
     if first := record.get("first_try"):
         # A record from before tries said how much: whatever had the run measured again was too much.
         by = too_much(first) if SHARES[0] in first else "; ".join(first["disturbed"])
-        yield _Try(path, place, first["sequence"], record["repetition"], by, first.get("after_load", True), False)
+        known = first.get("after_load", True)
+        yield Try(path, place, first["sequence"], record["repetition"], by, first["attempt"], known, counts=False)
     window = record["windows"].get(record["primary_window"]) or {}
     by = too_much(window.get("witness"))
-    yield _Try(path, place, chain["sequence"], record["repetition"], by, after_load(record), counts(record))
+    known = after_load(record)
+    counted = counts(record)
+    yield Try(path, place, chain["sequence"], record["repetition"], by, record["attempt"], known, counts=counted)
 
 
-def _reasons(tries: Iterable[_Try]) -> dict[Path, str]:
+def reasons_of(tries: Iterable[Try]) -> dict[Path, str]:
     """Why each run is set aside, by its path."""
     ordered = sorted(tries, key=lambda one: (one.chain, one.sequence))
     reasons = {one.path: one.by for one in ordered if one.counts and one.by}

@@ -46,6 +46,7 @@ class RunJob(TypedDict):
         meters: names of the meters in use.
         node: alias of the node that measures this block, where the study has nodes.
         first_try: of a second try, facts about the first, see runs.repeating.
+        was_aside: whether earlier tries of the run were set aside, see runs.aside.
         waited_s: seconds that the machine was given to become quiet, where it was not.
     """
 
@@ -86,6 +87,7 @@ class RunJob(TypedDict):
     node: NotRequired[str]
     first_try: NotRequired[dict[str, Any]]
     waited_s: NotRequired[float]
+    was_aside: NotRequired[bool]
 
 
 def run_job(planned: Mapping[str, Any], **known_here: Any) -> RunJob:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.base.files import sha256_of
-from framewatt.runs.aside import MOST, SHARES, after_load
+from framewatt.runs.aside import MOST, SHARES, after_load, to_repeat
 from framewatt.runs.job import RunJob
 from framewatt.runs.records import read_run
 from framewatt.witness.judgement import MOST_STOLEN, most_of_others
@@ -46,9 +46,9 @@ def measured_once_more(
         job = job if waited_s < 2 * _GLANCE_S else {**job, "waited_s": waited_s}
     reason = measure(job)
     record = read_run(path)
-    first = _told_of(record, path)
-    if disturbance_of(job) not in REPEATING or not first["disturbed"]:
+    if not to_repeat(job, (record["windows"].get(record["primary_window"]) or {}).get("witness")):
         return reason
+    first = _told_of(record, path)
     process = record["windows"]["process"]
     wait_until_quiet(process["duration_s"], at_rest)
     return measure({**job, "attempt": job["attempt"] + 1, "first_try": first})

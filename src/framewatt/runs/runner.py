@@ -40,6 +40,9 @@ _SETTLE_S = 0.05
 _OBSERVE_S = 0.2
 """Last seconds of the rest, in which preflight watches the machine for other processes."""
 
+_OF_THE_TRY = ("node", "attempt", "job_sha256", "first_try", "waited_s", "was_aside")
+"""Fields of a job that its record repeats where it has them."""
+
 
 @dataclass(frozen=True)
 class RunFiles:
@@ -172,7 +175,7 @@ def _record(
         **{name: told[name] for name in ("study", "cell_id", "cell", "repetition")},
         "block": job["repetition"],
         "position": job["position"],
-        **{name: told[name] for name in ("node", "attempt", "job_sha256", "first_try", "waited_s") if name in told},
+        **{name: told[name] for name in _OF_THE_TRY if name in told},
         **asdict(verdict),
         **{name: told[name] for name in ("device", "threads", "meters")},
         **{name: value for name, value in around.items() if name != "error"},

@@ -66,8 +66,8 @@ def judge(
     """Judge a run.
 
     Args:
-        job: with `missing`, `repeat`, `attempt`, `preflight` and perhaps `disturbance` and `first_try`, see
-            runner.measure.
+        job: with `missing`, `repeat`, `attempt`, `preflight` and perhaps `disturbance`, `first_try` and `was_aside`,
+            see runner.measure.
         outcome: how the worker ended.
         result: the worker's result, or None.
         primary: the window that the result names, with the energy of every domain; None where it was not closed.
@@ -140,6 +140,8 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
     flags = told_of(energies, "flags")
     if job.get("first_try"):
         flags.append(f"repeated, since the first try was disturbed: {', '.join(job['first_try']['disturbed'])}")
+    elif job.get("was_aside"):
+        flags.append("measured again, since earlier tries were set aside")
     elif job["attempt"] > 1:
         flags.append(f"attempt {job['attempt']}; earlier ones failed")
     if result is None:

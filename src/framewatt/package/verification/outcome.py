@@ -68,7 +68,7 @@ def _judged(record: Mapping[str, Any], primary: Mapping[str, Any], settings: Map
     window = primary["start_monotonic_ns"], primary["end_monotonic_ns"]
     job = {"missing": None, "repeat": True, "attempt": record["attempt"]}
     job |= {key: settings[key] for key in ("preflight", "cool_down", "disturbance")}
-    job |= {"first_try": record.get("first_try")}
+    job |= {name: record.get(name) for name in ("first_try", "was_aside")}
     result = {name: record[name] for name in ("workload", "epochs", "quality", "latency")}
     result |= {"batches": record.get("batches", {})}
     around = {name: record.get(name) for name in ("preflight", "returned_to_idle", "clock", "lock", "caches")} | {

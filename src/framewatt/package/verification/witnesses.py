@@ -9,6 +9,7 @@ from framewatt.meters.trace import Readings
 from framewatt.package.verification import chain
 from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened
+from framewatt.runs.aside import to_repeat
 from framewatt.runs.chain import NAME
 from framewatt.runs.verdict import OK
 from framewatt.study.study import Study
@@ -54,12 +55,11 @@ def _of_run(record: Mapping[str, Any], settings: Mapping[str, Any], entries: Map
     if record["status"] == OK and primary.get("witness") is None:
         yield "witness: the record has none, of a run under a study that says what becomes of disturbed ones"
     disturbed = (primary.get("witness") or {}).get("disturbed")
-    repeats = disturbance_of(settings) in REPEATING
-    if record["status"] == OK and disturbed and repeats and first is None:
+    if record["status"] == OK and first is None and to_repeat(settings, primary.get("witness")):
         yield f"first_try: the record has none, of a run that was disturbed, which the study has repeated: {disturbed}"
     if first is None:
         return
-    if not repeats:
+    if disturbance_of(settings) not in REPEATING:
         yield f"first_try: the record has one, where the study says disturbance: {disturbance_of(settings)}"
     if first["attempt"] != record["attempt"] - 1:
         yield f"first_try: the record says attempt {first['attempt']} before its own, {record['attempt']}"
