@@ -7,6 +7,7 @@ from framewatt.base.files import read_json, write_atomically, write_text
 from framewatt.base.spreadsheet import to_csv
 from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import epochs_frame, runs_frame
+from framewatt.frames.totals import Scope
 from framewatt.planning.merged_runs import with_own_drift
 from framewatt.planning.planned import planned_runs
 from framewatt.runs.records import list_text
@@ -18,8 +19,8 @@ def main() -> None:
     # The idle power of other machines is in their packages.
     records = (with_own_drift(planned) if snakemake.params.merged else planned).values()
     drifts = drifts_w(read_calibrations(snakemake.input.idle))
-    unused = read_json(Path(snakemake.input.plan))["settings"]["statistics"]["unused_gpus"]
-    made = {"runs": runs_frame(records, drifts, unused), "epochs": epochs_frame(records, drifts, unused)}
+    scope = Scope.of(read_json(Path(snakemake.input.plan))["settings"])
+    made = {"runs": runs_frame(records, drifts, scope), "epochs": epochs_frame(records, drifts, scope)}
     write_text(Path(snakemake.output.listed), list_text(planned))
     for name, frame in made.items():
         write_atomically(Path(snakemake.output[name]), lambda path, frame=frame: frame.to_parquet(path, index=False))

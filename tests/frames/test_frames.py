@@ -9,11 +9,16 @@ from records_factory import QUALITY, energy, run_record, window
 from framewatt.frames.columns import epochs_columns, runs_columns
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.frames import epochs_frame, runs_frame
+from framewatt.frames.totals import OF_A_STUDY, Scope
 from framewatt.host.machine import machine_of
 
+LEFT_OUT = Scope("leave_out")
+THEN = Scope(unmetered=None)
+"""Packages from before totals covered processors without a meter."""
 
-def total(domains: dict, unused_gpus: str = "count") -> pd.Series:
-    frame = runs_frame([run_record(domains)], unused_gpus=unused_gpus)
+
+def total(domains: dict, scope: Scope = OF_A_STUDY) -> pd.Series:
+    frame = runs_frame([run_record(domains)], scope=scope)
     return frame[frame["domain"] == "total"].iloc[0]
 
 
@@ -38,14 +43,14 @@ def test_packages_dram_and_gpu_add_up_and_uncertainties_do_in_quadrature() -> No
 def test_a_gpu_that_a_run_did_not_use_leaves_the_total_where_the_study_says_so() -> None:
     domains = {"cpu:package-0": energy(100.0), "gpu:0": energy(300.0), "gpu:1": {**energy(50.0), "unused": True}}
     assert total(domains)["energy_gross_j"] == 450
-    without = total(domains, "leave_out")
+    without = total(domains, LEFT_OUT)
     assert (without["energy_gross_j"], without["parts"]) == (400, "cpu:package-0 + gpu:0")
-    assert set(runs_frame([run_record(domains)], unused_gpus="leave_out")["domain"]) == {"total", *domains}
+    assert set(runs_frame([run_record(domains)], scope=LEFT_OUT)["domain"]) == {"total", *domains}
     # Where nothing else is metered, and where the total is that of the whole machine, it stays in.
-    alone = total({"gpu:1": domains["gpu:1"]}, "leave_out")
+    alone = total({"gpu:1": domains["gpu:1"]}, Scope("leave_out", None))
     assert (alone["energy_gross_j"], alone["valid"]) == (50, True)
     wall = {"gpu:0": domains["gpu:0"], "gpu:1": domains["gpu:1"], "external:wall": energy(900.0)}
-    assert total(wall, "leave_out")["energy_gross_j"] == 900
+    assert total(wall, LEFT_OUT)["energy_gross_j"] == 900
 
 
 def test_psys_holds_the_others_and_is_never_added_to_them() -> None:
@@ -81,9 +86,46 @@ def test_dies_stand_for_a_package_that_does_not_count() -> None:
     assert (row["parts"], row["energy_gross_j"]) == ("cpu:package-0-die-0 + cpu:package-0-die-1", 110)
 
 
+def test_processors_without_a_meter_do_not_vanish_from_a_total_beside_gpus() -> None:
+    domains = {"gpu:0": energy(300.0), "cpu:estimate": energy(50.0, estimated=True)}
+    row = total(domains)
+    assert (row["energy_gross_j"], row["estimated"], row["parts"]) == (350, True, "cpu:estimate + gpu:0")
+    for scope in (THEN, Scope(unmetered="leave_out")):
+        row = total(domains, scope)
+        assert (row["energy_gross_j"], row["estimated"], row["parts"]) == (300, False, "gpu:0")
+
+
 def test_a_measured_total_holds_no_estimate() -> None:
-    row = total({"gpu:0": energy(300.0), "cpu:estimate": energy(50.0, estimated=True)})
-    assert (row["energy_gross_j"], row["estimated"], row["parts"]) == (300, False, "gpu:0")
+    for measured in ("cpu:package-0", "external:wall", "cpu:psys"):
+        row = total({measured: energy(300.0), "cpu:estimate": energy(50.0, estimated=True)})
+        assert (row["energy_gross_j"], row["estimated"], row["parts"]) == (300, False, measured)
+
+
+def test_a_total_of_gpus_that_did_nothing_is_no_total_of_a_run_on_processors() -> None:
+    idle = {"gpu:0": {**energy(300.0), "unused": True}}
+    row = total(idle)
+    assert (row["valid"], row["reasons"]) == (False, "no meter covers the processors, which did all of the work")
+    assert total(idle, THEN)["valid"]
+    assert total({"gpu:0": energy(300.0)})["valid"]
+    assert total({**idle, "cpu:estimate": energy(50.0, estimated=True)})["energy_gross_j"] == 350
+
+
+def test_what_one_run_of_a_study_uses_is_in_the_totals_of_all() -> None:
+    """CPU against CUDA with `leave_out`: the GPU's joules at rest were in the one total and not in the other."""
+    processors = {"cpu:package-0": energy(100.0), "gpu:0": {**energy(70.0), "unused": True}, "gpu:1": idle_gpu()}
+    cuda = {"cpu:package-0": energy(40.0), "gpu:0": energy(90.0), "gpu:1": idle_gpu()}
+    records = [run_record(processors), run_record(cuda, cell_id="cuda")]
+    for scope, totals in ((LEFT_OUT, [170, 130]), (Scope("leave_out", None), [100, 130]), (OF_A_STUDY, [175, 135])):
+        frame = runs_frame(records, scope=scope)
+        assert list(frame.loc[frame["domain"] == "total", "energy_gross_j"]) == totals
+    # Another machine's GPU 0 is another GPU.
+    elsewhere = {**run_record(cuda, cell_id="cuda"), "machine": {"cpu_model": "x", "id": "other", "session": "s"}}
+    frame = runs_frame([run_record(processors), elsewhere], scope=LEFT_OUT)
+    assert list(frame.loc[frame["domain"] == "total", "energy_gross_j"]) == [100, 130]
+
+
+def idle_gpu() -> dict:
+    return {**energy(5.0), "unused": True}
 
 
 def test_an_estimated_total_says_so() -> None:

@@ -23,6 +23,7 @@ from framewatt.package.verification.earlier import (
 from framewatt.package.verify import problems_of
 from framewatt.planning.plan import planned_cells
 from framewatt.runs.chain import NAME as CHAIN
+from framewatt.study.as_begun import as_begun, without_unsaid
 from framewatt.study.stopping_rule import rule_of, with_looks
 
 FOUND = {
@@ -64,13 +65,14 @@ def test_what_did_not_change_is_held_to_the_trace() -> None:
 
 def test_a_study_from_before_there_were_answers_has_the_tests_of_then() -> None:
     then = {"settings": {"statistics": {"test": "wilcoxon", "alpha": 0.05}}}
-    now = {"settings": {"statistics": {"test": "t", "alpha": 0.05, "noise": 0.05}}}
-    assert as_read_then({"study": "x"}, then)["statistics"] == {"test": "wilcoxon"}
+    now = {"settings": {"statistics": {"test": "t", "alpha": 0.05, "noise": 0.05, "unmetered": "estimate"}}}
+    assert as_read_then({"study": "x"}, then)["statistics"] == {"test": "wilcoxon", "unmetered": None}
     assert as_read_then({"source": "files", "statistics": {"compare": ["a"]}}, then)["statistics"] == {
         "test": "mannwhitney",
         "compare": ["a"],
+        "unmetered": None,
     }
-    said = {"study": "x", "statistics": {"test": "mannwhitney"}}
+    said = {"study": "x", "statistics": {"test": "mannwhitney", "unmetered": "leave_out"}}
     assert as_read_then(said, then) == said
     assert as_read_then({"study": "x"}, now) == {"study": "x"}
     assert as_read_then({"study": "x"}, {}) == {"study": "x"}
@@ -147,16 +149,32 @@ def test_frames_of_records_that_tell_sessions_have_to_name_them(tmp_path: Path) 
 
 def test_a_rule_for_the_best_looked_after_every_block_before_it_said_when() -> None:
     rule = {"at_least": 5, "at_most": 6, "until": {"best": "energy"}}
-    now = {"settings": {"statistics": {"noise": 0.05}, "repetitions": with_looks(rule)}}
-    then = {"settings": {"statistics": {"noise": 0.05}, "repetitions": rule}}
+    statistics = {"noise": 0.05, "unmetered": "estimate"}
+    now = {"settings": {"statistics": statistics, "repetitions": with_looks(rule)}}
+    then = {"settings": {"statistics": statistics, "repetitions": rule}}
     assert as_read_then({"repetitions": rule}, now) == {"repetitions": rule}
     read = as_read_then({"repetitions": rule}, then)["repetitions"]
     assert with_looks(read) == rule
     assert rule_of({"repetitions": with_looks(read)}).looks == (5, 6)
     assert as_read_then({"repetitions": 8}, then) == {"repetitions": 8}
     interval = {**rule, "until": {"interval": 0.5}}
-    then = {"settings": {"statistics": {"noise": 0.05}, "repetitions": interval}}
+    then = {"settings": {"statistics": statistics, "repetitions": interval}}
     assert as_read_then({"repetitions": interval}, then) == {"repetitions": interval}
+
+
+def test_what_a_study_was_begun_with_it_goes_on_with() -> None:
+    """Disturbed runs were repeated and counted, and totals lacked processors without a meter."""
+    then = {"settings": {"disturbance": "repeat", "statistics": {"noise": 0.05}}}
+    assert as_begun({"study": "x"}, then) == {"study": "x", "disturbance": "repeat", "statistics": {"unmetered": None}}
+    assert without_unsaid({"noise": 0.05, "unmetered": None}) == {"noise": 0.05}
+    # What the file says holds, and what was begun since is as it is.
+    said = {"disturbance": "set_aside", "statistics": {"unmetered": "leave_out"}}
+    assert as_begun(said, then) == said
+    now = {"settings": {"disturbance": "set_aside", "statistics": {"noise": 0.05, "unmetered": "estimate"}}}
+    assert as_begun({"study": "x"}, now) == as_begun({"study": "x"}, {}) == {"study": "x"}
+    # A study of packages has the settings of these.
+    merged = {"study": "x", "source": "packages", "packages": {"a": "0" * 64, "b": "1" * 64}}
+    assert as_read_then(merged, then) == merged
 
 
 def test_a_plan_of_one_block_says_what_it_said_too() -> None:

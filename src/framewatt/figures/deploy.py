@@ -76,7 +76,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     fullest = max(part["cell"].nunique() for _, part in tasks)
     left_out = "; ".join(filter(None, [groups, many.dots_words(len(rows)), many.names_words(fullest)]))
     said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(_inference(runs))]
-    notes.finish(figure, title, notes.estimate_words(rows["estimated"]), said)
+    notes.finish(figure, title, notes.estimate_of(rows, runs), said)
     name_points(figure, named)
     return figure
 

@@ -73,7 +73,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     groups = many.panels_words(len(parts), len(every))
     left_out = "; ".join(filter(None, [groups, many.names_words(fullest)]))
     said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
-    notes.finish(figure, title, notes.estimate_words(rows["estimated"]), said)
+    notes.finish(figure, title, notes.estimate_of(rows, runs), said)
     name_points(figure, named)
     return figure
 

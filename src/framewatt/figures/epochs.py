@@ -63,7 +63,7 @@ def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COM
     return notes.finish(
         figure,
         TITLE,
-        notes.estimate_words(rows["estimated"]),
+        notes.estimate_of(rows, epochs),
         [how, notes.counted_words(drawn["apart"], "drawn with rings"), notes.left_out(training)],
     )
 

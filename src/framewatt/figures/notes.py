@@ -16,6 +16,7 @@ from framewatt.witness.columns import DISTURBED_BY, witness_columns
 
 _MARGIN_IN = 0.08
 _LEADING = 1.4
+PARTLY = "Energy partly estimated, not measured"
 _EM = {"bold": 0.63, "normal": 0.54}
 """Mean width of a character over the size of the font, a little more than DejaVu Sans has."""
 
@@ -75,12 +76,25 @@ def is_disturbed(record: Mapping[str, Any]) -> bool:
     return bool(witness_columns(window).get(DISTURBED_BY))
 
 
+def estimate_of(drawn: pd.DataFrame, frame: pd.DataFrame) -> str:
+    """What to say of the energies of some totals, parts of which may be estimated; empty where all are measured.
+
+    Args:
+        drawn: rows of totals, of the runs or the epochs frame.
+        frame: that frame, with the domains. What is measured beside an estimate is in the same total: an estimate is
+            in one only where the meters do not cover the processors.
+    """
+    told = estimate_words(drawn["estimated"])
+    measured = frame.loc[frame["domain"] != TOTAL, "estimated"].eq(False)  # a Series' own method
+    return PARTLY if told and measured.any() else told
+
+
 def estimate_words(estimated: Iterable[object]) -> str:
     """What to say of energies, some or all of which may be estimated; empty where every one is measured."""
     flags = [value is True or value == 1 for value in estimated]
     if not any(flags):
         return ""
-    return "Energy estimated, not measured" if all(flags) else "Energy partly estimated, not measured"
+    return "Energy estimated, not measured" if all(flags) else PARTLY
 
 
 def finish(figure: Figure, title: str, estimate: str, notes: Iterable[str] = ()) -> Figure:

@@ -81,7 +81,7 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     handles += marks.handles(notes.disturbed(rows))
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     how = f"The {quantity.best} {' and '.join(compared[:1])} is on top".replace("_", " ")
-    estimate = notes.estimate_words(rows["estimated"]) if quantity.column == head.energy else ""
+    estimate = notes.estimate_of(rows, runs) if quantity.column == head.energy else ""
     said = [
         how,
         many.panels_words(len(parts), len(every)),

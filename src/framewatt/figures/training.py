@@ -106,8 +106,10 @@ def estimate_words(figure: str, epochs: pd.DataFrame) -> str:
     """That the energy or power of a figure is estimated, in words; empty where it is measured or something else."""
     if not FIGURES[figure].unit:
         return ""
-    shown = epochs.loc[epochs["domain"] == gpu_or_total(epochs), "estimated"]
-    return notes.estimate_words(shown).replace("Energy", FIGURES[figure].label.capitalize())
+    shown = gpu_or_total(epochs)
+    drawn = epochs[epochs["domain"] == shown]
+    told = notes.estimate_of(drawn, epochs) if shown == TOTAL else notes.estimate_words(drawn["estimated"])
+    return told.replace("Energy", FIGURES[figure].label.capitalize())
 
 
 def in_the_middle(cells: Iterable[Mapping[str, Any]], compared: Sequence[str]) -> dict[str, Any]:

@@ -148,6 +148,7 @@ class Live:
         import pandas as pd
 
         from framewatt.frames.frames import runs_frame
+        from framewatt.frames.totals import Scope
         from framewatt.report.so_far import answers_so_far, worth
         from framewatt.runs.aside import set_aside
         from framewatt.runs.held import HeldRecords
@@ -160,7 +161,7 @@ class Live:
         held = set_aside([*self._last_block.items(), *read.items()], settings)
         records = [record for record in held.values() if record["repetition"] > self._blocks]
         self._last_block = HeldRecords.of(one for one in read.items() if one[1]["repetition"] == blocks)
-        rows = runs_frame(records, unused_gpus=settings["statistics"]["unused_gpus"])
+        rows = runs_frame(records, scope=Scope.of(settings))
         self._frame = rows if self._frame is None else pd.concat([self._frame, rows], ignore_index=True)
         self._blocks = blocks
         planned = max(entry["repetition"] for entry in self._plan["order"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from framewatt.frames.totals import COUNT, domains_of
+from framewatt.frames.totals import Scope, domains_of
 from framewatt.report.numbers import NO_BREAK_SPACE, si
 from framewatt.runs.verdict import FAILED, UNAVAILABLE, counts
 from framewatt.study.cell import run_name
@@ -153,7 +153,7 @@ class Progress:
             record = json.loads(self._path(name).read_text(encoding="utf-8"))
             outcome = record["status"] if record["status"] in (FAILED, UNAVAILABLE) else INVALID
             window = record["windows"].get("process") or {}
-            total = domains_of(window["domains"], self._unused)[0] if window.get("domains") else {}
+            total = domains_of(window["domains"], self._scope)[0] if window.get("domains") else {}
             known = total.get("valid") is True
             return Ended(
                 COUNTS if counts(record) else outcome,
@@ -166,8 +166,8 @@ class Progress:
             return None
 
     @property
-    def _unused(self) -> str:
-        return str(self._settings.get("statistics", {}).get("unused_gpus", COUNT))
+    def _scope(self) -> Scope:
+        return Scope.of(self._settings) if "statistics" in self._settings else Scope()
 
 
 def rest_line(cool_down: Mapping[str, Any]) -> str:

@@ -22,10 +22,9 @@ from framewatt.meters.nvml import Nvml
 from framewatt.planning.jobs import AnyStudy
 from framewatt.planning.needed import Absent
 from framewatt.planning.staleness import content_of
+from framewatt.study.as_begun import as_begun
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.study.stopping_rule import with_looks_then
 from framewatt.study.study import Study, load_study
-from framewatt.witness.policy import with_disturbance_then
 from framewatt.workloads import registered_models
 
 STUDIES, RESULTS = Path("config/studies"), Path("results")
@@ -74,7 +73,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     if is_merged_study(content):
         study = load_merged_study(path, content, schema, RESULTS / str(content.get("study")))
     elif is_file_study(content):
-        study = load_file_study(path, content, schema, config, RESULTS)
+        study = load_file_study(path, _as_begun(content), schema, config, RESULTS)
         if study.root is not None:
             # Missing files of the named study are reported now; another study may be used for its profiles only.
             study.runs()
@@ -82,8 +81,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
         wanted = config["device"] or content.get("device", "cpu")
         there = _there(cluster, wanted, content.get("threads", "auto"))
-        # What was begun under a rule goes on under it.
-        content = with_disturbance_then(with_looks_then(content, planned or {}), planned or {})
+        content = _as_begun(content)
         study = load_study(path, content, schema, known, *there)
         if absent := _absent(config, study, cluster):
             study = load_study(path, content, schema, known, *there, absent)
@@ -97,6 +95,11 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     check_owner(path, study.name, RESULTS / study.name, STUDIES)
     others = _studies_with_root(config, schema, but=path)
     return Setup(study, {**others, study.name: study}, datasets, cluster)
+
+
+def _as_begun(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A study file with the defaults under which its study was begun: what was begun under a rule goes on under it."""
+    return as_begun(content, content_of(RESULTS / str(content.get("study")) / "plan" / "plan.json") or {})
 
 
 def _absent(config: Mapping[str, Any], study: Study, cluster: Cluster) -> Absent | None:
@@ -159,7 +162,7 @@ def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but
     for path in sorted(set(STUDIES.glob("*.yaml")) - {but}) if roots else []:
         content = load_yaml(path)
         if is_file_study(content) and (content.get("files") or {}).get("root_config") in roots:
-            study = load_file_study(path, content, schema, config, RESULTS)
+            study = load_file_study(path, _as_begun(content), schema, config, RESULTS)
             check_owner(path, study.name, RESULTS / study.name, STUDIES)
             found[study.name] = study
     return found

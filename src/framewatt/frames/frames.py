@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 
 from framewatt.energy.telemetry import telemetry
 from framewatt.frames.columns import HEAD, epochs_columns, metrics_of, runs_columns
-from framewatt.frames.totals import COUNT, TOTAL, domains_of
+from framewatt.frames.totals import LEAVE_OUT, OF_A_STUDY, TOTAL, Scope, domains_of, machine_in, used_gpus
 from framewatt.host.machine import measured_by, session_of, sessions_told
 from framewatt.runs.clocks import steps_between
 from framewatt.tasks.quality import values_of
@@ -23,25 +24,26 @@ _DRIFT_SINCE = 3
 def runs_frame(
     records: Collection[Mapping[str, Any]],
     idle_drift_w: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
-    unused_gpus: str = COUNT,
+    scope: Scope = OF_A_STUDY,
 ) -> pd.DataFrame:
     """The runs frame, in measured order.
 
     Args:
         records: run records, schema-checked; gone over several times, and none is kept.
         idle_drift_w: by node and domain, see idle_power.drifts_w: known only after the last run, so no record has it.
-        unused_gpus: the study's setting, see totals.domains_of.
+        scope: what its totals cover.
 
     Raises:
         TypeError: they can be gone over once only.
     """
     _lasting(records)
     steps, told = steps_between(records), sessions_told(records)
+    scope = _with_used(scope, records)
 
     def rows() -> Iterator[dict[str, Any]]:
         for record in records:
             step = steps.get((record["cell_id"], record["repetition"]))
-            yield from _placed(_run_rows(with_drift(record, idle_drift_w), step, unused_gpus), record, told)
+            yield from _placed(_run_rows(with_drift(record, idle_drift_w), step, scope), record, told)
 
     frame = _frame(rows(), runs_columns(*_factors_and_metrics(records)))
     return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
@@ -50,16 +52,17 @@ def runs_frame(
 def epochs_frame(
     records: Collection[Mapping[str, Any]],
     idle_drift_w: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
-    unused_gpus: str = COUNT,
+    scope: Scope = OF_A_STUDY,
 ) -> pd.DataFrame:
     """The epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
     _lasting(records)
     told = sessions_told(records)
+    scope = _with_used(scope, records)
     positions: list[int] = []
 
     def rows() -> Iterator[dict[str, Any]]:
         for record in records:
-            made = _placed(_epoch_rows(with_drift(record, idle_drift_w), unused_gpus), record, told)
+            made = _placed(_epoch_rows(with_drift(record, idle_drift_w), scope), record, told)
             positions.extend([record["position"]] * len(made))
             yield from made
 
@@ -71,6 +74,12 @@ def _lasting(records: object) -> None:
     """Refuse what can be gone over once only: the second time there would be no records, and so no rows."""
     if not isinstance(records, Collection):
         raise TypeError(f"records: found {type(records).__name__}; allowed: a collection, gone over several times")
+
+
+def _with_used(scope: Scope, records: Iterable[Mapping[str, Any]]) -> Scope:
+    """The scope with the GPUs that the study used, where that matters; studies of before went by each run alone."""
+    matters = scope.unused == LEAVE_OUT and scope.unmetered is not None
+    return replace(scope, gpus=used_gpus(records)) if matters else scope
 
 
 def with_drift(record: Mapping[str, Any], drifts_w: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
@@ -125,7 +134,7 @@ def _placed(rows: list[dict[str, Any]], record: Mapping[str, Any], told: bool) -
     return [place | row for row in rows]
 
 
-def _run_rows(record: Mapping[str, Any], step: str | None, unused_gpus: str) -> list[dict[str, Any]]:
+def _run_rows(record: Mapping[str, Any], step: str | None, scope: Scope) -> list[dict[str, Any]]:
     """One row per domain; `step` flags that the wall clock was set before the run."""
     head = _head(record) | {
         "block": record["block"],
@@ -151,17 +160,18 @@ def _run_rows(record: Mapping[str, Any], step: str | None, unused_gpus: str) -> 
         **witness_columns(window),
     }
     rows = []
-    for energy in domains_of(window["domains"], unused_gpus):
+    for energy in domains_of(window["domains"], scope, machine_in(record)):
         per_sample = None
         if energy["energy_gross_j"] is not None and count:
             per_sample = energy["energy_gross_j"] / count
         # Where a run is invalid as a whole, so is each domain's energy; the run's reasons name the domains.
-        judged = {"valid": record["valid"] and energy["valid"], "reasons": head["reasons"], "flags": head["flags"]}
+        reasons = "; ".join(filter(None, [head["reasons"], energy.get("uncovered")]))
+        judged = {"valid": record["valid"] and energy["valid"], "reasons": reasons, "flags": head["flags"]}
         rows.append(head | energy | judged | {"energy_per_sample_j": per_sample} | _telemetry(window, energy))
     return rows
 
 
-def _epoch_rows(record: Mapping[str, Any], unused_gpus: str) -> list[dict[str, Any]]:
+def _epoch_rows(record: Mapping[str, Any], scope: Scope) -> list[dict[str, Any]]:
     if record["status"] != "ok":
         return []
     rows = []
@@ -177,7 +187,10 @@ def _epoch_rows(record: Mapping[str, Any], unused_gpus: str) -> list[dict[str, A
             **witness_columns(window),
             "flops_per_sample": (record["workload"] or {}).get("flops"),
         }
-        rows += [head | energy | _telemetry(window, energy) for energy in domains_of(window["domains"], unused_gpus)]
+        rows += [
+            head | energy | _telemetry(window, energy)
+            for energy in domains_of(window["domains"], scope, machine_in(record))
+        ]
     return rows
 
 

@@ -1,46 +1,110 @@
 """The total of a window: the sum of those domains that do not overlap."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from framewatt.energy.mirrors import DIE
 
 TOTAL = "total"
-"""Domain that sums the others: all measured ones, or the estimate where nothing was measured."""
+"""Domain that sums the others: all that are metered, and the estimate of processors that are not."""
 
 _INSIDE = ("cpu:core", "cpu:uncore")
 """Prefixes of domains that lie inside a package and are never added to it."""
 
+_GPU = "gpu:"
 _WHOLES = ("external:", "cpu:psys")
 """Prefixes of domains that include others, the largest first; they are never added to those."""
 
 
 COUNT, LEAVE_OUT = "count", "leave_out"
-"""Levels of `statistics.unused_gpus`: whether a GPU that a run did not use is part of its total."""
+"""Levels of `statistics.unused_gpus`: whether a GPU that no run used is part of the totals."""
+
+ESTIMATE = "estimate"
+"""Level of `statistics.unmetered`, beside LEAVE_OUT: what totals say of processors without a meter."""
+
+UNCOVERED = "no meter covers the processors, which did all of the work"
+"""Why the total of a run does not count that used none of the GPUs that are all it has meters of."""
 
 
-def domains_of(domains: Mapping[str, Mapping[str, Any]], unused: str = COUNT) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Scope:
+    """Which parts of the machine the totals of a study cover: the same ones in all of its runs.
+
+    Attributes:
+        unused: `statistics.unused_gpus`: COUNT or LEAVE_OUT.
+        unmetered: `statistics.unmetered`: ESTIMATE or LEAVE_OUT; None in packages from before the key, whose totals
+            left processors without a meter out, and each run's unused GPUs.
+        gpus: those that some run of the study used, by machine and domain, which LEAVE_OUT leaves in. None is unknown:
+            then each run's own use decides.
+    """
+
+    unused: str = COUNT
+    unmetered: str | None = ESTIMATE
+    gpus: frozenset[tuple[str, str]] | None = None
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> "Scope":
+        """Read it from a study's settings."""
+        statistics = settings["statistics"]
+        return cls(statistics["unused_gpus"], statistics.get("unmetered"))
+
+
+OF_A_STUDY = Scope()
+"""By the defaults of a study."""
+
+
+def used_gpus(records: Iterable[Mapping[str, Any]]) -> frozenset[tuple[str, str]]:
+    """The GPUs that some run used, by machine and domain.
+
+    Args:
+        records: run records.
+    """
+    return frozenset(
+        (machine_in(record), domain)
+        for record in records
+        for window in [record["windows"].get(record["primary_window"]) or {}]
+        for domain, energy in window.get("domains", {}).items()
+        if domain.startswith(_GPU) and not energy.get("unused")
+    )
+
+
+def machine_in(record: Mapping[str, Any]) -> str:
+    """What tells a record's machine from others of its study."""
+    return f"{record.get('node', '')}/{(record['machine'] or {}).get('id', '')}"
+
+
+def domains_of(
+    domains: Mapping[str, Mapping[str, Any]], scope: Scope = OF_A_STUDY, machine: str = ""
+) -> list[dict[str, Any]]:
     """Columns of each domain of a window, after those of their total.
 
     Args:
         domains: a window's energies by domain, as in a run record.
-        unused: whether the total counts GPUs that the run did not use: count or leave_out. Where nothing else is
-            metered, it does.
+        scope: what the total covers. Where nothing else is metered, it has the GPUs in any case.
+        machine: see `machine_in`.
     """
     each: list[dict[str, Any]] = [{"domain": name, "parts": name, **energy} for name, energy in sorted(domains.items())]
-    counted = [one for one in each if not (unused == LEAVE_OUT and one.get("unused"))]
-    return [_total(counted or each), *each]
+
+    def left_out(one: Mapping[str, Any]) -> bool:
+        used = scope.gpus is not None and (machine, one["domain"]) in scope.gpus
+        return scope.unused == LEAVE_OUT and bool(one.get("unused")) and not used
+
+    return [_total([one for one in each if not left_out(one)] or each, scope), *each]
 
 
-def _parts(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The domains that add up to the total without overlap; a measured total holds no estimate (design, 5.4)."""
+def _parts(domains: list[dict[str, Any]], scope: Scope) -> list[dict[str, Any]]:
+    """The domains that add up to the total without overlap; what has a meter is never estimated (design, 5.5, 5.6)."""
     measured = [d for d in domains if not d["estimated"] and not d["domain"].startswith(_INSIDE)]
     apart = _without_dies([d for d in measured if not d["domain"].startswith(_WHOLES)])
     if any(d["domain"].startswith("cpu:") for d in apart):
         return apart
     wall, psys = ([d for d in measured if d["domain"].startswith(whole)] for whole in _WHOLES)
-    # A graphics card has its own power supply lines, which psys does not measure.
-    return wall[:1] or psys[:1] + apart or domains
+    if wall or psys:
+        # A graphics card has its own power supply lines, which psys does not measure.
+        return wall[:1] or psys[:1] + apart
+    estimated = [d for d in domains if d["estimated"]] if scope.unmetered == ESTIMATE else []
+    return sorted(apart + estimated, key=lambda d: d["domain"]) or domains
 
 
 def _without_dies(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -53,11 +117,15 @@ def _without_dies(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [d for d in domains if d["domain"] not in dropped]
 
 
-def _total(domains: list[dict[str, Any]]) -> dict[str, Any]:
-    """Sum of the domains that do not overlap."""
-    parts = _parts(domains)
-    if len(parts) == 1:
-        return parts[0] | {"domain": TOTAL}
+def _total(domains: list[dict[str, Any]], scope: Scope) -> dict[str, Any]:
+    """Sum of the domains that do not overlap; it does not count where none of them did the work."""
+    parts = _parts(domains, scope)
+    total = parts[0] | {"domain": TOTAL} if len(parts) == 1 else _sum(parts)
+    idle = parts and all(d["domain"].startswith(_GPU) and d.get("unused") for d in parts)
+    return total | {"valid": False, "uncovered": UNCOVERED} if idle and scope.unmetered is not None else total
+
+
+def _sum(parts: list[dict[str, Any]]) -> dict[str, Any]:
     total: dict[str, Any] = {
         "domain": TOTAL,
         "parts": " + ".join(d["domain"] for d in parts),

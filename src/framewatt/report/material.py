@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.figures.notes import estimate_words
+from framewatt.figures.notes import estimate_of
 from framewatt.frames.counting import counts, with_aside
 from framewatt.frames.headline import Headline, headline_of_runs
 from framewatt.frames.totals import TOTAL
@@ -126,7 +126,7 @@ class Material:
     @property
     def estimate(self) -> str:
         """A phrase where energies that count are estimated, wholly or partly; empty where all are measured."""
-        return estimate_words(self.totals.loc[self.totals["status"].eq("ok"), "estimated"])
+        return estimate_of(self.totals[self.totals["status"].eq("ok")], self.runs)
 
     @property
     def planned(self) -> int:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from framewatt.figures.labels import point_of
 from framewatt.figures.names import FIGURES, SUFFIXES
+from framewatt.figures.notes import PARTLY
 from framewatt.report import deploy, facts, problems, stopping, words
 from framewatt.report.about import about, citation
 from framewatt.report.beside import side_by_side, told_of_cells
@@ -78,6 +79,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
     return environment.get_template("template.html.j2").render(
         plan=material.plan,
         estimate=material.estimate,
+        partly=material.estimate == PARTLY,
         head=head(material),
         measured=facts.measured(material),
         machines=facts.machines(material),

@@ -10,6 +10,7 @@ import pandas as pd
 
 from framewatt.frames.frames import runs_frame
 from framewatt.frames.headline import headline_of_runs
+from framewatt.frames.totals import Scope
 from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import counted, totals
 from framewatt.statistics.stopping import (
@@ -105,7 +106,7 @@ def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Coll
     if rule is None:
         raise ValueError(f"found repetitions {settings['repetitions']!r}; allowed: a rule when to stop")
     cells = list(cells)
-    blocks, logs = _logarithms(rule, cells, records, settings["statistics"]["unused_gpus"])
+    blocks, logs = _logarithms(rule, cells, records, Scope.of(settings))
     ends_min = minutes_after(records, blocks) if rule.minutes is not None else []
     compared = {
         name: [cell.id for cell in members]
@@ -151,10 +152,10 @@ def _look(
 
 
 def _logarithms(
-    rule: Rule, cells: Sequence[AnyCell], records: Collection[Mapping[str, Any]], unused_gpus: str
+    rule: Rule, cells: Sequence[AnyCell], records: Collection[Mapping[str, Any]], scope: Scope
 ) -> tuple[int, dict[str, Values]]:
     """Number of blocks, and by cell the logarithm of its cost in each; NaN where no run counts."""
-    frame = runs_frame(records, unused_gpus=unused_gpus)
+    frame = runs_frame(records, scope=scope)
     rows: pd.DataFrame = totals(frame[frame["repetition"].between(1, rule.at_most)])
     blocks = int(rows["repetition"].max()) if len(rows) else 0
     logs = {cell.id: np.full(blocks, math.nan) for cell in cells}

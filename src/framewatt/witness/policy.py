@@ -17,14 +17,3 @@ REPEATING = (REPEAT, SET_ASIDE)
 def disturbance_of(job: Mapping[str, Any]) -> str:
     """The policy for disturbed runs of a job or a study's settings; the default if the key is missing."""
     return str(job.get("disturbance", USUAL))
-
-
-def with_disturbance_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
-    """A study file that says nothing of disturbed runs, as it was read when its plan was made: the second try counted.
-
-    Args:
-        content: what the study file says.
-        plan: of the study; empty where there is none.
-    """
-    then = (plan.get("settings") or {}).get("disturbance")
-    return {"disturbance": REPEAT, **content} if then == REPEAT else dict(content)

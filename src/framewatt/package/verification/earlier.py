@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 from framewatt.base.files import read_json
 from framewatt.frames.columns import PLACES
 from framewatt.imports.file_study import is_file_study
+from framewatt.imports.merged_study import is_merged_study
 from framewatt.profiling.planned import RECORD
 from framewatt.statistics.detectable import planned_power
+from framewatt.study.as_begun import as_begun
 from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import PAIRED_T, RANK_SUM, SIGNED_RANK
-from framewatt.study.stopping_rule import with_looks_then
-from framewatt.witness.policy import with_disturbance_then
 
 _FEWEST_THEN = 2
 """Fewest runs for a test, before there were three."""
@@ -58,7 +58,10 @@ def as_read_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[st
         content: what the study file says.
         plan: the package's, of which `settings` are the study's with the defaults of then.
     """
-    content = with_disturbance_then(with_looks_then(content, plan), plan)
+    if is_merged_study(content):
+        # Its settings are its packages'.
+        return dict(content)
+    content = as_begun(content, plan)
     statistics = (plan.get("settings") or {}).get("statistics")
     if not isinstance(statistics, Mapping) or "noise" in statistics:
         return dict(content)

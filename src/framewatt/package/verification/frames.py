@@ -9,6 +9,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import to_csv
 from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import epochs_frame, runs_frame
+from framewatt.frames.totals import Scope
 from framewatt.imports.merged_study import MergedStudy
 from framewatt.package.verification.earlier import SINCE_PLACES, added_since, header_of
 from framewatt.package.verification.opened import Opened, mapping_in
@@ -32,8 +33,8 @@ def problems(package: Opened) -> Iterator[str]:
     witnessed = any("witness" in window for record in records for window in record["windows"].values())
     # The frames of a package from before there was a witness have no columns of it.
     without = [] if witnessed else WITNESSED
-    unused = package.settings["statistics"]["unused_gpus"]
-    frames = {"runs": runs_frame(records, drifts, unused), "epochs": epochs_frame(records, drifts, unused)}
+    scope = Scope.of(package.settings)
+    frames = {"runs": runs_frame(records, drifts, scope), "epochs": epochs_frame(records, drifts, scope)}
     for name, whole in frames.items():
         kept = folder / f"{name}.parquet", folder / f"{name}.csv"
         added = added_since(name, header_of(kept[1])) if older and kept[1].is_file() else []
