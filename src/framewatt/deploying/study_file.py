@@ -69,8 +69,6 @@ def study_of(request: Request, model: Taken, providers: tuple[str, ...]) -> dict
         "window": {"minimum_s": _WINDOW_S},
         "calibration": {"idle_s": _IDLE_S},
         "cool_down": {"rest_s": 0},
-        # A second try takes as long as a further run, which tells more.
-        "disturbance": "flag",
         "statistics": {"compare": [name for name in COMPARED if name != "threads" or request.threads]},
         "accept_unavailable": True,
     }
