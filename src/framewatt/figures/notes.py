@@ -37,11 +37,11 @@ def left_out(runs: pd.DataFrame) -> str:
     """How many runs are not drawn and why, in words; empty where every run is."""
     totals = runs[runs["domain"] == TOTAL]
     failed = int((totals["status"] == "failed").sum())
-    apart = int(aside(totals).sum())
-    invalid = int((totals["status"].eq("ok") & ~counts(totals)).sum()) - apart
-    told = ((failed, "failed"), (invalid, "invalid"), (apart, "set aside"))
-    parts = [f"{n} {word}" for n, word in told if n]
-    runs_word = "run" if failed + invalid + apart == 1 else "runs"
+    set_aside = int(aside(totals).sum())
+    invalid = int((totals["status"].eq("ok") & ~counts(totals)).sum()) - set_aside
+    kinds = ((failed, "failed"), (invalid, "invalid"), (set_aside, "set aside"))
+    parts = [f"{n} {word}" for n, word in kinds if n]
+    runs_word = "run" if failed + invalid + set_aside == 1 else "runs"
     words = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
     return f"Not drawn: {words} {runs_word} of {len(totals)}" if parts else ""
 
@@ -84,9 +84,9 @@ def estimate_of(drawn: pd.DataFrame, frame: pd.DataFrame) -> str:
         frame: that frame, with the domains. What is measured beside an estimate is in the same total: an estimate is
             in one only where the meters do not cover the processors.
     """
-    told = estimate_words(drawn["estimated"])
+    words = estimate_words(drawn["estimated"])
     measured = frame.loc[frame["domain"] != TOTAL, "estimated"].eq(False)  # a Series' own method
-    return PARTLY if told and measured.any() else told
+    return PARTLY if words and measured.any() else words
 
 
 def estimate_words(estimated: Iterable[object]) -> str:

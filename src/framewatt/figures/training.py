@@ -108,8 +108,8 @@ def estimate_words(figure: str, epochs: pd.DataFrame) -> str:
         return ""
     shown = gpu_or_total(epochs)
     drawn = epochs[epochs["domain"] == shown]
-    told = notes.estimate_of(drawn, epochs) if shown == TOTAL else notes.estimate_words(drawn["estimated"])
-    return told.replace("Energy", FIGURES[figure].label.capitalize())
+    words = notes.estimate_of(drawn, epochs) if shown == TOTAL else notes.estimate_words(drawn["estimated"])
+    return words.replace("Energy", FIGURES[figure].label.capitalize())
 
 
 def in_the_middle(cells: Iterable[Mapping[str, Any]], compared: Sequence[str]) -> dict[str, Any]:

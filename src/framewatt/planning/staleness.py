@@ -131,8 +131,8 @@ class Runs:
     def aside(self) -> set[str]:
         """Runs that were looked at, set aside and not yet tried too often: `<cell>/<repetition>`."""
         tried: dict[Path, int] = {one.path: one.attempt for one in self._tries if one.counts}
-        found = reasons_of(self._tries).keys()
-        return {path.parent.relative_to(path.parents[2]).as_posix() for path in found if tried[path] < _MOST_TRIES}
+        paths = reasons_of(self._tries).keys()
+        return {path.parent.relative_to(path.parents[2]).as_posix() for path in paths if tried[path] < _MOST_TRIES}
 
     def clock_of(self, folder: Path) -> tuple[Any, ...]:
         """See clock_in; a record that was looked at already is not read again."""

@@ -23,13 +23,13 @@ def as_begun(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, A
         plan: of the study; empty where there is none.
     """
     settings = plan.get("settings") or {}
-    found = with_looks_then(content, plan)
+    completed = with_looks_then(content, plan)
     if settings.get("disturbance") == _REPEAT:
-        found = {"disturbance": _REPEAT, **found}
-    then, now = settings.get("statistics"), found.get("statistics") or {}
+        completed = {"disturbance": _REPEAT, **completed}
+    then, now = settings.get("statistics"), completed.get("statistics") or {}
     if isinstance(then, Mapping) and isinstance(now, Mapping) and _UNMETERED not in {*then, *now}:
-        found["statistics"] = {**now, _UNMETERED: None}
-    return found
+        completed["statistics"] = {**now, _UNMETERED: None}
+    return completed
 
 
 def without_unsaid(statistics: Mapping[str, Any]) -> dict[str, Any]:
