@@ -169,6 +169,25 @@ def test_every_repetition_is_a_dot(name: str) -> None:
     assert len(dots) == 15 * 5
 
 
+def test_panels_are_the_groups_that_exist() -> None:
+    """Training on a part of the data and inference on all of it: neither has a panel for the other's data."""
+    runs = runs_frame(
+        {
+            cell("torch", "train", 8, dataset="digits-part"): [3.0, 3.1],
+            cell("mxnet", "train", 8, dataset="digits-part"): [4.0, 4.1],
+            cell("torch", "infer", 64): [1.0, 1.1],
+            cell("mxnet", "infer", 64): [2.0, 2.1],
+        }
+    )
+    figure = energy_time.draw(runs, cells_of(runs))
+    shown = [axes for axes in figure.axes if axes.axison and axes.get_label() != "<colorbar>"]
+    assert [len(axes.collections) > 0 for axes in shown] == [True, True]
+    assert [axes.get_title(loc="left").replace("\n", " ") for axes in shown] == [
+        "infer: resnet50, digits",
+        "train: resnet50, digits-part",
+    ]
+
+
 def test_dots_lie_at_the_energies_of_their_runs() -> None:
     runs = runs_frame({cell("torch"): [1.0, 2.0, 4.0], cell("mxnet"): [3.0, 3.5, 5.0]})
     figure = energy_runtime_batch.draw(runs, cells_of(runs))

@@ -63,9 +63,6 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
             axes.set_axis_off()
             continue
         notes.panel_title(axes, heading(panel[0]), 3.4 * larger - _BESIDE_IN)
-        if panel[1].empty:
-            notes.nothing(axes, "no run that counts")
-            continue
         named.append(_panel(axes, panel[1], cells, head, scales))
     if scales.colours is not None:
         what = words_of(rows[METRIC])
@@ -104,17 +101,22 @@ Panel = tuple[dict[str, Any], pd.DataFrame] | None
 
 
 def _grid(rows: pd.DataFrame, group: list[str]) -> tuple[list[list[Panel]], str]:
-    """Panels line by line, a column per phase where there are several, else as many as fit; and what is left out."""
+    """Panels line by line, and what is left out: a column per phase where every group has all phases, else what fits."""
     phases = panels(rows, ["phase"]) if "phase" in factors_of(rows) else []
     every = panels(rows, group)
     groups = many.evenly(every, many.MOST_PANELS)
     told = many.panels_words(len(groups), len(every))
+    found: list[Panel]
     if len(phases) > 1:
-        return [
+        lines = [
             [({**phase, **levels}, part[part["phase"] == phase["phase"]]) for phase, _ in phases]
             for levels, part in groups
-        ], told
-    found: list[Panel] = [({**(phases[0][0] if phases else {}), **levels}, part) for levels, part in groups]
+        ]
+        found = [panel for line in lines for panel in line if len(panel[1])]
+        if len(found) == len(lines) * len(phases):
+            return [list(line) for line in lines], told
+    else:
+        found = [({**(phases[0][0] if phases else {}), **levels}, part) for levels, part in groups]
     across = min(_MOST_ACROSS, len(found))
     found += [None] * (-len(found) % across)
     return [found[i : i + across] for i in range(0, len(found), across)], told
