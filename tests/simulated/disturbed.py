@@ -40,13 +40,31 @@ class Busy:
         quiet: logarithms of what the runs would have taken alone.
         busy: the same with what others did.
         flagged: whether a run is known to have been disturbed beyond the limit.
+        after_load: whether a burst of the kind that is flagged was under way when a run began.
         places: cell at each place in the order of a block.
     """
 
     quiet: Values
     busy: Values
     flagged: NDArray[np.bool_]
+    after_load: NDArray[np.bool_]
     places: NDArray[np.int64]
+
+    @property
+    def set_aside(self) -> NDArray[np.bool_]:
+        """The runs that framewatt sets aside (runs.aside): as `with_neighbours`, but not where it was quiet between."""
+        studies, blocks, cells = self.flagged.shape
+        flagged, load = (
+            np.take_along_axis(one, self.places, axis=2).reshape(studies, -1) for one in (self.flagged, self.after_load)
+        )
+        aside = flagged.copy()
+        aside[:, 1:] |= flagged[:, :-1] & load[:, 1:]
+        # A run says nothing of one of an earlier block.
+        same_block = np.arange(1, blocks * cells) % cells > 0
+        aside[:, :-1] |= flagged[:, 1:] & load[:, 1:] & same_block
+        found = np.empty_like(self.flagged)
+        np.put_along_axis(found, self.places, aside.reshape(found.shape), axis=2)
+        return found
 
     @property
     def with_neighbours(self) -> NDArray[np.bool_]:
@@ -78,17 +96,22 @@ def measured(
     places = rng.permuted(np.broadcast_to(np.arange(len(costs)), shape).copy(), axis=2)
     lengths = costs[places].reshape(studies, runs) if by_length else np.ones((studies, runs))
     ends = np.cumsum(lengths, axis=1)
-    slowed = 1.0 + _extra(ends - lengths, ends, rng)
+    extra, load = _bursts(ends - lengths, ends, rng)
+    slowed = 1.0 + extra
     flagged = (1 - 1 / slowed > _LIMIT) & (rng.random((studies, runs)) >= missed)
-    busy, known = quiet.copy(), np.empty(shape, bool)
+    busy, known, after_load = quiet.copy(), np.empty(shape, bool), np.empty(shape, bool)
     np.put_along_axis(known, places, flagged.reshape(shape), axis=2)
+    np.put_along_axis(after_load, places, load.reshape(shape), axis=2)
     longer = np.empty(shape)
     np.put_along_axis(longer, places, np.log(slowed).reshape(shape), axis=2)
-    return Busy(quiet, busy + longer, known, places)
+    return Busy(quiet, busy + longer, known, after_load, places)
 
 
-def _extra(starts: Values, ends: Values, rng: np.random.Generator) -> Values:
-    """How much longer each run takes, as a share of its time alone: bursts come and go at random."""
+def _bursts(starts: Values, ends: Values, rng: np.random.Generator) -> tuple[Values, NDArray[np.bool_]]:
+    """How much longer each run takes, as a share of its time alone, and whether it begins in a burst beyond the limit.
+
+    Bursts come and go at random.
+    """
     studies, on = len(starts), _BURST_RUNS * (ends - starts).mean()
     off = on * (1 - _DISTURBED) / _DISTURBED
     count = int(ends.max() / (on + off) * 3) + 20
@@ -96,12 +119,14 @@ def _extra(starts: Values, ends: Values, rng: np.random.Generator) -> Values:
     pauses[:, 0] *= rng.random(studies) >= _DISTURBED
     stops = np.cumsum(pauses + bursts, axis=1)
     factors = np.exp(rng.uniform(*np.log(_SLOWED), (studies, count)))
-    extra = np.zeros_like(starts)
+    extra, load = np.zeros_like(starts), np.zeros(starts.shape, bool)
     for burst in range(count):
         first, last = stops[:, burst] - bursts[:, burst], stops[:, burst]
         shared = np.minimum(ends, last[:, None]) - np.maximum(starts, first[:, None])
         extra += np.clip(shared, 0, None) / (ends - starts) * (factors[:, burst, None] - 1)
-    return extra
+        much = 1 - 1 / factors[:, burst, None] > _LIMIT
+        load |= (first[:, None] <= starts) & (starts < last[:, None]) & much
+    return extra, load
 
 
 Treated = Callable[[Busy, Callable[[], Busy]], Values]
@@ -130,6 +155,16 @@ def neighbours_too(study: Busy, again: Callable[[], Busy]) -> Values:
     return np.where(study.with_neighbours, np.where(second.with_neighbours, np.nan, second.busy), study.busy)
 
 
+def as_framewatt(study: Busy, again: Callable[[], Busy]) -> Values:
+    """What framewatt sets aside is set aside."""
+    return np.where(study.set_aside, np.nan, study.busy)
+
+
+def as_framewatt_again(study: Busy, again: Callable[[], Busy]) -> Values:
+    """What framewatt sets aside is measured once more, by a second call, and set aside where it must be again."""
+    return np.where(study.set_aside, as_framewatt(again(), again), study.busy)
+
+
 @dataclass(frozen=True)
 class Procedure:
     """A way to find the cheapest cell.
@@ -156,7 +191,7 @@ class Procedure:
 
     def stop(self, logs: Values) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
         """After how many blocks studies stop, and the cell that they call the cheapest; -1 where none."""
-        return stopped_by_t(logs, self.at_most) if self.fixed else stopped_for_best(logs[:, : self.at_most])
+        return stopped_by_t(logs, self.at_most, lost=True) if self.fixed else stopped_for_best(logs[:, : self.at_most])
 
 
 PROCEDURES = (
@@ -166,6 +201,9 @@ PROCEDURES = (
     Procedure("and measured again", measured_again, 12),
     Procedure("and their neighbours", neighbours_too, 12),
     Procedure("and their neighbours, at most 20 blocks", neighbours_too, 20),
+    Procedure("framewatt's, one call", as_framewatt, 12),
+    Procedure("framewatt's, two calls", as_framewatt_again, 12),
+    Procedure("framewatt's, one call, at most 20 blocks", as_framewatt, 20),
 )
 
 

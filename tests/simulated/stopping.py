@@ -121,8 +121,14 @@ def stopped_for_best(logs: Values) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
     return after, best
 
 
-def stopped_by_t(logs: Values, at_most: int) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
-    """The same by t-tests at fixed looks, as `look_for_best_by_t`."""
+def stopped_by_t(logs: Values, at_most: int, *, lost: bool = False) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+    """The same by t-tests at fixed looks, as `look_for_best_by_t`.
+
+    Args:
+        logs: see `stopped_for_best`.
+        at_most: blocks.
+        lost: whether a cell without a run may be the cheapest, since its runs were set aside; else it cannot run.
+    """
     looks = Rule(AT_LEAST, at_most, "energy", None, when=FIXED).looks
     best, after = np.full(len(logs), -1), np.full(len(logs), at_most)
     # Whether some look so far showed that the last cell takes less than the one before it.
@@ -133,7 +139,7 @@ def stopped_by_t(logs: Values, at_most: int) -> tuple[NDArray[np.int_], NDArray[
         leader = _leaders(seen)
         pairs = all_pairs(np.swapaxes(seen, 1, 2), paired=True)
         shown |= np.nan_to_num(pairs.p_more(), nan=1.0) <= level
-        apart = shown[np.arange(len(logs)), :, leader] | ~np.isfinite(seen).any(axis=1)
+        apart = shown[np.arange(len(logs)), :, leader] | (~np.isfinite(seen).any(axis=1) & (not lost))
         apart[np.arange(len(logs)), leader] = True
         new = apart.all(axis=1) & (best < 0)
         best[new], after[new] = leader[new], count

@@ -16,6 +16,7 @@ from framewatt.base.files import read_json, write_json
 from framewatt.planning.blocks import Blocks, blocks_of, blocks_there, plan_until
 from framewatt.planning.due import Due
 from framewatt.planning.plan import plan_of
+from framewatt.runs.aside import ASIDE
 from framewatt.stopping.duration import minutes_after
 from framewatt.stopping.expected import expected
 from framewatt.stopping.history import changes_of, note_change, sentences
@@ -66,6 +67,23 @@ def test_a_cell_of_which_no_run_counts_is_left_out_and_named() -> None:
     assert found.settled
     only = path(8, change={(f"{name}-b1", block): None for block in range(1, 9) for name in ("torch", "mxnet")})
     assert record_of(only)["why"].endswith("is known in 1 of 2 groups; in 1 at most one choice has runs that count.")
+
+
+@pytest.mark.parametrize(
+    ("rule", "enough"), [({}, 6), ({"looks": "fixed"}, 3), ({"until": {"interval": 0.5}}, 3)], ids=str
+)
+def test_a_cell_all_of_whose_runs_were_set_aside_keeps_its_group_open(rule: dict[str, Any], enough: int) -> None:
+    """It may be the cheapest. Where it was taken for one that cannot run, equal cells were distinguished too often."""
+
+    def disturbed(runs: list[dict], first: int) -> list[dict]:
+        lost = {"valid": False, "reasons": [f"{ASIDE}other work took 50 % of the processors"]}
+        return [run | (lost if run["cell_id"] == "mxnet-b1" and run["repetition"] >= first else {}) for run in runs]
+
+    found = path_of(CELLS, settings(**rule), disturbed(records(8, 0.005), 1))
+    assert (found.stopped, found.settled) == (True, False)
+    assert record_of(found)["why"].endswith("in 1 of 2 groups.")
+    # So many blocks that count say enough of this cell.
+    assert path_of(CELLS, settings(**rule), disturbed(records(8, 0.005), enough + 1)).settled
 
 
 def test_a_study_of_which_nothing_counts_ends_at_its_first_look() -> None:

@@ -101,7 +101,7 @@ Panel = tuple[dict[str, Any], pd.DataFrame] | None
 
 
 def _grid(rows: pd.DataFrame, group: list[str]) -> tuple[list[list[Panel]], str]:
-    """Panels line by line, and what is left out: a column per phase where every group has all phases, else what fits."""
+    """Panels line by line, and what is left out: columns of phases where each group has all, else what fits."""
     phases = panels(rows, ["phase"]) if "phase" in factors_of(rows) else []
     every = panels(rows, group)
     groups = many.evenly(every, many.MOST_PANELS)

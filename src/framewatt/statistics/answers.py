@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from framewatt.frames.counting import aside
 from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.best_set import BestSet
 from framewatt.statistics.log_ratios import FEWEST, logs_of, number
@@ -190,13 +191,15 @@ def answer_group(
     # `next` is the cell with the smallest ratio to the reference.
     nearest = next(iter(ratios), "")
     near = ratios.get(nearest, {})
+    # A cell whose runs were all set aside may be the cheapest.
+    lost = sorted({*cells} - {*found.cells} & {*rows.loc[aside(rows), "cell"]})
     row |= {
-        "best": JOINT.join(found.best),
-        "settled": found.settled,
+        "best": JOINT.join([*found.best, *lost]),
+        "settled": found.settled and not lost,
         "reference": found.reference,
         "next": nearest,
         **{f"ratio{end}": near.get(key) for end, key in (("", "ratio"), ("_low", "low"), ("_high", "high"))},
-        "apart": number(found.inner.apart()),
+        "apart": None if lost else number(found.inner.apart()),
         "others_at_least": min((one["at_least"] for one in ratios.values() if one["at_least"]), default=None),
         "ratios": json.dumps(ratios),
         "blocks": found.blocks,
@@ -204,8 +207,9 @@ def answer_group(
         "without": JOINT.join(cell for cell in cells if cell not in found.cells),
         "rule": _rule(found, settings, looks),
     }
+    lost_notes = [f"too disturbed to be compared: {', '.join(lost)}"] if lost else []
     still = "the e-process" if looks.until_known else "the sign test"
-    notes = _notes(found, values, still, paired=is_paired(settings))
+    notes = lost_notes + _notes(found, values, still, paired=is_paired(settings))
     if len(found.cells) > 1:
         compared = pd.concat([counted(rows, cell, quantity) for cell in found.cells])
         notes += mixing(compared, paired=is_paired(settings))

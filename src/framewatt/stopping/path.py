@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from framewatt.frames.counting import aside
 from framewatt.frames.frames import runs_frame
 from framewatt.frames.headline import headline_of_runs
 from framewatt.frames.totals import Scope
@@ -106,7 +107,7 @@ def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Coll
     if rule is None:
         raise ValueError(f"found repetitions {settings['repetitions']!r}; allowed: a rule when to stop")
     cells = list(cells)
-    blocks, logs = _logarithms(rule, cells, records, Scope.of(settings))
+    blocks, logs, set_aside = _logarithms(rule, cells, records, Scope.of(settings))
     ends_min = minutes_after(records, blocks) if rule.minutes is not None else []
     compared = {
         name: [cell.id for cell in members]
@@ -117,7 +118,8 @@ def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Coll
 
     def after(count: int, leaders: Mapping[str, int | None]) -> After:
         known = {
-            name: _look(rule, members, logs, count, alpha, leaders.get(name)) for name, members in compared.items()
+            name: _unless_lost(_look(rule, members, logs, count, alpha, leaders.get(name)), set_aside, count)
+            for name, members in compared.items()
         }
         return After(count, count in rule.looks, known)
 
@@ -151,16 +153,30 @@ def _look(
     return GroupAfter(tuple(cells), look, threshold_of(len(cells), alpha))
 
 
+def _unless_lost(group: GroupAfter, aside: Mapping[str, Collection[int]], blocks: int) -> GroupAfter:
+    """The group, which is not settled while all runs of a cell are set aside: that cell may be the cheapest.
+
+    A cell whose runs all failed is another matter: it cannot be chosen, and the others are compared without it.
+
+    Args:
+        group: after these blocks.
+        aside: blocks in which a run was set aside, by cell.
+        blocks: how many.
+    """
+    lost = any(block <= blocks for cell in group.without for block in aside.get(cell, ()))
+    return replace(group, look=replace(group.look, settled=False)) if lost else group
+
+
 def _logarithms(
     rule: Rule, cells: Sequence[AnyCell], records: Collection[Mapping[str, Any]], scope: Scope
-) -> tuple[int, dict[str, Values]]:
-    """Number of blocks, and by cell the logarithm of its cost in each; NaN where no run counts."""
+) -> tuple[int, dict[str, Values], dict[str, list[int]]]:
+    """Number of blocks, and by cell the logarithm of its cost in each, NaN where none counts, and blocks set aside."""
     frame = runs_frame(records, scope=scope)
     rows: pd.DataFrame = totals(frame[frame["repetition"].between(1, rule.at_most)])
     blocks = int(rows["repetition"].max()) if len(rows) else 0
     logs = {cell.id: np.full(blocks, math.nan) for cell in cells}
     if not blocks:
-        return 0, logs
+        return 0, logs, {}
     headline = headline_of_runs(rows)
     quantity = headline.time if rule.quantity == TIME else headline.energy
     for name, values in logs.items():
@@ -168,4 +184,5 @@ def _logarithms(
         # A cost of 0 has no logarithm; it is treated as missing.
         found = found[(found > 0) & np.isfinite(found)]
         values[found.index.to_numpy(dtype=int) - 1] = np.log(found.to_numpy(dtype=np.float64))
-    return blocks, logs
+    lost = rows[aside(rows)]
+    return blocks, logs, {str(cell): [*map(int, part)] for cell, part in lost.groupby("cell")["repetition"]}
