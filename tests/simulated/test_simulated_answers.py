@@ -41,9 +41,9 @@ def test_on_a_busy_machine_setting_aside_finds_most_of_what_a_quiet_one_finds() 
     assert share["flagged runs set aside"] > 0.35
     assert share["and their neighbours"] > 0.65
     assert share["and their neighbours, at most 20 blocks"] > 0.8
-    assert share["framewatt's, one call"] > 0.6
-    assert share["framewatt's, two calls"] > 0.75
-    assert share["framewatt's, one call, at most 20 blocks"] > 0.8
+    assert share["framewatt's, one call"] > 0.5
+    assert share["framewatt's, two calls"] > 0.65
+    assert share["framewatt's, one call, at most 20 blocks"] > 0.75
     assert row_of(PROCEDURES[3], np.array(SEVEN), 600, 1, by_length=False, missed=0.0)["of_quiet"] > 0.8
 
 
