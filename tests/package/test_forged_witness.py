@@ -18,14 +18,20 @@ from framewatt.package.verify import problems_of
 from framewatt.runs.chain import NAME as CHAIN
 
 CAUSE = "other work took 13 % of the processors"
+MUCH = "other work took 38 % of the processors"
 
 
-def neighbour(trace: Trace) -> Trace:
-    """A trace in which processors idled half a second less in each."""
+def neighbour(trace: Trace, idled: float = 0.75) -> Trace:
+    """A trace in which processors idled less: by half a second in each, or for another share of their time."""
     idle = next(i for i, one in enumerate(trace.channels) if (one.instrument, one.quantity) == (WITNESS, "idle_s"))
     return Trace(
-        trace.channels, trace.monotonic_ns, trace.channel, np.where(trace.channel == idle, 0.75, 1) * trace.value
+        trace.channels, trace.monotonic_ns, trace.channel, np.where(trace.channel == idle, idled, 1) * trace.value
     )
+
+
+def busy_neighbour(trace: Trace) -> Trace:
+    """A trace in which others take more than a run may lose and count."""
+    return neighbour(trace, 0.25)
 
 
 def without(dropped: Callable[[Any], bool]) -> Callable[[Trace], Trace]:
@@ -40,11 +46,11 @@ def without(dropped: Callable[[Any], bool]) -> Callable[[Trace], Trace]:
     return change
 
 
-def disturbed(forger: Forger, flags: list[str], first: dict[str, Any] | None = None) -> None:
+def disturbed(forger: Forger, flags: list[str], by: Callable[[Trace], Trace] = neighbour) -> None:
     """Have others disturb the first run of a cell, and say so in its record."""
     folder = forger.run(CELL)
-    forger.trace(folder, neighbour)
-    forger.record(CELL, lambda record: {**record, "flags": flags} | (first or {}))
+    forger.trace(folder, by)
+    forger.record(CELL, lambda record: {**record, "flags": flags})
 
 
 def told(forger: Forger, repeated: bool = False) -> list[str]:
@@ -75,6 +81,14 @@ def test_a_run_that_was_disturbed_and_says_nothing_is_not(forger: Forger) -> Non
     disturbed(forger, [])
     text = "\n".join(told(forger))
     assert f"{CELL}/1: flags: the record has not 'disturbed: {CAUSE}'" in text
+    # So little is no reason to measure a run again.
+    assert "first_try" not in text
+
+
+def test_a_run_that_was_disturbed_too_much_and_not_repeated_is_not(forger: Forger) -> None:
+    disturbed(forger, [f"disturbed: {MUCH}"], busy_neighbour)
+    text = "\n".join(told(forger))
+    assert "flags: " not in text
     assert "first_try: the record has none, of a run that was disturbed, which the study has repeated" in text
 
 

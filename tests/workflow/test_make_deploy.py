@@ -44,6 +44,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
         "_WINDOW_S, _IDLE_S = 1, 5": "_WINDOW_S, _IDLE_S = 0.2, 1",
         # Readings are rare, see checkout.READ_RARELY.
         '"fallback": "estimate"}': '"fallback": "estimate", "period_s": 5}',
+        # Nor is any run set aside for what goes on beside this test.
+        '"cool_down": {"rest_s": 0},': '"cool_down": {"rest_s": 0}, "disturbance": "flag",',
     }
     made.edit("src/framewatt/deploying/study_file.py", changes)
     subprocess.run([python_of("onnxruntime/cpu"), "-c", MAKE_MODEL], cwd=made.root, check=True)
