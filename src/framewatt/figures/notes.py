@@ -85,7 +85,7 @@ def estimate_of(drawn: pd.DataFrame, frame: pd.DataFrame) -> str:
             in one only where the meters do not cover the processors.
     """
     words = estimate_words(drawn["estimated"])
-    measured = frame.loc[frame["domain"] != TOTAL, "estimated"].eq(False)  # a Series' own method
+    measured = frame.loc[frame["domain"] != TOTAL, "estimated"].eq(False)
     return PARTLY if words and measured.any() else words
 
 

@@ -26,4 +26,4 @@ def aside(rows: pd.DataFrame) -> "pd.Series[bool]":
 def with_aside(rows: pd.DataFrame) -> pd.DataFrame:
     """The totals of a runs frame as they were if nothing had been set aside."""
     totals = rows[rows["domain"] == TOTAL]
-    return totals.assign(valid=totals["valid"].where(~aside(totals), True))  # pandas takes it so
+    return totals.assign(valid=totals["valid"].where(~aside(totals), True))

@@ -1,6 +1,6 @@
-"""Study files under earlier defaults: what a study was begun with it goes on with, and a package is read as it was.
+"""Study files under earlier defaults: a study that has a plan keeps the defaults with which the plan was made.
 
-Each default that changed what counts was another one before. A plan holds the settings in full, so that it shows which.
+A plan holds all settings, so it shows which defaults were in force. The same is used to read packages.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _UNMETERED = "unmetered"
 
 
 def as_begun(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
-    """A study file that leaves to defaults what its plan was made with: it names those of then.
+    """Return a study file that names the defaults with which its plan was made, where these have changed since.
 
     Args:
         content: what the study file says, of a study that measures or reads files.

@@ -11,7 +11,7 @@ USUAL = SET_ASIDE
 """The default."""
 
 REPEATING = (REPEAT, SET_ASIDE)
-"""Those that measure a disturbed run again. They make the same runs, so jobs name neither."""
+"""Those that measure a disturbed run again. The hash of a job is the same under either, so that runs stay valid."""
 
 
 def disturbance_of(job: Mapping[str, Any]) -> str:
