@@ -17,6 +17,7 @@ from framewatt.frames.headline import headline_of_runs
 from framewatt.frames.quality import QUALITY_UNKNOWN, words_of
 from framewatt.report.answered import answers_of
 from framewatt.report.numbers import known, ratio_range, si, significant
+from framewatt.runs.aside import set_aside
 from framewatt.runs.records import read_run
 from framewatt.runs.verdict import counts
 from framewatt.statistics.objectives import BEST, NOT_APART
@@ -58,7 +59,8 @@ def ranking_of(results: Path) -> Ranking:
     headline = headline_of_runs(totals(pd.read_parquet(results / "aggregate" / "runs.parquet")))
     answers = read_csv(results / "statistics" / "answers.csv")
     told = [one.sentence for one in answers_of(plan, answers, headline.energy, "energy", headline.per)]
-    records = [read_run(path) for path in sorted((results / "measure").glob("*/*/run.json"))]
+    measured = ((path, read_run(path)) for path in sorted((results / "measure").glob("*/*/run.json")))
+    records = list(set_aside(measured, plan["settings"]).values())
     choices = read_csv(results / "statistics" / "deploy.csv")
     rows: list[dict[str, Any]] = [{str(k): v for k, v in row.items()} for row in choices.to_dict("records")]
     rows = sorted((row for row in rows if row["n"] > 0), key=_place)
