@@ -119,8 +119,13 @@ def mean_power(series: Series, stretch: Stretch, origin_ns: int, period_s: float
     # Half a period more would be half a period of one power.
     whole_s = settled_s // period_s * period_s if period_s else settled_s
     part = series.between(end_s - (whole_s or settled_s), end_s)
-    if len(part.time_s) < 2:
+    # A read that was held up has the middle of its time as its stamp. It may have come after the end, by as much as it
+    # is late after the reading before it.
+    late_s = np.diff(part.time_s, prepend=part.time_s[:1]) - series.reading_s
+    sure = part.time_s + np.maximum(late_s, 0) < end_s
+    time_s, value = part.time_s[sure], part.value[sure]
+    if len(time_s) < 2:
         return None
     if series.counter:
-        return float((part.value[-1] - part.value[0]) / (part.time_s[-1] - part.time_s[0]))
-    return float(part.value.mean())
+        return float((value[-1] - value[0]) / (time_s[-1] - time_s[0]))
+    return float(value.mean())
