@@ -1,7 +1,7 @@
 """Runs the tests on a busy machine and prints a line for each run; exit code 1 if a test failed.
 
 The deterministic tests run in random order next to two processes that spin and one that writes to the disk, and once on
-one processor. The measured tests run next to a browser that shows an animated page.
+one processor. The measured tests run next to a browser that shows an animated page, and so does the demo.
 """
 
 import argparse
@@ -17,7 +17,11 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pandas as pd
 from judging import busy
+
+from framewatt.frames.counting import aside
+from framewatt.statistics.selection import ENERGIES, totals
 
 ROOT = Path(__file__).parents[2]
 MEASURED = "tests/measured"
@@ -84,11 +88,42 @@ def run(name: str, words: Sequence[str], before: Sequence[str] = (), *, log: Pat
     return code == 0
 
 
+def demo(number: int, log: Path) -> bool:
+    """Run the demo anew, print what it answers, and return whether it did so by itself.
+
+    Args:
+        number: of the try; the results of each have their own name, and stay.
+        log: file for the output.
+    """
+    name = f"demo-beside-browser-{number}"
+    results = ROOT / "results" / name
+    shutil.rmtree(results, ignore_errors=True)
+    study = log.with_suffix(".yaml")
+    study.write_text((ROOT / "config/studies/demo.yaml").read_text().replace("study: demo", f"study: {name}"))
+    command = [Path(sys.executable).with_name("snakemake"), "--cores", "1", "--config", f"study={study}"]
+    began_s = time.monotonic()
+    with log.open("w") as file:
+        code = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
+    minutes = (time.monotonic() - began_s) / 60
+    runs, answers = results / "aggregate/runs.parquet", results / "statistics/answers.csv"
+    print(f"demo {number}: {minutes:.1f} min, exit code {code}; {log}", flush=True)
+    if not (runs.exists() and answers.exists()):
+        return False
+    total = totals(pd.read_parquet(runs))
+    print(f"  {len(total)} runs, {total['valid'].sum()} count, {aside(total).sum()} set aside", flush=True)
+    for row in pd.read_csv(answers).itertuples():
+        if row.quantity in ENERGIES:
+            said = "settled" if row.settled else f"at most {row.apart:.3g} times apart"
+            print(f"  {row.group}: {row.best}: {said}; {row.blocks} blocks", flush=True)
+    return code == 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m loaded", description=__doc__)
     parser.add_argument("--deterministic", type=int, default=3, metavar="RUNS", help="runs under load (default 3)")
     parser.add_argument("--one-core", type=int, default=1, metavar="RUNS", help="runs on one processor (default 1)")
     parser.add_argument("--measured", type=int, default=0, metavar="RUNS", help="runs next to a browser (default 0)")
+    parser.add_argument("--demos", type=int, default=0, metavar="RUNS", help="demos next to a browser (default 0)")
     parser.add_argument("--logs", type=Path, help="folder for the outputs (default: a new one)")
     given = parser.parse_args()
     logs = given.logs or Path(tempfile.mkdtemp(prefix="framewatt-busy-"))
@@ -108,6 +143,9 @@ def main() -> int:
     for number in range(1, given.measured + 1):
         with browser():
             passed.append(run(f"measured {number}", [MEASURED], log=logs / f"measured-{number}.log"))
+    for number in range(1, given.demos + 1):
+        with browser():
+            passed.append(demo(number, logs / f"demo-{number}.log"))
     return 0 if all(passed) else 1
 
 
