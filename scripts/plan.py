@@ -9,7 +9,8 @@ from framewatt.flow.owner import mark_owner
 from framewatt.flow.setup import load_setup
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import sources_of
-from framewatt.planning.plan import plan_of
+from framewatt.planning.plan import plan_of, planned_cells
+from framewatt.statistics.pairs import not_compared
 from framewatt.stopping.history import note_change
 
 
@@ -30,6 +31,8 @@ def main() -> None:
         f"{plan['study']}: {most}{len(plan['order'])} runs of {len(plan['cells'])} cells.",
         plan["significance"]["sentence"],
     )
+    if said := not_compared(planned_cells(plan), plan["settings"]["statistics"]["compare"]):
+        print(f"no cell is compared with another: {said}")
     for reason in dict.fromkeys(entry["reason"] for entry in plan["unsupported"]):
         cells = [entry["cell"] for entry in plan["unsupported"] if entry["reason"] == reason]
         print(f"not measured, since {reason}: {', '.join(cells)}")

@@ -130,3 +130,30 @@ def test_largest_variation_is_named_with_its_cell() -> None:
     assert "104 %" in answer.sentences[0]
     assert cells.loc[row, "cell"] in answer.sentences[0]
     assert answer.sentences[1].startswith("1 of 15 cells")
+
+
+def test_runs_that_break_what_the_tests_take_for_granted_are_told_beside_the_answer() -> None:
+    steady = [1.00, 1.02, 0.99, 1.01, 1.00, 1.01, 0.98, 1.02]
+    question = "What do these answers take for granted?"
+    sound = answered_study({TORCH: steady, TENSORFLOW: [2.0 * j for j in steady[::-1]]})
+    (told,) = [one.sentences for one in words.answers(sound) if one.question == question]
+    assert told[1] == "There is no sign of either, which few blocks would not show."
+    assert "than its others" not in head(sound).text
+    slow = answered_study({TORCH: steady, TENSORFLOW: [*(2 * j for j in steady[:4]), 9.0, *(2 * j for j in steady[5:])]})
+    sign = "1 of 8 runs of tensorflow took far more than its others"
+    assert sign in head(slow).text
+    (told,) = [one.sentences for one in words.answers(slow) if one.question == question]
+    assert [one for one in told if one.startswith(f"Inference, batch 1 (resnet50, digits), energy: {sign}")]
+    alone = answered_study({TORCH: steady})
+    assert question not in [one.question for one in words.answers(alone)]
+
+
+def test_a_study_that_compares_nothing_names_what_varies_and_the_line_that_compares_it() -> None:
+    found = answered_study({TORCH: [1.0, 1.1, 1.05], TENSORFLOW: [2.0, 2.2, 2.1]})
+    settings = found.plan["settings"]
+    plan = {**found.plan, "settings": {**settings, "statistics": {**settings["statistics"], "compare": ["provider"]}}}
+    lead = head(dataclasses.replace(found, plan=plan, answers=found.answers.iloc[:0])).lead
+    assert lead == (
+        "No cell of the study is compared with another, since runtime varies and is not compared. To compare the cells, "
+        "add to the study: statistics: {compare: [provider, runtime]}."
+    )

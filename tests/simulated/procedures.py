@@ -1,5 +1,6 @@
 """Error, coverage and power of what stands beside the head: each row calls what a study calls."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -7,7 +8,8 @@ import numpy as np
 import pandas as pd
 from frames_factory import training_study
 
-from framewatt.statistics.best_set import level_of
+from framewatt.statistics.assumptions import doubts
+from framewatt.statistics.best_set import best_set, level_of
 from framewatt.statistics.comparisons import FEWEST_FOR_A_WORD
 from framewatt.statistics.detectable import POWER, detectable_ratio
 from framewatt.statistics.drift import drift_of
@@ -20,8 +22,9 @@ from framewatt.statistics.proportions import independent_equivalence, paired_equ
 from framewatt.statistics.residuals import outlying, residuals, scatter_percent
 from framewatt.statistics.trends import fit_trends
 from simulated.heads import ALPHA, judge
-from simulated.studies import NOISES, RUN_NOISE, logs, truths
+from simulated.studies import BROKEN, NOISES, RUN_NOISE, logs, truths
 
+ALL = NOISES | BROKEN
 AT_MOST, AT_LEAST, ABOUT = "at most", "at least", "about"
 
 
@@ -66,7 +69,7 @@ def rows(scale: int) -> Iterator[Row]:
     Args:
         scale: studies of a quick procedure; slow ones are drawn in parts of it.
     """
-    for part in (_pairs, _planned, _intervals, _equal, _accuracies, _odd, _drifts, _trends):
+    for part in (_pairs, _at_once, _planned, _intervals, _equal, _accuracies, _odd, _drifts, _trends, _broken):
         yield from part(scale)
 
 
@@ -93,6 +96,24 @@ def _pairs(scale: int) -> Iterator[Row]:
     large = float(np.mean([magnitude(a12(*one)) == "large" for one in alike]))
     study = f"{FEWEST_FOR_A_WORD} runs, the fewest that have a word"
     yield Row("A12 of cells that do not differ is called large", study, large, AT_MOST, ALPHA, studies)
+
+
+def _at_once(scale: int) -> Iterator[Row]:
+    """All intervals of a group that the answers print, each of which holds by itself."""
+    for cells in (2, 7, 20):
+        found = best_set(_draw("normal noise", np.ones(cells), 8, scale), ALPHA, paired=True)
+        studies = np.arange(scale)
+        low, high = (ends[studies, :, found.reference] for ends in found.pairs.within(found.level))
+        own = np.arange(cells) == found.reference[:, None]
+        held = ((low <= 1) & (1 <= high) | own).all(axis=1)
+        yield Row(
+            "all intervals of a group hold at once, no cell differs",
+            f"{cells} cells, 8 blocks",
+            float(held.mean()),
+            AT_LEAST,
+            0.0,
+            scale,
+        )
 
 
 def _planned(scale: int) -> Iterator[Row]:
@@ -221,6 +242,34 @@ def _drifts(scale: int) -> Iterator[Row]:
             found = float(np.mean([p is not None and p <= ALPHA for p in ps]))
             what = "a study without drift is said to drift" if kind == AT_MOST else "a drift of 35 % is found"
             yield Row(what, f"7 cells, {blocks} blocks", found, kind, target, studies)
+
+
+def _broken(scale: int) -> Iterator[Row]:
+    """What breaks the tests' assumptions: how often answers are wrong, and how often the report has a sign of it."""
+    studies = max(50, scale // 5)
+    for noise, blocks in itertools.product(("normal noise", *BROKEN), (5, 12, 30)):
+        drawn = logs(ALL[noise], np.ones(2), blocks, scale, np.random.default_rng(1))
+        false = float((best_set(drawn, ALPHA, paired=True).inside.sum(axis=1) == 1).mean())
+        signs = [any(True for _ in doubts(pd.DataFrame(one.T), paired=True)) for one in np.exp(drawn[:studies])]
+        study = f"{noise}, 2 cells, {blocks} blocks"
+        fine = noise not in BROKEN
+        kind, target = (AT_MOST, ALPHA) if fine else (AT_LEAST, 0.0)
+        yield Row("one of two equal cells is named", study, false, kind, target, scale)
+        yield Row("the report has a sign that it may be so", study, float(np.mean(signs)), kind, target, studies)
+    for blocks in (5, 12, 30):
+        drawn = np.exp(logs(BROKEN["noise goes on from block to block (0.6)"], np.ones(7), blocks, studies, _rng()))
+        ps = [drift_of(pd.DataFrame(one.T))[2] for one in drawn]
+        found = float(np.mean([p is not None and p <= ALPHA for p in ps]))
+        study = f"noise goes on from block to block (0.6), 7 cells, {blocks} blocks"
+        yield Row("a study without drift is said to drift", study, found, AT_LEAST, 0.0, studies)
+        drawn = np.exp(logs(BROKEN["heavy tails (t of 3)"], np.ones(7), blocks, studies, _rng()))
+        odd = [outlying(residuals(pd.DataFrame(one.T), paired=True)).any().mean() for one in drawn]
+        study = f"heavy tails (t of 3), 7 cells, {blocks} blocks"
+        yield Row("healthy cells with an odd run", study, float(np.mean(odd)), AT_LEAST, 0.0, studies)
+
+
+def _rng() -> np.random.Generator:
+    return np.random.default_rng(1)
 
 
 def _trends(scale: int) -> Iterator[Row]:

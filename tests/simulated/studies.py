@@ -18,6 +18,8 @@ _DISTURBED = 0.05
 _MISSING = 0.1
 _DRIFT = 0.3
 _STEP = 0.05
+_GOES_ON = 0.6
+_SLOW = 0.1
 
 
 def truths(cells: int) -> dict[str, Floats]:
@@ -84,6 +86,29 @@ def _alone(rng: np.random.Generator, shape: tuple[int, int, int]) -> Floats:
     return rng.normal(0, np.hypot(RUN_NOISE, BLOCK_NOISE), shape)
 
 
+def _going_on(rng: np.random.Generator, shape: tuple[int, int, int]) -> Floats:
+    """Noise of a cell, and of whole blocks, that is correlated with that of the block before."""
+    studies, _, blocks = shape
+    new = rng.normal(0, RUN_NOISE, shape) + rng.normal(0, BLOCK_NOISE, (studies, 1, blocks))
+    found = new.copy()
+    for block in range(1, blocks):
+        found[..., block] = _GOES_ON * found[..., block - 1] + np.sqrt(1 - _GOES_ON**2) * new[..., block]
+    return found
+
+
+def _heavy(rng: np.random.Generator, shape: tuple[int, int, int]) -> Floats:
+    """Run noise with the tails of Student's t of 3 degrees of freedom."""
+    return RUN_NOISE * rng.standard_t(3, shape) + rng.normal(0, BLOCK_NOISE, (shape[0], 1, shape[2]))
+
+
+def _rarely_slow(rng: np.random.Generator, shape: tuple[int, int, int]) -> Floats:
+    """A tenth of the first cell's runs take three times as much, the others less, so that its mean is the truth."""
+    found = usual(rng, shape)
+    slow = rng.random((shape[0], shape[2])) < _SLOW
+    found[:, 0] += np.log(3) * (slow - _SLOW)
+    return found
+
+
 NOISES = {
     "normal noise": Noise(usual),
     "unequal noise": Noise(_unequal),
@@ -95,6 +120,13 @@ NOISES = {
     "no blocks (Welch)": Noise(_alone, paired=False),
 }
 """The noises of studies, by name."""
+
+BROKEN = {
+    "noise goes on from block to block (0.6)": Noise(_going_on),
+    "a cell is slow in a tenth of its runs": Noise(_rarely_slow),
+    "heavy tails (t of 3)": Noise(_heavy),
+}
+"""Noises that break what the tests take for granted."""
 
 
 def logs(noise: Noise, truth: Floats, blocks: int, studies: int, rng: np.random.Generator) -> Floats:

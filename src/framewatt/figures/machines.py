@@ -44,7 +44,7 @@ def draw(machines: pd.DataFrame, plan: Mapping[str, Any]) -> Figure:
     handles = [Line2D([], [], color=looks[one].colour, marker=looks[one].marker, ls="", label=one) for one in drawn]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
     said = [
-        "Intervals hold for all choices of a group together. Nothing is drawn over all machines where they disagree.",
+        "Each interval holds by itself. Nothing is drawn over all machines where they disagree.",
     ]
     return notes.finish(figure, TITLE, notes.estimate_words(whole["estimated"]), said)
 

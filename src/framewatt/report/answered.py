@@ -23,7 +23,9 @@ from framewatt.report.numbers import (
     times,
 )
 from framewatt.statistics.answers import JOINT
+from framewatt.statistics.assumptions import doubts
 from framewatt.statistics.log_ratios import FEWEST
+from framewatt.statistics.selection import block_values
 from framewatt.study.statistical_tests import is_paired
 from framewatt.tables.columns import ESTIMATED
 
@@ -47,7 +49,7 @@ class Answered:
         row: its row of the answers frame (ANSWERS_COLUMNS).
         what: the quantity as a word: `energy`.
         per: its unit of work: `sample`.
-        confidence: simultaneous confidence of all intervals of the group.
+        confidence: of the interval of the nearest ratio.
         paired: whether runs are in blocks.
     """
 
@@ -222,6 +224,19 @@ def answers_of(
         if name in by_group:
             row = {str(key): value for key, value in by_group[name].items()}
             yield Answered(group, row, what, per, 1 - float(settings["alpha"]), is_paired(settings))
+
+
+def doubts_of(material: Material, one: Answered, quantity: str) -> list[str]:
+    """Signs that an answer may be wrong more often than it says, a sentence each.
+
+    Args:
+        material: of the study.
+        one: the answer.
+        quantity: the column that it is of.
+    """
+    values = block_values(material.comparable, list(one.group.labels), quantity)
+    named = values.dropna(axis=1, how="all").rename(columns=one.group.labels)
+    return list(doubts(named, paired=one.paired)) if one.compared else []
 
 
 def _cells(joined: Any) -> list[str]:

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from framewatt.frames.quality import QUALITY_UNKNOWN
+from framewatt.planning.plan import planned_cells
 from framewatt.report import disturbed, facts, over_machines
-from framewatt.report.answered import Answered, answered
+from framewatt.report.answered import Answered, answered, doubts_of
 from framewatt.report.beside import told_of_cells
 from framewatt.report.material import Material
 from framewatt.report.numbers import listed, plural
 from framewatt.report.strip import Strip, strip_of
 from framewatt.runs.verdict import counts
+from framewatt.statistics.pairs import not_compared
 
 _MOST_GROUPS = 3
 """Largest number of groups that are all shown at once; of more, a sentence counts, and the groups unfold below it."""
@@ -68,7 +70,7 @@ class Head:
 def head(material: Material) -> Head:
     """The study's answer by energy."""
     found = [one for one in answered(material, material.headline.energy, "energy") if one.compared]
-    lead = "" if found else "No two comparable cells have an energy that counts, so the study has no answer."
+    lead = "" if found else _no_answer(material)
     if len(found) > _MOST_GROUPS:
         lead = f"{_scope(material)}: {_in_short(found)}"
     together = over_machines.sentences(material, material.headline.energy, "energy")
@@ -81,7 +83,16 @@ def head(material: Material) -> Head:
         Answer(
             one.sentence if number or lead else f"{_scope(material)}: {one.sentence}",
             strip_of(one, told_of),
-            " ".join(filter(None, [one.remark.strip(), disturbed.of_answer(material, one)])),
+            " ".join(
+                filter(
+                    None,
+                    [
+                        one.remark.strip(),
+                        disturbed.of_answer(material, one),
+                        *doubts_of(material, one, material.headline.energy),
+                    ],
+                )
+            ),
         )
         for number, one in enumerate(found)
     ]
@@ -95,6 +106,13 @@ def head(material: Material) -> Head:
     ]
     by = disturbed.in_all(material) if much else ""
     return Head(lead, answers, disturbed.mostly_aside(material), by, " ".join(filter(None, notes)))
+
+
+def _no_answer(material: Material) -> str:
+    """Why no group has an answer, and what to do where it is the study's choice."""
+    if said := not_compared(planned_cells(material.plan), material.compared):
+        return f"No cell of the study is compared with another, since {said}."
+    return "No two comparable cells have an energy that counts, so the study has no answer."
 
 
 def _unjudged(material: Material) -> list[str]:

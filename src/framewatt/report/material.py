@@ -16,6 +16,7 @@ from framewatt.planning.plan import planned_cells
 from framewatt.runs import verdict
 from framewatt.statistics.answers import answer
 from framewatt.statistics.machines import typed_rows
+from framewatt.statistics.selection import totals
 from framewatt.stopping.looks import looks_of
 from framewatt.tables.table import Table
 
@@ -122,6 +123,11 @@ class Material:
     def totals(self) -> pd.DataFrame:
         """The runs frame's totals, one row per run."""
         return self.runs[self.runs["domain"] == TOTAL]
+
+    @cached_property
+    def comparable(self) -> pd.DataFrame:
+        """The totals with what the statistics need, see framewatt.statistics.selection.totals."""
+        return totals(self.runs)
 
     @property
     def estimate(self) -> str:

@@ -43,7 +43,7 @@ _COLUMNS = [
 `metric`, the one that the task is compared by; `quality_p` is corrected.
 `total_ratio` is the ratio of mean energy to that of the choice with the least mean, which is what many inferences
 differ by (interval: Fieller). `<objective>_ratio` is the ratio to the choice with the least geometric mean in the
-confidence set of the best; its intervals hold for all choices of the workload and data set together."""
+confidence set of the best, its interval that of the answer."""
 
 
 def deploy_columns(factors: list[str]) -> list[str]:

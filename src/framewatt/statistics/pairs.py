@@ -24,3 +24,23 @@ def comparable_pairs(cells: Iterable[AnyCell], compared: Iterable[str]) -> list[
     """Group, cell A and cell B of every comparison: all pairs that differ in compared factors only."""
     grouped = groups(cells, compared)
     return [(name, a, b) for name, members in grouped.items() for a, b in itertools.combinations(members, 2)]
+
+
+def not_compared(cells: Iterable[AnyCell], compared: Iterable[str]) -> str:
+    """What varies and is not compared, with the line that compares it; empty where some cells are compared.
+
+    Args:
+        cells: of a study.
+        compared: the factors of `statistics.compare`.
+    """
+    cells, compared = list(cells), list(compared)
+    if len(cells) < 2 or comparable_pairs(cells, compared):
+        return ""
+    levels = [cell.to_dict() for cell in cells]
+    varied = [name for name in levels[0] if name not in compared and len({str(one.get(name)) for one in levels}) > 1]
+    line = ", ".join([*compared, *varied])
+    few = len(varied) == 1
+    return (
+        f"{' and '.join(varied)} {'varies' if few else 'vary'} and {'is' if few else 'are'} not compared. "
+        f"To compare the cells, add to the study: statistics: {{compare: [{line}]}}"
+    )
