@@ -1,5 +1,6 @@
 """The page in a real browser: it says nothing to the console, its tables sort, and axe finds nothing serious."""
 
+import dataclasses
 import io
 import re
 import shutil
@@ -7,15 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import frames_factory
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from odd_studies import ODD
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
 from pypdf import PdfReader
-from report_factory import material
+from report_factory import STATISTICS, judged, material
 
 from framewatt.report import build_report
 from framewatt.report.page import ROWS_OF_A_PAGE
+from framewatt.statistics.deploy import judge_choices
+from framewatt.statistics.equivalence import TestSets
 
 BROWSER = shutil.which("chromium")
 HANGS_S = 600
@@ -191,7 +196,7 @@ def test_name_and_verdict_stay_in_sight_however_far_a_table_is_scrolled(page: Pa
         assert room["x"] - 1 <= name["x"] <= room["x"] + 2, left
         assert verdict["x"] + verdict["width"] <= room["x"] + room["width"] + 1, left
         assert verdict["x"] - name["x"] - name["width"] >= least, "no room between the two"
-    assert scrolled.evaluate("e => e.scrollWidth > e.clientWidth")
+    assert scrolled.evaluate("e => e.scrollWidth > e.clientWidth") == ((table, width) != ("deploy", WIDE))
 
 
 def test_a_citation_is_copied_or_selected_for_copying(page: Page) -> None:
@@ -320,4 +325,52 @@ def test_odd_studies_fit_screens_and_paper_and_are_accessible(
     assert opened.evaluate("document.documentElement.scrollWidth") <= PAPER
     assert opened.evaluate(SPLIT) == []
     assert said == []
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def choices_address(tmp_path_factory: pytest.TempPathFactory, figures: Path) -> str:
+    """The page of a study of twelve choices with estimated energy, of which one is less accurate."""
+    levels = [("torch", "native"), ("tensorflow", "native"), ("mxnet", "native"), ("torch2onnx", "cpu")]
+    levels += [("torch2onnx", "openvino"), ("tf2onnx", "cpu")]
+    cells = [
+        frames_factory.cell(runtime, provider=provider, batch_size=batch_size)
+        for runtime, provider in levels
+        for batch_size in (1, 64)
+    ]
+    noise = np.random.default_rng(1)
+    energies = {one: list((1 + number / 9) * noise.lognormal(0, 0.03, 8)) for number, one in enumerate(cells)}
+    accuracy = {one: [0.8 if one == cells[0] else 0.99] * 8 for one in cells}
+    runs = frames_factory.runs_frame(energies, None, accuracy, estimated=True)
+    found = material()
+    tested = TestSets(samples={one.id: 5000 for one in cells})
+    made = judged(runs, found.epochs) | {"choices": judge_choices(runs, STATISTICS, tested)}
+    plan = {**found.plan, "cells": [{"id": one.id, **one.to_dict()} for one in cells]}
+    path = tmp_path_factory.mktemp("choices") / "report.html"
+    path.write_text(build_report(dataclasses.replace(found, plan=plan, runs=runs, **made), figures))
+    return path.as_uri()
+
+
+@pytest.mark.parametrize(("width", "whole"), [(1300, True), (NARROW, False)])
+def test_the_table_of_choices_shows_energy_on_a_telephone_and_fits_a_screen(
+    browser: Browser, choices_address: str, tmp_path: Path, width: int, whole: bool
+) -> None:
+    opened = new_page(browser, viewport={"width": width, "height": 900})
+    opened.goto(choices_address)
+    table = opened.locator("#table-deploy")
+    table.screenshot(path=tmp_path / "choices.png")
+    headings = [text.strip() for text in table.locator("thead th").all_inner_texts()]
+    assert headings[0].startswith("Choice")
+    assert headings[2].startswith("Accuracy"), "what leaves a choice out stands beside its energy"
+    energy = table.locator("tbody tr:first-child td:nth-child(2)")
+    assert "(estimated)" in energy.inner_text()
+    box = energy.bounding_box()
+    verdict = table.locator("tbody tr:first-child td.verdict").bounding_box()
+    assert box is not None
+    assert verdict is not None
+    assert box["x"] + box["width"] <= verdict["x"], "nothing covers it"
+    if whole:
+        scroll = opened.locator(".scroll:has(> #table-deploy)")
+        assert scroll.evaluate("one => one.scrollWidth <= one.clientWidth")
+
     opened.close()

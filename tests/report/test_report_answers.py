@@ -139,7 +139,8 @@ def test_runs_that_break_what_the_tests_take_for_granted_are_told_beside_the_ans
     (told,) = [one.sentences for one in words.answers(sound) if one.question == question]
     assert told[1] == "There is no sign of either, which few blocks would not show."
     assert "than its others" not in head(sound).text
-    slow = answered_study({TORCH: steady, TENSORFLOW: [*(2 * j for j in steady[:4]), 9.0, *(2 * j for j in steady[5:])]})
+    dear = [2 * j for j in steady]
+    slow = answered_study({TORCH: steady, TENSORFLOW: [*dear[:4], 9.0, *dear[5:]]})
     sign = "1 of 8 runs of tensorflow took far more than its others"
     assert sign in head(slow).text
     (told,) = [one.sentences for one in words.answers(slow) if one.question == question]
@@ -154,6 +155,6 @@ def test_a_study_that_compares_nothing_names_what_varies_and_the_line_that_compa
     plan = {**found.plan, "settings": {**settings, "statistics": {**settings["statistics"], "compare": ["provider"]}}}
     lead = head(dataclasses.replace(found, plan=plan, answers=found.answers.iloc[:0])).lead
     assert lead == (
-        "No cell of the study is compared with another, since runtime varies and is not compared. To compare the cells, "
-        "add to the study: statistics: {compare: [provider, runtime]}."
+        "No cell of the study is compared with another, since runtime varies and is not compared. To compare the "
+        "cells, add to the study: statistics: {compare: [provider, runtime]}."
     )

@@ -2,7 +2,8 @@
 
 import pytest
 
-from framewatt.report.numbers import p_value, ratio_range, times
+from framewatt.report.numbers import p_value
+from framewatt.tables.ratios import ratio_range, times
 
 
 @pytest.mark.parametrize(

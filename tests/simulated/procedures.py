@@ -105,7 +105,7 @@ def _at_once(scale: int) -> Iterator[Row]:
         studies = np.arange(scale)
         low, high = (ends[studies, :, found.reference] for ends in found.pairs.within(found.level))
         own = np.arange(cells) == found.reference[:, None]
-        held = ((low <= 1) & (1 <= high) | own).all(axis=1)
+        held = ((low <= 1) & (high >= 1) | own).all(axis=1)
         yield Row(
             "all intervals of a group hold at once, no cell differs",
             f"{cells} cells, 8 blocks",

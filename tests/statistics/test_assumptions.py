@@ -22,7 +22,8 @@ def test_the_p_is_the_share_of_orders_that_are_as_smooth() -> None:
     logs = np.array([0.0, 0.1, 0.2, 0.4, 0.3])
     values = np.exp(np.stack([logs, np.zeros(5)]))
     left = (logs - logs.mean()) / 2
-    smooth = [sum(left[a] * left[b] for a, b in itertools.pairwise(order)) for order in itertools.permutations(range(5))]
+    orders = itertools.permutations(range(5))
+    smooth = [sum(left[a] * left[b] for a, b in itertools.pairwise(order)) for order in orders]
     right = np.mean([one >= smooth[0] - 1e-12 for one in smooth])
     assert follow_p(values) == pytest.approx(right)
     assert follow_p(values) < 0.1

@@ -208,7 +208,7 @@ def test_a_thousand_inferences_take_kilowatt_hours_grams_and_money() -> None:
     row = table.data.set_index("cell").loc[TORCH.id]
     assert list(row[["kwh", "co2e_g", "price"]]) == pytest.approx([1e-3, 0.4, 2.5e-4])
     assert row["currency"] == "EUR"
-    shown = table.shown[table.shown["Runtime"] == "torch"].iloc[0]
+    shown = table.shown[table.shown["Choice"] == "torch"].iloc[0]
     assert [shown[name] for name in ("Wh of 1,000", "gCO2e of 1,000", "EUR of 1,000")] == [
         "1.000 (estimated)",
         "0.4000 (estimated)",

@@ -16,13 +16,14 @@ from framewatt.frames.factor_words import label
 from framewatt.frames.headline import headline_of_runs
 from framewatt.frames.quality import QUALITY_UNKNOWN, words_of
 from framewatt.report.answered import answers_of
-from framewatt.report.numbers import known, ratio_range, si, significant
+from framewatt.report.numbers import known, si, significant
 from framewatt.runs.aside import set_aside
 from framewatt.runs.records import read_run
 from framewatt.runs.verdict import counts
 from framewatt.statistics.objectives import BEST, NOT_APART
 from framewatt.statistics.selection import totals
 from framewatt.tables.columns import ESTIMATED
+from framewatt.tables.ratios import ratio_range
 
 _MARKS = {BEST: "best", NOT_APART: "="}
 _HEADER = ("", "choice", "energy", "times the least", "latency 95 %", "samples/s", "memory", "runs")

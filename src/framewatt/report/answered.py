@@ -10,7 +10,6 @@ import pandas as pd
 from framewatt.report.groups import Group, groups_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import (
-    MOST_TIMES,
     known,
     listed,
     number_word,
@@ -18,9 +17,7 @@ from framewatt.report.numbers import (
     percent_at_least,
     percent_below,
     plural,
-    ratio_range,
     si_range,
-    times,
 )
 from framewatt.statistics.answers import JOINT
 from framewatt.statistics.assumptions import doubts
@@ -28,6 +25,7 @@ from framewatt.statistics.log_ratios import FEWEST
 from framewatt.statistics.selection import block_values
 from framewatt.study.statistical_tests import is_paired
 from framewatt.tables.columns import ESTIMATED
+from framewatt.tables.ratios import MOST_TIMES, ratio_range, times
 
 _MOST_NAMES = 4
 """Largest number of cells that a sentence names; of more, it gives the number."""

@@ -9,8 +9,9 @@ from framewatt.frames.counting import counts
 from framewatt.frames.quality import METRIC, QUALITY, title_of, with_quality
 from framewatt.report.groups import groups_of
 from framewatt.report.material import Material
-from framewatt.report.numbers import NO_BREAK_SPACE, UNKNOWN, known, p_value, ratio_range, si, si_range, significant
+from framewatt.report.numbers import NO_BREAK_SPACE, UNKNOWN, known, p_value, si, si_range, significant
 from framewatt.tables.columns import ESTIMATED
+from framewatt.tables.ratios import ratio_range
 
 _MIB = 2**20
 _LATENCIES = {"latency_p50_s": "Latency, median", "latency_p95_s": "Latency, 95th percentile"}

@@ -11,7 +11,7 @@ from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.factor_words import in_words, label
 from framewatt.frames.quality import is_share, title_of, unit_of, words_of
 from framewatt.report.material import Material
-from framewatt.report.numbers import known, listed, p_value, ratio_range, si, significant
+from framewatt.report.numbers import known, listed, p_value, si, significant
 from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
 from framewatt.statistics.equivalence import ON_THE_SAME
 from framewatt.statistics.mixing import mixing
@@ -22,6 +22,7 @@ from framewatt.study.load import rate_of
 from framewatt.study.statistical_tests import is_paired
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
+from framewatt.tables.ratios import ratio_range
 
 _BEST = {
     "energy": ("Least energy a {unit}", "J", "energy_per_sample_j"),

@@ -47,45 +47,6 @@ def interval(low: float | None, high: float | None, size: float = 1.0) -> str:
     return f" [{significant(low / size)}, {significant(high / size)}]"
 
 
-MOST_TIMES = 100
-"""Largest ratio of the ends of an interval that is printed; a wider interval says nothing."""
-
-
-def times(ratio: float) -> str:
-    """How many times as much, with the digits that differ from 1: `1.22x`, `1.0034x`, `4,300x`."""
-    return f"{_ratio(ratio, _decimals(ratio))}x"
-
-
-def ratio_range(ratio: float, low: float | None, high: float | None) -> str:
-    """A ratio with its interval, all to the same digits: `1.22x [1.10, 1.35]`; without one that says nothing.
-
-    Args:
-        ratio: above 0.
-        low: end of its interval, or None where it is not known.
-        high: the other end.
-    """
-    if low is None or high is None or not known(low, high):
-        return times(ratio)
-    if low <= 0 or high / low > MOST_TIMES:
-        return f"{times(ratio)} [not known within a factor of {MOST_TIMES}]"
-    ends = [_ratio(end, max(_decimals(ratio), _decimals(end) if end < 1 or ratio >= 10 else 0)) for end in (low, high)]
-    return f"{times(ratio)} [{', '.join(ends)}]"
-
-
-def _decimals(ratio: float) -> int:
-    """Decimals that show three digits of a ratio, or the first two that differ from 1."""
-    off = abs(ratio - 1)
-    if 0 < off < 0.01:
-        return min(1 - math.floor(math.log10(off)), 6)
-    return max(0, 2 - math.floor(math.log10(ratio))) if ratio > 0 else 2
-
-
-def _ratio(value: float, decimals: int) -> str:
-    if value >= 1000:
-        return f"{float(f'{value:.3g}'):,.0f}"
-    return f"{value:.{decimals}f}"
-
-
 def p_value(p: float | None) -> str:
     """`p = 0.013`, `p < 0.001`, `p > 0.99` or `no p`."""
     if p is None or not math.isfinite(p):

@@ -7,10 +7,11 @@ from framewatt.planning.plan import planned_cells
 from framewatt.report.answered import Answered
 from framewatt.report.groups import Group, groups_of
 from framewatt.report.material import Material
-from framewatt.report.numbers import known, listed, p_value, times
+from framewatt.report.numbers import known, listed, p_value
 from framewatt.statistics.answers import JOINT
 from framewatt.statistics.machines import ALL, without_machine
 from framewatt.study.statistical_tests import is_paired
+from framewatt.tables.ratios import times
 
 
 def sentences(material: Material, quantity: str, what: str) -> list[str]:

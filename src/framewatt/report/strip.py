@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from framewatt.report.answered import Answered
-from framewatt.report.numbers import known, ratio_range
+from framewatt.report.numbers import known
+from framewatt.tables.ratios import ratio_range
 
 _FURTHEST = 100.0
 """Ratios beyond this, or below its inverse, are drawn at the edge."""

@@ -15,7 +15,7 @@ _LONG_ROWS = 24
 _VERDICTS = ("Verdict", "Costs more", "Least energy")
 """Headings of columns that hold what a table is read for; a table has one of them at most."""
 
-_NAMES = ("Runtime", "Provider", "Cell A")
+_NAMES = ("Choice", "Runtime", "Provider", "Cell A")
 """Headings of columns that name a row best, where the first column does not."""
 
 _KEY_OF_RUNS = 2

@@ -64,14 +64,15 @@ def doubts(values: pd.DataFrame, *, paired: bool) -> Iterator[str]:
     """
     if paired and follow_p(values.to_numpy(dtype=np.float64).T) <= SIGN_P:
         yield (
-            "From one block to the next, the ratios of these cells change less than by chance: so many blocks tell less "
-            "than they seem to. Measure more, over a longer time."
+            "From one block to the next, the ratios of these cells change less than by chance, so that so many blocks "
+            "say less than they seem to. Measure more, over a longer time."
         )
     left = residuals(values, paired=paired)
     slow = outlying(left) & (left > 0)
     for cell in slow.columns[slow.any()]:
         much = float(np.exp(left.loc[slow[cell], cell].max()))
+        few, every = int(slow[cell].sum()), int(values[cell].notna().sum())
         yield (
-            f"{int(slow[cell].sum())} of {int(values[cell].notna().sum())} runs of {cell} took far more than its others "
+            f"{few} of {every} runs of {cell} took far more than its others "
             f"(up to {much:.2g} times): if few runs do, few blocks do not tell what it takes on average. Measure more."
         )

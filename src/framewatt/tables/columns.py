@@ -24,7 +24,7 @@ _TEXTS |= {"Differs in", "First pass", "Operator", "API", "Domain", "Agree"}
 _TEXTS |= {"What to try", "Evidence", "Tried", "It"}
 _TEXTS |= {"Strided convolutions", "Their padding", "Epsilon", "Activations"}
 _TEXTS |= {"Section", "Claim", "Published", "Verdict", "Why", "Runtime", "Exported from", "Provider", "Why empty"}
-_TEXTS |= {"Machine", "Least", "Next"}
+_TEXTS |= {"Machine", "Least", "Next", "Choice", "As good"}
 """Headings of columns that are aligned to the left."""
 
 

@@ -6,16 +6,22 @@ from typing import Any
 import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of, sorted_by
+from framewatt.frames.factor_words import label
 from framewatt.frames.quality import title_of, unit_of
-from framewatt.statistics.objectives import OBJECTIVES
+from framewatt.statistics.deploy import BEST_QUALITY
+from framewatt.statistics.objectives import OBJECTIVES, WORSE
 from framewatt.study.factors import GIVEN, reading_order
-from framewatt.tables.columns import Show, bracketed, factor_columns, marked, number, table_of, times, whole
+from framewatt.tables.columns import Show, factor_columns, marked, number, table_of, times, whole
+from framewatt.tables.ratios import ratio_range
 from framewatt.tables.table import MISSING, Table, significant
 
 INFERENCES = 1000
 """Number of inferences for which carbon and money are given."""
 
 _J_PER_KWH = 3.6e6
+_FIRST = ("runtime", "provider")
+"""Factors that name a choice first."""
+
 _HEADINGS = {"energy": "Least energy", "latency": "Lowest latency", "throughput": "Highest throughput"}
 
 
@@ -39,7 +45,9 @@ def with_costs(choices: pd.DataFrame, costs: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def deploy(choices: pd.DataFrame, costs: Mapping[str, Any]) -> Table:
-    """One row per choice: means, Pareto front, one verdict per objective, and what 1,000 inferences take.
+    """One row per choice: energy, accuracy and latency, one verdict per objective, and what 1,000 inferences take.
+
+    Factors that distinguish the choices are one column; those that all have in common have their own.
 
     Args:
         choices: the frame of `judge_choices`.
@@ -50,18 +58,20 @@ def deploy(choices: pd.DataFrame, costs: Mapping[str, Any]) -> Table:
     if len(data):
         first = [name for name in reading_order(factors) if name in GIVEN]
         data = sorted_by(data.sort_values("energy_per_sample_j", kind="stable"), first)
-    shown: dict[str, Show] = factor_columns(data, factors) if factors else {}
+    chosen = sorted((one for one in reading_order(factors) if one not in GIVEN), key=lambda one: one not in _FIRST)
+    varied = [name for name in chosen if data[name].nunique() > 1]
+    shown: dict[str, Show] = factor_columns(data, [name for name in factors if name not in varied])
     shown |= {
-        "Runs": lambda r: whole(r["n"]),
+        "Choice": lambda r: label(r, varied or chosen),
         f"Energy per {unit_of(data['metric'])} (mJ)": lambda r: _marked(times(r["energy_per_sample_j"], 1000), r),
-        "Latency, median (ms)": lambda r: significant(times(r["latency_p50_s"], 1000)),
-        "Latency, 95 % (ms)": lambda r: significant(times(r["latency_p95_s"], 1000)),
         title_of(data["metric"]): number("quality"),
         "As good": _as_good,
-        "Pareto front": lambda r: _yes(r["on_front"]),
+        **{heading: _verdict(objective) for objective, heading in _HEADINGS.items()},
+        "Latency, 95 % (ms)": lambda r: significant(times(r["latency_p95_s"], 1000)),
+        "Runs": lambda r: whole(r["n"]),
     }
-    shown |= {heading: _verdict(objective) for objective, heading in _HEADINGS.items()}
-    shown[f"Wh of {INFERENCES:,}"] = lambda r: _marked(times(r["kwh"], 1000), r)
+    if any(costs.get(name) is not None for name in ("intensity_g_per_kwh", "price")):
+        shown[f"Wh of {INFERENCES:,}"] = lambda r: _marked(times(r["kwh"], 1000), r)
     if costs.get("intensity_g_per_kwh") is not None:
         shown[f"gCO2e of {INFERENCES:,}"] = lambda r: _marked(r["co2e_g"], r)
     if costs.get("price") is not None:
@@ -84,17 +94,13 @@ def _marked(value: Any, row: Mapping[str, Any]) -> str:
     return marked(significant(value), {"energy_estimated": row["estimated"]})
 
 
-def _yes(value: Any) -> str:
-    return MISSING if value is None or pd.isna(value) else "yes" if value else "no"
-
-
 def _as_good(row: Mapping[str, Any]) -> str:
-    """Whether a choice is as good as the best one, and by which test."""
+    """Whether a choice is as good as the best one; by which test, the report says in words."""
     if pd.isna(row["quality"]):
         return MISSING
-    p = f"p = {significant(row['quality_p'], 2)}" if pd.notna(row["quality_p"]) else row["quality_note"]
-    shown = row["as_good"]
-    return f"{'not shown' if pd.isna(shown) or not shown else 'yes'} ({p})"
+    if row["quality_note"] == BEST_QUALITY:
+        return BEST_QUALITY
+    return "not shown" if pd.isna(row["as_good"]) or not row["as_good"] else "yes"
 
 
 def _verdict(objective: str) -> Show:
@@ -105,6 +111,9 @@ def _verdict(objective: str) -> Show:
         if not isinstance(verdict, str):
             return MISSING
         ratio, low, high = (row[f"{objective}_ratio{end}"] for end in ("", "_low", "_high"))
-        return verdict if pd.isna(ratio) or ratio == 1 else f"{verdict}: {bracketed(ratio, low, high)} times"
+        if pd.isna(ratio) or ratio == 1:
+            return verdict
+        shown = ratio_range(ratio, low, high)
+        return shown if verdict == WORSE else f"{verdict}, {shown}"
 
     return show

@@ -4,7 +4,8 @@ import pandas as pd
 
 from framewatt.frames.headline import PER_RUN
 from framewatt.statistics.machines import ALL
-from framewatt.tables.columns import ESTIMATED, Show, bracketed, table_of
+from framewatt.tables.columns import ESTIMATED, Show, table_of
+from framewatt.tables.ratios import ratio_of
 from framewatt.tables.table import MISSING, Table, significant, text
 
 
@@ -20,7 +21,7 @@ def machines(machines: pd.DataFrame) -> Table:
         "Machine": lambda r: f"{ALL} of them" if r["machine"] == ALL else text(r["machine"]),
         "Least": lambda r: text(r["best"]),
         "Next": lambda r: text(r["next"]),
-        "Next / best": lambda r: bracketed(r["ratio"], r["ratio_low"], r["ratio_high"]),
+        "Next / best": ratio_of,
         "Blocks": lambda r: text(r["blocks"]),
         "Machines differ, p": lambda r: significant(r["differ_p"], 2),
         "At most, times": lambda r: significant(r["differ_at_most"]),

@@ -10,8 +10,9 @@ from framewatt.profiling.advice import advice
 from framewatt.profiling.operators import API, OPERATOR
 from framewatt.profiling.planned import OPERATOR_TABLES
 from framewatt.tables.columns import ESTIMATED, Show, table_of, text_of
+from framewatt.tables.ratios import ratio_of
 from framewatt.tables.repeated import repeated_table
-from framewatt.tables.table import Table, significant, text, with_ends
+from framewatt.tables.table import Table, significant, text
 
 _OF = {"operators": (OPERATOR, "Operator"), "apis": (API, "API")}
 
@@ -73,7 +74,7 @@ def _advice(data: pd.DataFrame) -> Table:
         "Evidence": text_of("evidence"),
         "Share (%)": lambda r: significant(r["share_percent"], 3),
         "Tried": lambda r: f"{title(r['factor'])}: {r['tried']}",
-        "Energy, ratio": lambda r: with_ends(r["ratio"], r["ratio_low"], r["ratio_high"]),
+        "Energy, ratio": ratio_of,
         "Blocks": lambda r: str(r["blocks"]),
         "It": text_of("told"),
     }

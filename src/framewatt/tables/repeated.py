@@ -7,7 +7,8 @@ import pandas as pd
 
 from framewatt.profiling.operators import OPERATOR
 from framewatt.tables.columns import ESTIMATED, Show, table_of, text_of
-from framewatt.tables.table import Table, significant, text, with_ends
+from framewatt.tables.ratios import ratio_of
+from framewatt.tables.table import Table, significant, text
 
 
 def repeated_table(repeated: pd.DataFrame) -> Table:
@@ -30,7 +31,7 @@ def repeated_table(repeated: pd.DataFrame) -> Table:
         f"Joined (mJ{estimated})": lambda r: _within(r["joined_j"], r["joined_uncertainty_j"]),
         f"Repeated (mJ{estimated})": lambda r: _within(r["repeated_j"], r["repeated_uncertainty_j"]),
         "Time, ratio": lambda r: significant(r["joined_s"] / r["repeated_s"], 3),
-        "Energy, ratio": lambda r: with_ends(r["ratio"], r["ratio_low"], r["ratio_high"]),
+        "Energy, ratio": ratio_of,
         "Agree": _agree,
         "Reason": text_of("reason"),
         "Flags": text_of("flags"),

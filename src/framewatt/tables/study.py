@@ -22,6 +22,7 @@ from framewatt.tables.columns import (
     times,
     whole,
 )
+from framewatt.tables.ratios import ratio_of
 from framewatt.tables.table import MISSING, Table, significant, text
 from framewatt.tasks import METRICS, PRIMARY
 from framewatt.tasks.quality import primary_of
@@ -190,14 +191,14 @@ def comparisons(compared: pd.DataFrame, runs: pd.DataFrame) -> Table:
         "Cell A": lambda r: text(r["cell_a"]),
         "Cell B": lambda r: text(r["cell_b"]),
         "Runs": _runs_of,
-        "B / A": lambda r: bracketed(r["ratio"], r["ratio_low"], r["ratio_high"]),
+        "B / A": ratio_of,
         "Corrected p": lambda r: significant(r["p_corrected"], 3),
         "Costs more": _costs_more,
         "Equal, p": lambda r: significant(r["equal_p"], 3),
         "Beside, corrected p": lambda r: significant(r["beside_p_corrected"], 3),
         "A more, of blocks (%)": lambda r: significant(times(r["a_costs_more"], 100), 3),
         "A12": lambda r: bracketed(r["a12"], r["a12_low"], r["a12_high"]),
-        "Totals B / A": lambda r: bracketed(r["ratio_of_means"], r["ratio_of_means_low"], r["ratio_of_means_high"]),
+        "Totals B / A": lambda r: ratio_of(r, "ratio_of_means"),
         "Test": lambda r: text(r["test"]),
         "Flags": lambda r: text(r["flags"]) if text(r["flags"]) != MISSING else "",
     }
