@@ -13,6 +13,7 @@ from framewatt.figures import many, marks, notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.figures.energy_time import name_of, quality_colours
 from framewatt.figures.labels import Named, name_points, point_of, room
+from framewatt.frames.counting import only_aside
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.quality import METRIC, unit_of, with_quality, words_of
 from framewatt.study.factors import COMPARED, given_in
@@ -41,6 +42,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
         reason = "No inference run gave an energy that counts and a latency."
         return notes.empty(title, reason, [notes.left_out(_inference(runs))])
     rows = labelled(notes.usable(with_quality(runs)[runs["cell"].isin(known["cell"])], [_ENERGY, _LATENCY]), compared)
+    aside = notes.usable(with_quality(only_aside(runs)), [_ENERGY, _LATENCY])
     every = panels(rows, given_in(factors_of(rows)))
     tasks = many.evenly(every, many.MOST_PANELS)
     across = min(_MOST_ACROSS, len(tasks))
@@ -55,6 +57,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
         axes.set_axis_off()
     wide = {name: style.is_wide(part[name] for _, part in tasks) for name in (_LATENCY, _ENERGY)}
     named: list[Named] = []
+    pale = 0
     for axes, (levels, part) in zip(axes_of.flat, tasks, strict=False):
         notes.panel_title(axes, heading(levels), 3.6 * larger - _BESIDE_IN)
         here = known[known["cell"].isin(part["cell"])].sort_values([_LATENCY, "cell"])
@@ -65,17 +68,18 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
         axes.margins(x=0.2, y=0.1)
         style.scale(axes.xaxis, part[_LATENCY], "s", logarithmic=wide[_LATENCY], ticks=4)
         style.scale(axes.yaxis, part[_ENERGY], "J", logarithmic=wide[_ENERGY])
+        pale += marks.pale_rings(axes, aside[aside["cell"].isin(part["cell"])], _LATENCY, _ENERGY)
         places = list(zip(here[_LATENCY], here[_ENERGY], strict=True))
         named.append((axes, places, [names[cell] for cell in here["cell"]]))
     if colours is not None:
         figure.colorbar(colours, ax=axes_of, label=words_of(rows[METRIC]), shrink=0.8, aspect=30, ticks=MaxNLocator(4))
-    handles = [*_legend(markers), *marks.handles(notes.disturbed(rows))]
+    handles = [*_legend(markers), *marks.handles(notes.disturbed(rows), pale)]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
     how = f"Large: mean of a choice's runs, with its batch size{marks.small_words(rows)}; lower left is better"
     groups = many.panels_words(len(tasks), len(every))
     fullest = max(part["cell"].nunique() for _, part in tasks)
     left_out = "; ".join(filter(None, [groups, many.dots_words(len(rows)), many.names_words(fullest)]))
-    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(_inference(runs))]
+    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(_inference(runs), pale)]
     notes.finish(figure, title, notes.estimate_of(rows, runs), said)
     name_points(figure, named)
     return figure

@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from framewatt.figures import many, marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, labelled, panels, with_intervals
 from framewatt.figures.labels import Named, name_points, room
+from framewatt.frames.counting import only_aside
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.headline import headline_of_runs
 from framewatt.frames.quality import METRIC, QUALITY, QUALITY_UNKNOWN, is_higher_better, with_quality, words_of
@@ -44,6 +45,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     rows = labelled(notes.usable(runs, [head.energy, QUALITY]), compared)
     if rows.empty:
         return notes.empty(title, _why_none(runs), [notes.left_out(runs)])
+    aside = notes.usable(only_aside(runs), [head.energy, QUALITY])
     every = panels(rows, shared(factors_of(rows), compared))
     parts = many.evenly(every, many.MOST_PANELS)
     across = min(_MOST_ACROSS, len(parts))
@@ -54,17 +56,19 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     looks = style.looks(rows[LABEL])
     logarithmic = style.is_wide(part[head.energy] for _, part in parts)
     named: list[Named] = []
+    pale = 0
     for axes, (levels, part) in zip(grid, parts, strict=False):
         notes.panel_title(axes, heading(levels), 3.2 * larger - _BESIDE_IN)
         axes.set(xlabel=words_of(part[METRIC]), ylabel=f"energy per {head.per}")
         named.append(_panel(axes, part, cells, head.energy, looks))
         style.scale(axes.yaxis, part[head.energy], "J", logarithmic=logarithmic)
+        pale += marks.pale_rings(axes, aside[aside["cell"].isin(part["cell"])], QUALITY, head.energy)
     for axes in grid[len(parts) :]:
         axes.set_axis_off()
     handles = [
         Line2D([], [], marker=look.marker, color=look.colour, ls="", ms=7, label=label) for label, look in looks.items()
     ]
-    handles += marks.handles(notes.disturbed(rows))
+    handles += marks.handles(notes.disturbed(rows), pale)
     figure.legend(handles=handles, loc="outside right center", alignment="left")
     sides = {"right" if is_higher_better(metric) else "left" for metric in rows[METRIC]}
     better = f"Down and to the {sides.pop()} is better" if len(sides) == 1 else "Down is better"
@@ -72,7 +76,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     fullest = max(part["cell"].nunique() for _, part in parts)
     groups = many.panels_words(len(parts), len(every))
     left_out = "; ".join(filter(None, [groups, many.names_words(fullest)]))
-    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
+    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs, pale)]
     notes.finish(figure, title, notes.estimate_of(rows, runs), said)
     name_points(figure, named)
     return figure

@@ -15,6 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from framewatt.figures import many, marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
 from framewatt.figures.labels import Named, name_points, point_of, room
+from framewatt.frames.counting import only_aside
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.headline import Headline, headline_of_runs
 from framewatt.frames.quality import METRIC, QUALITY, with_quality, words_of
@@ -42,6 +43,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     rows = labelled(headline_rows(with_quality(runs), head), compared)
     if rows.empty:
         return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
+    aside = headline_rows(with_quality(only_aside(runs)), head)
     group = [name for name in shared(factors_of(rows), compared) if name not in ("phase", "batch_size")]
     grid, groups = _grid(rows, group)
     across = len(grid[0])
@@ -58,21 +60,23 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
         len(rows) <= many.MOST_DOTS,
     )
     named: list[Named] = []
+    pale = 0
     for axes, panel in zip(axes_of.flat, (panel for line in grid for panel in line), strict=True):
         if panel is None:
             axes.set_axis_off()
             continue
         notes.panel_title(axes, heading(panel[0]), 3.4 * larger - _BESIDE_IN)
         named.append(_panel(axes, panel[1], cells, head, scales))
+        pale += marks.pale_rings(axes, aside[aside["cell"].isin(panel[1]["cell"])], head.time, head.energy)
     if scales.colours is not None:
         what = words_of(rows[METRIC])
         figure.colorbar(scales.colours, ax=axes_of, label=what, shrink=0.8, aspect=30, ticks=MaxNLocator(4))
-    handles = [*_legend(scales), *marks.handles(notes.disturbed(rows))]
+    handles = [*_legend(scales), *marks.handles(notes.disturbed(rows), pale)]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
     fullest = max(part["cell"].nunique() for _, part in drawn)
     how = "Large: mean of a cell's runs, with the interval of the mean" + marks.small_words(rows)
     left_out = "; ".join(filter(None, [groups, many.dots_words(len(rows)), many.names_words(fullest)]))
-    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs)]
+    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs, pale)]
     notes.finish(figure, title, notes.estimate_of(rows, runs), said)
     name_points(figure, named)
     return figure

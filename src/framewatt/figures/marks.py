@@ -18,6 +18,10 @@ LINE: dict[str, Any] = {"marker": "o", "mfc": "none", "mec": _COLOUR, "ms": 5, "
 """Rings on the line of a disturbed run."""
 
 
+_PALE: dict[str, Any] = {"alpha": 0.45}
+"""Rings of runs that were set aside."""
+
+
 def dots(axes: Axes, rows: pd.DataFrame, x: str, y: str, *, quietly: bool = False, **look: Any) -> None:
     """A dot for every run, a ring for a disturbed one.
 
@@ -54,10 +58,31 @@ def rings(axes: Axes, x: pd.Series, y: pd.Series, size: float) -> None:
         axes.scatter(x, y, s=size, label="_disturbed", **_RING)
 
 
-def handles(apart: "pd.Series[bool]") -> list[Line2D]:
-    """The legend's entry of disturbed runs; none where there is no such run.
+def pale_rings(axes: Axes, rows: pd.DataFrame, x: str, y: str) -> int:
+    """Draw a pale ring for every run that was set aside and lies within the axes; returns how many do.
+
+    Such a run may have taken many times as long. It does not move the axes, which show the runs that count.
+
+    Args:
+        axes: the panel, with its scales and all that counts.
+        rows: the runs.
+        x: column along x.
+        y: column along y.
+    """
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    inside = rows[rows[x].between(left, right) & rows[y].between(low, high)]
+    if len(inside):
+        axes.scatter(inside[x], inside[y], s=22, label="_aside", **_RING, **_PALE)
+        axes.set(xlim=(left, right), ylim=(low, high))
+    return len(inside)
+
+
+def handles(apart: "pd.Series[bool]", aside: int = 0) -> list[Line2D]:
+    """The legend's entries of disturbed runs that count and of those that were set aside; none of what there is not.
 
     Args:
         apart: whether each run was disturbed.
+        aside: pale rings that are drawn.
     """
-    return [Line2D([], [], ls="", label="disturbed run", **LINE)] if apart.any() else []
+    found = [Line2D([], [], ls="", label="disturbed run", **LINE)] if apart.any() else []
+    return [*found, Line2D([], [], ls="", label="set aside, in no mean", **LINE, **_PALE)] if aside else found

@@ -33,17 +33,30 @@ def usable(runs: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     return rows.dropna(subset=list(columns))
 
 
-def left_out(runs: pd.DataFrame) -> str:
-    """How many runs are not drawn and why, in words; empty where every run is."""
+def left_out(runs: pd.DataFrame, rings: int | None = None) -> str:
+    """How many runs are not drawn and why, in words; empty where every run is.
+
+    Args:
+        runs: the runs frame.
+        rings: runs that were set aside and are drawn as pale rings; None where a figure draws none of them.
+    """
     totals = runs[runs["domain"] == TOTAL]
     failed = int((totals["status"] == "failed").sum())
     set_aside = int(aside(totals).sum())
     invalid = int((totals["status"].eq("ok") & ~counts(totals)).sum()) - set_aside
-    kinds = ((failed, "failed"), (invalid, "invalid"), (set_aside, "set aside"))
-    parts = [f"{n} {word}" for n, word in kinds if n]
-    runs_word = "run" if failed + invalid + set_aside == 1 else "runs"
+    hidden = set_aside - (rings or 0)
+    parts = [f"{n} {word}" for n, word in ((failed, "failed"), (invalid, "invalid"), (hidden, "set aside")) if n]
     words = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
-    return f"Not drawn: {words} {runs_word} of {len(totals)}" if parts else ""
+    runs_word = "run" if failed + invalid + hidden == 1 else "runs"
+    drawn = f"Set aside, and in no mean: {plural_runs(rings)}, drawn as pale rings" if rings else ""
+    beyond = " (beyond the axes)" if rings and hidden and len(parts) == 1 else ""
+    not_drawn = f"Not drawn: {words} {runs_word} of {len(totals)}{beyond}" if parts else ""
+    return ". ".join(filter(None, [drawn, not_drawn]))
+
+
+def plural_runs(number: int) -> str:
+    """`1 run`, `2 runs`."""
+    return "1 run" if number == 1 else f"{number} runs"
 
 
 def disturbed(runs: pd.DataFrame) -> pd.Series:

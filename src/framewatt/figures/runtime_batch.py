@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 
 from framewatt.figures import many, marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
+from framewatt.frames.counting import only_aside
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.factor_words import named
 from framewatt.frames.headline import headline_of_runs
@@ -55,6 +56,7 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     rows = labelled(headline_rows(runs, head), compared)
     if rows.empty:
         return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
+    aside = headline_rows(only_aside(runs), head)
     every = panels(rows, shared(factors_of(rows), compared))
     parts = many.evenly(every, many.MOST_PANELS)
     columns = 1 if len(parts) <= _MOST_IN_A_COLUMN else 2
@@ -66,19 +68,22 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     means = [with_intervals(part, cells, quantity.column) for _, part in parts]
     shown = [[*part[quantity.column], *points["high"].dropna()] for (_, part), points in zip(parts, means, strict=True)]
     logarithmic = style.is_wide(shown, from_zero=True)
+    pale = 0
     for number, (axes, (levels, part)) in enumerate(zip(grid, parts, strict=False)):
         notes.panel_title(axes, heading(levels), 5.8 if columns == 1 else 3.5)
-        _panel(axes, part, means[number], quantity, colours)
+        heights_of = _panel(axes, part, means[number], quantity, colours)
         if number >= len(parts) - columns:
             axes.set_xlabel(f"{quantity.name.lower()} per {head.per}")
         style.scale(axes.xaxis, shown[number], quantity.unit, logarithmic=logarithmic, from_zero=True, ticks=8)
+        own = aside.assign(height=aside["cell"].map(heights_of))
+        pale += marks.pale_rings(axes, own[own["height"].notna()], quantity.column, "height")
     for axes in grid[len(parts) :]:
         axes.set_axis_off()
     handles = [
         Line2D([], [], marker="o", ls="", ms=3.5, color="#777777", label="a run, the first block topmost"),
         Line2D([], [], marker="|", ls="-", ms=11, color="#222222", label="mean and its interval"),
     ]
-    handles += marks.handles(notes.disturbed(rows))
+    handles += marks.handles(notes.disturbed(rows), pale)
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     how = f"The {quantity.best} {' and '.join(compared[:1])} is on top".replace("_", " ")
     estimate = notes.estimate_of(rows, runs) if quantity.column == head.energy else ""
@@ -86,14 +91,15 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
         how,
         many.panels_words(len(parts), len(every)),
         notes.disturbed_words(rows, "drawn as rings"),
-        notes.left_out(runs),
+        notes.left_out(runs, pale),
     ]
     return notes.finish(figure, title, estimate, said)
 
 
 def _panel(
     axes: Axes, rows: pd.DataFrame, points: pd.DataFrame, quantity: Quantity, looks: dict[str, style.Look]
-) -> None:
+) -> dict[str, int]:
+    """Draw a panel; returns at which height each cell is."""
     points = points.sort_values("mean", ascending=False, ignore_index=True)
     for height, point in enumerate(points.itertuples(index=False)):
         own = rows[rows["cell"] == point.cell].sort_values("repetition")
@@ -107,3 +113,4 @@ def _panel(
     axes.set_yticks(points.index, points[LABEL])
     axes.set_ylim(-0.6, len(points) - 0.4)
     axes.grid(visible=False, axis="y")
+    return {cell: height for height, cell in enumerate(points["cell"])}

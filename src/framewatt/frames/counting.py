@@ -23,6 +23,12 @@ def aside(rows: pd.DataFrame) -> "pd.Series[bool]":
     return rows["reasons"].fillna("").str.contains(rf"(?:^|; ){re.escape(ASIDE)}")
 
 
+def only_aside(rows: pd.DataFrame) -> pd.DataFrame:
+    """The totals of a runs frame that were set aside, as if they counted."""
+    totals = with_aside(rows)
+    return totals[aside(totals)]
+
+
 def with_aside(rows: pd.DataFrame) -> pd.DataFrame:
     """The totals of a runs frame as they were if nothing had been set aside."""
     totals = rows[rows["domain"] == TOTAL]
