@@ -43,9 +43,9 @@ def drawn(draw: Callable[[pd.DataFrame, pd.DataFrame], Figure], runs: pd.DataFra
 
 
 DRAWN: dict[str, Any] = {
-    "energy_time": lambda runs, cells: energy_time.draw(runs, cells),
-    "energy_accuracy": lambda runs, cells: energy_accuracy.draw(runs, cells),
-    "energy_runtime_batch": lambda runs, cells: energy_runtime_batch.draw(runs, cells),
+    "energy_time": energy_time.draw,
+    "energy_accuracy": energy_accuracy.draw,
+    "energy_runtime_batch": energy_runtime_batch.draw,
     "deploy": lambda runs, _: deploy.draw(runs, judge_choices(runs, STATISTICS)),
 }
 

@@ -22,6 +22,7 @@ from judging import busy
 
 from framewatt.frames.counting import aside
 from framewatt.statistics.selection import ENERGIES, totals
+from framewatt.tables.ratios import MOST_TIMES
 
 ROOT = Path(__file__).parents[2]
 MEASURED = "tests/measured"
@@ -113,7 +114,8 @@ def demo(number: int, log: Path) -> bool:
     print(f"  {len(total)} runs, {total['valid'].sum()} count, {aside(total).sum()} set aside", flush=True)
     for row in pd.read_csv(answers).itertuples():
         if row.quantity in ENERGIES:
-            said = "settled" if row.settled else f"at most {row.apart:.3g} times apart"
+            bound = f"at most {row.apart:.3g} times apart" if row.apart < MOST_TIMES else "no useful bound"
+            said = "settled" if row.settled else f"not settled, {bound}"
             print(f"  {row.group}: {row.best}: {said}; {row.blocks} blocks", flush=True)
     return code == 0
 
