@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from framewatt.energy.accounting import spans_of, window_of, windows_of
+from framewatt.energy.accounting import NO_POWER, spans_of, window_of, windows_of
 from framewatt.energy.accounts import energy_channels
 from framewatt.energy.unused import unused_gpus
+from framewatt.frames.totals import COUNT, LEAVE_OUT, Scope, domains_of
 from framewatt.imports.contract import single_channel
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.meters.trace import Trace, joined
+from framewatt.runs.verdict import told_of
 
 S = 1_000_000_000
 NO_IDLE: dict = {"domains": {}}
@@ -303,3 +305,26 @@ def test_what_a_channel_notes_is_a_flag_of_its_windows() -> None:
     noted = Channel("nvml", "gpu:0", "energy_j", COUNTER, 0.02, period_s=1, note="the GPU is divided")
     found = Trace((noted,), np.arange(21) * S, np.zeros(21, dtype=int), np.arange(21) * 100.0)
     assert "the GPU is divided" in window(found)["domains"]["gpu:0"]["flags"]
+
+
+def test_a_gpu_that_tells_no_power_is_a_domain_without_energy_and_its_total_is_unknown() -> None:
+    other = Channel("nvml", "gpu:1", "utilization_percent", GAUGE, update_period_s=0.02, period_s=1)
+    time_ns = np.arange(21) * S
+
+    def domains(percent: float) -> dict:
+        busy = Trace((other,), time_ns, np.zeros(21, np.int64), np.full(21, percent))
+        return dict(window(joined([trace(energy_j=counted_100_w()), busy]))["domains"])
+
+    used, unused = domains(80.0), domains(0.0)
+    assert used["gpu:0"]["energy_gross_j"] == pytest.approx(2000)
+    for found in (used, unused):
+        assert (found["gpu:1"]["valid"], found["gpu:1"]["energy_gross_j"]) == (False, None)
+        assert found["gpu:1"]["reasons"] == [NO_POWER]
+    assert f"gpu:1: {NO_POWER}" in told_of(used, "reasons")
+    # What the run did not use is no fault of the run; whether totals have it, the study says.
+    assert told_of(unused, "reasons") == []
+    assert f"gpu:1: does not count: {NO_POWER}" in told_of(unused, "flags")
+    counted, left_out = (domains_of(unused, Scope(rule))[0] for rule in (COUNT, LEAVE_OUT))
+    assert (counted["valid"], counted["energy_gross_j"]) == (False, None)
+    assert counted["uncovered"].startswith("gpu:1: not used, and no meter tells its power")
+    assert left_out["energy_gross_j"] == pytest.approx(2000)

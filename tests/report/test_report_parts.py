@@ -80,3 +80,25 @@ def test_where_no_estimate_is_allowed_the_run_without_a_meter_has_no_total() -> 
         assert (row["settled"], row["without"], row["n_cells"]) == (False, CPU.id, 1)
         told = found.cells[found.cells["cell"] == CPU.id]["left_out_reasons"].iloc[0]
         assert "no meter covers the processors, which did all of the work" in told
+
+
+def test_the_total_of_a_run_on_a_gpu_without_a_meter_is_unknown_and_never_that_of_the_processors() -> None:
+    def total(device: str, one: Any, domains: dict[str, Any], scope: Scope = OF_A_STUDY) -> dict[str, Any]:
+        windows = {"process": window(domains), "steady": window(domains)}
+        record = run_record(windows=windows, cell_id=one.id, cell=one.to_dict(), device=device)
+        frame = runs_frame([record], scope=scope)
+        (row,) = frame[frame["domain"] == "total"].to_dict("records")
+        return dict(row)
+
+    processors = {"cpu:package-0": energy(60.0)}
+    for domains in (processors, {"cpu:estimate": energy(60.0, estimated=True)}, {"cpu:psys": energy(60.0)}):
+        row = total("cuda", CUDA, domains)
+        assert row["valid"] is False
+        assert row["reasons"] == "no meter covers the GPU, which did the work"
+    assert total("cuda", cell("torch"), processors)["valid"] is False
+    # The same device, and a provider that computes on processors; a wall meter, which covers all; a study on processors.
+    assert total("cuda", CPU, processors)["valid"] is True
+    assert total("cuda", CUDA, {"external:wall": energy(90.0)})["valid"] is True
+    assert total("cuda", CUDA, processors | {"gpu:0": energy(55.0)})["energy_gross_j"] == 115.0
+    assert total("cpu", cell("torch"), processors)["valid"] is True
+    assert total("cuda", CUDA, processors, THEN)["valid"] is True, "a package of before says what it said"

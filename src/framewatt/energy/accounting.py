@@ -20,6 +20,9 @@ from framewatt.witness.window import others_at_rest, witness_of, witnessed
 _SURELY = 3
 """Net energy may be this many standard uncertainties below 0; by chance, one quiet domain in a thousand is lower."""
 
+NO_POWER = "its driver tells no power, so that its energy is not known"
+"""Why a GPU that is read has no energy: its temperature or its load are told, and no power."""
+
 LARGEST_DEVIATION = 0.03
 """Relative difference of two accounts of one domain above which it is flagged."""
 
@@ -75,10 +78,16 @@ def windows_of(windows: Mapping[str, Spans], trace: Readings, idle: Mapping[str,
     }
     gauges = summaries(trace, windows, leave_out=(*POWER, THROTTLE_REASONS, *JUDGED_HERE))
     unused = unused_gpus(trace, every)
+    unmetered = _gpus_without_power(trace)
     witness = witness_of(trace)
     found = {}
     for name, spans in windows.items():
         window = _window(spans, trace, idle, accounts)
+        nothing = WindowEnergy(None, None, None, 0, 0, None, (NO_POWER,))
+        for domain, instrument in unmetered.items():
+            energy = _net_of(nothing, None, window["duration_s"]) | {"flags": []}
+            head = {"instrument": instrument, "source": "", "estimated": False}
+            window["domains"][domain] = head | energy | {"cross_checks": []}
         for domain in unused & window["domains"].keys():
             energy = window["domains"][domain]
             energy["unused"] = True
@@ -88,6 +97,16 @@ def windows_of(windows: Mapping[str, Spans], trace: Readings, idle: Mapping[str,
             "witness": witnessed(witness, spans, others_at_rest(idle)),
         }
     return found
+
+
+def _gpus_without_power(trace: Readings) -> dict[str, str]:
+    """GPUs that are read, and of which no channel tells energy or power: the instrument, by domain."""
+    known = {channel.domain for channel in trace.channels if channel.quantity in ("energy_j", *POWER)}
+    return {
+        channel.domain: channel.instrument
+        for channel in trace.channels
+        if channel.domain.startswith("gpu:") and channel.domain not in known
+    }
 
 
 def window_of(spans: Spans, trace: Readings, idle: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,9 @@ COUNTER_QUANTITY = "energy_j"
 _MOST_STEPS = 600
 _COLUMNS = 2
 _PANEL_IN = 4.2
+_LETTER_IN, _KEY_IN = 0.075, 0.65
+"""Widths of a letter of the legend, and of what stands before its words."""
+
 _SHARE_PER_LETTER = 0.016
 _QUANTITIES = {
     COUNTER_QUANTITY: "counter",
@@ -157,7 +160,8 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str
         for (domain, quantity), (paint, dash) in looks.items()
     ]
     shades = [Patch(**_shade_of(kind), label=kind) for kind in _kinds(traced)]
-    figure.legend(handles=[*lines, *shades], loc="outside lower center", ncols=5)
+    handles = [*lines, *shades]
+    figure.legend(handles=handles, loc="outside lower center", ncols=_columns_of(handles, figure.get_figwidth()))
     estimated = [
         energy["estimated"]
         for run in traced
@@ -167,6 +171,12 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str
     estimate = notes.estimate_words(estimated).replace("Energy", "Power")
     lost = f"Not drawn: {len(without)} without a power trace" if without else ""
     return notes.finish(figure, title, estimate, [notes.disturbed_words(runs), notes.left_out(runs), lost])
+
+
+def _columns_of(handles: Sequence[Line2D | Patch], width_in: float) -> int:
+    """How many columns of a legend lie side by side on a figure so wide."""
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    return max(1, min(len(handles), int(width_in / (_KEY_IN + longest * _LETTER_IN))))
 
 
 def _title(levels: Mapping[str, Any], compared: Sequence[str]) -> str:

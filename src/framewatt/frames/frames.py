@@ -11,7 +11,7 @@ import pandas as pd
 
 from framewatt.energy.telemetry import telemetry
 from framewatt.frames.columns import HEAD, epochs_columns, metrics_of, runs_columns
-from framewatt.frames.totals import LEAVE_OUT, OF_A_STUDY, TOTAL, Scope, domains_of, machine_in, used_gpus
+from framewatt.frames.totals import LEAVE_OUT, OF_A_STUDY, TOTAL, Scope, computes_on_gpu, domains_of, machine_in, used_gpus
 from framewatt.host.machine import measured_by, session_of, sessions_told
 from framewatt.runs.clocks import steps_between
 from framewatt.tasks.quality import values_of
@@ -160,7 +160,8 @@ def _run_rows(record: Mapping[str, Any], step: str | None, scope: Scope) -> list
         **witness_columns(window),
     }
     rows = []
-    for energy in domains_of(window["domains"], scope, machine_in(record)):
+    on_gpu = computes_on_gpu(record)
+    for energy in domains_of(window["domains"], scope, machine_in(record), on_gpu=on_gpu):
         per_sample = None
         if energy["energy_gross_j"] is not None and count:
             per_sample = energy["energy_gross_j"] / count
@@ -189,7 +190,7 @@ def _epoch_rows(record: Mapping[str, Any], scope: Scope) -> list[dict[str, Any]]
         }
         rows += [
             head | energy | _telemetry(window, energy)
-            for energy in domains_of(window["domains"], scope, machine_in(record))
+            for energy in domains_of(window["domains"], scope, machine_in(record), on_gpu=computes_on_gpu(record))
         ]
     return rows
 

@@ -4,7 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from framewatt.energy.accounting import NO_POWER
 from framewatt.energy.mirrors import DIE
+from framewatt.study.cell import ON_CUDA
+from framewatt.study.factors import NATIVE
 
 TOTAL = "total"
 """Domain that sums the others: all that are metered, and the estimate of processors that are not."""
@@ -13,7 +16,8 @@ _INSIDE = ("cpu:core", "cpu:uncore")
 """Prefixes of domains that lie inside a package and are never added to it."""
 
 _GPU = "gpu:"
-_WHOLES = ("external:", "cpu:psys")
+_WALL = "external:"
+_WHOLES = (_WALL, "cpu:psys")
 """Prefixes of domains that include others, the largest first; they are never added to those."""
 
 
@@ -25,6 +29,15 @@ ESTIMATE = "estimate"
 
 UNCOVERED = "no meter covers the processors, which did all of the work"
 """Why the total of a run does not count that used none of the GPUs that are all it has meters of."""
+
+
+GPU_UNCOVERED = "no meter covers the GPU, which did the work"
+"""Why the total of a run on a GPU does not count that has the energy of processors alone."""
+
+WITHOUT_POWER = (
+    "{gpus}: not used, and no meter tells its power; to leave it out: CUDA_VISIBLE_DEVICES or statistics.unused_gpus"
+)
+"""Why the total of a run does not count that has a GPU of which no power is told."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +87,13 @@ def machine_in(record: Mapping[str, Any]) -> str:
     return f"{record.get('node', '')}/{(record['machine'] or {}).get('id', '')}"
 
 
+def computes_on_gpu(record: Mapping[str, Any]) -> bool:
+    """Whether a GPU did a record's work: its study's device is one, and its provider does not compute elsewhere."""
+    return record["device"] == "cuda" and record["cell"].get("provider", NATIVE) in (NATIVE, *ON_CUDA)
+
+
 def domains_of(
-    domains: Mapping[str, Mapping[str, Any]], scope: Scope = OF_A_STUDY, machine: str = ""
+    domains: Mapping[str, Mapping[str, Any]], scope: Scope = OF_A_STUDY, machine: str = "", *, on_gpu: bool = False
 ) -> list[dict[str, Any]]:
     """Columns of each domain of a window, after those of their total.
 
@@ -83,6 +101,7 @@ def domains_of(
         domains: a window's energies by domain, as in a run record.
         scope: what the total covers. Where nothing else is metered, it has the GPUs in any case.
         machine: see `machine_in`.
+        on_gpu: see `computes_on_gpu`.
     """
     each: list[dict[str, Any]] = [{"domain": name, "parts": name, **energy} for name, energy in sorted(domains.items())]
 
@@ -90,7 +109,7 @@ def domains_of(
         used = scope.gpus is not None and (machine, one["domain"]) in scope.gpus
         return scope.unused == LEAVE_OUT and bool(one.get("unused")) and not used
 
-    return [_total([one for one in each if not left_out(one)] or each, scope), *each]
+    return [_total([one for one in each if not left_out(one)] or each, scope, on_gpu), *each]
 
 
 def _parts(domains: list[dict[str, Any]], scope: Scope) -> list[dict[str, Any]]:
@@ -117,12 +136,18 @@ def _without_dies(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [d for d in domains if d["domain"] not in dropped]
 
 
-def _total(domains: list[dict[str, Any]], scope: Scope) -> dict[str, Any]:
-    """Sum of the domains that do not overlap; it does not count where none of them did the work."""
+def _total(domains: list[dict[str, Any]], scope: Scope, on_gpu: bool) -> dict[str, Any]:
+    """Sum of the domains that do not overlap; it does not count where what did the work is in none of them."""
     parts = _parts(domains, scope)
     total = parts[0] | {"domain": TOTAL} if len(parts) == 1 else _sum(parts)
+    if unmetered := [d["domain"] for d in parts if d.get("unused") and NO_POWER in d["reasons"]]:
+        return total | {"uncovered": WITHOUT_POWER.format(gpus=", ".join(unmetered))}
+    if scope.unmetered is None:
+        return total
+    if on_gpu and not any(d["domain"].startswith((_GPU, _WALL)) for d in parts):
+        return total | {"valid": False, "uncovered": GPU_UNCOVERED}
     idle = parts and all(d["domain"].startswith(_GPU) and d.get("unused") for d in parts)
-    return total | {"valid": False, "uncovered": UNCOVERED} if idle and scope.unmetered is not None else total
+    return total | {"valid": False, "uncovered": UNCOVERED} if idle else total
 
 
 def _sum(parts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from framewatt.energy.accounting import NO_POWER
 from framewatt.host.supervision import Outcome
 from framewatt.preflight import objections
 from framewatt.runs.batches import STREAMED
@@ -102,7 +103,8 @@ def judge(
 def told_of(energies: Mapping[str, Any], kind: str) -> list[str]:
     """Reasons or flags of the energies of a window, each prefixed with its domain.
 
-    Where no total includes a domain, such as a graphics unit that is switched off, its reasons become flags.
+    Where no total includes a domain, such as a graphics unit that is switched off, its reasons become flags. So do those
+    of a GPU that the run did not use, and of which no power is told: the study says whether totals have it.
 
     Args:
         energies: by domain.
@@ -112,6 +114,7 @@ def told_of(energies: Mapping[str, Any], kind: str) -> list[str]:
     found = []
     for domain, energy in energies.items():
         beside = packages and domain.startswith(_BESIDE_PACKAGES)
+        beside |= bool(energy.get("unused")) and NO_POWER in energy["reasons"]
         texts = [] if beside and kind == "reasons" else energy[kind]
         if beside and kind == "flags":
             texts = [*texts, *(f"does not count: {reason}" for reason in energy["reasons"])]
