@@ -10,6 +10,7 @@ from framewatt.flow.setup import load_setup
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import sources_of
 from framewatt.planning.plan import plan_of, planned_cells
+from framewatt.statistics.detectable import samples_sentence
 from framewatt.statistics.pairs import not_compared
 from framewatt.stopping.history import note_change
 
@@ -31,6 +32,8 @@ def main() -> None:
         f"{plan['study']}: {most}{len(plan['order'])} runs of {len(plan['cells'])} cells.",
         plan["significance"]["sentence"],
     )
+    if said := samples_sentence(planned_cells(plan), plan["settings"]["statistics"]):
+        print(said)
     if said := not_compared(planned_cells(plan), plan["settings"]["statistics"]["compare"]):
         print(f"no cell is compared with another: {said}")
     for reason in dict.fromkeys(entry["reason"] for entry in plan["unsupported"]):

@@ -96,7 +96,7 @@ def test_the_total_of_a_run_on_a_gpu_without_a_meter_is_unknown_and_never_that_o
         assert row["valid"] is False
         assert row["reasons"] == "no meter covers the GPU, which did the work"
     assert total("cuda", cell("torch"), processors)["valid"] is False
-    # The same device, and a provider that computes on processors; a wall meter, which covers all; a study on processors.
+    # A provider that computes on processors; a wall meter, which covers all; a study on processors.
     assert total("cuda", CPU, processors)["valid"] is True
     assert total("cuda", CUDA, {"external:wall": energy(90.0)})["valid"] is True
     assert total("cuda", CUDA, processors | {"gpu:0": energy(55.0)})["energy_gross_j"] == 115.0

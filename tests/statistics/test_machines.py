@@ -9,6 +9,7 @@ import pytest
 from frames_factory import cell, runs_frame
 from scipy import stats
 
+from framewatt.runs.aside import ASIDE
 from framewatt.statistics.looks import ONCE, Looks
 from framewatt.statistics.machines import ALL, answer_by_machine
 from framewatt.statistics.strata import stratified
@@ -197,3 +198,18 @@ def test_a_study_that_looked_says_no_more_than_each_machine_does() -> None:
     assert "what holds on every machine" in looked[ALL]["rule"]
     assert pd.isna(looked[ALL]["differ_p"])
     assert looked[ALL]["ratio_low"] < once[ALL]["ratio_low"]
+
+
+def test_a_cell_whose_runs_were_all_set_aside_on_a_machine_may_be_the_cheapest_over_all() -> None:
+    runs = shared_blocks(*AGREED)
+    assert rows(runs)[ALL]["settled"]
+    lost = runs["cell"].eq(C.id) & runs["machine"].eq(OTHER)
+    runs.loc[lost, "valid"] = False
+    failed = rows(runs)[ALL]
+    assert (failed["settled"], failed["best"]) == (True, A.id), "cells that failed are no choice"
+    runs["reasons"] = np.where(lost, f"{ASIDE}other work took 50 % of the processors", "")
+    found = rows(runs)
+    for name in (ALL, OTHER):
+        assert (found[name]["settled"], found[name]["best"]) == (False, f"{A.id}; {C.id}")
+        assert f"too disturbed to be compared: {C.id}" in found[name]["note"]
+    assert found[ONE]["settled"]

@@ -9,7 +9,7 @@ from frames_factory import cell, runs_frame, training_study
 from scipy import stats
 
 from framewatt.statistics.cells import summarise_cells
-from framewatt.statistics.detectable import detectable_ratio, planned_power
+from framewatt.statistics.detectable import detectable_ratio, planned_power, samples_sentence
 from framewatt.statistics.drift import drift, drift_of
 from framewatt.statistics.power import Reachability
 from framewatt.statistics.residuals import outlying, residuals, scatter_percent
@@ -166,3 +166,15 @@ def test_two_levels_have_the_interval_of_their_ratio() -> None:
     assert [line["exponent_low"], line["exponent_high"]] == pytest.approx(
         [right.low / np.log(4), right.high / np.log(4)]
     )
+
+
+def test_the_plan_says_on_how_many_samples_equal_accuracy_is_shown() -> None:
+    cells = [cell(runtime) for runtime in ("torch", "mxnet", "tensorflow")]
+    settings = {**SETTINGS, "accuracy_margin": 0.01}
+    told = samples_sentence(cells, settings)
+    assert told.startswith(
+        "To show that 3 choices are equally accurate, within 0.01 of a share, takes at least 381 test"
+    )
+    assert samples_sentence(cells[:1], settings) == ""
+    assert samples_sentence([cell(runtime, "train") for runtime in ("torch", "mxnet")], settings) == ""
+    assert samples_sentence(cells, {**settings, "accuracy_margin": None}) == ""

@@ -160,7 +160,7 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str
         for (domain, quantity), (paint, dash) in looks.items()
     ]
     shades = [Patch(**_shade_of(kind), label=kind) for kind in _kinds(traced)]
-    handles = [*lines, *shades]
+    handles: list[Line2D | Patch] = [*lines, *shades]
     figure.legend(handles=handles, loc="outside lower center", ncols=_columns_of(handles, figure.get_figwidth()))
     estimated = [
         energy["estimated"]

@@ -11,7 +11,16 @@ import pandas as pd
 
 from framewatt.energy.telemetry import telemetry
 from framewatt.frames.columns import HEAD, epochs_columns, metrics_of, runs_columns
-from framewatt.frames.totals import LEAVE_OUT, OF_A_STUDY, TOTAL, Scope, computes_on_gpu, domains_of, machine_in, used_gpus
+from framewatt.frames.totals import (
+    LEAVE_OUT,
+    OF_A_STUDY,
+    TOTAL,
+    Scope,
+    computes_on_gpu,
+    domains_of,
+    machine_in,
+    used_gpus,
+)
 from framewatt.host.machine import measured_by, session_of, sessions_told
 from framewatt.runs.clocks import steps_between
 from framewatt.tasks.quality import values_of

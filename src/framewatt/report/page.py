@@ -12,6 +12,7 @@ from markupsafe import Markup
 from framewatt.figures.labels import point_of
 from framewatt.figures.names import FIGURES, SUFFIXES
 from framewatt.figures.notes import PARTLY
+from framewatt.planning.plan import planned_cells
 from framewatt.report import deploy, facts, problems, stopping, words
 from framewatt.report.about import about, citation
 from framewatt.report.beside import side_by_side, told_of_cells
@@ -21,6 +22,7 @@ from framewatt.report.material import Material
 from framewatt.report.meters import characterised
 from framewatt.report.svg import inline
 from framewatt.report.tables import Table, operator_tables, profile_tables, replication_tables, study_tables
+from framewatt.statistics.detectable import samples_sentence
 
 CHOICES = "deploy"
 """Name of the table that stands in a section of its own."""
@@ -158,7 +160,8 @@ def _planned(material: Material) -> str:
     """What the planned runs could show; the smallest p of a rank test is only a lower bound, and is called so."""
     told = material.plan["significance"]
     floor = " That is a floor: it is reached where every run points the same way." if "smallest_p" in told else ""
-    return f"{told['sentence']}{floor}"
+    samples = samples_sentence(planned_cells(material.plan), material.plan["settings"]["statistics"])
+    return " ".join(filter(None, [f"{told['sentence']}{floor}", samples]))
 
 
 def _commit(material: Material) -> str | None:

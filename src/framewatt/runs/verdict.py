@@ -103,8 +103,8 @@ def judge(
 def told_of(energies: Mapping[str, Any], kind: str) -> list[str]:
     """Reasons or flags of the energies of a window, each prefixed with its domain.
 
-    Where no total includes a domain, such as a graphics unit that is switched off, its reasons become flags. So do those
-    of a GPU that the run did not use, and of which no power is told: the study says whether totals have it.
+    Where no total includes a domain, such as a graphics unit that is switched off, its reasons become flags. So do
+    those of a GPU that the run did not use, and of which no power is told: the study says whether totals have it.
 
     Args:
         energies: by domain.

@@ -11,7 +11,8 @@ from framewatt.statistics.best_set import level_of
 from framewatt.statistics.log_ratios import FEWEST
 from framewatt.statistics.pairs import comparable_pairs, groups
 from framewatt.statistics.power import Reachability, reachable_significance
-from framewatt.study.factors import AnyCell
+from framewatt.statistics.proportions import samples_needed
+from framewatt.study.factors import GIVEN, AnyCell
 from framewatt.study.statistical_tests import is_of_ranks, is_paired
 
 POWER = 0.8
@@ -61,6 +62,26 @@ def planned_power(
     ratio = detectable_ratio(n_runs, largest, noise, alpha, paired=is_paired(settings)) if enough else None
     sentence = _sentence(n_runs, largest, ratio, settings) if comparisons else _NOTHING
     return Detectable(settings["test"], n_runs, comparisons, largest, noise, alpha, POWER, ratio, sentence)
+
+
+def samples_sentence(cells: Iterable[AnyCell], settings: Mapping[str, Any]) -> str:
+    """On how many test samples choices are shown to be equally accurate, in words; empty where none are compared so.
+
+    Args:
+        cells: the study's.
+        settings: its `statistics`: alpha, and accuracy_margin where it compares accuracies.
+    """
+    chosen = [cell for cell in cells if cell.to_dict().get("phase", "infer") == "infer"]
+    margin = float(settings.get("accuracy_margin") or 0)
+    others = {name for cell in chosen for name in cell.to_dict()} - {*GIVEN}
+    most = max((len(members) for members in groups(chosen, others).values()), default=0)
+    if most < 2 or not margin:
+        return ""
+    needed = samples_needed(most - 1, margin, float(settings["alpha"]))
+    return (
+        f"To show that {most} choices are equally accurate, within {margin:g} of a share, takes at least {needed:,} "
+        "test samples (statistics.accuracy_margin)."
+    )
 
 
 _NOTHING = "No two cells differ in the compared factors only, so nothing is compared."

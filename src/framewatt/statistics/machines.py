@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from framewatt.frames.counting import aside
 from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.answers import ANSWERS_COLUMNS, JOINT, answer_group, rounded, typed
 from framewatt.statistics.best_set import BestSet
@@ -130,6 +131,11 @@ def _over_all(
     row |= {"agree": found.agree, "contradict": found.contradict, "rule": _rule(found, settings, looks)}
     row |= _heterogeneity(found, looks, settings["alpha"])
     row |= _ratios(found, both, list(logs))
+    # A cell whose runs were all set aside on a machine may be the cheapest.
+    disturbed = {name for rows in of_machine.values() for name in rows.loc[aside(rows), "cell"]}
+    if lost := [cell for cell in cells if cell not in both and cell in disturbed]:
+        row |= {"best": JOINT.join([row["best"], *lost]), "settled": False, "apart": None}
+        notes.append(f"too disturbed to be compared: {', '.join(lost)}")
     few = [name for name, part in logs.items() if (np.isfinite(part).sum(axis=1) < FEWEST).any()]
     notes += [f"fewer than {FEWEST} blocks on {', '.join(few)}: nothing is known of the noise there"] if few else []
     return row | {"note": JOINT.join([*_told(found, alone, both, list(logs)), *notes])}
