@@ -321,6 +321,8 @@ def test_a_gpu_that_tells_no_power_is_a_domain_without_energy_and_its_total_is_u
         assert (found["gpu:1"]["valid"], found["gpu:1"]["energy_gross_j"]) == (False, None)
         assert found["gpu:1"]["reasons"] == [NO_POWER]
     assert f"gpu:1: {NO_POWER}" in told_of(used, "reasons")
+    whole = used | {"external:wall": used["gpu:0"]}
+    assert told_of(whole, "reasons") == [], "a wall meter has its energy, too"
     # What the run did not use is no fault of the run; whether totals have it, the study says.
     assert told_of(unused, "reasons") == []
     assert f"gpu:1: does not count: {NO_POWER}" in told_of(unused, "flags")

@@ -29,8 +29,10 @@ def assert_whole(figure: Figure) -> None:
     canvas = figure.bbox
     for part in [*figure.legends, *figure.texts, *(axes.title for axes in figure.axes)]:
         box = part.get_window_extent()
-        inside = canvas.x0 <= box.x0 + 1 and box.x1 <= canvas.x1 + 1 and canvas.y0 <= box.y0 + 1
-        assert inside and box.y1 <= canvas.y1 + 1, (part, box, canvas)  # noqa: PT018
+        assert canvas.x0 <= box.x0 + 1, part
+        assert box.x1 <= canvas.x1 + 1, part
+        assert canvas.y0 <= box.y0 + 1, part
+        assert box.y1 <= canvas.y1 + 1, part
     for axes in figure.axes:
         for points in axes.collections:
             places = np.asarray(points.get_offsets()) if points.get_label() else np.empty((0, 2))

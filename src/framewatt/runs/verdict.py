@@ -104,17 +104,18 @@ def told_of(energies: Mapping[str, Any], kind: str) -> list[str]:
     """Reasons or flags of the energies of a window, each prefixed with its domain.
 
     Where no total includes a domain, such as a graphics unit that is switched off, its reasons become flags. So do
-    those of a GPU that the run did not use, and of which no power is told: the study says whether totals have it.
+    those of a GPU without power readings that the run did not use, or whose energy a wall meter includes.
 
     Args:
         energies: by domain.
         kind: `reasons` or `flags`.
     """
+    wall = any(domain.startswith("external:") and energy["valid"] for domain, energy in energies.items())
     packages = any(domain.startswith("cpu:package") for domain in energies)
     found = []
     for domain, energy in energies.items():
         beside = packages and domain.startswith(_BESIDE_PACKAGES)
-        beside |= bool(energy.get("unused")) and NO_POWER in energy["reasons"]
+        beside |= NO_POWER in energy["reasons"] and (bool(energy.get("unused")) or wall)
         texts = [] if beside and kind == "reasons" else energy[kind]
         if beside and kind == "flags":
             texts = [*texts, *(f"does not count: {reason}" for reason in energy["reasons"])]
