@@ -47,9 +47,8 @@ test-containers: $(VENV)/ready-development ## run a study in containers, on imag
 test-images: $(VENV)/ready-development ## run the smoke study too, in the images of every framework (25 GB, 20 minutes)
 	$(BIN)/python -m pytest -m containers tests/workflow
 
-test-busy: $(VENV)/ready-development ## run the tests under load: 3 times in random order, once on one processor; MEASURED=20: the measured ones next to a browser
-	@PYTHONPATH=src:tests exec $(BIN)/python -m loaded \
-		$${MEASURED:+--deterministic=0 --one-core=0 --measured="$$MEASURED"}
+test-busy: $(VENV)/ready-development ## run the tests under load: 3 times in random order, once on one processor; MEASURED=20: the measured ones next to a browser; DEMOS=10: the demo next to it
+	@PYTHONPATH=src:tests exec $(BIN)/python -m loaded $${MEASURED:+--measured="$$MEASURED"} $${DEMOS:+--demos="$$DEMOS"}
 
 test-thorough: $(VENV)/ready-development ## what make test leaves out for its time: packages of further studies, training with every option, what BERT-base does (PART=3/7: every seventh test)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m thorough $${PART:+--part="$$PART"} tests

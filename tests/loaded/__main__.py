@@ -1,7 +1,8 @@
 """Runs the tests on a busy machine and prints a line for each run; exit code 1 if a test failed.
 
 The deterministic tests run in random order next to two processes that spin and one that writes to the disk, and once on
-one processor. The measured tests run next to a browser that shows an animated page, and so does the demo.
+one processor. The measured tests run next to a browser that shows an animated page, and so does the demo. Without
+numbers of runs, the deterministic tests run three times under load and once on one processor.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +28,9 @@ from framewatt.tables.ratios import MOST_TIMES
 
 ROOT = Path(__file__).parents[2]
 MEASURED = "tests/measured"
+ENDING_S = 30.0
+"""How long a command may take to end after it was interrupted."""
+
 PAGE = """<!doctype html><title>Load</title><canvas id="c" width="1280" height="800"></canvas><script>
 const pen = document.getElementById("c").getContext("2d");
 function draw(at) {
@@ -74,13 +79,33 @@ def browser() -> Iterator[None]:
             process.wait()
 
 
-def run(name: str, words: Sequence[str], before: Sequence[str] = (), *, log: Path) -> bool:
-    """Run pytest, print how it ended, and return whether all that was judged passed."""
-    command = [*before, sys.executable, "-m", "pytest", "--color=no", *words]
+def timed(command: Sequence[str | Path], log: Path) -> tuple[int, float]:
+    """Run a command, and end it and what it started if this process is interrupted or terminated.
+
+    Args:
+        command: the command.
+        log: file for its output.
+
+    Returns:
+        Its exit code, and the minutes that it took.
+    """
     began_s = time.monotonic()
     with log.open("w") as file:
-        code = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
-    minutes = (time.monotonic() - began_s) / 60
+        process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            process.wait()
+        except BaseException:
+            for number in (signal.SIGINT, signal.SIGKILL):
+                with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                    os.killpg(process.pid, number)
+                    process.wait(ENDING_S)
+            raise
+    return process.returncode, (time.monotonic() - began_s) / 60
+
+
+def run(name: str, words: Sequence[str], before: Sequence[str] = (), *, log: Path) -> bool:
+    """Run pytest, print how it ended, and return whether all that was judged passed."""
+    code, minutes = timed([*before, sys.executable, "-m", "pytest", "--color=no", *words], log)
     text = log.read_text()
     kinds = re.findall(r"^(?:deterministic|measured) tests: .*$", text, re.MULTILINE)
     print(f"{name}: {minutes:.1f} min, exit code {code}; {'; '.join(kinds) or 'no test'}; {log}", flush=True)
@@ -101,11 +126,8 @@ def demo(number: int, log: Path) -> bool:
     shutil.rmtree(results, ignore_errors=True)
     study = log.with_suffix(".yaml")
     study.write_text((ROOT / "config/studies/demo.yaml").read_text().replace("study: demo", f"study: {name}"))
-    command = [Path(sys.executable).with_name("snakemake"), "--cores", "1", "--config", f"study={study}"]
-    began_s = time.monotonic()
-    with log.open("w") as file:
-        code = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
-    minutes = (time.monotonic() - began_s) / 60
+    snakemake = Path(sys.executable).with_name("snakemake")
+    code, minutes = timed([snakemake, "--cores", "1", "--config", f"study={study}"], log)
     runs, answers = results / "aggregate/runs.parquet", results / "statistics/answers.csv"
     print(f"demo {number}: {minutes:.1f} min, exit code {code}; {log}", flush=True)
     if not (runs.exists() and answers.exists()):
@@ -122,12 +144,18 @@ def demo(number: int, log: Path) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m loaded", description=__doc__)
-    parser.add_argument("--deterministic", type=int, default=3, metavar="RUNS", help="runs under load (default 3)")
-    parser.add_argument("--one-core", type=int, default=1, metavar="RUNS", help="runs on one processor (default 1)")
-    parser.add_argument("--measured", type=int, default=0, metavar="RUNS", help="runs next to a browser (default 0)")
-    parser.add_argument("--demos", type=int, default=0, metavar="RUNS", help="demos next to a browser (default 0)")
+    for option, of in (
+        ("--deterministic", "the deterministic tests under load"),
+        ("--one-core", "the deterministic tests on one processor"),
+        ("--measured", "the measured tests next to a browser"),
+        ("--demos", "the demo next to a browser"),
+    ):
+        parser.add_argument(option, type=int, default=0, metavar="RUNS", help=f"runs of {of} (default 0)")
     parser.add_argument("--logs", type=Path, help="folder for the outputs (default: a new one)")
     given = parser.parse_args()
+    if not (given.deterministic or given.one_core or given.measured or given.demos):
+        given.deterministic, given.one_core = 3, 1
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     logs = given.logs or Path(tempfile.mkdtemp(prefix="framewatt-busy-"))
     logs.mkdir(parents=True, exist_ok=True)
     parallel = ["--numprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder", f"--ignore={MEASURED}"]
