@@ -20,6 +20,7 @@ from framewatt.meters.trace_file import write_trace
 from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.runs import runner
+from framewatt.runs.levels import in_force, requested
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.records import Clock, write_events
 from framewatt.runs.worker import _latency, with_predictions
@@ -160,7 +161,12 @@ def play(
     folder.mkdir(parents=True)
     result = with_predictions({**result, "right": right}, folder / PREDICTIONS)
     trace = _witnessed(trace, began, [event["monotonic_ns"] for event in events])
-    facts = {"parameters": 25_000_000, "libraries": {"torch": "2.15.0", "torchvision": "0.29.2"}}
+    wanted = requested(job)
+    facts = {
+        "parameters": 25_000_000,
+        "libraries": {"torch": "2.15.0", "torchvision": "0.29.2"},
+        "options": in_force(wanted, wanted),
+    }
     clock = Clock(0, "2026-01-01T00:00:00+00:00")
     around = {
         "cool_down_s": 0.0,

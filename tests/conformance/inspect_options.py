@@ -9,8 +9,9 @@ import numpy as np
 
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.storing import load_arrays
+from framewatt.runs.levels import in_force, requested
 from framewatt.workloads import make_inference, make_training
-from framewatt.workloads.contract import spec_of
+from framewatt.workloads.contract import Workload, spec_of
 
 
 def main(job_path: str) -> None:
@@ -30,9 +31,15 @@ def inferred(job: dict[str, Any], data: Arrays) -> dict[str, Any]:
     workload = make_inference(job["engine"], spec_of(job), data)
     workload.setup()
     scores = workload.evaluate()
-    found = {"scores": scores.tolist(), "dtype": str(scores.dtype), "in_force": workload.facts()["in_force"]}
+    found = {"scores": scores.tolist(), "dtype": str(scores.dtype), **settings(job, workload)}
     workload.close()
     return found
+
+
+def settings(job: dict[str, Any], workload: Workload) -> dict[str, Any]:
+    """The options in force in the framework's words, and in those of a run's record."""
+    wanted = requested(job if job["phase"] == "train" else {**job, "training": {}})
+    return {"in_force": workload.facts()["in_force"], "options": in_force(wanted, workload.levels())}
 
 
 def trained(job: dict[str, Any], data: Arrays) -> dict[str, Any]:
@@ -42,7 +49,7 @@ def trained(job: dict[str, Any], data: Arrays) -> dict[str, Any]:
     losses = [workload.loss_of(workload.run(batch)) for batch in workload.batches(epoch=1)]
     workload.synchronize()
     scores = workload.evaluate()
-    found = {"scores": scores.tolist(), "losses": losses, "in_force": workload.facts()["in_force"]}
+    found = {"scores": scores.tolist(), "losses": losses, **settings(job, workload)}
     assert np.isfinite(scores).all()
     workload.close()
     return found

@@ -10,6 +10,7 @@ from stages import end_of, run_stage, run_until
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
+from framewatt.runs.levels import ignored
 
 SHAPES: dict[str, dict[str, Any]] = {
     "mobilenetv2": {"shape": [3, 32, 32]},
@@ -74,6 +75,9 @@ def test_both_clients_tell_the_same_of_a_model(measured, model: str) -> None:
     assert node.result["workload"].keys() == python.result["workload"].keys()
     assert node.result["workload"]["in_force"]["client"].startswith("node ")
     assert node.result["workload"]["libraries"]["onnxruntime-node"]
+    for each, client in ((python, "python"), (node, "node")):
+        assert each.result["workload"]["options"]["client"] == {"requested": client, "in_force": client}
+        assert list(ignored(each.result["workload"]["options"])) == []
     edges = [[(one["window"], one["edge"]) for one in each.events] for each in (node, python)]
     assert edges[0] == edges[1]
 

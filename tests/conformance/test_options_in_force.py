@@ -12,6 +12,7 @@ from stages import end_of
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
+from framewatt.runs.levels import ignored
 from framewatt.study.cell import environment_of
 
 IMAGES = {"module": "synthetic", "shape": [3, 32, 32], "classes": 10, "train_samples": 16, "test_samples": 6, "seed": 0}
@@ -26,6 +27,15 @@ def small():
 """
 """A network of one's own, since a compiler in C++ takes a minute over one of a zoo."""
 
+
+OF_A_FILE = """
+import keras
+
+
+def small():
+    return keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(10, dtype="float32")])
+"""
+"""A network with a number format of its own, as one that was loaded from a file has."""
 
 LISTED = """
 import sys
@@ -54,7 +64,13 @@ def look(tmp_path: Path):
     """What a workload does with options and without, see inspect_options.py; a failure is the text of its error."""
 
     def run(
-        engine: str, phase: str = "infer", model: str = "mobilenetv2", provider: str = "native", **options: Any
+        engine: str,
+        phase: str = "infer",
+        model: str = "mobilenetv2",
+        provider: str = "native",
+        *,
+        obeys: bool = True,
+        **options: Any,
     ) -> Any:
         save_arrays(tmp_path / "data.npz", make_arrays(TEXTS if model.startswith("bert") else IMAGES))
         (tmp_path / "weights").mkdir(exist_ok=True)
@@ -64,7 +80,7 @@ def look(tmp_path: Path):
             **{"training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9}, "options": options},
         }
         if model == "small":
-            (tmp_path / "nets.py").write_text(SMALL)
+            (tmp_path / "nets.py").write_text(SMALL if engine == "torch" else OF_A_FILE)
             job["own"] = {"factory": "nets:small", "folder": str(tmp_path)}
         (tmp_path / "job.json").write_text(json.dumps(job))
         script = ROOT / "tests/conformance/inspect_options.py"
@@ -72,7 +88,14 @@ def look(tmp_path: Path):
         ended = end_of(
             environment_of(engine, "cpu", provider), script, tmp_path / "job.json", anew="compile" in options
         )
-        return json.loads(ended.out.splitlines()[-1]) if ended.code == 0 else ended.err
+        if ended.code != 0:
+            return ended.err
+        found = json.loads(ended.out.splitlines()[-1])
+        if obeys:
+            for name, level in options.items():
+                assert found["chosen"]["options"][name] == {"requested": level, "in_force": level}
+            assert [line for which in ("plain", "chosen") for line in ignored(found[which]["options"])] == []
+        return found
 
     return run
 
@@ -133,6 +156,13 @@ def test_half_precision_is_near_and_not_the_same(look, phase: str, engine: str, 
     else:
         # Steps drift apart; the first loss is of the same weights.
         assert 0 < abs(found["chosen"]["losses"][0] / found["plain"]["losses"][0] - 1) < 0.1
+
+
+def test_a_model_that_keeps_a_number_format_of_its_own_makes_its_runs_invalid(look) -> None:
+    found = look("tensorflow", model="small", precision="bf16", obeys=False)
+    assert found["chosen"]["in_force"]["precision"] == "mixed_bfloat16", "Keras' policy, not the model's"
+    assert list(ignored(found["chosen"]["options"])) == ["option precision: bf16 was requested, fp32 was in force"]
+    assert list(ignored(found["plain"]["options"])) == []
 
 
 @pytest.mark.parametrize("engine", ["torch", pytest.param("tensorflow", marks=pytest.mark.thorough), "mxnet"])

@@ -206,7 +206,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     ),
     "a record of an older schema, which is held to less": (
         lambda forger: forger.record(CELL, lambda record: as_then(record, 2)),
-        "schema_version: the record says 2, the code that made it writes 5",
+        "schema_version: the record says 2, the code that made it writes 6",
     ),
     "a run from before the boot": (
         lambda forger: both_clocks(*third(forger), -10_000)(forger),

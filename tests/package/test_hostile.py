@@ -149,7 +149,7 @@ def test_a_record_with_an_unknown_schema_is_refused(folder: Path) -> None:
     path = run_folder(folder) / "run.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 99}))
     mend_manifests(folder)
-    wrong = "run.json: schema_version: 99 is not one of [1, 2, 3, 4, 5]"
+    wrong = "run.json: schema_version: 99 is not one of [1, 2, 3, 4, 5, 6]"
     assert any(wrong in problem for problem in problems_of(folder))
 
 

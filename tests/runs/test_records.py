@@ -29,7 +29,7 @@ def test_a_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
         ({"status": "fine"}, "status: 'fine' is not one of"),
         ({"repetition": 0}, "repetition: 0 is less than the minimum"),
         ({"joules": 3}, "Additional properties are not allowed"),
-        ({"schema_version": 6}, r"schema_version: 6 is not one of \[1, 2, 3, 4, 5\]"),
+        ({"schema_version": 7}, r"schema_version: 7 is not one of \[1, 2, 3, 4, 5, 6\]"),
     ],
 )
 def test_a_record_that_breaks_the_schema_is_neither_written_nor_read(

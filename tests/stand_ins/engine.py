@@ -48,6 +48,11 @@ class _Model:
     def _update(self) -> dict[str, Any]:
         return {name: level for name, level in self.spec.options.items() if name == "update"}
 
+    def levels(self) -> dict[str, Any]:
+        wanted = {"precision", "threads", "graph_optimization", "learning_rate", *self.spec.options}
+        rate = {"learning_rate": (self.spec.training or {}).get("learning_rate"), "threads": self.spec.threads}
+        return {name: rate.get(name) or self.spec.level(name) for name in wanted}
+
     def facts(self) -> dict[str, Any]:
         return {
             "parameters": self.weights.size,

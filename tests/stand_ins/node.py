@@ -32,4 +32,5 @@ def infer(spec, data, window, events):
         outputs=np.concatenate(outputs[: len(batches)]),
         stamps_ns=np.array(stamps),
         facts=workload.facts(),
+        levels=workload.levels(),
     )

@@ -8,9 +8,8 @@ from typing import TypeVar
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.paths import usable
+from framewatt.study.runtimes import FRAMEWORKS, PROVIDERS
 
-FRAMEWORKS = ("torch", "tensorflow", "mxnet")
-PROVIDERS = ("cpu", "openvino", "cuda", "tensorrt")
 MOST_LEVELS = 16
 """Largest number of batch sizes or thread counts."""
 

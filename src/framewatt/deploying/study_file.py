@@ -12,6 +12,7 @@ from framewatt.base.files import write_text
 from framewatt.base.validation import load_yaml
 from framewatt.deploying.inputs import Taken
 from framewatt.deploying.request import Factory, Request
+from framewatt.study.runtimes import exported_from
 
 FOLDER = Path("deploy")
 """Folder of these studies, which git ignores."""
@@ -107,8 +108,8 @@ def _factors(request: Request, model: Taken, providers: tuple[str, ...]) -> list
     if isinstance(request.model, Path):
         return [{**common, "runtime": ["onnx"], "provider": list(providers)}]
     framework = request.model.framework
-    short = {"torch": "torch2onnx", "tensorflow": "tf2onnx", "mxnet": "mx2onnx"}[framework]
-    return [{**common, "runtime": [framework]}, {**common, "runtime": [short], "provider": list(providers)}]
+    exported = {"runtime": [exported_from(framework)], "provider": list(providers)}
+    return [{**common, "runtime": [framework]}, {**common, **exported}]
 
 
 def _relative(path: Path) -> str:

@@ -11,6 +11,9 @@ import matplotlib.style
 from matplotlib.axis import Axis
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from framewatt.study.factors import NATIVE
+from framewatt.study.runtimes import PROVIDERS, RUNTIMES
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -60,28 +63,14 @@ _SUBS = ((0.8, (1, 2, 3, 5)), (1.4, (1, 2, 5)), (2.2, (1, 3)))
 
 _PREFIXES = ((1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "\N{MICRO SIGN}"), (1e-9, "n"))
 
-_COLOURS = {  # Okabe and Ito's palette, told apart by colour-blind readers
-    "torch": "#d55e00",
-    "tensorflow": "#e69f00",
-    "mxnet": "#0072b2",
-    "torch2onnx": "#cc79a7",
-    "tf2onnx": "#009e73",
-    "mx2onnx": "#56b4e9",
-}
+_COLOURS = {name: runtime.colour for name, runtime in RUNTIMES.items() if runtime.colour}
+"""Okabe and Ito's palette, distinguished by colour-blind readers."""
 
 _MARKERS = {
-    "torch": "o",
-    "tensorflow": "s",
-    "mxnet": "^",
-    "torch2onnx/cpu": "D",
-    "tf2onnx/cpu": "P",
-    "mx2onnx/cpu": "X",
-    "torch2onnx/openvino": "d",
-    "tf2onnx/openvino": "p",
-    "mx2onnx/openvino": "*",
-    "torch2onnx/cuda": "h",
-    "tf2onnx/cuda": ">",
-    "mx2onnx/cuda": "<",
+    name if provider == NATIVE else f"{name}/{provider}": runtime.markers[provider]
+    for provider in (NATIVE, *PROVIDERS)
+    for name, runtime in RUNTIMES.items()
+    if provider in runtime.markers
 }
 
 _ALSO = {"pytorch": "torch"}

@@ -14,7 +14,7 @@ from framewatt.base.files import json_text, read_json, write_atomically, write_t
 from framewatt.base.schema import Validator
 from framewatt.runs.earlier_records import as_now
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 SCHEMA_PATH = Path(__file__).parents[3] / "config" / "schemas" / "run.schema.json"
 
 LIST = ".records.txt"

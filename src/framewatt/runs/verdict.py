@@ -10,6 +10,7 @@ from framewatt.preflight import objections
 from framewatt.runs.batches import STREAMED
 from framewatt.runs.caches import flags_of as flags_of_caches
 from framewatt.runs.clocks import step_within
+from framewatt.runs.levels import ignored, unconfirmed
 from framewatt.runs.variables import flags_of
 from framewatt.tasks import METRICS
 from framewatt.tasks.detection import finds_nothing
@@ -91,6 +92,7 @@ def judge(
         status = UNAVAILABLE if job["missing"] and not job["repeat"] else FAILED
     else:
         reasons += objections(around["preflight"], job["preflight"])
+        reasons += ignored((result or {})["workload"].get("options", {}))
     witness = (primary or {}).get("witness")
     disturbed = told_of_disturbance(witness) if status == OK else []
     counts = disturbance_of(job) != INVALID
@@ -162,6 +164,7 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
         flags += unlike_references(result["quality"]) + finds_nothing(result["quality"])
     flags += _flags_of_load((result["latency"] or {}).get("open_loop"))
     flags += flags_of(result["workload"].get("variables", {}))
+    flags += unconfirmed(result["workload"].get("options", {}))
     return flags
 
 

@@ -22,11 +22,12 @@ from framewatt.datasets.storing import load_arrays
 from framewatt.host.heap import heap_in_force, heap_settings
 from framewatt.runs.batches import AHEAD_GB, PASSES, Supply
 from framewatt.runs.events import Events
+from framewatt.runs.levels import in_force, requested
 from framewatt.runs.open_loop import infer_open
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, told_of
 from framewatt.runs.variables import set_in
-from framewatt.study.load import rate_of
+from framewatt.study.load import CLOSED, rate_of
 from framewatt.study.options import KEPT, STEP
 from framewatt.study.weights import SEEDED
 from framewatt.tasks.quality import HINT, quality_of
@@ -75,12 +76,12 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
 
 
 def infer_from_node(workload: Inference, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
-    """As `infer`, but timed in Node.js; the result also has the workload's facts."""
+    """As `infer`, but timed in Node.js; the result also has the workload's facts, and the levels in force."""
     from framewatt.workloads.onnxruntime import node
 
     timed = node.infer(workload.spec, workload.data, window, events.path)
     result = _inferred(workload, timed.outputs, timed.stamps_ns, events)
-    return {**result, "workload": timed.facts}
+    return {**result, "workload": timed.facts, "levels": timed.levels}
 
 
 def _inferred(
@@ -170,24 +171,31 @@ def main(
             made(training)
             result = train(training, job["training"]["epochs"], events, job["window"].get("ahead_gb", AHEAD_GB))
             result["workload"] = _with_in_force(training.facts(), loss_read=training.spec.level("loss_read"))
+            reported = {**training.levels(), "loss_read": training.spec.level("loss_read")}
             training.close()
         else:
             inference = make_inference(job["engine"], spec_of(job), data)
             made(inference)
+            load = inference.spec.level("load")
             if inference.spec.level("client") == "node":
                 result = infer_from_node(inference, job["window"], events)
+                reported = result.pop("levels")
             else:
-                rate_per_s = rate_of(inference.spec.level("load"))
+                rate_per_s = rate_of(load)
                 if rate_per_s is None:
                     result = infer(inference, job["window"], events)
                 else:
                     result = infer_open(inference, job["window"], events, rate_per_s, job["repetition"])
                 result["workload"] = inference.facts()
+                reported = {**inference.levels(), "load": load if "open_loop" in result["latency"] else CLOSED}
                 inference.close()
     variables = set_in(os.environ, heap_settings(job))
     result["workload"] = {**result["workload"], "variables": variables, "peak_memory_b": peak_memory_b()}
     if job.get("options", {}).get("client") != "node":
-        result["workload"] = _with_in_force(result["workload"], heap=checked_heap(job))
+        heap = checked_heap(job)
+        result["workload"] = _with_in_force(result["workload"], heap=heap)
+        reported = {**reported, "heap": heap}
+    result["workload"]["options"] = in_force(requested(job), reported)
     if job["weights"] == SEEDED:
         result = without_quality(result, "weights are random")
     path = Path(job["result"])

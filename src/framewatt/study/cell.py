@@ -101,8 +101,11 @@ class Cell:
             return f"{self.runtime} has no execution providers"
         if self.phase == "train" and self.dataset in (OWN, SYNTHETIC):
             return f"the data set {self.dataset} holds nothing to train on"
-        refusals = (OPTIONS[name].refusal(self, level, device) for name, level in self.changed.items())
-        return next((reason for reason in refusals if reason), None)
+        for name, level in self.changed.items():
+            option = OPTIONS[name]
+            if reason := option.refusal(self, level, device) or runtime.refusal(option, level):
+                return reason
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """The factor levels, by name."""
@@ -112,14 +115,12 @@ class Cell:
 
 def environment_of(engine: str, device: str, provider: str = NATIVE) -> str:
     """Name of the environment for an engine: `torch` or `<engine>/<variant>`; ONNX files are imported on the CPU."""
-    if engine == "torch":
-        return "torch"
     if engine == ONNX:
         return "onnxruntime/cpu"
     if engine == ONNX_RUNTIME:
         # One build of ONNX Runtime holds both of NVIDIA's providers.
         return f"onnxruntime/{'cuda' if provider in ON_CUDA else provider}"
-    return f"{engine}/{device}"
+    return f"{engine}/{device}" if RUNTIMES[engine].per_device else engine
 
 
 def run_name(entry: Mapping[str, Any]) -> str:

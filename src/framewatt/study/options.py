@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from framewatt.study.factors import NATIVE
 from framewatt.study.load import CLOSED, MOST_TOGETHER, PATTERN
-from framewatt.study.runtimes import ONNX_RUNTIME
 
 Level = str | int | float
 
@@ -41,9 +41,6 @@ REMOVED = "removed"
 EVERYWHERE, NOWHERE = "everywhere", "nowhere"
 """Levels of the option `tf32`, besides the framework's default."""
 
-TUNED = ("torch", "tensorflow")
-"""Frameworks that have LAMB, clipping of gradients and schedules, and take the same steps by them."""
-
 
 class Configuration(Protocol):
     """Cell fields that an option's `refusal` may inspect."""
@@ -73,12 +70,21 @@ class Configuration(Protocol):
 class Option:
     """A factor that a study may vary.
 
+    What an engine can have of it is in the table of runtimes (runtimes.Runtime.honours).
+
     Attributes:
         name: of the factor.
         description: one sentence for the study's schema.
         levels: JSON schema of a level.
         default: level of cells that do not name the option; None where another key of the study sets it.
-        refusal: why a cell cannot have a level other than the default on a device, or None where it can.
+        condition: why a cell cannot have a level other than the default on a device, whatever engines can do, or None
+            where it can.
+        phase: the phase, `train` or `infer`, to which it is confined; None where both have it.
+        other_phase: why the other phase cannot have it.
+        not_listed: why an engine cannot have it that does not list it: a sentence with `{engine}`, `{option}`,
+            `{level}`, and `{others}` for frameworks that have it.
+        by_worker: whether framewatt's worker acts on it, for every engine.
+        leaves_open: whether the default leaves the matter to the framework, so that any level may be in force.
         word: prefix for a level that says nothing by itself, such as a number.
     """
 
@@ -86,19 +92,26 @@ class Option:
     description: str
     levels: Mapping[str, Any]
     default: Level | None
-    refusal: Callable[[Configuration, Level, str], str | None]
+    condition: Callable[[Configuration, Level, str], str | None] = lambda cell, level, device: None
+    phase: str | None = None
+    other_phase: str = ""
+    not_listed: str = "{engine} does not have the option {option}"
+    by_worker: bool = False
+    leaves_open: bool = False
     word: str = ""
 
     @property
     def of_training(self) -> bool:
         """Whether inference has none of its levels, its default neither."""
-        return self.refusal in (_of_training, _optimizer, _update)
+        return self.phase == "train"
 
     def is_of(self, phase: str | None) -> bool:
         """Whether a phase has any of its levels; of an unknown phase, None, nothing is ruled out."""
-        if phase == "train":
-            return self.refusal not in (_decoding, _load, _weight_inputs)
-        return phase is None or not self.of_training
+        return phase is None or self.phase in (None, phase)
+
+    def refusal(self, cell: Configuration, level: Level, device: str) -> str | None:
+        """Return why a cell cannot have a level other than the default, whatever its engine is, or None."""
+        return self.condition(cell, level, device) if self.is_of(cell.phase) else self.other_phase
 
     def text(self, level: Level) -> str:
         """A level as readers see it: `threads 2`, `adam`."""
@@ -113,91 +126,43 @@ def _plain(level: Level) -> str:
     return f"{level:g}" if isinstance(level, float) else str(level)
 
 
+_NOT_OF_INFERENCE = "inference takes weights as the study's `training` made them"
+_NO_WEIGHT_INPUTS = "weights among inputs are those of an ONNX file"
+
+
 def _precision(cell: Configuration, level: Level, device: str) -> str | None:
-    if level in QUANTISED:
-        return _quantised(cell, level)
+    if level in QUANTISED and cell.provider == NATIVE:
+        return f"{level} is a quantised ONNX model, which {cell.engine} does not run"
+    if level in QUANTISED and cell.provider != "cpu":
+        return f"{level} is made for the kernels of the CPU provider"
     if level == "fp16" and device == "cpu":
         return "CPUs have hardly any fp16 kernels; bf16 is their half precision"
-    return {
-        "mxnet": "MXNet is run in fp32 only",
-        ONNX_RUNTIME: f"exports are in fp32; quantised ones are {' and '.join(QUANTISED)}",
-    }.get(cell.engine)
-
-
-def _quantised(cell: Configuration, level: Level) -> str | None:
-    if cell.engine != ONNX_RUNTIME:
-        return f"{level} is a quantised ONNX model, which {cell.engine} does not run"
-    if cell.provider != "cpu":
-        return f"{level} is made for the kernels of the CPU provider"
     return None
-
-
-def _graph_optimization(cell: Configuration, level: Level, device: str) -> str | None:
-    return None if cell.engine == ONNX_RUNTIME else "graph optimisation levels are ONNX Runtime's"
 
 
 def _tf32(cell: Configuration, level: Level, device: str) -> str | None:
     if device != "cuda":
         return "TF32 is a number format of NVIDIA's GPUs"
-    if cell.engine == "mxnet":
-        return "MXNet has no setting for TF32"
-    if cell.engine == ONNX_RUNTIME and cell.provider != "cuda":
+    if cell.provider not in (NATIVE, "cuda"):
         return f"the execution provider {cell.provider} has no setting for TF32"
     if cell.changed.get("precision"):
         return "TF32 is a way to compute in fp32"
     return None
 
 
-def _threads(cell: Configuration, level: Level, device: str) -> str | None:
-    return None
-
-
-def _compile(cell: Configuration, level: Level, device: str) -> str | None:
-    return {
-        ONNX_RUNTIME: "ONNX Runtime has no compiler to turn on; its graph_optimization is an option of its own",
-        "mxnet": "MXNet's models are always compiled, by hybridize",
-    }.get(cell.engine)
-
-
-def _layout(cell: Configuration, level: Level, device: str) -> str | None:
-    return {
-        "tensorflow": "TensorFlow's images are channels-last anyway",
-        "mxnet": "MXNet's zoo is channels-first only",
-        ONNX_RUNTIME: "the layout of an exported model is that of its graph",
-    }.get(cell.engine)
-
-
-def _of_training(cell: Configuration, level: Level, device: str) -> str | None:
-    if cell.phase == "train":
-        return None
-    return "inference takes weights as the study's `training` made them"
-
-
-def _optimizer(cell: Configuration, level: Level, device: str) -> str | None:
-    if level == LAMB and cell.engine not in TUNED and cell.phase == "train":
-        return f"the optimizer {LAMB} is built for {' and '.join(TUNED)}"
-    return _of_training(cell, level, device)
-
-
 def _update(cell: Configuration, level: Level, device: str) -> str | None:
-    if reason := _of_training(cell, level, device):
-        return reason
-    if cell.engine != "torch":
-        return f"{cell.engine} has one way to update weights"
     if cell.changed.get("optimizer") == LAMB:
         return f"{LAMB} updates all weights together, operation by operation"
     return None
 
 
 def _client(cell: Configuration, level: Level, device: str) -> str | None:
-    if cell.engine != ONNX_RUNTIME:
-        return f"{cell.engine} has no client for Node.js here"
-    return None if cell.provider == "cpu" else "ONNX Runtime is called from Node.js on its CPU provider only"
+    if cell.provider not in (NATIVE, "cpu"):
+        return "ONNX Runtime is called from Node.js on its CPU provider only"
+    return None
 
 
 def _load(cell: Configuration, level: Level, device: str) -> str | None:
-    if cell.phase == "train":
-        return "requests arrive for inference"
     count, _, unit = str(level).partition("/")
     if unit == "min" and int(count) % 60 == 0:
         return f"{level} is written {int(count) // 60}/s"
@@ -206,24 +171,12 @@ def _load(cell: Configuration, level: Level, device: str) -> str | None:
     return "requests are put from Python" if cell.changed.get("client") == "node" else None
 
 
-def _caches(cell: Configuration, level: Level, device: str) -> str | None:
-    return None
-
-
 def _heap(cell: Configuration, level: Level, device: str) -> str | None:
     return "Node.js is started without variables" if cell.changed.get("client") == "node" else None
 
 
 def _weight_inputs(cell: Configuration, level: Level, device: str) -> str | None:
-    if cell.engine != ONNX_RUNTIME:
-        return "weights among inputs are those of an ONNX file"
     return "Node.js reads the file as it was exported" if cell.changed.get("client") == "node" else None
-
-
-def _decoding(cell: Configuration, level: Level, device: str) -> str | None:
-    if cell.phase == "train":
-        return "training is given the translations and decodes none"
-    return "an exported model answers at once" if cell.engine == ONNX_RUNTIME else None
 
 
 def _words(*words: str) -> dict[str, Any]:
@@ -247,6 +200,7 @@ OPTIONS: Mapping[str, Option] = {
             _words("default", EVERYWHERE, NOWHERE),
             "default",
             _tf32,
+            leaves_open=True,
             word="tf32",
         ),
         Option(
@@ -254,7 +208,7 @@ OPTIONS: Mapping[str, Option] = {
             "How far ONNX Runtime rewrites a graph when it loads it.",
             _words("disabled", "basic", "extended", "all"),
             "all",
-            _graph_optimization,
+            not_listed="graph optimisation levels are ONNX Runtime's",
             word="graph",
         ),
         Option(
@@ -262,7 +216,6 @@ OPTIONS: Mapping[str, Option] = {
             "Threads that a framework may use on the CPU; the study's `threads` where it is not named.",
             {"type": "integer", "minimum": 1},
             None,
-            _threads,
             word="threads",
         ),
         Option(
@@ -270,14 +223,12 @@ OPTIONS: Mapping[str, Option] = {
             "Whether torch.compile, or XLA in TensorFlow, compiles the model or the training step.",
             _words("plain", "compiled"),
             "plain",
-            _compile,
         ),
         Option(
             "layout",
             "Layout of images in memory; `default` is the framework's own.",
             _words("default", "channels_last"),
             "default",
-            _layout,
             word="layout",
         ),
         Option(
@@ -286,7 +237,8 @@ OPTIONS: Mapping[str, Option] = {
             "the study's `training.learning_rate` where it is not named.",
             {"type": "number", "exclusiveMinimum": 0},
             None,
-            _of_training,
+            phase="train",
+            other_phase=_NOT_OF_INFERENCE,
             word="lr",
         ),
         Option(
@@ -294,7 +246,9 @@ OPTIONS: Mapping[str, Option] = {
             "Of measured training: stochastic gradient descent with the study's momentum, Adam, or LAMB.",
             _words("sgd", "adam", LAMB),
             "sgd",
-            _optimizer,
+            phase="train",
+            other_phase=_NOT_OF_INFERENCE,
+            not_listed="the optimizer {level} is built for {others}",
         ),
         Option(
             "update",
@@ -303,6 +257,9 @@ OPTIONS: Mapping[str, Option] = {
             _words(FUSED, FOREACH, ONE_BY_ONE),
             FUSED,
             _update,
+            phase="train",
+            other_phase=_NOT_OF_INFERENCE,
+            not_listed="{engine} has one way to update weights",
             word="update",
         ),
         Option(
@@ -311,7 +268,9 @@ OPTIONS: Mapping[str, Option] = {
             "it waits for the device.",
             _words("epoch", STEP),
             "epoch",
-            _of_training,
+            phase="train",
+            other_phase=_NOT_OF_INFERENCE,
+            by_worker=True,
             word="loss read by",
         ),
         Option(
@@ -320,6 +279,7 @@ OPTIONS: Mapping[str, Option] = {
             _words("python", "node"),
             "python",
             _client,
+            not_listed="{engine} has no client for Node.js here",
         ),
         Option(
             "weight_inputs",
@@ -328,6 +288,10 @@ OPTIONS: Mapping[str, Option] = {
             _words("as_exported", REMOVED),
             "as_exported",
             _weight_inputs,
+            phase="infer",
+            other_phase=_NO_WEIGHT_INPUTS,
+            not_listed=_NO_WEIGHT_INPUTS,
+            leaves_open=True,
             word="weight inputs",
         ),
         Option(
@@ -337,6 +301,8 @@ OPTIONS: Mapping[str, Option] = {
             _words("default", KEPT),
             "default",
             _heap,
+            by_worker=True,
+            leaves_open=True,
             word="heap",
         ),
         Option(
@@ -344,7 +310,9 @@ OPTIONS: Mapping[str, Option] = {
             "How a model that makes its answers token by token finds them; `default` is its own search.",
             _words("default", GREEDY),
             "default",
-            _decoding,
+            phase="infer",
+            other_phase="training is given the translations and decodes none",
+            leaves_open=True,
             word="decoding",
         ),
         Option(
@@ -353,7 +321,7 @@ OPTIONS: Mapping[str, Option] = {
             "little as the kernel allows (`cold`), or what an unmeasured pass left that is made just before (`warm`).",
             _words("as_found", COLD, WARM),
             "as_found",
-            _caches,
+            by_worker=True,
         ),
         Option(
             "load",
@@ -362,6 +330,9 @@ OPTIONS: Mapping[str, Option] = {
             {"type": "string", "pattern": PATTERN},
             CLOSED,
             _load,
+            phase="infer",
+            other_phase="requests arrive for inference",
+            by_worker=True,
             word="load",
         ),
     )

@@ -17,7 +17,7 @@ from framewatt.study.cell import FIXED, Cell, Chosen
 from framewatt.study.factors import NATIVE, shared
 from framewatt.study.options import Level, optional, with_options
 from framewatt.study.own_models import OwnModel, own_models
-from framewatt.study.runtimes import RUNTIMES
+from framewatt.study.runtimes import RUNTIMES, with_runtimes
 from framewatt.study.stopping_rule import check_rule, most_blocks, with_looks
 from framewatt.study.training import check_training, with_models
 
@@ -121,7 +121,7 @@ def schema_of_measuring(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The part of the study schema that holds for studies that measure, with options and settings of single models."""
     properties = {key: sub for key, sub in schema["properties"].items() if key not in ("files", "packages")}
     measuring = {**schema, "required": [*schema["required"], "factors"], "properties": properties}
-    return with_models(with_options(measuring))
+    return with_models(with_options(with_runtimes(measuring)))
 
 
 def load_study(

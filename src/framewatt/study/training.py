@@ -6,8 +6,8 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.study.cell import Cell
-from framewatt.study.options import LAMB, OPTIONS, TUNED
-from framewatt.study.runtimes import ONNX
+from framewatt.study.options import LAMB, OPTIONS
+from framewatt.study.runtimes import FRAMEWORKS, ONNX, RUNTIMES, tuned_frameworks
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
 
 COSINE, HALVINGS = "cosine", "halvings"
@@ -23,7 +23,7 @@ OF_MODELS = "models"
 """Key of `training` under which models have settings of their own."""
 
 _TUNING = ("clip_norm", "schedule", "weight_decay")
-"""Settings that only the frameworks of options.TUNED have."""
+"""Settings that only frameworks have that tune, see runtimes.Runtime.tunes."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def check_training(settings: Mapping[str, Any], cells: Iterable[Cell], path: str
         schedule = training["schedule"]
         if schedule:
             _check_keys(schedule, where)
-        if one.framework not in TUNED:
+        if not RUNTIMES[one.framework].tunes:
             _check_framework(one, training, where)
         if one.optimizer != LAMB and training["weight_decay"]:
             raise FramewattError(
@@ -140,12 +140,15 @@ def _check_keys(schedule: Mapping[str, Any], where: str) -> None:
 
 def _check_framework(one: _Trained, training: Mapping[str, Any], where: str) -> None:
     """Check that a framework without these settings is given none."""
-    names = " and ".join(TUNED)
-    if one.optimizer == LAMB:
-        others = ", ".join(level for level in OPTIONS["optimizer"].levels["enum"] if level != LAMB)
+    names = " and ".join(tuned_frameworks())
+    option = OPTIONS["optimizer"]
+    refused = [level for level in option.levels["enum"] if RUNTIMES[one.framework].refusal(option, level)]
+    if one.optimizer in refused and one.optimizer != option.default:
+        others = [level for level in option.levels["enum"] if level == option.default or level not in refused]
+        able = " and ".join(name for name in FRAMEWORKS if not RUNTIMES[name].refusal(option, one.optimizer))
         raise FramewattError(
-            f"{where}.optimizer: found {LAMB} for {_purpose(one)} of {one.framework}; allowed: {others}, or "
-            f"{LAMB} with {names} alone"
+            f"{where}.optimizer: found {one.optimizer} for {_purpose(one)} of {one.framework}; allowed: "
+            f"{', '.join(others)}, or {one.optimizer} with {able} alone"
         )
     for key in _TUNING:
         if training[key]:

@@ -184,8 +184,17 @@ class Workload(ABC):
     def facts(self) -> dict[str, Any]:
         """Parameters, FLOPs of one sample's forward pass, input shape, library versions, and options `in_force`.
 
-        The options are read back from the framework, not copied from the study.
+        The options are read back from the framework, not copied from the study, and in its own words.
         """
+
+    def levels(self) -> dict[str, Level | None]:
+        """Return the level in force of every option that the engine acts on (runtimes.Runtime.honours).
+
+        They are read back from the framework after the run, in the words of the study (options.OPTIONS), None where the
+        framework has no way to report it. A run is invalid where a level is another one, or one that is not the default
+        is not reported.
+        """
+        return {}
 
     def close(self) -> None:  # noqa: B027  # most frameworks have nothing to let go of
         """Release what `setup` acquired."""

@@ -10,7 +10,9 @@ from framewatt.package.verification.compare import some
 from framewatt.package.verification.open_loops import is_open
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.samples import data_of
+from framewatt.planning.jobs import measure_job
 from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead, made
+from framewatt.runs.levels import RECORDED_SINCE, requested
 from framewatt.runs.verdict import OK
 from framewatt.study.cell import Cell
 from framewatt.study.options import COLD, REMOVED, Level
@@ -38,7 +40,7 @@ def problems(package: Opened, study: Study) -> Iterator[str]:
             *_rested(record, settings["cool_down"]),
             *_made(cell, record, settings["window"]),
             *_cached(cell, record),
-            *in_force(cell, record),
+            *_options(study, cell, run.repetition, record),
         ]
         # Requests that arrive at a rate: see open_loops.
         if cell.phase == "infer" and record["status"] == OK and record["latency"] and not is_open(record):
@@ -71,8 +73,21 @@ def _cached(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
         yield f"caches: the record says {told['found_b']} and {told['left_b']} bytes of {told['files_b']}"
 
 
+def _options(study: Study, cell: Cell, repetition: int, record: Mapping[str, Any]) -> Iterator[str]:
+    """Options that a run recorded as requested other than those of its cell; the verdict has those not in force."""
+    if record["schema_version"] < RECORDED_SINCE:
+        yield from in_force(cell, record)
+        return
+    if record["status"] != OK:
+        return
+    wanted = requested(measure_job(study, cell, repetition, record["attempt"]))
+    recorded = {name: level["requested"] for name, level in (record["workload"].get("options") or {}).items()}
+    if recorded != wanted:
+        yield f"workload.options: the record says {recorded} was requested, the study file says {wanted}"
+
+
 def in_force(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
-    """Levels that a run says were in force other than those of its cell, of options that all engines tell alike.
+    """Levels that a run says were in force other than those of its cell, of a record without `workload.options`.
 
     Args:
         cell: of the run.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
+from framewatt.study.options import Level
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import Inference, Inputs, Spec, Training, adam_of, example_inputs, facts_of
 from framewatt.workloads.models import build_model
@@ -69,6 +70,10 @@ class _MxnetModel:
             "in_force": self.in_force(),
             "libraries": {"mxnet": mx.__version__},
         }
+
+    def levels(self) -> dict[str, Level | None]:
+        """The levels in force."""
+        return {"threads": self.in_force()["threads"]}
 
     def in_force(self) -> dict[str, Any]:
         # MXNet's only setting for threads is an environment variable, which it reads when loaded.
@@ -172,6 +177,11 @@ class MxnetTraining(_MxnetModel, Training):
             "optimizer": type(optimizer).__name__,
             "learning_rate": self._trainer.learning_rate,
         }
+
+    def levels(self) -> dict[str, Level | None]:
+        """The levels in force, including the optimizer's."""
+        told = self.in_force()
+        return super().levels() | {"optimizer": told["optimizer"].lower(), "learning_rate": told["learning_rate"]}
 
 
 def make_inference(spec: Spec, data: Arrays) -> MxnetInference:

@@ -11,11 +11,17 @@ from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
 from framewatt.study.load import rate_of
+from framewatt.study.options import QUANTISED, REMOVED, Level
 from framewatt.study.runtimes import PROVIDERS
 from framewatt.tasks.contract import Outputs, Step
 from framewatt.workloads.contract import ONNX_FILE, Inference, Inputs, Spec
 from framewatt.workloads.onnxruntime.named import NamedOutputs
-from framewatt.workloads.onnxruntime.providers import nodes_by_provider, open_session, tf32_in_force
+from framewatt.workloads.onnxruntime.providers import (
+    GRAPH_OPTIMIZATION,
+    nodes_by_provider,
+    open_session,
+    tf32_in_force,
+)
 from framewatt.workloads.outputs import of_one
 from framewatt.workloads.state import Carried, linked, state_names
 
@@ -30,6 +36,9 @@ _TYPES = {
     "tensor(bool)": np.bool_,
 }
 """Input types of models; keras-hub's models take int32 tokens."""
+
+_QUANTISERS = {"int8_dynamic": "DynamicQuantizeLinear", "int8_static": "QuantizeLinear"}
+"""The node that only a graph of this form of quantisation has, in this order."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +192,31 @@ class OnnxRuntimeInference(Inference):
 
     def _example(self) -> Inputs:
         return self.tensors(values[:1] for values in self._values)
+
+    def levels(self) -> dict[str, Level | None]:
+        """The levels in force."""
+        told = self._in_force()
+        levels = {value.name: level for level, value in GRAPH_OPTIMIZATION.items()}
+        return {
+            "precision": self.precision_in_force(),
+            "threads": told["threads"],
+            "graph_optimization": levels[told["graph_optimization"]],
+            "weight_inputs": "as_exported" if told["weights_among_inputs"] else REMOVED,
+            "client": "python",
+            **({"tf32": told["tf32"]} if "tf32" in told else {}),
+        }
+
+    def precision_in_force(self) -> Level:
+        """A level of the option `precision`: how the graph is quantised, where that was requested.
+
+        Else the one requested: exports are in fp32, and a user's file is run as it is, in whatever formats it computes.
+        """
+        import onnx
+
+        if self.spec.level("precision") not in QUANTISED:
+            return str(self.spec.level("precision"))
+        kinds = integer_nodes(onnx.load(self.path, load_external_data=False))
+        return next((level for level, kind in _QUANTISERS.items() if kind in kinds), "fp32")
 
     def _in_force(self) -> dict[str, Any]:
         options = self.session.get_session_options()

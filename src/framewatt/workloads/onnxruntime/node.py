@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.host.orphans import ended_with_parent
+from framewatt.study.options import Level
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import Spec
 from framewatt.workloads.onnxruntime.engine import OnnxRuntimeInference
@@ -32,11 +33,13 @@ class Timed:
         outputs: of the whole test set, one row per sample, float32.
         stamps_ns: CLOCK_MONOTONIC at the start of the window and after each batch.
         facts: facts of the workload as in OnnxRuntimeInference, with Node.js as the client.
+        levels: in force, by option, see Workload.levels.
     """
 
     outputs: Outputs
     stamps_ns: NDArray[np.int64]
     facts: dict[str, Any]
+    levels: dict[str, Level | None]
 
 
 def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> Timed:
@@ -61,7 +64,7 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
     if len(workload.session.get_outputs()) > 1:
         names = ", ".join(one.name for one in workload.session.get_outputs())
         raise FramewattError(f"client node: found the outputs {names}; allowed: one, or client: python")
-    facts, answers = workload.facts(), workload.answers
+    facts, levels, answers = workload.facts(), workload.levels(), workload.answers
     with TemporaryDirectory(prefix="framewatt-node-", dir=events.parent) as name:
         folder = Path(name)
         task = {
@@ -86,7 +89,8 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
         "integer_nodes": facts["in_force"]["integer_nodes"],
     }
     facts |= {"in_force": in_force, "libraries": found["libraries"]}
-    return Timed(answers.of(outputs), stamps, facts)
+    unread = dict.fromkeys(("threads", "graph_optimization"))
+    return Timed(answers.of(outputs), stamps, facts, {"precision": levels["precision"], **unread, "client": "node"})
 
 
 def _task(workload: OnnxRuntimeInference, folder: Path) -> dict[str, Any]:

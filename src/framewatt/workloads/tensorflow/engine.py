@@ -12,7 +12,7 @@ from tensorflow.python.util import _pywrap_util_port
 
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects, Targets
-from framewatt.study.options import EVERYWHERE, NOWHERE
+from framewatt.study.options import EVERYWHERE, GREEDY, NOWHERE, Level
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.decoding import beam_of, check_plain, in_words
@@ -26,6 +26,9 @@ from framewatt.workloads.tensorflow._structure import structure
 WEIGHTS = "weights.weights.h5"
 POLICIES = {"fp32": "float32", "fp16": "mixed_float16", "bf16": "mixed_bfloat16"}
 """Keras' number formats; in the mixed ones weights stay in fp32."""
+
+HALVES = {"fp16": "float16", "bf16": "bfloat16"}
+"""The formats in which layers compute under the mixed ones."""
 
 
 def channels_last(values: Any) -> Any:
@@ -49,6 +52,20 @@ def in_single(returned: Any) -> Any:
 
 def _tf32_in_force() -> str:
     return EVERYWHERE if tf.config.experimental.tensor_float_32_execution_enabled() else NOWHERE
+
+
+def is_compiled(function: Any) -> bool:
+    """Whether XLA compiles a `tf.function`; its own attribute, since TensorFlow has no public one."""
+    return bool(function._jit_compile)
+
+
+def _precision_of(model: keras.Model) -> str:
+    """A level of the option `precision`: the half format in which a layer with own weights computes, else fp32.
+
+    A model that was loaded from a file has the formats of that file, whatever Keras' global policy is.
+    """
+    kinds = {layer.compute_dtype for layer in model._flatten_layers() if layer._trainable_variables}
+    return next((level for level, kind in HALVES.items() if kind in kinds), "fp32")
 
 
 class _TensorFlowModel:
@@ -130,6 +147,22 @@ class _TensorFlowModel:
             "in_force": self.in_force(),
             "libraries": {"tensorflow": tf.__version__, "keras": keras.__version__},
         }
+
+    def levels(self) -> dict[str, Level | None]:
+        """The levels in force."""
+        tf32 = {"tf32": _tf32_in_force()} if self.spec.device == "cuda" else {}
+        return {
+            "precision": _precision_of(self.model),
+            "threads": tf.config.threading.get_intra_op_parallelism_threads(),
+            "compile": "compiled" if is_compiled(self.timed) else "plain",
+            "decoding": GREEDY if self.beam == 1 else "default",
+            **tf32,
+        }
+
+    @property
+    def timed(self) -> Any:
+        """The function that the timed window calls."""
+        return self.forward
 
     def in_force(self) -> dict[str, Any]:
         return {
@@ -228,6 +261,16 @@ class TensorFlowTraining(_TensorFlowModel, Training):
     def in_force(self) -> dict[str, Any]:
         """Options as set in Keras, including the optimizer's."""
         return super().in_force() | self._optimizer.in_force()
+
+    @property
+    def timed(self) -> Any:
+        """The step."""
+        return self._step
+
+    def levels(self) -> dict[str, Level | None]:
+        """The levels in force, including the optimizer's."""
+        told = self._optimizer.in_force()
+        return super().levels() | {"optimizer": told["optimizer"].lower(), "learning_rate": told["learning_rate"]}
 
 
 def make_inference(spec: Spec, data: Arrays) -> TensorFlowInference:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from framewatt.study.options import FOREACH, FUSED, LAMB, ONE_BY_ONE
+from framewatt.study.options import FOREACH, FUSED, LAMB, ONE_BY_ONE, Level
 from framewatt.workloads.contract import Spec, adam_of
 from framewatt.workloads.schedule import told_of
 from framewatt.workloads.torch._lamb import Lamb
@@ -81,6 +81,13 @@ class Optimizer:
             "clip_norm": self._clip_norm,
             "schedule": told_of(self._kind, self._rates),
         }
+
+    def levels(self) -> dict[str, Level | None]:
+        """Return the levels in force of the options that concern the optimizer."""
+        told = self.in_force()
+        # LAMB has one way of its own, which is no level that a study can choose.
+        update = {} if isinstance(self._optimizer, Lamb) else {"update": told["update"]}
+        return {"optimizer": told["optimizer"].lower(), "learning_rate": told["learning_rate"], **update}
 
 
 def _update_of(optimizer: torch.optim.Optimizer) -> str:

@@ -14,6 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Targets
+from framewatt.study.options import GREEDY, Level
 from framewatt.tasks.contract import TEST, Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.decoding import UNCOUNTED, beam_of, check_plain, in_words
@@ -31,6 +32,14 @@ WEIGHTS = "weights.pt"
 def on_host(value: Any) -> Any:
     """A tensor as an array, in fp32; what is no tensor as it is."""
     return value.float().cpu().numpy() if isinstance(value, torch.Tensor) else value
+
+
+_PRECISIONS = {dtype: level for level, dtype in DTYPES.items()}
+
+
+def _has_one_order(tensor: torch.Tensor) -> bool:
+    """Whether a tensor of images or of convolutions is the same in memory with its channels first and last."""
+    return bool(tensor.is_contiguous() and tensor.is_contiguous(memory_format=torch.channels_last))
 
 
 class _TorchModel:
@@ -119,6 +128,32 @@ class _TorchModel:
     def computing(self) -> AbstractContextManager[Any]:
         """What the model computes in: mixed precision, or as it is."""
         return torch.autocast(self.device.type, self.dtype) if self.dtype is not self.stored else nullcontext()
+
+    def levels(self) -> dict[str, Level | None]:
+        """The levels in force."""
+        with self.computing():
+            mixed = torch.is_autocast_enabled(self.device.type)
+            half = torch.get_autocast_dtype(self.device.type)
+        kinds = (p.dtype for p in self.model.parameters() if p.is_floating_point())
+        kind = half if mixed else next(kinds, self.stored)
+        tf32 = {"tf32": tf32_in_force()} if self.device.type == "cuda" else {}
+        return {
+            "precision": _PRECISIONS.get(kind, str(kind)),
+            "threads": torch.get_num_threads(),
+            "compile": "compiled" if self.compiler and self.compiler.graphs() else "plain",
+            "layout": self._layout_in_force(),
+            "decoding": GREEDY if self.beam == 1 else "default",
+            **tf32,
+        }
+
+    def _layout_in_force(self) -> str:
+        """A level of the option `layout`; the one requested where no tensor has an order of channels."""
+        (images, *_) = self.tensors(example_inputs(self.data, 2))
+        ordered = [t for t in (images, *self.model.parameters()) if t.ndim == 4 and not _has_one_order(t)]
+        if not ordered:
+            return str(self.spec.level("layout"))
+        last = all(t.is_contiguous(memory_format=torch.channels_last) for t in ordered)
+        return "channels_last" if last else "default"
 
     def in_force(self) -> dict[str, Any]:
         weights = [p for p in self.model.parameters() if p.ndim == 4]
@@ -214,6 +249,10 @@ class TorchTraining(_TorchModel, Training):
     def in_force(self) -> dict[str, Any]:
         """Options as set in torch, including the optimizer's."""
         return super().in_force() | self._optimizer.in_force()
+
+    def levels(self) -> dict[str, Level | None]:
+        """The levels in force, including the optimizer's."""
+        return super().levels() | self._optimizer.levels()
 
 
 def make_inference(spec: Spec, data: Arrays) -> TorchInference:
