@@ -130,7 +130,9 @@ class Checkout:
                 place.rename(self.root / name)
 
     def write_study(self, name: str, **keys: object) -> None:
-        """Write a study file."""
+        """Write a study file; one that measures keeps all of its runs, however busy the machine is, unless it says."""
+        if "factors" in keys:
+            keys = {"disturbance": "flag", **keys}
         path = self.root / "config" / "studies" / f"{name}.yaml"
         path.write_text(yaml.safe_dump({"study": name, "title": f"The study {name}", **keys}))
 

@@ -33,7 +33,6 @@ STUDY: dict[str, Any] = {
     "window": {"warm_up_batches": 1, "minimum_s": 4},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 0},
-    "disturbance": "flag",
     "timeout_s": 120,
 }
 CONFIG = ["study=two", "environment=host", "absent={}"]

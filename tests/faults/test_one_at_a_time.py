@@ -36,7 +36,6 @@ STUDY = {
     "training": {"epochs": 1},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 1},
-    "disturbance": "flag",
     "timeout_s": 600,
     "repetitions": 1,
 }

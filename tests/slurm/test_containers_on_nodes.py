@@ -32,7 +32,6 @@ STUDY: dict[str, Any] = {
     "window": {"warm_up_batches": 1, "minimum_s": 0.5},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 0},
-    "disturbance": "flag",
 }
 CONFIG = "study=contained device=cpu container_base=debootstrap"
 

@@ -26,7 +26,6 @@ STUDY = {
     "window": {"warm_up_batches": 1, "minimum_s": 0.2},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 0},
-    "disturbance": "flag",
 }
 CONFIG = f"study=exclusive {stand_ins.CONFIG}"
 

@@ -38,7 +38,6 @@ STUDY: dict[str, Any] = {
     "training": {"epochs": 1},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 0},
-    "disturbance": "flag",
     "statistics": {"resamples": 100},
 }
 CONFIG = "study=changed"

@@ -35,7 +35,6 @@ STUDY: dict[str, Any] = {
     "window": {"warm_up_batches": 1, "minimum_s": 0.2},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 0},
-    "disturbance": "flag",
     "statistics": {"resamples": 100},
 }
 CONFIG = f"study=stops {stand_ins.CONFIG}"

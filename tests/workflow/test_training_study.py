@@ -35,7 +35,6 @@ STUDY = {
     "training": {"epochs": 2},
     "calibration": {"idle_s": 1},
     "cool_down": {"rest_s": 0},
-    "disturbance": "flag",
     "statistics": {"resamples": 100, "accuracy_targets": [0.01, 1.0]},
 }
 
