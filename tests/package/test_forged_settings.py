@@ -135,6 +135,22 @@ FORGED: dict[str, tuple[Edit, str]] = {
         then(lambda forger: forger.record(CELL, put("sampler.reads", 9999))),
         "sampler.reads: the record says 9999, its trace has 1399",
     ),
+    "another level in force, without a word": (
+        then(lambda forger: forger.record(CELL, put("workload.options.compile.in_force", "compiled"))),
+        "what was seen gives option compile: plain was requested, compiled was in force",
+    ),
+    "another level requested and in force": (
+        then(lambda forger: forger.record(CELL, put("workload.options.threads", {"requested": 16, "in_force": 16}))),
+        r"workload.options: the record says .*'threads': 16.* was requested, the study file says .*'threads': 2",
+    ),
+    "options of which nothing is recorded": (
+        then(lambda forger: forger.record(CELL, lambda record: record["workload"].pop("options") and None)),
+        r"workload.options: the record says \{\} was requested",
+    ),
+    "other threads": (
+        then(lambda forger: (forger.settings(put("threads", 16)), forger.replan())),
+        "'threads': 2.* was requested, the study file says .*'threads': 16",
+    ),
     "more epochs": (said("training.epochs", 10), "epochs: the record says"),
 }
 
