@@ -18,7 +18,7 @@ from framewatt.meters.trace_file import open_trace, write_trace
 from framewatt.package.bag import INFO, MANIFEST, TAG_MANIFEST
 from framewatt.package.citation import citation_cff, zenodo_json
 from framewatt.package.crate import METADATA, crate_metadata, span_utc
-from framewatt.package.verification.events import read_events
+from framewatt.package.verification.reading import read_events
 from framewatt.package.verify import problems_of
 from framewatt.package.write import description_of
 from framewatt.planning.plan import plan_of

@@ -12,7 +12,6 @@ import played_runs
 
 from framewatt.base.files import write_json
 from framewatt.base.identity import code_identity
-from framewatt.base.privacy import Secrets
 from framewatt.base.validation import load_yaml
 from framewatt.host.machine import machine_of
 from framewatt.imports.merged_study import load_merged_study
@@ -23,6 +22,7 @@ from framewatt.package.write import write_package
 from framewatt.planning.merged_runs import with_own_drift
 from framewatt.planning.plan import plan_of
 from framewatt.planning.planned import planned_runs
+from framewatt.privacy.secrets import Secrets
 
 SCHEMA = package_factory.ROOT / "config/schemas/study.schema.yaml"
 

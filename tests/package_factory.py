@@ -15,7 +15,6 @@ from records_factory import as_then
 
 from framewatt.base.files import read_json, write_json, write_text
 from framewatt.base.identity import code_identity
-from framewatt.base.privacy import Secrets
 from framewatt.base.spreadsheet import to_csv
 from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import load_catalogue
@@ -26,6 +25,7 @@ from framewatt.package.write import write_package
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import sources_of
 from framewatt.planning.plan import plan_of, planned_cells
+from framewatt.privacy.secrets import Secrets
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.records import SCHEMA_VERSION, read_run

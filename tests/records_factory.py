@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from framewatt.runs.earlier_records import SINCE
-from framewatt.runs.records import SCHEMA_VERSION
+from framewatt.runs.records import SCHEMA_VERSION, SINCE
 from framewatt.tasks.quality import described, values_of
 
 QUALITY = {

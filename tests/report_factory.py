@@ -14,15 +14,14 @@ from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.totals import TOTAL
 from framewatt.report import Material, build_report
 from framewatt.statistics.answers import answer
+from framewatt.statistics.assumptions import drift
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
-from framewatt.statistics.correlation import correlate
 from framewatt.statistics.deploy import judge_choices
-from framewatt.statistics.drift import drift
+from framewatt.statistics.hypothesis_tests import omnibus
 from framewatt.statistics.machines import answer_by_machine
-from framewatt.statistics.omnibus import omnibus
 from framewatt.statistics.to_accuracy import to_accuracy
-from framewatt.statistics.trends import fit_trends
+from framewatt.statistics.trends import correlate, fit_trends
 
 STATISTICS = {
     "compare": ["runtime", "provider"],

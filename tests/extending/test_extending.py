@@ -165,7 +165,7 @@ from pathlib import Path
 from framewatt.meters import make_meter, METERS
 from framewatt.meters.battery import Battery
 from framewatt.meters.contract import Polled
-from framewatt.package.verification.instruments import _KINDS
+from framewatt.package.verification.meters import _KINDS
 root = Path(sys.argv[1])
 meter = Battery(0.01, root)
 assert isinstance(meter, Polled) and "battery" in METERS and "battery" in _KINDS

@@ -67,7 +67,7 @@ from pathlib import Path
 from framewatt.base.errors import FramewattError
 from framewatt.imports.contract import Options
 from framewatt.imports.turbostat import read
-from framewatt.package.verification.imported_channels import Log, problems_of_imported
+from framewatt.package.verification.imported import Log, problems_of_imported
 options = Options(domain="cpu:package-0")
 path = Path(sys.argv[1])
 whole = path.read_text()

@@ -14,8 +14,7 @@ from test_keys import BASE, CROSS
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of, write_json
 from framewatt.profiling import planned
-from framewatt.profiling.own import read_own, records_of
-from framewatt.profiling.planned import profiles_of
+from framewatt.profiling.planned import profiles_of, read_own, records_of
 from framewatt.runs import profiling
 from framewatt.runs.profiled_worker import ProfiledEvents
 from framewatt.tables.functions import functions, functions_unnamed

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from checkout import heed_interrupts
 
-from framewatt.base.privacy import Secrets
 from framewatt.host import supervision
 from framewatt.host.orphans import children
 from framewatt.host.supervision import Outcome, scrub, supervise
+from framewatt.privacy.secrets import Secrets
 
 HANGS_S = 120.0
 """Seconds after which something that a test waits for is taken for something that never happens."""

@@ -18,8 +18,7 @@ from checkout import ROOT
 from framewatt.energy.accounts import energy_of
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
-from framewatt.profiling.intervals import WindowTime, intervals_of
-from framewatt.profiling.joules import BETWEEN, join
+from framewatt.profiling.joules import BETWEEN, WindowTime, intervals_of, join
 from framewatt.profiling.timeline import Timeline
 from framewatt.sampling.client import Sampler
 

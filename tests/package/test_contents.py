@@ -8,7 +8,7 @@ from package_factory import CELL, ROOT, pack, results_tree
 from framewatt.base.identity import code_files
 from framewatt.package.contents import project_files, study_files
 from framewatt.package.unpack import unpack
-from framewatt.package.verification.manifests import labels
+from framewatt.package.verification.files import labels
 from framewatt.package.verification.opening import open_package
 from framewatt.package.verification.statement import statement_of
 

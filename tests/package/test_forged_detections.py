@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from framewatt.package.verification.quality import problems_of_quality
+from framewatt.package.verification.outcome import problems_of_quality
 from framewatt.package.verification.samples import found_alike
 from framewatt.runs.records import SCHEMA_VERSION
 from framewatt.tasks import task_of

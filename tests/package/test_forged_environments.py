@@ -6,7 +6,7 @@ import pytest
 from forger import Forger, assert_noticed, put
 from package_factory import CELL, study_of
 
-from framewatt.package.verification.environments import _PIN, _variant_of
+from framewatt.package.verification.code import _PIN, _variant_of
 from framewatt.package.verify import problems_of
 
 ENVIRONMENT = "resources/environments/locked/torch/environment.json"

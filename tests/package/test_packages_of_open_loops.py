@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from records_factory import energy, run_record
 
-from framewatt.package.verification.open_loops import problems
+from framewatt.package.verification.outcome import open_loop_problems
 from framewatt.study.cell import Cell, Chosen
 
 CELL = Cell("infer", "resnet50", "torch", "native", "digits", 4, "fp32", (Chosen("load", "20/s", usual=False),))
@@ -16,7 +16,7 @@ LATENCY = {"batches": 150, "mean_s": 0.01, "p50_s": 0.01, "p95_s": 0.02, "p99_s"
 def said(cell: Cell = CELL, samples: int = 360, units: int = 200, *, loop: Any = None, **latency: Any) -> list[str]:
     record = run_record({"cpu:package-0": energy(100.0)}, units={"name": "sample", "count": units})
     told = {**LATENCY, **latency, "open_loop": {**LOOP, **(loop or {})}}
-    return list(problems(cell, {**record, "latency": told}, 10, samples))
+    return list(open_loop_problems(cell, {**record, "latency": told}, 10, samples))
 
 
 def test_a_record_of_what_was_asked_for_is_believed() -> None:
@@ -46,6 +46,6 @@ def test_a_closed_loop_has_no_requests_and_an_open_one_has_them() -> None:
     closed = Cell("infer", "resnet50", "torch", "native", "digits", 4, "fp32", (Chosen("load", "closed", usual=True),))
     assert said(closed) == ["latency.open_loop: the record has one, of a load closed"]
     record = run_record({"cpu:package-0": energy(100.0)}, latency=LATENCY)
-    assert list(problems(CELL, record, 10, 360)) == ["latency.open_loop: the record has none, of a load 20/s"]
-    assert list(problems(closed, record, 10, 360)) == []
+    assert list(open_loop_problems(CELL, record, 10, 360)) == ["latency.open_loop: the record has none, of a load 20/s"]
+    assert list(open_loop_problems(closed, record, 10, 360)) == []
     assert said(Cell("infer", "resnet50", "torch", "native", "digits", 4, "fp32")) != []

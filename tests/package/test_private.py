@@ -17,9 +17,9 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from framewatt.base.privacy import Secrets
 from framewatt.package.contents import environment_texts
 from framewatt.package.private import secrets_in, told_by
+from framewatt.privacy.secrets import Secrets
 
 SETTINGS = {
     "title": "A trial",

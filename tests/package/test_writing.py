@@ -17,9 +17,9 @@ from rocrate_validator.models import Severity
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
-from framewatt.base.privacy import Secrets
 from framewatt.package.contents import project_files, study_files
 from framewatt.package.unpack import unpack
+from framewatt.privacy.secrets import Secrets
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.profiling.clock import clock_of
+from framewatt.profiling.timeline import clock_of
 
 OFFSET_NS, START_NS = -1.7e18, 4_000_000_000_000
 

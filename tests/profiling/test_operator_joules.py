@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from framewatt.profiling.api_names import FAMILIES, family_of
 from framewatt.profiling.cell_joules import CellJoules, resolved
-from framewatt.profiling.clock import Clock
-from framewatt.profiling.families import FAMILIES, family_of
 from framewatt.profiling.joules import BETWEEN, OperatorJoules
 from framewatt.profiling.operators import ABOUT, about, rows_of
+from framewatt.profiling.timeline import Clock
 
 KINDS = (("conv", "f"), ("conv", "g"), ("add", "f"), ("copy", "g"))
 RECORD = {"engine": "torch", "phase": "infer", "passes": {"profiled": {"units": {"count": 10}}}}

@@ -8,8 +8,7 @@ import pytest
 
 from framewatt.energy.accounts import energy_of
 from framewatt.meters.contract import COUNTER, Channel
-from framewatt.profiling.intervals import WindowTime, intervals_of
-from framewatt.profiling.joules import BETWEEN, join
+from framewatt.profiling.joules import BETWEEN, WindowTime, intervals_of, join
 from framewatt.profiling.timeline import Timeline
 
 S = 1_000_000_000

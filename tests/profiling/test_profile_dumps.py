@@ -15,8 +15,7 @@ from profile_factory import builtin, dump_of, statistics, write_dump
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
 from framewatt.profiling import dump
-from framewatt.profiling.dump import Trust, read_checksums, read_profile
-from framewatt.profiling.places import short_names
+from framewatt.profiling.dump import Trust, read_checksums, read_profile, short_names
 
 ANY = Trust(every=True)
 F = ("train.py", 3, "main")

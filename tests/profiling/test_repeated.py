@@ -14,10 +14,10 @@ from framewatt.energy.accounts import energy_of
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.trace import Trace
 from framewatt.meters.trace_file import write_trace
-from framewatt.profiling.choice import chooser
+from framewatt.profiling.alone import chooser
 from framewatt.profiling.repeated import failed_repetitions, frame_of
 from framewatt.runs.repeated import loop_s
-from framewatt.runs.spans_file import write_spans
+from framewatt.runs.timelines import write_spans
 from framewatt.tables.repeated import repeated_table
 from framewatt.tables.table import MISSING
 from framewatt.workloads.profilers import STEP, Span, Spans

@@ -19,8 +19,8 @@ from report_factory import STATISTICS, judged, material
 
 from framewatt.report import build_report
 from framewatt.report.page import ROWS_OF_A_PAGE
+from framewatt.statistics.accuracies import TestSets
 from framewatt.statistics.deploy import judge_choices
-from framewatt.statistics.equivalence import TestSets
 
 BROWSER = shutil.which("chromium")
 HANGS_S = 600

@@ -7,8 +7,8 @@ import frames_factory
 from report_factory import STATISTICS, judged, material
 
 from framewatt.report import deploy
+from framewatt.statistics.accuracies import TestSets
 from framewatt.statistics.deploy import judge_choices
-from framewatt.statistics.equivalence import TestSets
 from framewatt.study.cell import Chosen
 
 

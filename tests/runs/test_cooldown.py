@@ -6,8 +6,8 @@ from simulated_time import SimulatedTime
 
 from framewatt.meters.contract import GAUGE, Channel
 from framewatt.meters.trace import Trace
-from framewatt.runs import cooldown
-from framewatt.runs.cooldown import excess_over_idle, wait_for_idle
+from framewatt.runs import calibration
+from framewatt.runs.calibration import excess_over_idle, wait_for_idle
 
 S = 1_000_000_000
 IDLE = {"domains": {"cpu:package-0": {"mean_power_w": 20.0}, "gpu:0": {"mean_power_w": 50.0}}}
@@ -36,7 +36,7 @@ class Sampled:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimulatedTime:
     clock = SimulatedTime()
-    monkeypatch.setattr(cooldown, "time", clock)
+    monkeypatch.setattr(calibration, "time", clock)
     return clock
 
 

@@ -12,7 +12,7 @@ from records_factory import run_record
 
 from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.runs.clocks import steps_between
-from framewatt.runs.held import HeldRecord, HeldRecords
+from framewatt.runs.records import HeldRecord, HeldRecords
 
 RUNS = 300
 

@@ -7,10 +7,9 @@ from disturbed import kernel
 from records_factory import energy, run_record, window
 
 from framewatt.base.files import sha256_of
-from framewatt.runs import repeating
-from framewatt.runs.aside import SHARES
+from framewatt.runs import aside
+from framewatt.runs.aside import SHARES, measured_once_more, wait_until_quiet
 from framewatt.runs.records import write_run
-from framewatt.runs.repeating import measured_once_more, wait_until_quiet
 from framewatt.witness.judgement import Seen, judge_window
 from framewatt.witness.window import COUNTED
 
@@ -45,7 +44,7 @@ class Scripted:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the machine was given to become quiet, each time."""
     found: list[float] = []
-    monkeypatch.setattr(repeating, "wait_until_quiet", lambda timeout_s, *_, **__: found.append(timeout_s))
+    monkeypatch.setattr(aside, "wait_until_quiet", lambda timeout_s, *_, **__: found.append(timeout_s))
     return found
 
 
@@ -114,8 +113,8 @@ class Played:
     def __init__(self, root: Path, taken: list[tuple[float, float]], monkeypatch: pytest.MonkeyPatch) -> None:
         self.scene, self.taken, self.clock_s = kernel(root).write(), taken, 100.0
         monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
-        monkeypatch.setattr(repeating.time, "monotonic", lambda: self.clock_s)
-        monkeypatch.setattr(repeating.time, "sleep", self._sleep)
+        monkeypatch.setattr(aside.time, "monotonic", lambda: self.clock_s)
+        monkeypatch.setattr(aside.time, "sleep", self._sleep)
 
     def _sleep(self, seconds: float) -> None:
         others, stolen = self.taken.pop(0) if len(self.taken) > 1 else self.taken[0]
@@ -161,9 +160,9 @@ def test_a_run_before_which_the_machine_was_busy_says_how_long_it_waited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played = Played(tmp_path / "machine", [(1.5, 0.0)] * 10 + [(0.3, 0.0)], monkeypatch)
-    looked = repeating.wait_until_quiet
+    looked = aside.wait_until_quiet
     there = tmp_path / "machine"
-    monkeypatch.setattr(repeating, "wait_until_quiet", lambda *one, **how: looked(*one, there, **how))
+    monkeypatch.setattr(aside, "wait_until_quiet", lambda *one, **how: looked(*one, there, **how))
     scripted = Scripted(tmp_path / "run.json", [[], []])
     # What is left then is no more than a quarter of the machine: no run waits for that.
     for said in ({"waited_s": pytest.approx(2.2)}, {}):

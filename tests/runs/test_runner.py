@@ -19,11 +19,11 @@ from disturbed import but_for_others
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
-from framewatt.base.privacy import Secrets
 from framewatt.energy.accounts import energy_of
 from framewatt.host.lock import Held
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.trace_file import open_trace
+from framewatt.privacy.secrets import Secrets
 from framewatt.runs import runner
 from framewatt.runs.records import read_run
 from framewatt.runs.runner import RunFiles, measure

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.runs.spans_file import read_spans, write_spans
+from framewatt.runs.timelines import read_spans, write_spans
 from framewatt.workloads.profilers import ON_HOST, STEP, UNKNOWN, Span, Spans
 
 SPANS_LISTED = [Span(STEP, "", "", 0, 10, 90), Span("conv", "f", "[8]", 0, 20, 50), Span("conv", "", "", 7, 60, 80)]

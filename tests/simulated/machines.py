@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pandas as pd
 
-from framewatt.statistics.strata import stratified
+from framewatt.statistics.selection import stratified
 
 STUDIES = 1500
 ALPHA = 0.05

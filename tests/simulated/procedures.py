@@ -8,18 +8,14 @@ import numpy as np
 import pandas as pd
 from frames_factory import training_study
 
-from framewatt.statistics.assumptions import doubts
-from framewatt.statistics.best_set import best_set, level_of
+from framewatt.statistics.accuracies import independent_equivalence, paired_equivalence
+from framewatt.statistics.assumptions import doubts, drift_of
+from framewatt.statistics.best_set import best_set, level_of, p_of_equal
 from framewatt.statistics.comparisons import FEWEST_FOR_A_WORD
-from framewatt.statistics.detectable import POWER, detectable_ratio
-from framewatt.statistics.drift import drift_of
-from framewatt.statistics.effect_size import a12, magnitude
-from framewatt.statistics.equal_costs import p_of_equal
+from framewatt.statistics.effect_size import a12, magnitude, mean_interval, ratio_of_means_interval
 from framewatt.statistics.hypothesis_tests import compare_pair, correct
-from framewatt.statistics.intervals import mean_interval, ratio_of_means_interval
-from framewatt.statistics.log_ratios import all_pairs, log_ratio
-from framewatt.statistics.proportions import independent_equivalence, paired_equivalence
-from framewatt.statistics.residuals import outlying, residuals, scatter_percent
+from framewatt.statistics.log_ratios import all_pairs, log_ratio, outlying, residuals, scatter_percent
+from framewatt.statistics.power import POWER, detectable_ratio
 from framewatt.statistics.trends import fit_trends
 from simulated.heads import ALPHA, judge
 from simulated.studies import BROKEN, NOISES, RUN_NOISE, logs, truths

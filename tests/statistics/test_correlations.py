@@ -6,7 +6,7 @@ import pytest
 from frames_factory import cell, runs_frame, study_frame
 from statistics_settings import settings
 
-from framewatt.statistics.correlation import correlate, spearman
+from framewatt.statistics.trends import correlate, spearman
 
 TORCH, TENSORFLOW, MXNET = cell("torch"), cell("tensorflow"), cell("mxnet")
 

@@ -9,10 +9,8 @@ from frames_factory import cell, runs_frame
 from scipy import stats
 
 from framewatt.figures import deploy as figure
-from framewatt.statistics.deploy import judge_choices
-from framewatt.statistics.equivalence import TestSets, equivalence
-from framewatt.statistics.pareto import pareto_front
-from framewatt.statistics.proportions import paired_equivalence, samples_needed
+from framewatt.statistics.accuracies import TestSets, equivalence, paired_equivalence, samples_needed
+from framewatt.statistics.deploy import judge_choices, pareto_front
 from framewatt.study.cell import Cell
 from framewatt.tables import deploy as tables
 

@@ -9,10 +9,10 @@ from framewatt.frames.columns import epochs_columns, runs_columns
 from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.factor_words import label, named, phrase
 from framewatt.frames.headline import PER_RUN, PER_SAMPLE, headline_of_cells, headline_of_runs
+from framewatt.statistics.best_set import groups
 from framewatt.statistics.cells import cells_columns, summarise_cells
 from framewatt.statistics.comparisons import compare_cells
-from framewatt.statistics.omnibus import omnibus
-from framewatt.statistics.pairs import groups
+from framewatt.statistics.hypothesis_tests import omnibus
 from framewatt.study.factors import PlainCell, in_order, reading_order, shared
 
 SETTINGS: dict[str, Any] = {

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from statistics_settings import array
 
-from framewatt.statistics.intervals import mean_interval, ratio_of_means_interval
+from framewatt.statistics.effect_size import mean_interval, ratio_of_means_interval
 
 
 def test_interval_of_a_mean_is_students_on_a_scale_of_ratios() -> None:

@@ -12,7 +12,7 @@ from scipy import stats
 from framewatt.runs.aside import ASIDE
 from framewatt.statistics.looks import ONCE, Looks
 from framewatt.statistics.machines import ALL, answer_by_machine
-from framewatt.statistics.strata import stratified
+from framewatt.statistics.selection import stratified
 from framewatt.study.cell import Cell
 from framewatt.study.factors import COMPARED
 

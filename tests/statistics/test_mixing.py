@@ -9,7 +9,7 @@ from frames_factory import cell, runs_frame
 from framewatt.statistics.answers import answer
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
-from framewatt.statistics.omnibus import omnibus
+from framewatt.statistics.hypothesis_tests import omnibus
 from framewatt.study.factors import COMPARED
 
 TORCH, TENSORFLOW, MXNET = cell("torch"), cell("tensorflow"), cell("mxnet")

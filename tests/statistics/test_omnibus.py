@@ -5,7 +5,7 @@ import pytest
 from frames_factory import cell, runs_frame
 from statistics_settings import row, settings
 
-from framewatt.statistics.omnibus import omnibus
+from framewatt.statistics.hypothesis_tests import omnibus
 
 TORCH, TENSORFLOW, MXNET = cell("torch"), cell("tensorflow"), cell("mxnet")
 

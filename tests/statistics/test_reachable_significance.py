@@ -3,8 +3,8 @@
 from frames_factory import cell, runs_frame, study_frame
 from statistics_settings import settings
 
+from framewatt.statistics.best_set import comparable_pairs
 from framewatt.statistics.comparisons import compare_cells
-from framewatt.statistics.pairs import comparable_pairs
 from framewatt.statistics.power import reachable_significance
 from framewatt.statistics.selection import cells_of
 from framewatt.study.factors import COMPARED

@@ -8,11 +8,10 @@ import pytest
 from frames_factory import cell, runs_frame, training_study
 from scipy import stats
 
+from framewatt.statistics.assumptions import drift, drift_of
 from framewatt.statistics.cells import summarise_cells
-from framewatt.statistics.detectable import detectable_ratio, planned_power, samples_sentence
-from framewatt.statistics.drift import drift, drift_of
-from framewatt.statistics.power import Reachability
-from framewatt.statistics.residuals import outlying, residuals, scatter_percent
+from framewatt.statistics.log_ratios import outlying, residuals, scatter_percent
+from framewatt.statistics.power import Reachability, detectable_ratio, planned_power, samples_sentence
 from framewatt.statistics.trends import fit_trends
 from framewatt.study.factors import COMPARED
 

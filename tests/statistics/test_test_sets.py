@@ -10,7 +10,7 @@ from records_factory import energy, run_record, window
 from framewatt.base.errors import FramewattError
 from framewatt.runs.predictions import NAME, as_bytes, told_of
 from framewatt.runs.records import read_run, write_run
-from framewatt.statistics.test_sets import read_test_sets
+from framewatt.statistics.accuracies import read_test_sets
 
 RIGHT = np.array([True, False, True, True])
 

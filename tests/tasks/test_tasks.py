@@ -7,7 +7,7 @@ from records_factory import as_then, run_record, without_errors
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.ragged import IGNORED
-from framewatt.runs.earlier_records import as_now
+from framewatt.runs.records import as_now
 from framewatt.runs.verdict import unknown_quality
 from framewatt.tasks import METRICS, PRIMARY, TASKS, task_of
 from framewatt.tasks.classification import Classification

@@ -30,7 +30,7 @@ from framewatt.package.rebuild import rebuild
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
 from framewatt.profiling.operators import frame_of
-from framewatt.runs.spans_file import read_spans, write_spans
+from framewatt.runs.timelines import read_spans, write_spans
 from framewatt.workloads.profilers import Spans
 
 CONFIG = f"study=profiled {stand_ins.CONFIG}"

@@ -22,11 +22,11 @@ import yaml
 from bs4 import BeautifulSoup
 from checkout import ROOT, SMOKE_READ_RARELY, Answer, Checkout
 
-from framewatt.base.privacy import Secrets
 from framewatt.package.private import versions_in
 from framewatt.package.rebuild import rebuild
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
+from framewatt.privacy.secrets import Secrets
 from framewatt.runs.records import read_run
 from framewatt.tasks.classification import Classification
 

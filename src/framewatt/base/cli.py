@@ -13,7 +13,7 @@ from typing import Any
 
 from framewatt.base.ending import Ended, endings_heeded
 from framewatt.base.errors import FramewattError, plain
-from framewatt.base.privacy import Secrets
+from framewatt.privacy.secrets import Secrets
 
 _TYPES: dict[str, Callable[[str], Any]] = {
     "job": json.loads,

@@ -20,7 +20,7 @@ from framewatt.report.numbers import known, si, significant
 from framewatt.runs.aside import set_aside
 from framewatt.runs.records import read_run
 from framewatt.runs.verdict import counts
-from framewatt.statistics.objectives import BEST, NOT_APART
+from framewatt.statistics.accuracies import BEST, NOT_APART
 from framewatt.statistics.selection import totals
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.ratios import ratio_range

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from framewatt.figures import notes, style
-from framewatt.profiling.families import FAMILIES
+from framewatt.profiling.api_names import FAMILIES
 from framewatt.profiling.operators import OPERATOR
 
 TITLE = "Where the joules go, by kind of operator"

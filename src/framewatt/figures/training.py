@@ -13,8 +13,8 @@ from framewatt.figures.training_levels import APART, FIRST
 from framewatt.figures.training_quantities import FIGURES, NOTHING_COUNTS, Levels
 from framewatt.frames.counting import counts
 from framewatt.frames.totals import TOTAL
-from framewatt.statistics.intervals import mean_interval
-from framewatt.statistics.training_epochs import LABEL, PANELS, counted_epochs, gpu_or_total, labelled
+from framewatt.statistics.effect_size import mean_interval
+from framewatt.statistics.to_accuracy import LABEL, PANELS, counted_epochs, gpu_or_total, labelled
 from framewatt.study.factors import natural
 
 _CELL = [*PANELS, LABEL]

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from framewatt.figures import marks, notes, style
 from framewatt.figures.training_quantities import Levels
 from framewatt.frames.factor_columns import rank
-from framewatt.statistics.training_epochs import LABEL
+from framewatt.statistics.to_accuracy import LABEL
 
 APART = "apart"
 """Column that says whether the run was disturbed."""

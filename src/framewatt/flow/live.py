@@ -151,8 +151,7 @@ class Live:
         from framewatt.frames.totals import Scope
         from framewatt.report.so_far import answers_so_far, worth
         from framewatt.runs.aside import set_aside
-        from framewatt.runs.held import HeldRecords
-        from framewatt.runs.records import read_run
+        from framewatt.runs.records import HeldRecords, read_run
 
         settings = self._plan["settings"]
         paths = self._progress.records_of(range(self._blocks + 1, blocks + 1))

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from framewatt.base.encoded import as_text
 from framewatt.base.ending import endings_heeded
-from framewatt.base.privacy import Secrets
 from framewatt.host.memory import MAIN, processes_killed_for_memory, shortage_told
 from framewatt.host.orphans import adopt_orphans, children, end_orphans, ended_with_parent
+from framewatt.privacy.encoded import as_text
+from framewatt.privacy.secrets import Secrets
 
 _KILL_AFTER_S = 5.0
 _LAST_WORDS = 300

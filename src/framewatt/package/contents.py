@@ -11,12 +11,12 @@ from typing import Any
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of, sha256_of_files
 from framewatt.base.identity import code_files
-from framewatt.base.privacy import Secrets
 from framewatt.imports.file_study import FileStudy
 from framewatt.imports.merged_study import FOLDER
 from framewatt.package.private import versions_in
 from framewatt.planning.jobs import AnyStudy
 from framewatt.prepare.stage import MADE_AGAIN
+from framewatt.privacy.secrets import Secrets
 from framewatt.study.own_models import OwnModel
 from framewatt.study.study import Study
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from urllib.parse import SplitResult, urlsplit
 
 from framewatt.base.errors import FramewattError
-from framewatt.base.privacy import Secrets
+from framewatt.privacy.secrets import Secrets
 
 SANDBOX = "https://sandbox.zenodo.org"
 ZENODO = "https://zenodo.org"

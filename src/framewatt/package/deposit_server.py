@@ -15,8 +15,8 @@ import requests
 import urllib3
 
 from framewatt.base.errors import FramewattError
-from framewatt.base.privacy import Secrets
 from framewatt.package.deposit_address import split
+from framewatt.privacy.secrets import Secrets
 
 _TIMEOUT_S = (10, 60)
 _ANSWER_S = 120.0

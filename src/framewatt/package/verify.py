@@ -9,41 +9,33 @@ from framewatt.imports.file_study import FileStudy
 from framewatt.imports.merged_study import MergedStudy
 from framewatt.package.rebuild import compared_in
 from framewatt.package.unpack import unpack
-from framewatt.package.verification import (
-    chain,
-    code,
-    complete,
-    crate,
-    descriptions,
-    environments,
-    examples,
-    frames,
-    further_files,
-    heads,
-    instruments,
-    json_files,
-    logs,
-    machines,
-    manifests,
-    merged,
-    operators,
-    order,
-    outcome,
-    plan,
-    predictions,
-    presence,
-    profiles,
-    samples,
-    settings,
-    stages,
-    stopping,
-    traces,
-    witnesses,
+from framewatt.package.verification.code import code_problems, environment_problems, other_than_here
+from framewatt.package.verification.derived import derived_problems, frame_problems, merged_problems
+from framewatt.package.verification.descriptions import crate_problems, description_problems, example_problems
+from framewatt.package.verification.files import (
+    further_file_problems,
+    json_problems,
+    manifest_problems,
+    presence_problems,
 )
+from framewatt.package.verification.imported import log_problems
+from framewatt.package.verification.meters import machine_problems, meter_problems
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.opening import open_package
-from framewatt.package.verification.rebuilt import problems
+from framewatt.package.verification.order import chain_problems, order_problems
+from framewatt.package.verification.outcome import outcome_problems
+from framewatt.package.verification.plan import (
+    ending_problems,
+    head_problems,
+    plan_problems,
+    stage_problems,
+    stopping_problems,
+)
+from framewatt.package.verification.profiles import operator_problems, profile_problems
+from framewatt.package.verification.samples import prediction_problems, sample_problems
+from framewatt.package.verification.settings import settings_problems
 from framewatt.package.verification.statement import fault_of, statement_of
+from framewatt.package.verification.traces import trace_problems, witness_problems
 from framewatt.study.study import Study
 
 
@@ -78,34 +70,34 @@ def _of_imported(check: Callable[[Opened, FileStudy], Iterator[str]]) -> Callabl
 
 
 CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
-    "plan": plan.problems,
-    "packages of machines": lambda package: merged.problems(package, problems_of),
-    "JSON": json_files.problems,
-    "runs that are there": _of_one(presence.problems),
-    "further files": further_files.problems,
-    "when it stopped": _of_one(stopping.problems),
-    "chain of records": _of_measured(chain.problems),
-    "heads of records": _of_one(heads.problems),
-    "time order": _of_measured(order.problems),
-    "meters": _of_measured(instruments.problems),
-    "machines and idle power": _of_measured(machines.problems),
-    "weights, exports and idle power": _of_one(stages.problems),
-    "environments": _of_measured(environments.problems),
-    "code": code.problems,
-    "windows and energy": _of_one(traces.problems),
-    "witnesses": _of_measured(witnesses.problems),
-    "logs": _of_imported(logs.problems),
-    "verdicts, pace and epochs": _of_one(outcome.problems),
-    "settings": _of_measured(settings.problems),
-    "samples, data and weights": _of_measured(samples.problems),
-    "predictions": _of_measured(predictions.problems),
-    "descriptions": _of_measured(descriptions.problems),
-    "examples": _of_measured(examples.problems),
-    "profiles": _of_measured(profiles.problems),
-    "joules by operator": _of_measured(operators.problems),
-    "frames": frames.problems,
-    "how the study ended": complete.problems,
-    "crate and citation": crate.problems,
+    "plan": plan_problems,
+    "packages of machines": lambda package: merged_problems(package, problems_of),
+    "JSON": json_problems,
+    "runs that are there": _of_one(presence_problems),
+    "further files": further_file_problems,
+    "when it stopped": _of_one(stopping_problems),
+    "chain of records": _of_measured(chain_problems),
+    "heads of records": _of_one(head_problems),
+    "time order": _of_measured(order_problems),
+    "meters": _of_measured(meter_problems),
+    "machines and idle power": _of_measured(machine_problems),
+    "weights, exports and idle power": _of_one(stage_problems),
+    "environments": _of_measured(environment_problems),
+    "code": code_problems,
+    "windows and energy": _of_one(trace_problems),
+    "witnesses": _of_measured(witness_problems),
+    "logs": _of_imported(log_problems),
+    "verdicts, pace and epochs": _of_one(outcome_problems),
+    "settings": _of_measured(settings_problems),
+    "samples, data and weights": _of_measured(sample_problems),
+    "predictions": _of_measured(prediction_problems),
+    "descriptions": _of_measured(description_problems),
+    "examples": _of_measured(example_problems),
+    "profiles": _of_measured(profile_problems),
+    "joules by operator": _of_measured(operator_problems),
+    "frames": frame_problems,
+    "how the study ended": ending_problems,
+    "crate and citation": crate_problems,
 }
 """Checks that run after those of the manifests, in the order of their report."""
 
@@ -129,9 +121,9 @@ def rebuilt(archive: str, scratch: str) -> dict[str, list[str]]:
     (folder,) = (Path(scratch) / "verified").iterdir()
     package = open_package(folder)
     results = package.results.relative_to(package.data).as_posix()
-    lines = problems(Path(archive), results, Path(scratch) / "again", ROOT)
+    lines = derived_problems(Path(archive), results, Path(scratch) / "again", ROOT)
     told = _told(folder, [("derived files", line) for line in lines], len(compared_in(package.results)))
-    if told["problems"] and (packed := code.other_than_here(package)):
+    if told["problems"] and (packed := other_than_here(package)):
         return {**told, "problems": [*told["problems"][:-1], f"{told['problems'][-1]}; {packed}"]}
     return told
 
@@ -142,7 +134,7 @@ def findings_of(folder: Path) -> Iterator[tuple[str, str]]:
     Args:
         folder: where it was unpacked to, see unpack.
     """
-    yield from ((MANIFESTS, line) for line in manifests.problems(folder))
+    yield from ((MANIFESTS, line) for line in manifest_problems(folder))
     if not (folder / "data").is_dir():
         yield MANIFESTS, "data: not there; a bag has its content in it"
         return

@@ -6,11 +6,11 @@ from typing import Any
 
 from framewatt import __version__
 from framewatt.base.errors import FramewattError
-from framewatt.base.privacy import Secrets
 from framewatt.package.bag import write_bag
 from framewatt.package.citation import authors_of, citation_cff, zenodo_json
 from framewatt.package.crate import METADATA, Description, crate_metadata, span_utc
 from framewatt.package.private import secrets_in
+from framewatt.privacy.secrets import Secrets
 
 _TOLD = 8
 

@@ -8,8 +8,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import with_drift
 from framewatt.imports.merged_study import FOLDER, MACHINE
-from framewatt.runs.held import HeldRecords
-from framewatt.runs.records import read_run
+from framewatt.runs.records import HeldRecords, read_run
 
 
 class Merged:

@@ -10,8 +10,8 @@ from framewatt.imports.file_study import FileStudy
 from framewatt.imports.merged_study import PACKAGES, MergedRun, MergedStudy
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.jobs import AnyStudy
-from framewatt.statistics.detectable import planned_power
-from framewatt.statistics.pairs import groups
+from framewatt.statistics.best_set import groups
+from framewatt.statistics.power import planned_power
 from framewatt.stopping.expected import expected
 from framewatt.study.factors import PlainCell
 from framewatt.study.stopping_rule import most_blocks, rule_of

@@ -9,8 +9,7 @@ from framewatt.base.files import read_json
 from framewatt.imports.merged_study import PACKAGES
 from framewatt.planning.merged_runs import Merged
 from framewatt.runs.aside import set_aside
-from framewatt.runs.held import HeldRecords
-from framewatt.runs.records import read_run, record_paths
+from framewatt.runs.records import HeldRecords, read_run, record_paths
 from framewatt.study.cell import run_name
 from framewatt.study.purpose import MEASURE, is_measured
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from framewatt.profiling.api_names import UNTOLD
 from framewatt.profiling.evidence import (
     Look,
     host_reads,
@@ -21,7 +22,6 @@ from framewatt.profiling.evidence import (
     seen_in,
     weights_among_inputs,
 )
-from framewatt.profiling.families import UNTOLD
 from framewatt.profiling.joules import BETWEEN
 from framewatt.statistics.log_ratios import log_ratio, logs_of
 from framewatt.statistics.selection import block_values, cells_of, totals

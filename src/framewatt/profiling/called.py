@@ -6,9 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from framewatt.profiling.callers import NOBODY, callers_of
-from framewatt.profiling.cell_joules import CellJoules
-from framewatt.profiling.recorded import Recorded
+from framewatt.profiling.cell_joules import CellJoules, Recorded
+from framewatt.profiling.nesting import NOBODY, callers_of
 from framewatt.profiling.timeline import Floats
 from framewatt.workloads.profilers import LONGEST
 from framewatt.workloads.repeaters import Case

@@ -1,6 +1,6 @@
 """Joules of a cell's operators in each domain, from its timeline and what the meters gave meanwhile."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,16 +12,72 @@ from framewatt.base.files import read_json
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
 from framewatt.meters.trace import Readings
 from framewatt.meters.trace_file import open_trace
-from framewatt.profiling.clock import Clock
-from framewatt.profiling.families import UNTOLD
-from framewatt.profiling.intervals import intervals_of
-from framewatt.profiling.joules import BETWEEN, OperatorJoules, join
-from framewatt.profiling.nesting import Innermost, Kind, calls_per_step, steps_without
-from framewatt.profiling.recorded import Recorded, unseen_gpus
-from framewatt.profiling.timeline import Timeline
+from framewatt.profiling.api_names import UNTOLD
+from framewatt.profiling.joules import BETWEEN, OperatorJoules, WindowTime, intervals_of, join
+from framewatt.profiling.nesting import Innermost, Kind, calls_per_step, innermost, steps_without
+from framewatt.profiling.timeline import Clock, Timeline, clock_of
 from framewatt.runs.profiling import PROFILED
-from framewatt.runs.timelines import POWER, RECORD
-from framewatt.workloads.profilers import HOST_READS
+from framewatt.runs.timelines import POWER, RECORD, SPANS, read_spans
+from framewatt.workloads.profilers import HOST_READS, STEP, Spans
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A timeline as it was recorded.
+
+    Attributes:
+        record: of it.
+        spans: of the profiler.
+        inner: when each operator was the innermost, of those on the host (False) and of those on a GPU (True).
+        clock: of the profiler.
+        time: of the window.
+    """
+
+    record: Mapping[str, Any]
+    spans: Spans
+    inner: Mapping[bool, Innermost]
+    clock: Clock
+    time: WindowTime
+
+    @classmethod
+    def of(cls, folder: Path) -> "Recorded":
+        """Read a timeline, which is ok.
+
+        Raises:
+            FramewattError: the clocks cannot be brought together.
+        """
+        record = read_json(folder / RECORD)
+        spans = read_spans(folder / SPANS)
+        steps = spans.words[spans.name] == STEP
+        clock = clock_of(np.column_stack((spans.start_ns[steps], spans.end_ns[steps])), spans.steps_ns)
+        time = WindowTime([tuple(part) for part in record["passes"][PROFILED]["window"]["spans_monotonic_ns"]])
+        inner = {on_gpu: innermost(spans, on_gpu=on_gpu) for on_gpu in (False, True)}
+        return cls(record, spans, inner, clock, time)
+
+    def inner_of(self, domain: str) -> Innermost:
+        """When each operator was the innermost that a domain's joules are shared among."""
+        return self.inner[is_gpu(domain)]
+
+    def of_window(self, profiler_ns: np.ndarray) -> np.ndarray:
+        """Seconds within the window of some times on the profiler's clock; of those outside, that of its edge."""
+        return self.time.of(self.clock.monotonic_s(profiler_ns) - 1e-9 * self.time.zero_ns)
+
+
+def is_gpu(domain: str) -> bool:
+    """Whether a domain is a GPU: its joules are of what ran on it, those of others of what ran on the host."""
+    return domain.startswith("gpu:")
+
+
+def unseen_gpus(domains: Iterable[str], spans: Spans) -> tuple[str, ...]:
+    """GPUs of which a timeline does not show what ran there: it shows no GPU, or does not tell which of several.
+
+    Args:
+        domains: whose joules are known.
+        spans: of the profiler.
+    """
+    gpus = tuple(domain for domain in domains if is_gpu(domain))
+    return () if len(gpus) == 1 and spans.on_gpu.any() else gpus
+
 
 RESOLVED = 0.5
 """Largest relative standard uncertainty of a row of its own; operators beyond it are one row together."""

@@ -1,4 +1,4 @@
-"""What ran in the intervals of a meter, as the model of powers needs it."""
+"""What ran in the intervals of a meter, as the model of powers needs it, and products of that sparse matrix."""
 
 from dataclasses import dataclass, replace
 
@@ -8,6 +8,53 @@ from scipy.sparse import csr_matrix, hstack
 
 from framewatt.profiling.overlaps import Overlaps, seconds_in
 from framewatt.profiling.timeline import Floats, Timeline
+
+_MOST_PRODUCTS = 20_000_000
+"""So many products of two entries of a row are kept, in 240 MB; of more, rows are multiplied anew."""
+
+
+class Gram:
+    """Sums of products of columns.
+
+    Args:
+        columns: (k, c).
+    """
+
+    def __init__(self, columns: csr_matrix) -> None:
+        self._columns, self._count = columns, columns.shape[1]
+        entries = np.diff(columns.indptr).astype(np.int64)
+        self._dense = columns.toarray() if (entries**2).sum() > _MOST_PRODUCTS else None
+        if self._dense is None:
+            self._keep(entries)
+
+    def _keep(self, entries: np.ndarray) -> None:
+        columns = self._columns
+        row = np.repeat(np.arange(len(entries)), entries)
+        # Each entry with each of its row, once.
+        times = entries[row]
+        one = np.repeat(np.arange(len(row)), times)
+        other = np.arange(times.sum()) + np.repeat(columns.indptr[row] - np.cumsum(times) + times, times)
+        once = columns.indices[one] <= columns.indices[other]
+        one, other = one[once], other[once]
+        place = columns.indices[one].astype(np.int64) * self._count + columns.indices[other]
+        self._places, where = np.unique(place, return_inverse=True)
+        product = columns.data[one] * columns.data[other]
+        self._products = csr_matrix((product, (where, row[one])), (len(self._places), len(entries)))
+
+    def weighted(self, weight: Floats) -> Floats:
+        """(c, c), sum over rows of weight * column * column.
+
+        Args:
+            weight: (k,), of each row.
+        """
+        if self._dense is not None:
+            full: Floats = (self._dense * weight[:, None]).T @ self._dense
+            return full
+        flat = np.zeros(self._count**2)
+        flat[self._places] = self._products @ weight
+        upper = flat.reshape(self._count, self._count)
+        found: Floats = upper + np.triu(upper, 1).T
+        return found
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import pandas as pd
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
+from framewatt.profiling.api_names import family_of
 from framewatt.profiling.cell_joules import CellJoules, joules_of, resolved
-from framewatt.profiling.families import family_of
 from framewatt.runs.profiling import PLAIN, PROFILED
 from framewatt.runs.timelines import RECORD
 from framewatt.witness.judgement import told_of_disturbance

@@ -16,8 +16,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import read_csv
 from framewatt.energy.accounts import energies_of
 from framewatt.meters.trace_file import open_trace
-from framewatt.profiling.alone import whole
-from framewatt.profiling.beside import Beside
+from framewatt.profiling.alone import Beside, whole
 from framewatt.profiling.called import called_in
 from framewatt.profiling.cell_joules import CellJoules, opened, resolved
 from framewatt.profiling.operators import OPERATOR

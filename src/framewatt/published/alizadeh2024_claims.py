@@ -13,7 +13,7 @@ import pandas as pd
 from framewatt.published.printed import Answer
 from framewatt.published.quartiles import outliers as tukey_outliers
 from framewatt.published.resources import NotGivenError
-from framewatt.statistics.correlation import spearman
+from framewatt.statistics.trends import spearman
 
 INFERENCE = ["model", "batch_size", "runtime"]
 EXECUTION_PROVIDERS = ["model", "exported_from", "execution_provider"]

@@ -10,7 +10,7 @@ from framewatt.published.georgiou2022_claims import FRAMEWORKS, PHASES, QUANTITI
 from framewatt.published.printed import REPRODUCED, Answer, judge
 from framewatt.published.resources import NotGivenError, read_table
 from framewatt.published.verdicts import Recount
-from framewatt.statistics.correlation import spearman
+from framewatt.statistics.trends import spearman
 
 VARIANTS_COLUMNS = ["numbers", "framework", "values", "rho_pkg", "rho_ram", "rho_gpu", "reproduced", "printed"]
 """Columns of the variants: over which numbers rho was taken, how many `values` they are, and how many of the

@@ -9,8 +9,8 @@ from framewatt.figures.published.frameworks import NAMES
 from framewatt.published.georgiou2022_claims import QUANTITIES
 from framewatt.published.quartiles import outliers
 from framewatt.statistics.cells import LARGEST_UNIMODAL, SMALLEST_N_BIMODAL, bimodality_coefficient
-from framewatt.statistics.correlation import spearman
-from framewatt.statistics.intervals import is_constant, mean_interval
+from framewatt.statistics.effect_size import is_constant, mean_interval
+from framewatt.statistics.trends import spearman
 
 SPREAD_COLUMNS = [
     "phase",

@@ -12,8 +12,7 @@ from framewatt.published.printed import Answer, read_printed
 from framewatt.published.rank_tests import rank_sum_p
 from framewatt.published.resources import read_table
 from framewatt.published.verdicts import Recount
-from framewatt.statistics.effect_size import a12
-from framewatt.statistics.intervals import Values
+from framewatt.statistics.effect_size import Values, a12
 
 RAW_COLUMNS = ["phase", "model", "framework", "repetition", *QUANTITIES]
 """Columns of the raw results: one row per run; joules and seconds, with GPU joules as the sum of watts read once a

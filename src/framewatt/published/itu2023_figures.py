@@ -12,7 +12,7 @@ from framewatt.figures.published.frameworks import NAMES
 from framewatt.figures.training_quantities import FIGURES as QUANTITIES
 from framewatt.figures.training_quantities import Levels
 from framewatt.published.itu2023_epochs import FACTORS
-from framewatt.statistics.training_epochs import LABEL
+from framewatt.statistics.to_accuracy import LABEL
 
 _RUN = [*FACTORS, "repetition"]
 _SHOWN = {"model": "resnet101", "batch_size": "128"}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from framewatt.statistics.intervals import Values
+from framewatt.statistics.effect_size import Values
 
 
 def outliers(values: Values) -> list[int]:

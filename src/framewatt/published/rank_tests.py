@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from framewatt.published.printed import REPRODUCED, Answer, judge
-from framewatt.statistics.intervals import Values
+from framewatt.statistics.effect_size import Values
 
 RANK_SUM, SIGNED_RANK = "rank-sum (Mann-Whitney)", "signed-rank (Wilcoxon)"
 

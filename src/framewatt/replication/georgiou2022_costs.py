@@ -21,7 +21,7 @@ from framewatt.replication.georgiou2022_runs import (
     places_of,
 )
 from framewatt.replication.georgiou2022_tests import tested, tests_of
-from framewatt.statistics.correlation import spearman
+from framewatt.statistics.trends import spearman
 from framewatt.tables.columns import ESTIMATED, Show, table_of, text_of
 from framewatt.tables.table import MISSING, Table, significant, with_ends
 

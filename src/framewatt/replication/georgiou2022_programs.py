@@ -9,7 +9,7 @@ from framewatt.published.georgiou2022_tables import printed_means
 from framewatt.replication.contract import Measured
 from framewatt.replication.georgiou2022_accuracies import METRICS, accuracies
 from framewatt.replication.georgiou2022_runs import ENERGY, PAPER, PROGRAM, own_runs, places_of
-from framewatt.statistics.correlation import spearman
+from framewatt.statistics.trends import spearman
 from framewatt.tables.columns import ESTIMATED, Show, number, table_of, text_of
 from framewatt.tables.table import Table, significant
 

@@ -22,7 +22,7 @@ from framewatt.replication.contract import (
     Measured,
     claims_table,
 )
-from framewatt.statistics.training_epochs import PANELS, counted_epochs, gpu_or_total, labelled
+from framewatt.statistics.to_accuracy import PANELS, counted_epochs, gpu_or_total, labelled
 from framewatt.tables.columns import Show, table_of, text_of
 from framewatt.tables.table import Table, significant
 

@@ -12,11 +12,9 @@ from framewatt.frames.factor_words import in_words, label
 from framewatt.frames.quality import is_share, title_of, unit_of, words_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import known, listed, p_value, si, significant
+from framewatt.statistics.accuracies import BEST, NOT_APART, OBJECTIVES, ON_THE_SAME, WORSE, samples_needed
+from framewatt.statistics.best_set import mixing
 from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
-from framewatt.statistics.equivalence import ON_THE_SAME
-from framewatt.statistics.mixing import mixing
-from framewatt.statistics.objectives import BEST, NOT_APART, OBJECTIVES, WORSE
-from framewatt.statistics.proportions import samples_needed
 from framewatt.study.factors import GIVEN, given_in
 from framewatt.study.load import rate_of
 from framewatt.study.statistical_tests import is_paired

@@ -6,7 +6,7 @@ from typing import Any
 
 from framewatt.frames.factor_words import label, remarks
 from framewatt.planning.plan import planned_cells
-from framewatt.statistics.pairs import groups
+from framewatt.statistics.best_set import groups
 from framewatt.study.factors import FIRST_LEVELS, AnyCell, natural, shared
 
 _PHASES = {"train": "Training", "infer": "Inference"}

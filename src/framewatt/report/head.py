@@ -14,7 +14,7 @@ from framewatt.report.material import Material
 from framewatt.report.numbers import listed, plural
 from framewatt.report.strip import Strip, strip_of
 from framewatt.runs.verdict import counts
-from framewatt.statistics.pairs import not_compared
+from framewatt.statistics.best_set import not_compared
 
 _MOST_GROUPS = 3
 """Largest number of groups that are all shown at once; of more, a sentence counts, and the groups unfold below it."""

@@ -61,7 +61,7 @@ class Material:
         answers: what costs least in each group (framewatt.statistics.answers.ANSWERS_COLUMNS).
         comparisons: statistics of pairs (COMPARISONS_COLUMNS).
         correlations: energy against time (CORRELATIONS_COLUMNS).
-        drift: of the whole study (framewatt.statistics.drift.DRIFT_COLUMNS).
+        drift: of the whole study (framewatt.statistics.assumptions.DRIFT_COLUMNS).
         omnibus: tests of whole groups (OMNIBUS_COLUMNS), where the study asks for tests of ranks.
         trends: energy along batch size and work (TRENDS_COLUMNS).
         to_accuracy: cost of reaching the target accuracies (framewatt.statistics.to_accuracy).

@@ -22,7 +22,7 @@ from framewatt.report.material import Material
 from framewatt.report.meters import characterised
 from framewatt.report.svg import inline
 from framewatt.report.tables import Table, operator_tables, profile_tables, replication_tables, study_tables
-from framewatt.statistics.detectable import samples_sentence
+from framewatt.statistics.power import samples_sentence
 
 CHOICES = "deploy"
 """Name of the table that stands in a section of its own."""

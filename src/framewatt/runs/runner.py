@@ -11,7 +11,6 @@ from framewatt import __version__
 from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_atomically, write_text
-from framewatt.base.privacy import Secrets
 from framewatt.characterisation.in_force import in_force
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.host.lock import Held
@@ -20,11 +19,12 @@ from framewatt.host.supervision import Outcome
 from framewatt.meters.trace import Trace
 from framewatt.meters.trace_file import write_trace
 from framewatt.preflight import check_machine
+from framewatt.privacy.secrets import Secrets
 from framewatt.runs.caches import prepared
+from framewatt.runs.calibration import wait_for_idle
 from framewatt.runs.chain import MEASURED, Chain, hashes_of
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.clocks import Instant
-from framewatt.runs.cooldown import wait_for_idle
 from framewatt.runs.job import RunJob
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, read_right

@@ -10,11 +10,9 @@ import pandas as pd
 
 from framewatt.frames.counting import aside
 from framewatt.frames.headline import headline_of_runs
-from framewatt.statistics.best_set import BestSet
+from framewatt.statistics.best_set import BestSet, groups, mixing
 from framewatt.statistics.log_ratios import FEWEST, logs_of, number
 from framewatt.statistics.looks import ONCE, Looks, best_of
-from framewatt.statistics.mixing import mixing
-from framewatt.statistics.pairs import groups
 from framewatt.statistics.selection import ENERGIES, block_values, cells_of, counted, totals
 from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import NAMES, is_paired, t_of

@@ -1,12 +1,108 @@
-"""The confidence set of the best: the cells of a group that may be the cheapest."""
+"""The confidence set of the best: the cells of a group that may be the cheapest, and which cells may be compared.
 
-from collections.abc import Callable
+A difference that is not significant proves no equality; that is what the equivalence test of two costs is for.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+from scipy import special
 
+from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import phrase
 from framewatt.statistics.log_ratios import Floats, LogRatio, all_pairs
+from framewatt.study.factors import AnyCell, shared
+
+_WORDS = {"machine": "machines", "session": "sessions"}
+
+
+def mixing(rows: pd.DataFrame, *, paired: bool) -> list[str]:
+    """Flags of what a comparison mixes; empty where all of its runs are of one session.
+
+    A block that one machine measured as a whole is compared within itself, so the machine's share cancels; a block of
+    several machines compares machines as much as cells.
+
+    Args:
+        rows: of the runs frame, the runs that are compared, indexed by repetition; those without a session (imported
+            ones, and records before schema 4) say nothing.
+        paired: whether runs of one repetition belong to one block.
+    """
+    if not set(_WORDS) <= set(rows.columns) or set(_WORDS) & set(factors_of(rows)):
+        # Where logs tell a machine or session, it is a factor: its levels are compared, not mixed.
+        return []
+    told = rows[rows["session"].notna()]
+    flags = []
+    for column, several in _WORDS.items():
+        count = told[column].nunique()
+        if count < 2 or (column == "session" and count == told["machine"].nunique()):
+            # Each machine has its own sessions: where it had one, its name says all.
+            continue
+        within = told[column].groupby(level=0).nunique() if paired else pd.Series(dtype="int64")
+        mixed = ", ".join(str(block) for block in within.index[within > 1])
+        flags.append(f"runs of several {several} within block {mixed}" if mixed else f"runs of {count} {several}")
+    return flags
+
+
+def p_of_equal(ratio: LogRatio, margin: float) -> Floats:
+    """The larger p of two one-sided t-tests on logarithms (Schuirmann 1987): small where costs are equal.
+
+    The bounds of the ratio are 1 / (1 + margin) and 1 + margin, so that swapping the cells gives the same p.
+
+    Args:
+        ratio: of pairs of cells.
+        margin: largest difference that counts as none, as a share: 0.05 for 5 %.
+
+    Returns:
+        p; NaN where the noise is unknown, also where the ratio is the same in every block.
+    """
+    most = math.log1p(margin)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.where(ratio.error > 0, ratio.error, np.nan)
+        return np.asarray(special.stdtr(ratio.freedom, (np.abs(ratio.mean) - most) / error))
+
+
+def group_of(cell: AnyCell, compared: Iterable[str]) -> str:
+    """Name of a cell's group: the levels that it shares with the cells it is compared with, in words."""
+    levels = cell.to_dict()
+    return phrase(levels, shared(list(levels), compared))
+
+
+def groups(cells: Iterable[AnyCell], compared: Iterable[str]) -> dict[str, list[AnyCell]]:
+    """Cells that may be compared with each other, by group, sorted by cell name."""
+    compared = list(compared)
+    named = sorted(((group_of(cell, compared), cell) for cell in cells), key=lambda pair: (pair[0], pair[1].id))
+    return {name: [cell for _, cell in found] for name, found in itertools.groupby(named, key=lambda pair: pair[0])}
+
+
+def comparable_pairs(cells: Iterable[AnyCell], compared: Iterable[str]) -> list[tuple[str, AnyCell, AnyCell]]:
+    """Group, cell A and cell B of every comparison: all pairs that differ in compared factors only."""
+    grouped = groups(cells, compared)
+    return [(name, a, b) for name, members in grouped.items() for a, b in itertools.combinations(members, 2)]
+
+
+def not_compared(cells: Iterable[AnyCell], compared: Iterable[str]) -> str:
+    """What varies and is not compared, with the line that compares it; empty where some cells are compared.
+
+    Args:
+        cells: of a study.
+        compared: the factors of `statistics.compare`.
+    """
+    cells, compared = list(cells), list(compared)
+    if len(cells) < 2 or comparable_pairs(cells, compared):
+        return ""
+    levels = [cell.to_dict() for cell in cells]
+    varied = [name for name in levels[0] if name not in compared and len({str(one.get(name)) for one in levels}) > 1]
+    line = ", ".join([*compared, *varied])
+    few = len(varied) == 1
+    return (
+        f"{' and '.join(varied)} {'varies' if few else 'vary'} and {'is' if few else 'are'} not compared. "
+        f"To compare the cells, add to the study: statistics: {{compare: [{line}]}}"
+    )
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ import pandas as pd
 from scipy import stats
 
 from framewatt.frames.factor_columns import factors_of
-from framewatt.statistics.correlation import spearman
+from framewatt.statistics.best_set import mixing
+from framewatt.statistics.effect_size import SMALLEST_N, Values, is_constant, mean_interval
 from framewatt.statistics.hypothesis_tests import correct
-from framewatt.statistics.intervals import SMALLEST_N, Values, is_constant, mean_interval
-from framewatt.statistics.mixing import mixing
-from framewatt.statistics.residuals import BEYOND, FEWEST_RUNS, outlying, residuals, scatter_percent
+from framewatt.statistics.log_ratios import BEYOND, FEWEST_RUNS, outlying, residuals, scatter_percent
 from framewatt.statistics.selection import (
     ENERGIES,
     block_values,
@@ -24,6 +23,7 @@ from framewatt.statistics.selection import (
     quantities_of,
     totals,
 )
+from framewatt.statistics.trends import spearman
 from framewatt.study.factors import PlainCell
 from framewatt.study.statistical_tests import is_paired
 
@@ -65,7 +65,7 @@ def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataF
 
     Mean with Student's interval, median, standard deviation (n - 1), coefficient of variation, plain and after blocks;
     Shapiro-Wilk; drift as Spearman's correlation with the place in the run order; runs whose residual is outlying (see
-    framewatt.statistics.residuals), counted and named but never removed; the bimodality coefficient (SAS; Pfister et
+    framewatt.statistics.log_ratios), counted and named but never removed; the bimodality coefficient (SAS; Pfister et
     al. 2013, Frontiers in Psychology 4:700) above 5/9, from 10 runs on. It also rises with skewness, so that a flag
     asks for a look at the runs and proves nothing. Flags of drift and normality hold at the study's alpha over all
     cells (Holm).

@@ -9,13 +9,10 @@ import pandas as pd
 from scipy import stats
 
 from framewatt.frames.headline import headline_of_runs
-from framewatt.statistics.effect_size import a12, a12_interval, cliffs_delta, magnitude
-from framewatt.statistics.equal_costs import p_of_equal
+from framewatt.statistics.best_set import comparable_pairs, mixing, p_of_equal
+from framewatt.statistics.effect_size import Values, a12, a12_interval, cliffs_delta, magnitude, ratio_of_means_interval
 from framewatt.statistics.hypothesis_tests import compare_pair, correct
-from framewatt.statistics.intervals import Values, ratio_of_means_interval
 from framewatt.statistics.log_ratios import FEWEST, log_ratio, logs_of, number
-from framewatt.statistics.mixing import mixing
-from framewatt.statistics.pairs import comparable_pairs
 from framewatt.statistics.power import smallest_p
 from framewatt.statistics.selection import ENERGIES, by_reason, cells_of, counted, left_out, totals
 from framewatt.study.statistical_tests import BESIDE, RANK_SUM, SIGNED_RANK, is_of_ranks, is_paired

@@ -9,17 +9,30 @@ import pandas as pd
 from framewatt.frames.factor_columns import factors_of
 from framewatt.frames.quality import counts_right_answers, is_higher_better, is_share, words_of
 from framewatt.runs.verdict import OVERLOADED
+from framewatt.statistics.accuracies import BEST, NOT_APART, NOT_LESS, OBJECTIVES, WORSE, TestSets, equivalence
 from framewatt.statistics.answers import find_best
-from framewatt.statistics.equivalence import TestSets, equivalence
+from framewatt.statistics.effect_size import Values, is_constant, ratio_of_means_interval
 from framewatt.statistics.hypothesis_tests import correct
-from framewatt.statistics.intervals import Values, is_constant, ratio_of_means_interval
 from framewatt.statistics.looks import ONCE, Looks
-from framewatt.statistics.objectives import BEST, NOT_APART, NOT_LESS, OBJECTIVES, WORSE
-from framewatt.statistics.pareto import pareto_front
 from framewatt.statistics.selection import cells_of, counted, totals
 from framewatt.study.factors import PlainCell, given_in
 from framewatt.study.load import rate_of
 from framewatt.study.statistical_tests import is_paired
+
+
+def pareto_front(losses: Values) -> np.ndarray:
+    """Which choices are on the Pareto front: no other is at least as good in everything and better in something.
+
+    Args:
+        losses: shape (choices, objectives), smaller is better, no NaN; equal choices are all on the front.
+
+    Returns:
+        shape (choices,), bool.
+    """
+    as_good = (losses[:, None] <= losses[None]).all(axis=2)
+    better = (losses[:, None] < losses[None]).any(axis=2)
+    return np.asarray(~(as_good & better).any(axis=0))
+
 
 QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per_sample_s", "quality")
 

@@ -11,13 +11,20 @@ import pandas as pd
 from framewatt.frames.counting import aside
 from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.answers import ANSWERS_COLUMNS, JOINT, answer_group, rounded, typed
-from framewatt.statistics.best_set import BestSet
+from framewatt.statistics.best_set import BestSet, groups
 from framewatt.statistics.hypothesis_tests import correct
 from framewatt.statistics.log_ratios import FEWEST, Floats, LogRatio, logs_of, number
 from framewatt.statistics.looks import ONCE, Looks
-from framewatt.statistics.pairs import groups
-from framewatt.statistics.selection import ENERGIES, block_values, cells_of, counted, totals
-from framewatt.statistics.strata import Stratified, between, stratified
+from framewatt.statistics.selection import (
+    ENERGIES,
+    Stratified,
+    between,
+    block_values,
+    cells_of,
+    counted,
+    stratified,
+    totals,
+)
 from framewatt.study.factors import AnyCell, PlainCell
 from framewatt.study.statistical_tests import NAMES, is_paired, t_of
 

@@ -12,7 +12,7 @@ from framewatt.frames.counting import aside
 from framewatt.frames.frames import runs_frame
 from framewatt.frames.headline import headline_of_runs
 from framewatt.frames.totals import Scope
-from framewatt.statistics.pairs import groups
+from framewatt.statistics.best_set import groups
 from framewatt.statistics.selection import counted, totals
 from framewatt.statistics.stopping import (
     Look,

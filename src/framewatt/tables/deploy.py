@@ -8,8 +8,8 @@ import pandas as pd
 from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.factor_words import label
 from framewatt.frames.quality import title_of, unit_of
+from framewatt.statistics.accuracies import OBJECTIVES, WORSE
 from framewatt.statistics.deploy import BEST_QUALITY
-from framewatt.statistics.objectives import OBJECTIVES, WORSE
 from framewatt.study.factors import GIVEN, reading_order
 from framewatt.tables.columns import Show, factor_columns, marked, number, table_of, times, whole
 from framewatt.tables.ratios import ratio_range

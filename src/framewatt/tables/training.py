@@ -7,7 +7,7 @@ import pandas as pd
 
 from framewatt.frames.factor_columns import factors_of, sorted_by
 from framewatt.frames.quality import metrics_in, title_of, words_of
-from framewatt.statistics.training_epochs import counted_epochs
+from framewatt.statistics.to_accuracy import counted_epochs
 from framewatt.study.factors import reading_order
 from framewatt.tables.columns import Show, bracketed, factor_columns, marked, mean, number, table_of, text_of, times
 from framewatt.tables.table import Table, significant, text

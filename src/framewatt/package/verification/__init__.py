@@ -1,1 +1,1 @@
-"""What of a package can be recounted from the rest of it: one file an idea, each a check over the opened package."""
+"""What of a package can be recounted from the rest of it: a file a concept, with a check of each part."""

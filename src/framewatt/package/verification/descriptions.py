@@ -1,19 +1,30 @@
-"""Descriptions of one thing in several files: models, exports, weights and data, each held to the others."""
+"""Descriptions of one thing in several files: models, exports, weights, data, examples, and how to cite it."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from framewatt.package.verification.compare import differences, some
+from framewatt.base.errors import FramewattError
+from framewatt.package.bag import INFO
+from framewatt.package.citation import citation_cff, zenodo_json
+from framewatt.package.crate import METADATA, crate_metadata, span_utc
+from framewatt.package.verification.files import labels
 from framewatt.package.verification.opened import Opened, mapping_in
+from framewatt.package.verification.reading import differences, some
 from framewatt.package.verification.samples import data_of
+from framewatt.package.write import description_of
 from framewatt.planning import jobs
+from framewatt.prepare.examples_file import IMAGES, NAME, Examples, read_examples
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.parity_sheet import verdict_of
+from framewatt.prepare.training import RECORD
 from framewatt.runs.verdict import OK
 from framewatt.study.study import Study
 from framewatt.study.training import training_of
 from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
 from framewatt.tasks.contract import ANSWERS
+from framewatt.tasks.detection import DETECTIONS
 
 _OF_MODEL = ("parameters", "input_shape", "input_layout", "libraries")
 """What a workload says of a model, however many samples it takes at once."""
@@ -22,7 +33,7 @@ _OF_EXPORT = ("framework", "exporter", "size_b", "model_sha256", "precision", "c
 """What the check of an export takes over from the exporter."""
 
 
-def problems(package: Opened, study: Study) -> Iterator[str]:
+def description_problems(package: Opened, study: Study) -> Iterator[str]:
     """Where files of a package contradict each other on what was measured."""
     if "sources" not in package.told_plan:
         return
@@ -125,3 +136,121 @@ def _there(package: Opened, name: str) -> Mapping[str, Any]:
     """A record of a stage; nothing where it is not there, which another check says."""
     path = package.results / name
     return mapping_in(path) if path.is_file() else {}
+
+
+_NEAR = 0.5
+"""A mean, times the images, is a whole number."""
+
+
+def example_problems(package: Opened, study: Study) -> Iterator[str]:
+    """Examples that nothing tells of, that are others than those told of, or that data and record do not bear out."""
+    first: dict[Any, tuple[str, Examples]] = {}
+    for name, cell in jobs.trained_models_of(study).items():
+        where, record = f"train/{name}/{NAME}", _record(package, name)
+        path = package.results / where
+        if not record.get("examples"):
+            if path.is_file():
+                yield f"{where}: {RECORD} tells of no examples"
+            continue
+        try:
+            shown = read_examples(path, record["examples"])
+        except FramewattError as error:
+            yield str(error).replace(f"{package.results}/", "")
+            continue
+        data = data_of(package, cell)
+        yield from some(problems_of(shown, data, record), where)
+        other, asked = first.setdefault(data.get("dataset"), (name, shown))
+        if asked.asked != shown.asked:
+            yield f"{where}: other images or objects than {other} was shown, of the same data set"
+
+
+def problems_of(shown: Examples, data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+    """Where examples cannot be of a data set, or of weights.
+
+    Args:
+        shown: what was read.
+        data: the record of the data set.
+        record: of the rule train.
+
+    Returns:
+        What is wrong, a line each.
+    """
+    images, names = data["test_samples"], shown.class_names
+    told = {"images": len(shown.images), "size": list(shown.size), "class_names": names and list(names)}
+    found = {"images": min(IMAGES, images), "size": data["input_shape"][1:], "class_names": data.get("class_names")}
+    yield from differences(told, found, by="it says", why="the data record gives")
+    if shown.without_pixels is None and data.get("synthetic") is not True:
+        yield "pixels: it has them, of a data set that is not synthetic"
+    objects = [one for image in shown.images for one in image.objects]
+    if any((one.runs is not None) != bool(data.get("masks")) for one in objects):
+        yield f"masks: objects have them or not, the data record says {data.get('masks')}"
+    things = [*objects, *(one for image in shown.images for one in image.detections)]
+    if any(one.kind >= data["classes"] for one in things):
+        yield f"classes: it has more than {data['classes']}"
+    for kind, count in sorted(Counter(one.kind for one in objects).items()):
+        if count > dict(enumerate(data["test_objects_per_class"])).get(kind, 0):
+            yield f"objects: it shows {count} of class {kind}, the data record has fewer"
+    quality = (record.get("epochs") or [{}])[-1].get("quality") or {}
+    total = sum(image.found for image in shown.images)
+    for name, metric in quality.items():
+        if DETECTIONS in metric and total > metric[DETECTIONS] * images + _NEAR:
+            yield f"detections: it shows {total}, quality.{name} tells of {metric[DETECTIONS]:.6g} an image"
+
+
+def _record(package: Opened, name: str) -> Mapping[str, Any]:
+    path = package.results / "train" / name / RECORD
+    return mapping_in(path) if path.is_file() else {}
+
+
+_AGENT = "framewatt "
+
+
+def crate_problems(package: Opened) -> Iterator[str]:
+    """Where the crate, the citation or the bag's own words are not those of the study and its records."""
+    records = package.as_planned.sorted(lambda record: record["position"]).values()
+    info = labels(package.folder)
+    agent = info.get("Bag-Software-Agent", "")
+    version = agent.removeprefix(_AGENT)
+    if not agent.startswith(_AGENT) or any(record["framewatt_version"] != version for record in records):
+        yield f"{INFO}: Bag-Software-Agent: it says {agent or 'nothing'}, the records say otherwise"
+    settings = dict(package.settings)
+    released = (span_utc(records)[1] or "1980-01-01")[:10]
+    for label, found in (("Bagging-Date", released), ("External-Description", " ".join(settings["title"].split()))):
+        if info.get(label) != found:
+            yield f"{INFO}: {label}: it says {info.get(label) or 'nothing'}, study and records give {found}"
+    for name, write in (("CITATION.cff", citation_cff), (".zenodo.json", zenodo_json)):
+        path = package.data / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != write(settings, version, released):
+            yield f"{name}: is not what study and records give"
+    if len(records) == len(package.runs):
+        yield from _crate(package, records, settings, version)
+
+
+def _crate(
+    package: Opened, records: Collection[dict[str, Any]], settings: dict[str, Any], version: str
+) -> Iterator[str]:
+    names = [path.relative_to(package.data).as_posix() for path in package.data.rglob("*") if path.is_file()]
+    names.remove(METADATA) if METADATA in names else None
+    try:
+        text = crate_metadata(names, records, description_of(settings, version))
+        told_of = package.data / METADATA
+        if told_of.is_file() and told_of.read_bytes() == text.encode(errors="surrogatepass"):
+            return  # of 10,000 runs, 70,000 entities need not be read twice
+        told, found = _entities(mapping_in(told_of)), _entities(json.loads(text))
+    except (KeyError, TypeError) as error:
+        raise FramewattError(f"{METADATA}: not the metadata of a crate: {error!r}") from error
+    for name in sorted(found.keys() - told.keys()):
+        yield f"{name}: {METADATA} does not describe it"
+    for name in sorted(told.keys() - found.keys()):
+        yield f"{name}: {METADATA} describes it, and it is not there"
+    for name in sorted(told.keys() & found.keys()):
+        lines = differences(told[name], found[name], by="it says", why="study, records and files give")
+        yield from some(lines, f"{METADATA}: {name}")
+
+
+def _entities(crate: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The entities of a crate by their names."""
+    entities = {entity["@id"]: entity for entity in crate["@graph"]}
+    if len(entities) != len(crate["@graph"]):
+        raise FramewattError(f"{METADATA}: found an entity twice; allowed: each once")
+    return entities

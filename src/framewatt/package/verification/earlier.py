@@ -17,7 +17,7 @@ from framewatt.frames.columns import PLACES
 from framewatt.imports.file_study import is_file_study
 from framewatt.imports.merged_study import is_merged_study
 from framewatt.profiling.planned import RECORD
-from framewatt.statistics.detectable import planned_power
+from framewatt.statistics.power import planned_power
 from framewatt.study.as_begun import as_begun
 from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import PAIRED_T, RANK_SUM, SIGNED_RANK

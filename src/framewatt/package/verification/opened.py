@@ -21,8 +21,7 @@ from framewatt.planning.merged_runs import Merged
 from framewatt.planning.placement import NOWHERE, calibrations, nodes_of, placement_of
 from framewatt.planning.plan import plan_of, planned_cells
 from framewatt.runs.aside import set_aside
-from framewatt.runs.held import HeldRecord, HeldRecords
-from framewatt.runs.records import read_run
+from framewatt.runs.records import HeldRecord, HeldRecords, read_run
 from framewatt.stopping.path import Path as StoppingPath
 from framewatt.stopping.path import path_of
 from framewatt.study.stopping_rule import rule_of

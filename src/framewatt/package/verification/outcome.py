@@ -1,4 +1,4 @@
-"""What a run came to: whether it counts and why not, how much it processed and how quickly."""
+"""The outcome of a run: whether it counts, how much it processed, how quickly and how well, also under an open loop."""
 
 import itertools
 import re
@@ -7,11 +7,176 @@ from typing import Any
 
 from framewatt.host.supervision import Outcome
 from framewatt.imports.file_study import FileStudy
-from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.imported import problems_of_epochs, problems_of_flags, problems_of_unknown
-from framewatt.package.verification.open_loops import is_open
 from framewatt.package.verification.opened import Opened
+from framewatt.package.verification.reading import differences, some
+from framewatt.runs.open_loop import length_s, requests_of
 from framewatt.runs.verdict import FAILED, OK, UNAVAILABLE, Verdict, judge, told_of
+from framewatt.study.cell import Cell
+from framewatt.study.load import CLOSED, rate_of
+from framewatt.tasks.classification import TOP_1, TOP_5
+from framewatt.tasks.contract import Task
+from framewatt.tasks.detection import NO_OBJECTS, Detection, objects_in
+from framewatt.tasks.quality import Quality
+
+_ROUNDED_S = 1e-3
+_QUANTILES = ("p50_s", "p95_s", "p99_s", "max_s")
+
+
+def is_open(record: Mapping[str, Any]) -> bool:
+    """Whether requests arrived at a rate in a run, by its record."""
+    return "open_loop" in (record["latency"] or {})
+
+
+def open_loop_problems(cell: Cell, record: Mapping[str, Any], minimum_s: float, test_samples: int) -> Iterator[str]:
+    """Where rate, requests, batches, latencies and the window of an inference do not fit together.
+
+    Args:
+        cell: of the run.
+        record: with `latency`.
+        minimum_s: of the study's window.
+        test_samples: of the data set.
+    """
+    load = str(cell.to_dict().get("load", CLOSED))
+    rate_per_s = rate_of(load)
+    latency = record["latency"]
+    loop = latency.get("open_loop")
+    if (rate_per_s is None) != (loop is None):
+        yield f"latency.open_loop: the record has {'none' if loop is None else 'one'}, of a load {load}"
+        return
+    if rate_per_s is None or loop is None:
+        return
+    requests = requests_of(rate_per_s, minimum_s)
+    told = {"rate_per_s": loop["rate_per_s"], "requests": loop["requests"]}
+    yield from differences(told, {"rate_per_s": rate_per_s, "requests": requests}, why="the study file gives")
+    largest = min(cell.batch_size, test_samples)
+    if not 1 <= loop["largest_batch"] <= largest or not requests / largest <= latency["batches"] <= requests:
+        batches = f"{latency['batches']} batches of up to {loop['largest_batch']}"
+        yield f"latency: {batches} are not those of {requests} requests"
+    if record["units"]["name"] == "sample" and record["units"]["count"] != requests:
+        yield f"units: the record says {record['units']['count']}, of {requests} requests"
+    values = [latency[name] for name in _QUANTILES]
+    if values != sorted(values) or not 0 <= latency["mean_s"] <= latency["max_s"]:
+        yield "latency: its percentiles do not ascend"
+    window = record["windows"].get(record["primary_window"])
+    if window is None:
+        return
+    arrived_s = length_s(rate_per_s, minimum_s)
+    if window["duration_s"] < arrived_s - _ROUNDED_S:
+        yield f"window: requests arrived for {arrived_s:.6g} s, it has {window['duration_s']:.6g} s"
+    if latency["max_s"] > window["duration_s"] + _ROUNDED_S:
+        yield f"latency: {latency['max_s']:.6g} s is longer than the window of {window['duration_s']:.6g} s"
+
+
+_OF_OUTPUTS = (
+    r"outputs are not numbers|some token is more probable than 1|\d+ candidates a user; allowed: more than \d+, .*|"
+    r"outputs of shape \([\d, ]+\) are (no scores of \d+ classes( a token)?|not one score a pair|"
+    r"no likelihoods of \([\d, ]+\) tokens)"
+)
+_OF_DETECTIONS = (
+    r"outputs of shape \([\d, ]+\), \w+, are no detections; allowed: \(\d+, any, \d+\) of floats|"
+    r"(scores|masks) are \S+ to \S+; allowed: 0 to 1(, or -1 for no detection)?|"
+    r"classes are \S+ to \S+; allowed: whole numbers, 0 to \d+(, 0 for the first category)?|"
+    r"boxes end before they begin; allowed: left, top, right, bottom"
+)
+"""What is wrong with outputs, of any task and of detections."""
+
+_ROUNDED = 1e-6
+"""How far two ways to count the same share may be apart."""
+
+_RANDOM = "weights are random"
+_FIRST_SCHEMA = 1
+"""Of records from before reasons had the words that they have now."""
+
+
+def problems_of_quality(
+    phase: str, seeded: bool, task: Task, data: Mapping[str, Any], record: Mapping[str, Any]
+) -> Iterator[str]:
+    """Metrics of other names than there are, a reason to know none beside some, or another than there can be.
+
+    Args:
+        phase: of the run's cell, `train` or `infer`.
+        seeded: whether its weights are random.
+        task: what its data set asks.
+        data: the record of its data set.
+        record: of a measured run that is ok.
+    """
+    named = [("quality", record["quality"])]
+    named += [(f"epoch {epoch['epoch']}: quality", epoch["quality"]) for epoch in record["epochs"]]
+    for where, quality in named:
+        yield from (f"{where}{problem}" for problem in _of_metrics(task, data, quality, record["schema_version"]))
+    if record["units"] and record["units"]["name"] != task.unit:
+        yield f"units: the record counts {record['units']['name']}s; allowed: {task.unit}s"
+    if phase == "train" and record["latency"] is not None:
+        yield "latency: the record has one, of a training"
+    if phase != "train" and record["epochs"]:
+        yield f"epochs: the record has {len(record['epochs'])}, of an inference"
+    yield from _of_reasons(seeded, task, data, record)
+
+
+def _of_metrics(task: Task, data: Mapping[str, Any], quality: Quality, version: int) -> Iterator[str]:
+    """Other metrics than the task's, some of them known and some not, or values that cannot be."""
+    metrics = [metric for metric in task.metrics if metric.since <= version]
+    if set(quality) != {metric.name for metric in metrics}:
+        allowed = ", ".join(metric.name for metric in metrics)
+        yield f": the record has {', '.join(quality) or 'none'}; allowed: {allowed}"
+    meaningless = task.meaningless(data.get("classes") or 0)
+    if len({told["value"] is None for name, told in quality.items() if name not in meaningless}) > 1:
+        yield ": some are known and some are not"
+    for name in meaningless.keys() & quality.keys():
+        if quality[name]["value"] is not None:
+            yield f".{name}: the record says {quality[name]['value']:.6g}, and {meaningless[name]}"
+    yield from _of_errors(quality, data)
+    for metric in metrics:
+        told = quality.get(metric.name)
+        if told is None:
+            continue
+        if (told["unit"], told["better"]) != (metric.unit, metric.better):
+            found = f"better {told['better']}, unit {told['unit']!r}"
+            yield f".{metric.name}: the record says {found}; allowed: better {metric.better}, unit {metric.unit!r}"
+        if told["value"] is not None and told["reason"] is not None:
+            yield f".{metric.name}: the record has a value, and a reason why there is none"
+        if told["value"] is not None and not metric.is_possible(told["value"]):
+            what = "share" if metric.is_share() else "value of it"
+            yield f".{metric.name}: the record says {told['value']:.6g}, which is no {what}"
+
+
+def _of_errors(quality: Quality, data: Mapping[str, Any]) -> Iterator[str]:
+    """An error of the best class that accuracy does not give; one of the best five that no number of samples gives."""
+    accuracy, top_1, top_5 = (quality.get(name, {}).get("value") for name in ("accuracy", TOP_1.name, TOP_5.name))
+    if accuracy is not None and top_1 is not None and abs(1 - accuracy - top_1) > _ROUNDED:
+        yield f".{TOP_1.name}: the record says {top_1:.6g}, its accuracy gives {1 - accuracy:.6g}"
+    if top_5 is None:
+        return
+    samples = data["test_samples"]
+    if abs(top_5 * samples - round(top_5 * samples)) > _ROUNDED * samples:
+        yield f".{TOP_5.name}: the record says {top_5:.6g}, which is no whole number of {samples} samples"
+
+
+def _of_reasons(seeded: bool, task: Task, data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+    """Where the reason why quality is unknown is missing, or is none."""
+    unknown = f", so {task.primary.words} is unknown"
+    reasons = [flag.removesuffix(unknown) for flag in record["flags"] if flag.endswith(unknown)]
+    known = [name for name, told in record["quality"].items() if told["value"] is not None]
+    meaningless = task.meaningless(data.get("classes") or 0)
+    unexplained = [name for name in record["quality"] if name not in known and name not in meaningless]
+    if unexplained and not reasons:
+        yield f"flags: none says why {task.primary.words} is unknown"
+    if known and reasons:
+        yield f"flags: {reasons[0] + unknown!r}, of a run whose {', '.join(known)} are known"
+    if record["schema_version"] == _FIRST_SCHEMA:
+        return
+    unlabelled = data.get("classes_reason")
+    found = [_OF_OUTPUTS, *([_RANDOM] if seeded else []), *([_OF_DETECTIONS] if isinstance(task, Detection) else [])]
+    if isinstance(task, Detection) and objects_in(data) == 0:
+        found.append(NO_OBJECTS)
+    allowed = re.escape(str(unlabelled)) if unlabelled else "|".join(found)
+    for reason in reasons:
+        if not re.fullmatch(allowed, reason):
+            yield f"flags: {reason + unknown!r}: data and weights give no such reason"
+    if known and (unlabelled or seeded):
+        yield f"quality: {', '.join(known)} are known, and {unlabelled or _RANDOM}"
+
 
 PRIMARY = "steady"
 """The window that every workload names, in training and in inference (worker.py)."""
@@ -23,7 +188,7 @@ OF_THE_SAMPLER = re.compile(r"the sampling process (died or hung|ended: .+)", re
 """The reason of a run whose sampling process did not live to tell how it did, see sampler and sampling."""
 
 
-def problems(package: Opened) -> Iterator[str]:
+def outcome_problems(package: Opened) -> Iterator[str]:
     """Where verdict, samples or throughput are not what the rest of a record gives."""
     for run, record in package.records:
         if isinstance(package.study, FileStudy):

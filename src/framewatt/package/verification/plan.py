@@ -1,15 +1,219 @@
-"""The plan, as it follows from the study file."""
+"""The plan, as it follows from the study file, and what agrees with it: stages, heads of records, how it ended."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
-from framewatt.package.verification.compare import differences, some
-from framewatt.package.verification.opened import Opened
+from framewatt.base.errors import FramewattError
+from framewatt.base.spreadsheet import to_csv
+from framewatt.environments.framework import LOCK, lock_sha256
+from framewatt.imports.collect import FileRun
+from framewatt.imports.file_study import FILES, FileStudy
+from framewatt.package.verification.code import records_of
+from framewatt.package.verification.opened import Opened, RunFolder, mapping_in
+from framewatt.package.verification.order import as_planned
+from framewatt.package.verification.reading import differences, some
+from framewatt.planning import jobs
+from framewatt.planning.job_hashes import JobHashes
+from framewatt.planning.missing import missing_of
+from framewatt.planning.placement import calibration_of
+from framewatt.prepare.exporters.contract import CHECK_RECORD
+from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
+from framewatt.prepare.training import RECORD as TRAIN_RECORD
+from framewatt.runs.profiling import RECORD as PROFILE_RECORD
+from framewatt.runs.repeated import RECORD as REPEATED_RECORD
+from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
+from framewatt.runs.verdict import FAILED, OK
+from framewatt.stopping.history import NAME as CHANGES
+from framewatt.stopping.history import changes_of, sentences
+from framewatt.stopping.record import frame_of, record_of
+from framewatt.study.cell import FIXED, run_name
+from framewatt.study.study import Study
 
 
-def problems(package: Opened) -> Iterator[str]:
+def plan_problems(package: Opened) -> Iterator[str]:
     """Where plan.json is not what the study file plans."""
     where = f"results/{package.name}/plan/plan.json"
     if package.study.name != package.name:
         yield f"{where}: the study file is that of {package.study.name}, the results are those of {package.name}"
     told = dict(package.told_plan)
     yield from some(differences(told, package.plan, by="the plan says", why="the study file gives"), where)
+
+
+def stage_problems(package: Opened) -> Iterator[str]:
+    """Where weights, exports, checks or idle power are those of other settings, or hashes are of other locks."""
+    hashes = package.planned
+    if not isinstance(hashes, JobHashes) or "sources" not in package.told_plan:
+        return
+    for name, about in hashes.sources.environments.items():
+        lock = package.data / "envs" / name / LOCK
+        if about.get("mode") != "host" and lock.is_file():
+            says, gives = {"lock_sha256": about.get("lock_sha256")}, {"lock_sha256": lock_sha256(lock)}
+            where = f"plan.json: sources.environments.{name}"
+            yield from some(differences(says, gives, by="it says", why=f"envs/{name} gives"), where)
+    for place, wanted in records_of_stages(hashes).items():
+        path = package.results / place
+        told = mapping_in(path).get("job_sha256") if path.is_file() else None
+        if told != wanted:
+            yield f"{place}: made under other settings than the study file's, or not there"
+
+
+def records_of_stages(hashes: JobHashes) -> dict[str, str]:
+    """Hash of the job of every record but the runs', by its place in the results."""
+    found = {f"{calibration_of(Path(), node)}/idle.json": sha256 for node, sha256 in hashes.idle.items()}
+    found |= {f"train/{name}/{TRAIN_RECORD}": sha256 for name, sha256 in hashes.weights.items()}
+    found |= {f"export/{name}/check/{CHECK_RECORD}": sha256 for name, sha256 in hashes.checks.items()}
+    found |= {f"parity/{name}/sheet/{PARITY_RECORD}": sha256 for name, sha256 in hashes.parity.items()}
+    found |= {f"profiled/{name}/{PROFILE_RECORD}": sha256 for name, sha256 in hashes.profiles.items()}
+    found |= {f"timelines/{name}/{TIMELINE_RECORD}": sha256 for name, sha256 in hashes.timelines.items()}
+    found |= {f"repeated/{name}/{REPEATED_RECORD}": sha256 for name, sha256 in hashes.repeated.items()}
+    return found | {f"export/{name}/onnx/export.json": sha256 for name, sha256 in hashes.exports.items()}
+
+
+_SINCE_PURPOSES = 4
+"""First schema version whose records tell the purpose of their run."""
+
+_OF_THE_JOB = ("study", "cell_id", "cell", "repetition", "device", "threads")
+
+
+def head_problems(package: Opened) -> Iterator[str]:
+    """Where a record is that of another run than the planned one, or of another way to run it."""
+    study = package.study
+    heads: _Heads = iter(())
+    if isinstance(study, Study):
+        heads = _measured(package, study)
+    elif isinstance(study, FileStudy):
+        heads = _imported(package, study)
+    for run, record, found in heads:
+        told = {name: record.get(name) for name in found}
+        yield from some(differences(told, found, why="the plan gives"), run.where)
+
+
+_Heads = Iterator[tuple[RunFolder, Mapping[str, Any], dict[str, Any]]]
+
+
+def _measured(package: Opened, study: Study) -> _Heads:
+    """Every record, with its head out of the job that the study file makes of the run."""
+    entries = {(entry["cell"], entry["repetition"]): entry for entry in package.plan["order"]}
+    # Where cells joined the study or left it, or a run was repeated, earlier runs had their places in another order.
+    in_order = as_planned(package)
+    for run, record in package.records:
+        job = jobs.measure_job(study, study.cell(run.cell), run.repetition, record["attempt"])
+        found = {name: job[name] for name in _OF_THE_JOB}
+        # A study may have come to name an option after the run; the run had its usual level.
+        since = {name for name in job["cell"] if name not in record["cell"] and name not in FIXED}
+        found["cell"] = {name: level for name, level in job["cell"].items() if name not in since}
+        entry = entries[run.cell, run.repetition]
+        found |= {"block": run.repetition, "job_sha256": entry.get("job_sha256"), "node": entry.get("node")}
+        found["position"] = entry["position"] if in_order else record["position"]
+        found |= {"source": None if record.get("source") is None else "measured"}
+        found |= {} if record["schema_version"] < _SINCE_PURPOSES else {"purpose": job["purpose"]}
+        yield run, record, found
+
+
+def _imported(package: Opened, study: FileStudy) -> _Heads:
+    """Every record, with its head out of the names of its files."""
+    runs = {(run.cell.id, run.repetition): run for run in study.runs()}
+    logs = study.settings["files"]["logs"]
+    positions = _places(package, [(run.cell.id, run.repetition) for run in study.runs()])
+    for run, record in package.records:
+        of_files = runs[run.cell, run.repetition]
+        readers = [logs[file.log]["reader"] for file in of_files.files]
+        head: dict[str, Any] = {"study": study.name, "cell_id": run.cell, "cell": of_files.cell.to_dict()}
+        head |= {"source": FILES, "repetition": run.repetition, "block": run.repetition, "attempt": 1, "machine": {}}
+        head |= {"device": None, "threads": None, "meters": list(dict.fromkeys(readers))}
+        head |= {"position": positions[run.where], "files": _files(of_files, readers, record)}
+        yield run, record, head
+
+
+def _files(run: FileRun, readers: list[str], record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The files of an imported run; whether their hashes are right is another check's."""
+    told = {file["path"]: file["sha256"] for file in record.get("files", [])}
+    pairs = zip(run.files, readers, strict=True)
+    return [{"path": file.path, "sha256": told.get(file.path), "reader": reader} for file, reader in pairs]
+
+
+def _places(package: Opened, order: list[tuple[str, int]]) -> dict[str, int]:
+    """Places of imported runs: by their clocks where all that could be read have one, else by repetition."""
+    found = {
+        (run.cell, run.repetition): (run.where, record["clock"]["utc"], record["status"])
+        for run, record in package.records
+    }
+    in_order = [found[key] for key in order if key in found]
+    if all(utc for _, utc, status in in_order if status == "ok"):
+        in_order.sort(key=lambda of: of[1] or "9999")
+    return {where: place for place, (where, _, _) in enumerate(in_order, 1)}
+
+
+RECORD, ROWS = "stopping/stopping.json", "stopping/stopping.csv"
+
+
+def stopping_problems(package: Opened) -> Iterator[str]:
+    """Where what stopped the study is not what its records say, or is there of a study that has no rule."""
+    yield from _changed(package)
+    there = [name for name in (RECORD, ROWS) if (package.results / name).is_file()]
+    if isinstance(package.study, FileStudy) or package.stopping_path is None:
+        yield from (f"{name}: of a study that has a fixed number of blocks" for name in there)
+        return
+    path = package.stopping_path
+    if not path.stopped:
+        yield f"{RECORD}: the records of {len(path.steps)} blocks do not end the study"
+        return
+    yield from (f"{name}: not there" for name in (RECORD, ROWS) if name not in there)
+    if RECORD in there:
+        told = mapping_in(package.results / RECORD)
+        yield from some(differences(told, record_of(path), by="it says", why="the records give"), RECORD)
+    if ROWS in there and (package.results / ROWS).read_text(encoding="utf-8") != to_csv(frame_of(path)):
+        yield f"{ROWS}: is not what the records give"
+
+
+def _changed(package: Opened) -> Iterator[str]:
+    """Changes of the repetitions that are none, or that do not lead to those that the study has."""
+    path = package.results / "plan" / CHANGES
+    if not path.is_file():
+        return
+    try:
+        told = changes_of(package.results)
+        # What the report says of each; a change of another form has none.
+        sentences(told)
+        last = told[-1]["to"]
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        allowed = "from, to, seen_blocks, kept_runs"
+        raise FramewattError(f"plan/{CHANGES}: found no list of changes; allowed: {allowed}") from error
+    now = package.settings["repetitions"]
+    if last != now:
+        yield f"plan/{CHANGES}: the last change is to {last}, the study has {now}"
+
+
+NAME = "report/complete.txt"
+
+
+def ending_problems(package: Opened) -> Iterator[str]:
+    """Where complete.txt says something else than the records do; packages of today have none."""
+    path = package.results / NAME
+    if not path.is_file() or len(package.as_planned) < len(package.runs):
+        return
+    first, *rest = path.read_text(encoding="utf-8").splitlines() or [""]
+    told = [first, *sorted(rest)]
+    if told not in ([count, *sorted(lines)] for count, lines in (_counted(package), _counted_once(package))):
+        yield f"{NAME}: it says {first[:200]!r} and {len(rest)} lines, the records give {_counted(package)[0]!r}"
+
+
+def _counted(package: Opened) -> tuple[str, list[str]]:
+    """First line and others, as scripts/complete.py writes them."""
+    told = {run.where for run in package.runs}
+    order = [entry for entry in package.told_plan["order"] if run_name(entry) in told]
+    plan = {**package.told_plan, "order": order, "settings": package.settings}
+    missing = missing_of(plan, (record for _, record in package.records), records_of(package), {})
+    return missing.count, missing.lines
+
+
+def _counted_once(package: Opened) -> tuple[str, list[str]]:
+    """The same as it was written before there were hashes of jobs."""
+    failed = [
+        f"{r['cell_id']}, repetition {r['repetition']}: {'; '.join(r['reasons'])}"
+        for _, r in package.records
+        if r["status"] == FAILED or (r["status"] == OK and not r["valid"])
+    ]
+    lines = [f"environment {one['name']}: {one['reason']}" for one in records_of(package) if one["status"] != OK]
+    return f"{len(package.runs)} runs, {len(failed) or 'none'} failed or invalid", lines + failed

@@ -1,14 +1,16 @@
-"""How much a run processed, and how well: held to the data set, the weights and the export that it started from."""
+"""How much a run processed, and how well: checked against data set, weights, export and predictions."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
-from framewatt.package.verification import open_loops
-from framewatt.package.verification.compare import differences, some
 from framewatt.package.verification.opened import Opened, mapping_in
-from framewatt.package.verification.quality import problems_of_quality
+from framewatt.package.verification.outcome import is_open, open_loop_problems, problems_of_quality
+from framewatt.package.verification.reading import differences, some
+from framewatt.runs.predictions import NAME, read_right
 from framewatt.study.cell import Cell
 from framewatt.study.own_models import OWN, SYNTHETIC
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
@@ -18,7 +20,7 @@ from framewatt.study.weights import SEEDED, weights_of
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import Task
 from framewatt.tasks.detection import DETECTIONS, OBJECTS, objects_in
-from framewatt.tasks.quality import values_of
+from framewatt.tasks.quality import is_known, values_of
 from framewatt.tasks.translation import BLEU, REFERENCE_TOKENS
 
 _WHOLE = 1e-6
@@ -29,7 +31,7 @@ _NEAR = 0.02
 by itself, what may be larger than 1 relatively."""
 
 
-def problems(package: Opened, study: Study) -> Iterator[str]:
+def sample_problems(package: Opened, study: Study) -> Iterator[str]:
     """Where samples, accuracy or what a run started from do not fit data, weights and export in the package."""
     for run, record in package.records:
         cell = study.cell(run.cell)
@@ -86,8 +88,8 @@ def _inferred(data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any], mi
     if not record["latency"]:
         yield "latency: the record has none, of an inference"
         return
-    yield from open_loops.problems(cell, record, minimum_s, data["test_samples"])
-    if open_loops.is_open(record):
+    yield from open_loop_problems(cell, record, minimum_s, data["test_samples"])
+    if is_open(record):
         return
     whole = -(-data["test_samples"] // cell.batch_size)
     passes, rest = divmod(record["latency"]["batches"], whole)
@@ -188,3 +190,35 @@ def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
 def asked_of(data: Mapping[str, Any]) -> Task:
     """The task that a data set is for, from its record; those from before there were others are for classification."""
     return task_of(data.get("task", Arrays.task))
+
+
+def prediction_problems(package: Opened, study: Study) -> Iterator[str]:
+    """Where the answers of a run are not those that its record tells of, or give another metric."""
+    for run, record in package.records:
+        if "predictions" in record:
+            data = data_of(package, study.cell(run.cell))
+            yield from some(_of_predictions(run.path / NAME, record, data), run.where)
+
+
+def _of_predictions(path: Path, record: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[str]:
+    told, task = record["predictions"], asked_of(data)
+    answers = task.answers_in(data)
+    name = task.primary.name
+    value = values_of(record["quality"]).get(name)
+    if told["samples"] != answers:
+        yield f"{NAME}: the record tells of {told['samples']} answers, the data set asks for {answers}"
+    try:
+        again = task.recount(read_right(path, told))
+    except FramewattError as error:
+        yield str(error).replace(f"{path.parent}/", "")
+        return
+    if value is None:
+        yield f"quality.{name}: the record has none, and {NAME} tells which answers were right"
+    elif again != value:
+        yield f"quality.{name}: the record says {value:.6g}, {NAME} gives {again:.6g}"
+
+
+def recounted_in(package: Opened) -> tuple[int, int]:
+    """Of how many runs with a primary metric it is recounted, and of how many it is not."""
+    told = Counter("predictions" in record for _, record in package.records if is_known(record["quality"]))
+    return told[True], told[False]

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from framewatt.host.machine import session_of
-from framewatt.package.verification.compare import some
-from framewatt.package.verification.open_loops import is_open
 from framewatt.package.verification.opened import Opened
+from framewatt.package.verification.outcome import is_open
+from framewatt.package.verification.reading import some
 from framewatt.package.verification.samples import data_of
 from framewatt.planning.jobs import measure_job
 from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead, made
@@ -26,7 +26,7 @@ _QUICKEST = 0.02
 processor was held back later."""
 
 
-def problems(package: Opened, study: Study) -> Iterator[str]:
+def settings_problems(package: Opened, study: Study) -> Iterator[str]:
     """Where runs were not timed, warmed up, rested or prepared as the study file says.
 
     Runs from before jobs had hashes may have been measured under earlier settings than the study's last.

@@ -1,28 +1,104 @@
-"""What follows from the readings and events of every run: its windows, their energy, and that they are its own."""
+"""Windows and energy of every run, as its readings and events give them, and the witness of other work."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.energy.accounting import spans_of, windows_of
+from framewatt.host.machine import session_of
 from framewatt.imports.file_study import FileStudy
+from framewatt.meters.contract import WITNESS, Channel
+from framewatt.meters.nvml import Nvml
 from framewatt.meters.trace import Readings
 from framewatt.meters.trace_file import open_trace
 from framewatt.package.verification import earlier
-from framewatt.package.verification.alike import Alike
-from framewatt.package.verification.compare import differences, some
-from framewatt.package.verification.events import Event, read_events
-from framewatt.package.verification.imported_channels import Log, problems_of_imported
-from framewatt.package.verification.instruments import problems_of_channels
+from framewatt.package.verification.imported import Log, problems_of_imported
+from framewatt.package.verification.meters import problems_of_channels, problems_of_pace
 from framewatt.package.verification.opened import Opened
-from framewatt.package.verification.pace import problems_of_pace
-from framewatt.package.verification.readings import Seen
-from framewatt.package.verification.witnesses import problems_of_witness
+from framewatt.package.verification.order import entries_of
+from framewatt.package.verification.reading import Event, Seen, differences, read_events, some
+from framewatt.runs.aside import to_repeat
+from framewatt.runs.chain import NAME
 from framewatt.runs.records import Clock
 from framewatt.runs.verdict import OK
+from framewatt.study.study import Study
+from framewatt.witness.instrument import witness_channels
+from framewatt.witness.policy import REPEATING, disturbance_of
+
+_ALWAYS_ALL = ("rapl", "pyrapl", "perf", "external", "estimate", "nvidia-smi")
+"""Meters that give the same channels whenever they are opened. NVML leaves out what a GPU does not answer just then,
+and a replay has what was recorded."""
+
+_MAY_BE_MIRRORED = "-die-"
+"""In the domain of a die, which is left out where it shows another die's counter; whether it does is seen anew."""
+
+_OF_THE_MOMENT = ("note",)
+
+_Name = tuple[str, str, str]
 
 
-def problems(package: Opened) -> Iterator[str]:
+class Alike:
+    """The channels that were seen so far, by machine and meters."""
+
+    def __init__(self) -> None:
+        self._groups: dict[Any, list[tuple[str, dict[_Name, dict[str, Any]]]]] = defaultdict(list)
+
+    def add(self, trace: Readings, record: Mapping[str, Any], where: str) -> None:
+        """Take in the channels of a run.
+
+        Args:
+            trace: of the run.
+            record: of the run.
+            where: which run.
+        """
+        identity, session = record["identity"], session_of(record["machine"])
+        code, image = identity.get("code") or {}, (identity.get("environment") or {}).get("image_sha256")
+        group = session, record["device"], tuple(record["meters"]), code.get("sha256"), image
+        channels = {(one.instrument, one.domain, one.quantity): _lasting(one) for one in trace.channels}
+        self._groups[group].append((where, channels))
+
+    def problems(self) -> Iterator[str]:
+        """Runs with other channels than most others of their machine, meters and code have."""
+        for runs in self._groups.values():
+            yield from _within(runs)
+
+
+def _within(runs: list[tuple[str, dict[_Name, dict[str, Any]]]]) -> Iterator[str]:
+    usual = _most(frozenset(_expected(channels)) for _, channels in runs)
+    names = dict.fromkeys(name for _, channels in runs for name in channels)
+    fields = {name: dict(_most(tuple(of[name].items()) for _, of in runs if name in of)) for name in names}
+    for where, channels in runs:
+        found = _expected(channels)
+        for lacks in sorted(usual - found):
+            yield f"{where}: its trace has no channel {_text(lacks)}, which most runs of its machine and meters have"
+        for more in sorted(found - usual):
+            yield f"{where}: its trace has a channel {_text(more)}, which most runs of its machine and meters have not"
+        for name, told in channels.items():
+            lines = differences(told, fields[name], _text(name), by="the trace says", why="other runs have")
+            yield from (f"{where}: channel {line}" for line in lines)
+
+
+def _expected(channels: Mapping[_Name, Any]) -> set[_Name]:
+    """The channels that no run can lack or have more of; a GPU has all of its own, and which GPUs may differ."""
+    fixed = {name for name in channels if name[0] in _ALWAYS_ALL and _MAY_BE_MIRRORED not in name[1]}
+    return {name if not name[1].startswith("gpu:") else (name[0], "gpu", name[2]) for name in fixed}
+
+
+def _lasting(channel: Channel) -> dict[str, Any]:
+    return {name: value for name, value in channel.to_dict().items() if name not in _OF_THE_MOMENT}
+
+
+def _most(values: Any) -> Any:
+    (value, _), *_ = Counter(values).most_common(1)
+    return value
+
+
+def _text(name: _Name) -> str:
+    return " ".join(name)
+
+
+def trace_problems(package: Opened) -> Iterator[str]:
     """Where windows are not those of the events, where their energy is not that of the trace, and copies of traces."""
     seen, alike = Seen(), Alike()
     logs = _logs_of(package)
@@ -78,3 +154,56 @@ def _logs_of(package: Opened) -> dict[tuple[str, int], list[Log]]:
         (run.cell.id, run.repetition): [Log(readers[file.log], study.options(file.log)) for file in run.files]
         for run in study.runs()
     }
+
+
+def witness_problems(package: Opened, study: Study) -> Iterator[str]:
+    """Where a run lacks its witness, or was not treated as the study treats disturbed ones.
+
+    A package whose plan says nothing of disturbed runs is from before there was a witness.
+    """
+    if "disturbance" not in package.told_plan.get("settings", {}):
+        return
+    chained = (package.results / "measure" / NAME).is_file()
+    entries = {entry.sequence: entry for entry in entries_of(package)} if chained else {}
+    for run, record in package.records:
+        yield from some(_of_witness(record, study.settings, entries), run.where)
+
+
+def problems_of_witness(trace: Readings) -> Iterator[str]:
+    """Where a trace has some channels of a witness, and not all, or other ones."""
+    told = [channel.to_dict() for channel in trace.channels if channel.instrument == WITNESS]
+    if told:
+        found = [channel.to_dict() for channel in witness_channels(gpus=_gpus(trace))]
+        one, other = ({str(number): channel for number, channel in enumerate(both)} for both in (told, found))
+        yield from differences(one, other, WITNESS, by="its trace has", why="a witness has")
+
+
+def _gpus(trace: Readings) -> list[str]:
+    """The GPUs whose processes a witness counts: those that NVML was asked about.
+
+    Where another meter told of GPUs, the sampling process may have had no NVML to count with.
+    """
+    gpus = [channel for channel in trace.channels if channel.domain.startswith("gpu:")]
+    read = [channel.domain for channel in gpus if channel.instrument == Nvml.name]
+    return list(dict.fromkeys(read or [channel.domain for channel in gpus if channel.instrument == WITNESS]))
+
+
+def _of_witness(record: Mapping[str, Any], settings: Mapping[str, Any], entries: Mapping[int, Any]) -> Iterator[str]:
+    primary = record["windows"].get(record["primary_window"]) or {}
+    first = record.get("first_try")
+    if record["status"] == OK and primary.get("witness") is None:
+        yield "witness: the record has none, of a run under a study that says what becomes of disturbed ones"
+    disturbed = (primary.get("witness") or {}).get("disturbed")
+    if record["status"] == OK and first is None and to_repeat(settings, primary.get("witness")):
+        yield f"first_try: the record has none, of a run that was disturbed, which the study has repeated: {disturbed}"
+    if first is None:
+        return
+    if disturbance_of(settings) not in REPEATING:
+        yield f"first_try: the record has one, where the study says disturbance: {disturbance_of(settings)}"
+    if first["attempt"] != record["attempt"] - 1:
+        yield f"first_try: the record says attempt {first['attempt']} before its own, {record['attempt']}"
+    if entries:
+        entry = entries.get(first["sequence"])
+        own = (record["cell_id"], record["repetition"], first["attempt"], first["run_sha256"])
+        if entry is None or (*entry.run, entry.attempt, entry.sha256.get("run.json")) != own:
+            yield f"first_try: entry {first['sequence']} of the chain is not that of its first try"

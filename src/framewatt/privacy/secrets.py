@@ -1,22 +1,145 @@
 """Secrets that must not leave this machine: names of host and user, paths, serial numbers, passwords and tokens.
 
-`Secrets.of_this_machine` knows the secrets of this machine, and the general forms of other secrets. `redact` removes
-them from outside text (such as the output of a crashed program); `find` looks for them in files about to be packed.
-Both see through capitals, base64, hexadecimal, UTF-16, and the escapes of addresses, JSON and HTML.
+`Secrets.of_this_machine` has the names that identify this machine and its user, the secrets in environment variables
+(by the variables' names, and by passwords in addresses), and the general forms of other secrets. `redact` removes them
+from outside text (such as the output of a crashed program); `find` looks for them in files about to be packed. Both see
+through capitals, base64, hexadecimal, UTF-16, and the escapes of addresses, JSON and HTML.
 """
 
+import getpass
 import os
 import re
+import socket
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from framewatt.base.encoded import Unfolded, as_text, replace_encoded
-from framewatt.base.environment_secrets import environment_secrets
-from framewatt.base.machine_names import names_of_this_machine
-from framewatt.base.private_forms import Say, replace_forms
+from framewatt.privacy.encoded import Unfolded, as_text, replace_encoded
+from framewatt.privacy.forms import Say, replace_forms
+
+_NAME = re.compile(
+    r"KEY(?!BOARD|MAP|WORD)|TOKEN(?!IZ)|SECRET|CREDENTIAL|COOKIE|PASS(?!IVE|AGE|THROUGH)|_PWD\Z"
+    r"|(?<![A-Z])(?:PAT|AUTH)S?(?![A-Z])",
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(r"://[^\s/:@]*:([^\s/]+)@")
+_SETTING = re.compile(
+    r"[\d.,:+-]{1,11}|v?[\d.]+\w{0,3}|true|false|none|null|default|(en|dis)abled|required|optional", re.I
+)
+"""Harmless values of a variable whose name suggests a secret: a number, a version, a mode."""
+
+_SHORTEST, _SHORTEST_WORD, _SHORTEST_LINE = 6, 8, 16
+
+
+def environment_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """Secret -> the variable that holds it.
+
+    The value of a variable is a secret if its name has KEY, TOKEN, SECRET, PASS, PAT, AUTH, COOKIE or CREDENTIAL in it,
+    unless it is a plain setting or the path of a file. In all other variables, the password in an address is one. Each
+    line of a value with several lines counts separately.
+    """
+    found: dict[str, str] = {}
+    for name, value in environment.items():
+        for secret in _lines(value) if _NAME.search(name) else []:
+            found.setdefault(secret, name)
+        for match in _LOGIN.finditer(value):
+            if len(match[1]) >= _SHORTEST:
+                found.setdefault(match[1], name)
+    return found
+
+
+def _lines(value: str) -> list[str]:
+    value = value.strip()
+    if "\n" in value:
+        return [line.strip() for line in value.splitlines() if len(line.strip()) >= _SHORTEST_LINE]
+    return [value] if _is_secret(value) else []
+
+
+def _is_secret(value: str) -> bool:
+    if len(value) < _SHORTEST or _SETTING.fullmatch(value) or "://" in value or _is_path(value):
+        return False
+    # `enforced` is long enough for a secret, `debug` is a word, and `hunter2` is not.
+    return len(value) >= _SHORTEST_WORD or not value.isalpha()
+
+
+def _is_path(value: str) -> bool:
+    try:
+        return ("/" in value or "." in value) and Path(value).expanduser().exists()
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
+_SERIALS = (
+    "sys/class/dmi/id/product_serial",
+    "sys/class/dmi/id/board_serial",
+    "sys/class/dmi/id/chassis_serial",
+    "sys/class/dmi/id/product_uuid",
+    "etc/machine-id",
+)
+_SHORTEST_NAME = 3
+
+_NO_SECRET = {"root", "user", "localhost", "none", "admin", "ubuntu", "debian", "runner", "default string"} | {
+    *("dev", "ops", "app", "api", "guest", "test", "docker", "vagrant", "jenkins", "jovyan", "container", "sandbox"),
+    *("node", "host", "server", "worker", "build", "centos", "fedora", "ec2-user", "azureuser"),
+}
+_NO_DOMAIN = {"localdomain", "local", "lan", "internal", "home", "cluster.local", "svc.cluster.local", "example.com"}
+"""Domains that do not identify their owner."""
+
+
+def names_of_this_machine(root: Path, harmless: Collection[str]) -> dict[str, str]:
+    """Each identifying name, with its replacement.
+
+    Args:
+        root: the file system, or a copy of its /sys and /etc.
+        harmless: `host` or `user`, if that name is a common word and does not identify its owner.
+    """
+    host = socket.gethostname()
+    names = {host: "<host>", host.split(".")[0]: "<host>", _user(): "<user>"}
+    found = {name: said for name, said in names.items() if said.strip("<>") not in harmless}
+    found |= dict.fromkeys(_domains(host, root), "<domain>")
+    found |= {f"{Path.home()}/": "<home>/", f"{Path.cwd()}/": "<project>/"}
+    found |= {_text(root / name): "<serial>" for name in _SERIALS}
+    found |= {_text(path): "<address>" for path in (root / "sys/class/net").glob("*/address")}
+    return {text: said for text, said in found.items() if _tells_something(text)}
+
+
+def _tells_something(text: str) -> bool:
+    return (
+        len(text) >= _SHORTEST_NAME
+        and not text.isdigit()
+        and text.lower() not in _NO_SECRET
+        and set(text) - set("0:-. ") != set()
+    )
+
+
+def _domains(host: str, root: Path) -> set[str]:
+    """The domains of the host: from its full name, its resolver, and /etc/hosts."""
+    names = [host]
+    for line in _text(root / "etc/hosts").splitlines():
+        words = line.split("#")[0].split()[1:]
+        names += words if host.split(".", maxsplit=1)[0] in {word.split(".")[0] for word in words} else []
+    found = {name.partition(".")[2] for name in names}
+    for line in _text(root / "etc/resolv.conf").splitlines():
+        if line.startswith(("search ", "domain ")):
+            found |= set(line.split()[1:])
+    return {domain for domain in found if "." in domain.strip(".") and domain.lower().strip(".") not in _NO_DOMAIN}
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
 
 _SHORTEST_AMONG_BYTES = 6
 """Shortest secret looked for in binary data: any three letters occur by chance in a million random bytes, six do

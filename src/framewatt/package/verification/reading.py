@@ -1,8 +1,18 @@
-"""Two accounts of one thing, side by side: what a package says, and what follows from the rest of it."""
+"""Reading files of a package without trust in what they hold, and comparing two accounts of one thing."""
 
+import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from framewatt.base.errors import FramewattError
+from framewatt.base.parquet_file import LABEL, UNREADABLE, read_columns
+from framewatt.meters.trace import Readings
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-7
 """How far two numbers may lie apart: the last digits of floating point, on another processor and another numpy."""
@@ -73,3 +83,77 @@ def _text(value: Any) -> str:
         return f"{value:.6g}"
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+_FEW = 50
+"""Readings below which two runs may have the same by chance."""
+
+
+class Seen:
+    """The traces that were seen so far."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, str] = {}
+
+    def problems(self, trace: Readings, where: str) -> Iterator[str]:
+        """Says so where the readings of a trace, and their distances in time, are all those of one seen before.
+
+        Args:
+            trace: of a run.
+            where: which run.
+        """
+        count, held = 0, hashlib.sha256()
+        for index in range(len(trace.channels)):
+            time_ns, value = trace.of(index)
+            count += len(value)
+            held.update(np.diff(np.nan_to_num(value, nan=-1.0)).round(6).tobytes())
+            held.update(np.diff(time_ns).tobytes())
+        if count < _FEW:
+            return
+        digest = held.hexdigest()
+        if digest in self._runs:
+            yield f"{where}: its trace holds the readings of {self._runs[digest]}"
+        self._runs.setdefault(digest, where)
+
+
+_COLUMNS = {"monotonic_ns": pa.int64(), "utc": LABEL, "window": LABEL, "edge": LABEL}
+_MOST_EVENTS = 100_000
+"""Edges of windows; a training of a thousand epochs has two thousand."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """An edge of a window.
+
+    Attributes:
+        monotonic_ns: when, on the monotonic clock of the run.
+        utc: when, ISO 8601; None where no clock is known.
+        window: its name.
+        edge: `start` or `end`.
+    """
+
+    monotonic_ns: int
+    utc: str | None
+    window: str
+    edge: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `accounting.spans_of` takes it."""
+        return {"window": self.window, "edge": self.edge, "monotonic_ns": self.monotonic_ns}
+
+
+def read_events(path: Path) -> list[Event]:
+    """Read the events of a run, in the order in which they happened.
+
+    Raises:
+        FramewattError: the file holds something else, or more than a run has.
+    """
+    try:
+        rows = read_columns(path, _COLUMNS).to_pylist()
+    except UNREADABLE as error:
+        raise FramewattError(f"{path}: found no events: {error}") from error
+    if len(rows) > _MOST_EVENTS:
+        raise FramewattError(f"{path}: found {len(rows)} events; allowed: at most {_MOST_EVENTS}")
+    if any(row[name] is None for row in rows for name in ("monotonic_ns", "window", "edge")):
+        raise FramewattError(f"{path}: found an event without its time, window or edge; allowed: all three")
+    return [Event(**row) for row in rows]

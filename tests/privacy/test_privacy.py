@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from framewatt.base.privacy import Secrets
+from framewatt.privacy.secrets import Secrets
 
 SECRETS = Secrets(
     {"w4ndb-0f-Jane!": "<secret: WANDB_KEY>", "/home/jane doe/": "<home>/", "gpu-box": "<host>", "ann": "<user>"}

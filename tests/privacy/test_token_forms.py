@@ -3,8 +3,8 @@
 import pytest
 from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 
-from framewatt.base.privacy import Secrets
-from framewatt.base.token_forms import TOKEN_FORMS, of_the_library
+from framewatt.privacy.forms import TOKEN_FORMS, of_the_library
+from framewatt.privacy.secrets import Secrets
 
 LEFT_OUT = {
     "ArtifactoryDetector": "fits words",

@@ -1,0 +1,1 @@
+"""What is private: found and removed, in every encoding."""
