@@ -16,7 +16,7 @@ from framewatt import __version__
 from framewatt.planning import jobs
 from framewatt.base.errors import FramewattError
 from framewatt.figures.names import FIGURES, figures_of
-from framewatt.flow.merged import is_merged
+from framewatt.imports.merged_study import is_merged
 from framewatt.flow.measured import Measured
 from framewatt.flow.place import check_places
 from framewatt.flow.setup import load_setup, share_interpreter

@@ -18,7 +18,7 @@ from framewatt.planning.plan import plan_of
 from framewatt.planning.planned import records_of
 from framewatt.planning.staleness import MADE_OF_OTHER, SET_ASIDE
 from framewatt.profiling.operators import failed_timelines
-from framewatt.profiling.own import failed_profiles
+from framewatt.profiling.planned import failed_profiles
 from framewatt.profiling.repeated import failed_repetitions
 
 

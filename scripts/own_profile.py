@@ -4,7 +4,7 @@ from pathlib import Path
 
 from framewatt.base.cli import run
 from framewatt.profiling.collection import summary, write_profiles
-from framewatt.profiling.own import read_own
+from framewatt.profiling.planned import read_own
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from framewatt.base.cli import run
 from framewatt.base.identity import ROOT, code_identity
-from framewatt.base.privacy import Secrets
 from framewatt.flow.setup import load_setup, without_roots
 from framewatt.host.machine import describe_machine
 from framewatt.package.contents import (
@@ -19,6 +18,7 @@ from framewatt.package.contents import (
 from framewatt.package.private import told_by
 from framewatt.package.write import write_package
 from framewatt.planning.planned import planned_runs
+from framewatt.privacy.secrets import Secrets
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.chain import Chain
 from framewatt.runs.records import record_paths

@@ -10,8 +10,8 @@ from framewatt.flow.setup import load_setup
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import sources_of
 from framewatt.planning.plan import plan_of, planned_cells
-from framewatt.statistics.detectable import samples_sentence
-from framewatt.statistics.pairs import not_compared
+from framewatt.statistics.best_set import not_compared
+from framewatt.statistics.power import samples_sentence
 from framewatt.stopping.history import note_change
 
 

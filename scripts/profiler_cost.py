@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from framewatt.base.cli import run
-from framewatt.profiling.own import records_of
+from framewatt.profiling.planned import records_of
 from framewatt.tables.profiler_cost import profiler_cost
 from framewatt.tables.table import write_table
 

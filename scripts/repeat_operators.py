@@ -4,10 +4,10 @@ from framewatt.base.cli import arguments, run
 from framewatt.base.files import read_json
 from framewatt.host.lock import machine_lock, may_wait
 from framewatt.host.node import check_node
-from framewatt.profiling.choice import chooser
+from framewatt.profiling.alone import chooser
 from framewatt.runs.calibration import idle_here
+from framewatt.runs.job import starting_point
 from framewatt.runs.repeated import record_repeated
-from framewatt.runs.starting_point import starting_point
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from framewatt.planning.blocks import plan_until
 from framewatt.planning.planned import planned_runs
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.profiling.evidence import weights_in_exports
-from framewatt.profiling.own import records_of
+from framewatt.profiling.planned import records_of
 from framewatt.replication import makers
 from framewatt.replication.contract import read_measured
 from framewatt.report import Material, build_report

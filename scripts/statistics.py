@@ -9,17 +9,16 @@ from framewatt.base.files import read_json, write_text
 from framewatt.base.spreadsheet import to_csv
 from framewatt.planning.plan import planned_cells
 from framewatt.planning.planned import planned_runs
+from framewatt.statistics.accuracies import read_test_sets
 from framewatt.statistics.answers import answer
+from framewatt.statistics.assumptions import drift
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.comparisons import compare_cells
-from framewatt.statistics.correlation import correlate
 from framewatt.statistics.deploy import judge_choices
-from framewatt.statistics.drift import drift
+from framewatt.statistics.hypothesis_tests import omnibus
 from framewatt.statistics.machines import answer_by_machine
-from framewatt.statistics.omnibus import omnibus
-from framewatt.statistics.test_sets import read_test_sets
 from framewatt.statistics.to_accuracy import to_accuracy
-from framewatt.statistics.trends import fit_trends
+from framewatt.statistics.trends import correlate, fit_trends
 from framewatt.stopping.looks import looks_of
 
 

@@ -5,7 +5,7 @@ from framewatt.base.files import read_json
 from framewatt.host.lock import machine_lock, may_wait
 from framewatt.host.node import check_node
 from framewatt.runs.calibration import idle_here
-from framewatt.runs.starting_point import starting_point
+from framewatt.runs.job import starting_point
 from framewatt.runs.timelines import record_timeline
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from framewatt.figures.training_quantities import FIGURES as QUANTITIES
-from framewatt.imports.merged_study import MergedStudy
+from framewatt.imports.merged_study import is_merged
 from framewatt.planning.jobs import AnyStudy
 from framewatt.planning.training_shown import detects, infers, shows_training, trains
 from framewatt.study.load import rate_of
@@ -30,11 +30,6 @@ def always(study: object) -> bool:  # as the other conditions
 def stops(study: AnyStudy) -> bool:
     """Whether a study has a stopping rule, by which it measures."""
     return rule_of(study.settings) is not None and not study.imported
-
-
-def is_merged(study: AnyStudy) -> bool:
-    """Whether the machine is a factor of a study."""
-    return isinstance(study, MergedStudy)
 
 
 def has_load(study: AnyStudy) -> bool:

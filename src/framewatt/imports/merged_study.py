@@ -180,6 +180,11 @@ def named(name: str, machine: str) -> str:
     return f"{name}-{machine}"
 
 
+def is_merged(study: object) -> bool:
+    """Return whether the runs of a study are in packages of several machines, so that the machine is a factor."""
+    return isinstance(study, MergedStudy)
+
+
 def is_merged_study(content: Mapping[str, Any]) -> bool:
     """Whether the content of a study file says that its runs come from packages."""
     return content.get("source") == PACKAGES

@@ -10,6 +10,7 @@ import pandas as pd
 
 from framewatt.frames.counting import aside
 from framewatt.frames.headline import headline_of_runs
+from framewatt.imports.merged_study import MACHINE
 from framewatt.statistics.answers import ANSWERS_COLUMNS, JOINT, answer_group, rounded, typed
 from framewatt.statistics.best_set import BestSet, groups
 from framewatt.statistics.hypothesis_tests import correct
@@ -28,11 +29,8 @@ from framewatt.statistics.selection import (
 from framewatt.study.factors import AnyCell, PlainCell
 from framewatt.study.statistical_tests import NAMES, is_paired, t_of
 
-MACHINE = "machine"
-"""Column, or factor, of the runs frame that says on which machine a run was measured."""
-
 ALL = "all"
-"""In its place: all machines, each of the same weight."""
+"""In place of a MACHINE: all machines, each of the same weight."""
 
 _AGREE = ["agree", "contradict", "differ_p", "differ_at_most"]
 
