@@ -2,7 +2,7 @@
 
 from framewatt.planning import due
 from framewatt.flow.asked import Asked, settings_of
-from framewatt.flow.patterns import one_of
+from framewatt.flow.place import one_of
 from framewatt.flow.setup import check_data
 from framewatt.flow.state import due_plans, failed_environments, outdated
 from framewatt.planning.job_hashes import JobHashes

@@ -19,7 +19,7 @@ from framewatt.statistics.hypothesis_tests import omnibus
 from framewatt.statistics.machines import answer_by_machine
 from framewatt.statistics.to_accuracy import to_accuracy
 from framewatt.statistics.trends import correlate, fit_trends
-from framewatt.stopping.looks import looks_of
+from framewatt.stopping.record import looks_of
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import frames_factory
 import pandas as pd
 from bs4 import BeautifulSoup
 
-from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import factors_of
 from framewatt.frames.totals import TOTAL
 from framewatt.report import Material, build_report
 from framewatt.statistics.answers import answer

@@ -15,9 +15,8 @@ from framewatt.runs.aside import set_aside
 from framewatt.runs.records import write_run
 from framewatt.statistics.answers import answer
 from framewatt.statistics.deploy import judge_choices
-from framewatt.witness.columns import DISTURBED_BY, WITNESSED
 from framewatt.witness.judgement import Seen, judge_window
-from framewatt.witness.window import COUNTED
+from framewatt.witness.window import COUNTED, DISTURBED_BY, WITNESSED
 
 TORCH, MXNET = cell("torch"), cell("mxnet")
 COUNTS = {"processors_usable": 2.0, "machine_cpu_s": 1.0, "others_cpu_s": 0.0, **dict.fromkeys(COUNTED.values(), 0.0)}

@@ -7,7 +7,7 @@ import pytest
 
 from framewatt.energy.accounting import NO_POWER, spans_of, window_of, windows_of
 from framewatt.energy.accounts import energy_channels
-from framewatt.energy.unused import unused_gpus
+from framewatt.energy.gauges import unused_gpus
 from framewatt.frames.totals import COUNT, LEAVE_OUT, Scope, domains_of
 from framewatt.imports.contract import single_channel
 from framewatt.meters.contract import COUNTER, GAUGE, Channel

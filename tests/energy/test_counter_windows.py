@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from window_readings import S, counter, every, times
 
-from framewatt.energy import some_rows
+from framewatt.energy import counter_steps
 
 
 def test_a_counter_that_wraps_once_goes_on() -> None:
@@ -188,7 +188,7 @@ def test_the_resolution_of_a_counter_adds_to_its_uncertainty() -> None:
 
 @pytest.mark.parametrize("rows", [1, 3, 1 << 18])
 def test_the_energy_is_the_same_however_many_rows_are_looked_at_at_once(monkeypatch, rows: int) -> None:
-    monkeypatch.setattr(some_rows, "_AT_ONCE", rows)
+    monkeypatch.setattr(counter_steps, "_AT_ONCE", rows)
     t = every(0.02, 60)
     joules = 4000.0 + 50 * t / S
     joules[500] = 0.0  # a dip

@@ -28,7 +28,7 @@ from framewatt.figures import (
 )
 from framewatt.figures.power_traces import TracedRun, counter_power
 from framewatt.figures.save import save
-from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import factors_of
 from framewatt.frames.totals import TOTAL
 from framewatt.statistics.deploy import judge_choices
 

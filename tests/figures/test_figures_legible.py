@@ -27,7 +27,7 @@ from framewatt.figures import (
 )
 from framewatt.figures.power_traces import TracedRun
 from framewatt.statistics.deploy import judge_choices
-from framewatt.witness.columns import DISTURBED_BY, WITNESSED
+from framewatt.witness.window import DISTURBED_BY, WITNESSED
 
 RUNTIMES = ("torch", "tensorflow", "mxnet", "torch2onnx", "tf2onnx", "mx2onnx")
 SETTINGS = settings(test="t", accuracy_margin=0.01)

@@ -11,7 +11,7 @@ from report_factory import STATISTICS
 
 from framewatt.figures import energy_runtime_batch, energy_time, labels, many
 from framewatt.statistics.cells import summarise_cells
-from framewatt.witness.columns import DISTURBED_BY
+from framewatt.witness.window import DISTURBED_BY
 
 BATCHES = range(1, 32)
 

@@ -13,8 +13,7 @@ from test_keys import BASE
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_json
 from framewatt.flow import limits, node_facts
-from framewatt.flow.cluster import Cluster, cluster_of
-from framewatt.flow.node_facts import Node, node_told
+from framewatt.flow.cluster import Cluster, Node, cluster_of, node_told
 from framewatt.flow.setup import without_roots
 from framewatt.frames.frames import runs_frame
 from framewatt.frames.occupancy import at_once_s, occupied, overlaps

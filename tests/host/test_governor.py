@@ -76,7 +76,7 @@ def test_a_killed_process_keeps_the_lock_until_the_governor_is_put_back(cpus: Pa
     path = cpus / "lock"
     path.touch()
     code = (
-        "import fcntl, sys, time; from pathlib import Path; from framewatt.host.orphans import children\n"
+        "import fcntl, sys, time; from pathlib import Path; from framewatt.host.supervision import children\n"
         f"{PATIENT}"
         f"lock = open({str(path)!r}); fcntl.flock(lock, fcntl.LOCK_EX)\n"
         f"with governor('performance', Path({str(cpus)!r}), keep=[lock.fileno()]):\n"

@@ -13,8 +13,7 @@ import pytest
 from checkout import heed_interrupts
 
 from framewatt.host import supervision
-from framewatt.host.orphans import children
-from framewatt.host.supervision import Outcome, scrub, supervise
+from framewatt.host.supervision import Outcome, children, scrub, supervise
 from framewatt.privacy.secrets import Secrets
 
 HANGS_S = 120.0

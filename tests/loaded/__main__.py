@@ -22,7 +22,7 @@ from pathlib import Path
 import pandas as pd
 from judging import busy
 
-from framewatt.frames.counting import aside
+from framewatt.frames.headline import aside
 from framewatt.statistics.selection import ENERGIES, totals
 from framewatt.tables.ratios import MOST_TIMES
 

@@ -13,8 +13,8 @@ from framewatt.frames.frames import runs_frame
 from framewatt.report import Material
 from framewatt.runs.aside import set_aside
 from framewatt.statistics.answers import answer
-from framewatt.witness.columns import DISTURBED_BY, WITNESSED
 from framewatt.witness.judgement import Seen, judge_window
+from framewatt.witness.window import DISTURBED_BY, WITNESSED
 
 QUIET_S = {TORCH: 0.20, TENSORFLOW: 0.45, MXNET: 0.11}
 """Seconds that 100 samples take where nobody disturbs them, at 6.6 W."""

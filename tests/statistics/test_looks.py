@@ -10,7 +10,7 @@ from framewatt.statistics.answers import find_best
 from framewatt.statistics.best_set import BestSet
 from framewatt.statistics.looks import ONCE, Looks, best_of
 from framewatt.statistics.stopping import look_for_best
-from framewatt.stopping.looks import looks_of
+from framewatt.stopping.record import looks_of
 
 ALPHA = 0.05
 KNOWN = Looks(until_known=True)

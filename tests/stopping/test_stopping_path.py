@@ -17,8 +17,7 @@ from framewatt.planning.blocks import Blocks, blocks_of, blocks_there, plan_unti
 from framewatt.planning.due import Due
 from framewatt.planning.plan import plan_of
 from framewatt.runs.aside import ASIDE
-from framewatt.stopping.duration import minutes_after
-from framewatt.stopping.expected import expected
+from framewatt.stopping.expected import expected, minutes_after
 from framewatt.stopping.history import changes_of, note_change, sentences
 from framewatt.stopping.path import path_of
 from framewatt.stopping.record import COLUMNS, frame_of, record_of

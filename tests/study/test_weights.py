@@ -10,7 +10,7 @@ from framewatt.base.validation import load_yaml
 from framewatt.planning import jobs
 from framewatt.runs.worker import without_quality
 from framewatt.study.study import Study, load_study
-from framewatt.study.weights import weights_of
+from framewatt.study.training import weights_of
 from framewatt.tasks.quality import described
 from framewatt.workloads.bert import BASE, TINY
 

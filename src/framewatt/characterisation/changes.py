@@ -6,8 +6,8 @@ import numpy as np
 
 from framewatt.characterisation.measured import Measured, unknown
 from framewatt.characterisation.series import Series
+from framewatt.energy.counter_steps import changed
 from framewatt.energy.coverage import Values
-from framewatt.energy.knots import changed
 
 _FEWEST_CHANGES = 10
 """Fewest changes from which the update period and the last digit can be found."""

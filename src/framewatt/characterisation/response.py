@@ -11,7 +11,7 @@ from framewatt.characterisation.measured import Measured, unknown
 from framewatt.characterisation.schedule import Edge
 from framewatt.characterisation.series import Series
 from framewatt.characterisation.step_fit import BoxFilter, Step, fit_box
-from framewatt.energy.knots import fresh, knots_of
+from framewatt.energy.counter_steps import fresh, knots_of
 
 _UPDATES_A_STEP = 3
 """Fewest updates on either side of a step; with fewer the meter is too slow for it."""

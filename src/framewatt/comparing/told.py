@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from framewatt.base.aligned import aligned
+from framewatt.base.terminal import aligned
 from framewatt.comparing.compared import Compared
 from framewatt.report.numbers import interval, known, plural, si, significant
 from framewatt.statistics.changes import CANNOT_TELL, HOLDS, LOST, MORE

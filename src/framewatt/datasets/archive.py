@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from framewatt.base.entries import problem_of_name, write_entry
 from framewatt.base.errors import FramewattError
+from framewatt.base.paths import problem_of_name, write_entry
 
 ENDINGS = (".tar.gz", ".tgz", ".zip")
 """File name endings of supported archives."""

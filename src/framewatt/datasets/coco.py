@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from framewatt.base.entries import problem_of_name
 from framewatt.base.errors import FramewattError
+from framewatt.base.paths import problem_of_name
 from framewatt.datasets.about import about
 from framewatt.datasets.annotated import DETECTION, SEGMENTATION
 from framewatt.datasets.coco_annotations import Instances, Listed, read_instances

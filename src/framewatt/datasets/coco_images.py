@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from framewatt.base.entries import problem_of_name
 from framewatt.base.errors import FramewattError
+from framewatt.base.paths import problem_of_name
 
 _DEEP = ("I", "F")
 """How modes of more than eight bits a colour begin, which Pillow would cut off."""

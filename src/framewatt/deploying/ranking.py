@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.base.aligned import aligned
 from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
+from framewatt.base.terminal import aligned
 from framewatt.frames.factor_words import label
 from framewatt.frames.headline import headline_of_runs
 from framewatt.frames.quality import QUALITY_UNKNOWN, words_of

@@ -1,12 +1,17 @@
-"""The accounts of a domain's energy: the channels that measure it, and the joules of a window by each."""
+"""The accounts of a domain's energy: the channels that measure it, and those that other channels prove wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from framewatt.energy.counter_windows import counter_energies
+from framewatt.energy.coverage import LARGEST_GAP_SHARE
 from framewatt.energy.gauge_windows import gauge_energies
-from framewatt.energy.windows import WindowEnergy
-from framewatt.meters.contract import COUNTER, Channel
+from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS, WindowEnergy
+from framewatt.meters.contract import COUNTER, GAUGE, Channel
+from framewatt.meters.trace import Readings
 
 Spans = list[tuple[int, int]]
 """Start and end of each part of a window, CLOCK_MONOTONIC nanoseconds."""
@@ -44,3 +49,120 @@ def energy_accounts(channels: Sequence[Channel]) -> dict[str, list[int]]:
 def energy_channels(channels: Sequence[Channel]) -> dict[str, int]:
     """The best of each domain's accounts, see `energy_accounts`."""
     return {domain: indices[0] for domain, indices in energy_accounts(channels).items()}
+
+
+_CONTRADICTION = 0.5
+"""Relative difference of two accounts of one domain above which neither is believed."""
+
+_FROZEN_READINGS = 100
+"""A gauge is frozen after this many readings of exactly the same power while others move. Within a part of a window,
+they must span as many updates, too: an idle GPU may show one power for a while."""
+
+
+def believed(
+    told: Mapping[int, WindowEnergy], trace: Readings, spans: Spans, twins: Mapping[int, str]
+) -> dict[int, WindowEnergy]:
+    """The accounts of a domain, without the energy of those that are frozen or mirror another domain's counter.
+
+    Args:
+        told: energy over a window by index of the channel.
+        trace: raw readings.
+        spans: the parts of the window.
+        twins: see mirrors.mirrored.
+    """
+    found = {index: _unless_frozen(energy, trace, index, spans) for index, energy in told.items()}
+    return found | {
+        index: _refused(found[index], f"{trace.channels[index].domain} shows the counter of {twins[index]} again")
+        for index in told
+        if index in twins
+    }
+
+
+def _unless_frozen(energy: WindowEnergy, trace: Readings, index: int, spans: Spans) -> WindowEnergy:
+    """A gauge's energy, rejected where the gauge shows one value while its domain's other gauges move."""
+    channel = trace.channels[index]
+    if channel.kind == COUNTER or energy.samples < _FROZEN_READINGS:
+        return energy
+    still = list(spans) if not _moves(trace.inside(index, spans)) else _stillest(trace, index, spans)
+    if not still:
+        return energy
+    others = [
+        other.quantity
+        for number, other in enumerate(trace.channels)
+        if number != index
+        and other.domain == channel.domain
+        and other.kind == GAUGE
+        and _moves(trace.inside(number, still))
+    ]
+    if not others:
+        return energy
+    seconds = sum(end - start for start, end in still) * 1e-9
+    frozen = f"{channel.quantity} has not moved for {seconds:.3g} s, in which {others[0]} did"
+    return _refused(energy, frozen)
+
+
+def _stillest(trace: Readings, index: int, spans: Spans) -> Spans:
+    """The longest span in one part of a window in which a gauge showed one value; empty if too short to be frozen."""
+    time_ns, value = trace.of(index)
+    good = np.isfinite(value)
+    time_ns, value = time_ns[good], value[good]
+    longest_ns = 0
+    found: Spans = []
+    for start, end in spans:
+        inside = slice(np.searchsorted(time_ns, start), np.searchsorted(time_ns, end, side="right"))
+        t, shown = time_ns[inside], value[inside]
+        edges = np.concatenate(([0], np.flatnonzero(np.diff(shown)) + 1, [len(shown)]))
+        number = int(np.argmax(np.diff(edges)))
+        first, last = edges[number], edges[number + 1] - 1
+        if last - first + 1 >= _FROZEN_READINGS and t[last] - t[first] > longest_ns:
+            longest_ns, found = int(t[last] - t[first]), [(int(t[first]), int(t[last]))]
+    least_s = max(
+        _FROZEN_READINGS * trace.channels[index].update_period_s,
+        LARGEST_GAP_SHARE * sum(end - start for start, end in spans) * 1e-9,
+    )
+    return found if longest_ns * 1e-9 > least_s else []
+
+
+def unless_contradicted(
+    told: Mapping[int, WindowEnergy], channels: Sequence[Channel], index: int, duration_s: float
+) -> WindowEnergy:
+    """The chosen account of a domain, rejected where another capable account deviates strongly from it.
+
+    An account is capable if it is no estimate and the window is long for its meter.
+
+    Args:
+        told: energy over a window by index of the channel.
+        channels: of the trace.
+        index: of the chosen account.
+        duration_s: of the window.
+    """
+
+    def can_know(number: int) -> bool:
+        channel = channels[number]
+        longest_s = max(channel.update_period_s, channel.period_s, channel.average_s, channel.average_most_s)
+        return not channel.estimated and duration_s >= SHORTEST_WINDOW_PERIODS * longest_s
+
+    chosen = told[index]
+    if chosen.energy_j is None or not can_know(index):
+        return chosen
+    for number, other in told.items():
+        if number == index or other.energy_j is None or not can_know(number):
+            continue
+        apart_j = abs(other.energy_j - chosen.energy_j)
+        uncertain_j = float(np.hypot(chosen.uncertainty_j or 0.0, other.uncertainty_j or 0.0))
+        if apart_j > max(_CONTRADICTION * max(chosen.energy_j, other.energy_j), 3 * uncertain_j):
+            names = [f"{channels[i].quantity} of {channels[i].instrument}" for i in (index, number)]
+            return _refused(
+                chosen,
+                f"{names[0]} says {chosen.energy_j:.4g} J, {names[1]} {other.energy_j:.4g} J: one of them is wrong",
+            )
+    return chosen
+
+
+def _refused(energy: WindowEnergy, reason: str) -> WindowEnergy:
+    """The energy of a channel, made invalid for a reason."""
+    return replace(energy, energy_j=None, uncertainty_j=None, mean_power_w=None, reasons=(*energy.reasons, reason))
+
+
+def _moves(values: Any) -> bool:
+    return bool(len(values) and (values != values[0]).any())

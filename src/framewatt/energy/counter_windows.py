@@ -11,10 +11,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.energy.counter_steps import beyond, steps_of, without_dips
+from framewatt.energy.counter_steps import Indices, Knots, beyond, knots_at, steps_of, where, without_dips
 from framewatt.energy.coverage import Nanoseconds, Samples, Values, coverage, judge_gaps, segment
-from framewatt.energy.knots import Knots, knots_at
-from framewatt.energy.some_rows import Indices, where
 from framewatt.energy.windows import UNIFORM, WindowEnergy, flags_of, together
 from framewatt.meters.contract import Channel
 

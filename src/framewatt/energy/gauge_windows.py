@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from framewatt.energy.counter_steps import fresh, knots_of
 from framewatt.energy.coverage import Nanoseconds, Samples, Values, coverage, judge_gaps, longest_wait_s
-from framewatt.energy.knots import fresh, knots_of
 from framewatt.energy.windows import UNIFORM, WindowEnergy, flags_of, together
 from framewatt.meters.contract import Channel
 

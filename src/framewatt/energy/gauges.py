@@ -1,10 +1,11 @@
-"""Mean and maximum over windows of the gauges other than power: utilisation, memory, temperature, clocks."""
+"""Gauges other than power over windows: utilisation, memory, temperature, clocks; and GPUs that a run did not use."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from framewatt.energy.accounts import Spans
 from framewatt.meters.contract import GAUGE
 from framewatt.meters.trace import Readings
 
@@ -50,3 +51,76 @@ def _of_spans(time_ns: Any, value: Any, spans: Sequence[tuple[int, int]]) -> Any
     padded = np.append(value, 0.0)
     sums, most = np.add.reduceat(padded, slices)[::2], np.maximum.reduceat(padded, slices)[::2]
     return iter(zip((after - first).tolist(), sums.tolist(), most.tolist(), strict=True))
+
+
+_QUANTITIES = {
+    "gpu_utilization_percent": "utilization_percent",
+    "gpu_memory_utilization_percent": "memory_utilization_percent",
+    "gpu_memory_used_b": "memory_used_b",
+    "gpu_temperature_c": "temperature_c",
+}
+"""Column of a frame -> quantity of a GPU's channels."""
+
+_ADDED = "gpu_memory_used_b"
+"""The only column that is a sum over several GPUs; all others are means."""
+
+_UNKNOWN = "telemetry_unknown"
+
+TELEMETRY = [*_QUANTITIES, _UNKNOWN]
+"""Columns of a frame: means over the window's readings, and why values are missing."""
+
+
+def telemetry(window: Mapping[str, Any], domain: str | None = None) -> dict[str, Any]:
+    """The columns of TELEMETRY for a window.
+
+    Args:
+        window: of a run record.
+        domain: a GPU (`gpu:0`); None takes all GPUs together.
+
+    Returns:
+        None for what is unknown, and then `telemetry_unknown` says why.
+    """
+    gauges = [found for name, found in window["gauges"].items() if name.startswith("gpu:") and domain in (None, name)]
+    known = {column: _together(column, gauges) for column in _QUANTITIES}
+    missing = [column for column, value in known.items() if value is None]
+    why = f"the meters told nothing of {', '.join(missing)}" if gauges and missing else None
+    return known | {_UNKNOWN: why if gauges else "no meter of a GPU"}
+
+
+def _together(column: str, gauges: list[Mapping[str, Any]]) -> float | None:
+    """One number for all GPUs; None where it is missing for any of them."""
+    means: list[float] = [found[quantity]["mean"] for found in gauges if (quantity := _QUANTITIES[column]) in found]
+    if not gauges or len(means) < len(gauges):
+        return None
+    return sum(means) if column == _ADDED else sum(means) / len(means)
+
+
+_COMPUTED, _TAKEN = "utilization_percent", "memory_used_b"
+
+_CONTEXT_B = 64 * 2**20
+"""A GPU whose memory in use grows by more than this is used, even if it computes nothing: a CUDA context alone takes
+some hundred MiB, and keeps clocks and power up."""
+
+
+def unused_gpus(trace: Readings, spans: Spans) -> set[str]:
+    """GPUs of which every reading says that they computed nothing, and whose memory nobody took.
+
+    A GPU of which a reading failed, or whose utilisation no meter tells, does not count as unused.
+
+    Args:
+        trace: of the run.
+        spans: of the run's windows; what lies between the first start and the last end is looked at.
+    """
+    idle: set[str] = set()
+    taken: set[str] = set()
+    start_ns, end_ns = min((start for start, _ in spans), default=0), max((end for _, end in spans), default=0)
+    for index, channel in enumerate(trace.channels):
+        if channel.quantity not in (_COMPUTED, _TAKEN):
+            continue
+        time_ns, value = trace.of(index)
+        inside = np.asarray(value)[(np.asarray(time_ns) >= start_ns) & (np.asarray(time_ns) <= end_ns)]
+        if channel.quantity == _COMPUTED:
+            (idle if len(inside) and (inside == 0).all() else taken).add(channel.domain)
+        elif len(inside) and not np.ptp(inside) <= _CONTEXT_B:
+            taken.add(channel.domain)
+    return idle - taken

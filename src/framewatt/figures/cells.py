@@ -6,8 +6,7 @@ from typing import Any
 import pandas as pd
 
 from framewatt.figures import notes
-from framewatt.frames.factor_columns import factors_of, sorted_by
-from framewatt.frames.factor_words import label, remarks
+from framewatt.frames.factor_words import factors_of, label, remarks, sorted_by
 from framewatt.frames.headline import PER_RUN, Headline
 
 LABEL = "label"

@@ -13,8 +13,8 @@ from framewatt.figures import many, marks, notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.figures.energy_time import name_of, quality_colours
 from framewatt.figures.labels import Named, name_points, point_of, room
-from framewatt.frames.counting import only_aside
-from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import factors_of
+from framewatt.frames.headline import only_aside
 from framewatt.frames.quality import METRIC, unit_of, with_quality, words_of
 from framewatt.study.factors import COMPARED, given_in
 from framewatt.study.load import rate_of

@@ -12,9 +12,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from framewatt.figures import many, marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, labelled, panels, with_intervals
 from framewatt.figures.labels import Named, name_points, room
-from framewatt.frames.counting import only_aside
-from framewatt.frames.factor_columns import factors_of
-from framewatt.frames.headline import headline_of_runs
+from framewatt.frames.factor_words import factors_of
+from framewatt.frames.headline import headline_of_runs, only_aside
 from framewatt.frames.quality import METRIC, QUALITY, QUALITY_UNKNOWN, is_higher_better, with_quality, words_of
 from framewatt.study.factors import COMPARED, shared
 from framewatt.tasks import METRICS

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
-from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import factors_of
 from framewatt.frames.quality import METRIC, QUALITY, title_of, with_quality
 from framewatt.frames.totals import TOTAL
 from framewatt.study.factors import COMPARED, shared

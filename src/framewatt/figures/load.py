@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
-from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import factors_of
 from framewatt.statistics.load import ENERGY, under_load
 from framewatt.study.factors import COMPARED, shared
 

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, RC, styled
-from framewatt.frames.counting import aside, counts
+from framewatt.frames.headline import aside, counts
 from framewatt.frames.totals import TOTAL
-from framewatt.witness.columns import DISTURBED_BY, witness_columns
+from framewatt.witness.window import DISTURBED_BY, witness_columns
 
 _MARGIN_IN = 0.08
 _LEADING = 1.4

@@ -10,10 +10,8 @@ from matplotlib.lines import Line2D
 
 from framewatt.figures import many, marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
-from framewatt.frames.counting import only_aside
-from framewatt.frames.factor_columns import factors_of
-from framewatt.frames.factor_words import named
-from framewatt.frames.headline import headline_of_runs
+from framewatt.frames.factor_words import factors_of, named
+from framewatt.frames.headline import headline_of_runs, only_aside
 from framewatt.study.factors import shared
 
 TITLE = "{what} per {per} by {compared}"

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from framewatt.figures import notes, training_levels
 from framewatt.figures.training_levels import APART, FIRST
 from framewatt.figures.training_quantities import FIGURES, NOTHING_COUNTS, Levels
-from framewatt.frames.counting import counts
+from framewatt.frames.headline import counts
 from framewatt.frames.totals import TOTAL
 from framewatt.statistics.effect_size import mean_interval
 from framewatt.statistics.to_accuracy import LABEL, PANELS, counted_epochs, gpu_or_total, labelled

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from framewatt.figures import marks, notes, style
 from framewatt.figures.training_quantities import Levels
-from framewatt.frames.factor_columns import rank
+from framewatt.frames.factor_words import rank
 from framewatt.statistics.to_accuracy import LABEL
 
 APART = "apart"

@@ -13,7 +13,7 @@ from typing import Any, Never
 import snakemake.exceptions
 
 from framewatt.base.files import PARTIAL
-from framewatt.host.holder import tell, told
+from framewatt.host.lock import tell, told
 
 FILE = "framewatt.lock"
 """Lock file in Snakemake's folder; every running Snakemake holds a shared lock on it until its process ends."""

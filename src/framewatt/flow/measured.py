@@ -9,7 +9,7 @@ from framewatt.planning import jobs
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.own_models import OwnModel
 from framewatt.study.study import Run, Study
-from framewatt.study.weights import FINE_TUNED, weights_of
+from framewatt.study.training import FINE_TUNED, weights_of
 
 
 class Measured:

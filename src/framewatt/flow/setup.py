@@ -14,7 +14,7 @@ from framewatt.base.validation import load_yaml, validate
 from framewatt.datasets.catalogue import Catalogue, load_catalogue
 from framewatt.datasets.options import check_options
 from framewatt.flow.cluster import Cluster, cluster_of
-from framewatt.flow.owner import check_owner
+from framewatt.flow.state import check_owner
 from framewatt.host.machine import usable_processors
 from framewatt.imports.file_study import is_file_study, load_file_study
 from framewatt.imports.merged_study import is_merged_study, load_merged_study

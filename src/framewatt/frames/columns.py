@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from framewatt.datasets.contract import Arrays
-from framewatt.energy.telemetry import TELEMETRY
+from framewatt.energy.gauges import TELEMETRY
 from framewatt.tasks import TASKS
-from framewatt.witness.columns import WITNESSED
+from framewatt.witness.window import WITNESSED
 
 _ENERGY = [
     "energy_gross_j",

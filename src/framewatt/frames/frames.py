@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.energy.telemetry import telemetry
+from framewatt.energy.gauges import telemetry
 from framewatt.frames.columns import HEAD, epochs_columns, metrics_of, runs_columns
 from framewatt.frames.totals import (
     LEAVE_OUT,
@@ -24,7 +24,7 @@ from framewatt.frames.totals import (
 from framewatt.host.machine import measured_by, session_of, sessions_told
 from framewatt.runs.clocks import steps_between
 from framewatt.tasks.quality import values_of
-from framewatt.witness.columns import witness_columns
+from framewatt.witness.window import witness_columns
 
 _DRIFT_SINCE = 3
 """First schema version whose frames include idle drift; packages of older records must rebuild as they were made."""

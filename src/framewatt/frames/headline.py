@@ -1,10 +1,43 @@
-"""The quantities that cells are compared by: energy and time per sample, or per run where samples are unknown."""
+"""Which rows of a runs frame count, and the quantities by which cells are compared: energy and time per sample.
 
+Where samples are unknown it is per run. Of records, `runs.verdict.counts` says which count.
+"""
+
+import re
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from framewatt.frames.quality import unit_of
+from framewatt.frames.totals import TOTAL
+from framewatt.runs.aside import ASIDE
+from framewatt.runs.verdict import OK
+
+
+def counts(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Whether each row is of a run that took place and whose energy is valid.
+
+    Args:
+        rows: of the runs frame; `valid` may be None where nothing was measured, which does not count.
+    """
+    return rows["status"].eq(OK) & rows["valid"].eq(True)
+
+
+def aside(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Whether each row is of a run that was set aside, and would count else."""
+    return rows["reasons"].fillna("").str.contains(rf"(?:^|; ){re.escape(ASIDE)}")
+
+
+def only_aside(rows: pd.DataFrame) -> pd.DataFrame:
+    """The totals of a runs frame that were set aside, as if they counted."""
+    totals = with_aside(rows)
+    return totals[aside(totals)]
+
+
+def with_aside(rows: pd.DataFrame) -> pd.DataFrame:
+    """The totals of a runs frame as they were if nothing had been set aside."""
+    totals = rows[rows["domain"] == TOTAL]
+    return totals.assign(valid=totals["valid"].where(~aside(totals), True))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.runs.verdict import OK
-from framewatt.stopping.duration import span_s
+from framewatt.stopping.expected import span_s
 
 PACKING_S = 12.0
 """Seconds at the end of a slice in which nothing runs any more and results are packed."""

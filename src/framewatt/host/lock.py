@@ -2,7 +2,8 @@
 
 The lock of the machine is flock(2) on a file in every folder of FOLDERS to which every user may write. Not everyone
 sees the same folders (a container has its own /run/lock, a job its own /tmp); those that share at least one take turns.
-All lock them in this order, which rules out deadlocks.
+All lock them in this order, which rules out deadlocks. The holder writes into the file who it is, and those who wait
+read it.
 
 The kernel releases a lock when the last process that holds it has ended, however it ended. Children inherit it
 (`Held.files`) if the machine is back to normal only after they have ended.
@@ -11,16 +12,59 @@ The kernel releases a lock when the last process that holds it has ended, howeve
 import contextlib
 import errno
 import fcntl
+import json
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from framewatt.base.errors import FramewattError
-from framewatt.host.holder import tell, told
+
+_TOLD_B = 4096
+_STUDY = re.compile(r"[\w.-]{1,100}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who holds a lock.
+
+    Attributes:
+        study: the study that it measures.
+        pid: its process id.
+        since: when it took the lock, UTC.
+    """
+
+    study: str
+    pid: int
+    since: datetime
+
+    def __str__(self) -> str:
+        return f"process {self.pid}, study {self.study}, since {self.since:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def tell(file: int, study: str) -> None:
+    """Write into a lock's file that this process holds it. On a full disk, only this note is lost."""
+    told = {"study": study, "pid": os.getpid(), "since_utc": datetime.now(UTC).isoformat(timespec="seconds")}
+    line = f"{json.dumps(told)}\n".encode()
+    with contextlib.suppress(OSError):
+        os.pwrite(file, line, 0)
+        os.ftruncate(file, len(line))
+
+
+def told(file: int) -> Holder | None:
+    """The holder according to the lock's file, or None. Anybody may write there, so anything unexpected is ignored."""
+    try:
+        said = json.loads(os.pread(file, _TOLD_B, 0).splitlines()[0])
+        study, since = str(said["study"]), datetime.fromisoformat(said["since_utc"]).astimezone(UTC)
+        return Holder(study, int(said["pid"]), since) if _STUDY.fullmatch(study) else None
+    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError, OverflowError):
+        return None
+
 
 FOLDERS = tuple(map(Path, ("/run/lock", "/run/lock/framewatt", "/tmp", "/dev/shm")))  # noqa: S108 # files are checked
 VARIABLE = "FRAMEWATT_LOCK_FOLDER"

@@ -20,7 +20,7 @@ from typing import Any
 
 from framewatt.base.ending import scratch_folder, unbroken
 from framewatt.base.errors import FramewattError
-from framewatt.host.orphans import adopt_orphans, children, end_orphans, ended_with_parent
+from framewatt.host.supervision import adopt_orphans, children, end_orphans, ended_with_parent
 
 _ON_THE_CLOCK = 2
 _LARGEST_ANSWER_B = 2**24

@@ -8,8 +8,8 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from framewatt.base.entries import problem_of_name, write_entry
 from framewatt.base.errors import FramewattError
+from framewatt.base.paths import problem_of_name, write_entry
 from framewatt.package.zip_form import problem_of_form
 
 _SUFFIXES = {

@@ -30,8 +30,8 @@ from framewatt.planning.staleness import (
 )
 from framewatt.study.cell import Cell, run_name
 from framewatt.study.study import Study
-from framewatt.witness.policy import SET_ASIDE as DISTURBED_ASIDE
-from framewatt.witness.policy import disturbance_of
+from framewatt.witness.judgement import SET_ASIDE as DISTURBED_ASIDE
+from framewatt.witness.judgement import disturbance_of
 
 RULES = (
     "plan",

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from framewatt.preflight import TOPICS
-from framewatt.study.purpose import is_measured
-from framewatt.witness.policy import REPEATING
+from framewatt.study.profiled import is_measured
+from framewatt.witness.judgement import REPEATING
 
 _NO_PART = ("attempt", "timeout_s")
 """Fields of a job that do not change its result: a run that ended in time is the same under any time limit."""

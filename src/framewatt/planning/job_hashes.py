@@ -16,7 +16,7 @@ from framewatt.planning.placement import NOWHERE, Placement, nodes_of
 from framewatt.study.cell import FIXED, Cell, environment_of
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
-from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
+from framewatt.study.training import FINE_TUNED, TRAINED, weights_of
 
 _NO_TRAINING: dict[str, Any] = {"training": None, "batch_size": None}
 """Fields of a job that do not matter for weights that are not trained."""

@@ -13,12 +13,10 @@ from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
-from framewatt.study.profiled import profiled_cells, repeated_cells, timeline_cells
-from framewatt.study.purpose import MEASURE, PROFILE, REPEAT, TIMELINE
+from framewatt.study.profiled import MEASURE, PROFILE, REPEAT, TIMELINE, profiled_cells, repeated_cells, timeline_cells
 from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
-from framewatt.study.training import training_of
-from framewatt.study.weights import weights_of
+from framewatt.study.training import training_of, weights_of
 from framewatt.workloads.contract import EVALUATED, Spec
 from framewatt.workloads.parts import INPUTS as PARTS
 

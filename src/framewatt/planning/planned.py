@@ -11,7 +11,7 @@ from framewatt.planning.merged_runs import Merged
 from framewatt.runs.aside import set_aside
 from framewatt.runs.records import HeldRecords, read_run, record_paths
 from framewatt.study.cell import run_name
-from framewatt.study.purpose import MEASURE, is_measured
+from framewatt.study.profiled import MEASURE, is_measured
 
 
 def records_of(plan: Mapping[str, Any], records: str | Iterable[str]) -> Iterator[tuple[Path, dict[str, Any]]]:

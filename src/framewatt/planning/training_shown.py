@@ -2,7 +2,7 @@
 
 from framewatt.imports.file_study import FileStudy
 from framewatt.planning.jobs import AnyStudy, trained_models_of
-from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
+from framewatt.study.training import FINE_TUNED, TRAINED, weights_of
 from framewatt.workloads.detector import DETECTORS
 
 _LEVELS = ("workload", "batch_size")

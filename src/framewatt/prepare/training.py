@@ -18,7 +18,7 @@ from framewatt.base.files import read_json, sha256_of_files, write_json
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.storing import load_arrays
 from framewatt.prepare.examples import keep_examples
-from framewatt.study.weights import FINE_TUNED, PRETRAINED, TRAINED
+from framewatt.study.training import FINE_TUNED, PRETRAINED, TRAINED
 from framewatt.tasks.detection import Detection
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_training

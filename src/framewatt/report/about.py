@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.frames.counting import counts
+from framewatt.frames.headline import counts
 from framewatt.frames.quality import METRIC, QUALITY, with_quality, words_of
 from framewatt.report.imported import Facts
 from framewatt.report.material import Material
 from framewatt.report.numbers import known, listed, significant
 from framewatt.study.runtimes import RUNTIMES
-from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
+from framewatt.study.training import FINE_TUNED, TRAINED, weights_of
 
 _UNKNOWN = "unknown"
 _TO_THE_DAY, _TO_THE_MINUTE = 10, 16

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.frames.counting import counts
+from framewatt.frames.headline import counts
 from framewatt.frames.quality import METRIC, QUALITY, title_of, with_quality
 from framewatt.report.groups import groups_of
 from framewatt.report.material import Material

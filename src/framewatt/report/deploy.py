@@ -6,9 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.frames.counting import counts
-from framewatt.frames.factor_columns import factors_of, sorted_by
-from framewatt.frames.factor_words import in_words, label
+from framewatt.frames.factor_words import factors_of, in_words, label, sorted_by
+from framewatt.frames.headline import counts
 from framewatt.frames.quality import is_share, title_of, unit_of, words_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import known, listed, p_value, si, significant

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from framewatt.frames import counting
+from framewatt.frames import headline
 from framewatt.report.answered import Answered, answered, answers_of
 from framewatt.report.material import Material, witness_of
 from framewatt.report.numbers import plural
@@ -47,7 +47,7 @@ def in_all(material: Material) -> str:
 
 def aside(material: Material) -> str:
     """How many runs were set aside, as a sentence; empty where none were."""
-    count = int(counting.aside(material.totals).sum())
+    count = int(headline.aside(material.totals).sum())
     if not count:
         return ""
     return (
@@ -60,7 +60,7 @@ def aside(material: Material) -> str:
 def mostly_aside(material: Material) -> str:
     """That cells lost more than half of their runs so, and what to do; empty where none did."""
     totals = material.totals
-    part = counting.aside(totals).groupby(totals["cell"]).mean()
+    part = headline.aside(totals).groupby(totals["cell"]).mean()
     lost = int((part > 1 / 2).sum())
     if not lost:
         return ""
@@ -70,7 +70,7 @@ def mostly_aside(material: Material) -> str:
 
 def with_all(material: Material) -> str:
     """Where the answers by energy would be other ones with the runs that were set aside, in sentences; else empty."""
-    if not counting.aside(material.totals).any():
+    if not headline.aside(material.totals).any():
         return ""
     per = material.headline.per
     known = {one.group.name: one for one in answered(material, material.headline.energy, "energy")}

@@ -15,8 +15,7 @@ from framewatt.report.tables import Table
 from framewatt.runs.batches import PASSES
 from framewatt.study.factors import shared
 from framewatt.study.statistical_tests import NAMES
-from framewatt.study.training import training_of
-from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
+from framewatt.study.training import FINE_TUNED, TRAINED, training_of, weights_of
 
 _OPTIMIZERS = {"sgd": "SGD", "adam": "Adam", "lamb": "LAMB"}
 

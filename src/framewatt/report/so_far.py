@@ -11,7 +11,7 @@ from framewatt.report.answered import answers_of
 from framewatt.report.numbers import plural
 from framewatt.statistics.answers import answer
 from framewatt.statistics.selection import totals
-from framewatt.stopping.looks import looks_of
+from framewatt.stopping.record import looks_of
 from framewatt.study.stopping_rule import rule_of
 
 

@@ -20,9 +20,20 @@ from framewatt.base.files import sha256_of
 from framewatt.runs.job import RunJob
 from framewatt.runs.records import HeldRecords, read_run
 from framewatt.runs.verdict import counts
-from framewatt.witness.judgement import DISKS, HYPERVISOR, MEMORY, MOST_STOLEN, OTHERS, kind_of, most_of_others
+from framewatt.witness.judgement import (
+    DISKS,
+    HYPERVISOR,
+    MEMORY,
+    MOST_STOLEN,
+    OTHERS,
+    REPEAT,
+    REPEATING,
+    SET_ASIDE,
+    disturbance_of,
+    kind_of,
+    most_of_others,
+)
 from framewatt.witness.machine_wide import processor_times
-from framewatt.witness.policy import REPEAT, REPEATING, SET_ASIDE, disturbance_of
 from framewatt.witness.usable import processors_allowed, quotas_of
 
 MOST = 0.25

@@ -32,7 +32,7 @@ from framewatt.runs.records import SCHEMA_VERSION, Clock, run_text, write_events
 from framewatt.runs.verdict import OK, judge
 from framewatt.runs.work import EVENTS, RESULT, events_of, python_of, work
 from framewatt.sampling.client import Sampler
-from framewatt.study.purpose import MEASURE, is_measured
+from framewatt.study.profiled import MEASURE, is_measured
 
 _SETTLE_S = 0.05
 """Seconds sampled before and after the process, so that the trace covers every edge of its windows."""

@@ -16,8 +16,7 @@ from framewatt.tasks import METRICS
 from framewatt.tasks.detection import finds_nothing
 from framewatt.tasks.quality import Quality, hints_of, primary_of
 from framewatt.tasks.translation import unlike_references
-from framewatt.witness.judgement import told_of_disturbance, told_of_gpus, told_of_heat
-from framewatt.witness.policy import INVALID, disturbance_of
+from framewatt.witness.judgement import INVALID, disturbance_of, told_of_disturbance, told_of_gpus, told_of_heat
 
 OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
 

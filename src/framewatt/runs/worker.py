@@ -29,7 +29,7 @@ from framewatt.runs.predictions import as_bytes, told_of
 from framewatt.runs.variables import set_in
 from framewatt.study.load import CLOSED, rate_of
 from framewatt.study.options import KEPT, STEP
-from framewatt.study.weights import SEEDED
+from framewatt.study.training import SEEDED
 from framewatt.tasks.quality import HINT, quality_of
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Training, Workload, spec_of

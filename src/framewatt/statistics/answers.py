@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.frames.counting import aside
-from framewatt.frames.headline import headline_of_runs
+from framewatt.frames.headline import aside, headline_of_runs
 from framewatt.statistics.best_set import BestSet, groups, mixing
 from framewatt.statistics.log_ratios import FEWEST, logs_of, number
 from framewatt.statistics.looks import ONCE, Looks, best_of

@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special
 
-from framewatt.frames.factor_columns import factors_of
-from framewatt.frames.factor_words import phrase
+from framewatt.frames.factor_words import factors_of, phrase
 from framewatt.statistics.log_ratios import Floats, LogRatio, all_pairs
 from framewatt.study.factors import AnyCell, shared
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import factors_of
 from framewatt.statistics.best_set import mixing
 from framewatt.statistics.effect_size import SMALLEST_N, Values, is_constant, mean_interval
 from framewatt.statistics.hypothesis_tests import correct

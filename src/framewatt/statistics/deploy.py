@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import factors_of
 from framewatt.frames.quality import counts_right_answers, is_higher_better, is_share, words_of
 from framewatt.runs.verdict import OVERLOADED
 from framewatt.statistics.accuracies import BEST, NOT_APART, NOT_LESS, OBJECTIVES, WORSE, TestSets, equivalence

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import factors_of
 from framewatt.runs.verdict import FEW_REQUESTS, OVERLOADED
 from framewatt.statistics.selection import totals
 from framewatt.study.load import rate_of

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.frames.counting import aside
-from framewatt.frames.headline import headline_of_runs
+from framewatt.frames.headline import aside, headline_of_runs
 from framewatt.imports.merged_study import MACHINE
 from framewatt.statistics.answers import ANSWERS_COLUMNS, JOINT, answer_group, rounded, typed
 from framewatt.statistics.best_set import BestSet, groups

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from framewatt.base.errors import FramewattError
-from framewatt.frames.counting import counts
-from framewatt.frames.factor_columns import factors_of
+from framewatt.frames.factor_words import factors_of
+from framewatt.frames.headline import counts
 from framewatt.frames.quality import primary_in, with_quality
 from framewatt.frames.totals import TOTAL
 from framewatt.runs.verdict import OK

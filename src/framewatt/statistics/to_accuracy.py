@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.frames.factor_columns import factors_of, sorted_by
-from framewatt.frames.factor_words import label, phrase
+from framewatt.frames.factor_words import factors_of, label, phrase, sorted_by
 from framewatt.frames.quality import is_higher_better, with_quality
 from framewatt.frames.totals import TOTAL
 from framewatt.statistics.effect_size import mean_interval

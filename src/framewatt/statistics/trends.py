@@ -10,7 +10,7 @@ import pandas as pd
 import statsmodels.api as sm
 from scipy import stats
 
-from framewatt.frames.factor_columns import sorted_by
+from framewatt.frames.factor_words import sorted_by
 from framewatt.frames.headline import headline_of_runs
 from framewatt.statistics.best_set import groups
 from framewatt.statistics.effect_size import Values

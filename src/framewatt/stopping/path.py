@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.frames.counting import aside
 from framewatt.frames.frames import runs_frame
-from framewatt.frames.headline import headline_of_runs
+from framewatt.frames.headline import aside, headline_of_runs
 from framewatt.frames.totals import Scope
 from framewatt.statistics.best_set import groups
 from framewatt.statistics.selection import counted, totals
@@ -22,7 +21,7 @@ from framewatt.statistics.stopping import (
     look_for_best_by_t,
     threshold_of,
 )
-from framewatt.stopping.duration import minutes_after
+from framewatt.stopping.expected import minutes_after
 from framewatt.study.factors import AnyCell
 from framewatt.study.stopping_rule import TIME, Rule, rule_of
 

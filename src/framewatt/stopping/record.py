@@ -1,12 +1,32 @@
-"""The record of when a study stopped and what it saw: stopping.json, and its rows as a frame (pure)."""
+"""The record of when a study stopped and what it saw: stopping.json, its rows as a frame, and its looks (pure)."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
+from framewatt.statistics.looks import ONCE, Looks
 from framewatt.statistics.stopping import Ratio
 from framewatt.stopping.path import After, GroupAfter, Path
+from framewatt.study.stopping_rule import rule_of
+
+
+def looks_of(settings: Mapping[str, Any]) -> Looks:
+    """How a study looks at its results before it stops.
+
+    Args:
+        settings: the study's.
+    """
+    rule = rule_of(settings)
+    if rule is None:
+        return ONCE
+    if rule.at_every_block:
+        return Looks(until_known=True, confirmed=rule.when is not None)
+    if rule.width is None:
+        return Looks(most=len(rule.looks), at=rule.looks, confirmed=True)
+    return Looks(most=len(rule.looks))
+
 
 COLUMNS = [
     "blocks",

@@ -1,4 +1,4 @@
-"""A study's `training`: what each model has of it, and what its schema cannot check of it."""
+"""A study's `training` and its weights for inference: what each model has of it, and what its schema cannot check."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,32 @@ from framewatt.base.errors import FramewattError
 from framewatt.study.cell import Cell
 from framewatt.study.options import LAMB, OPTIONS
 from framewatt.study.runtimes import FRAMEWORKS, ONNX, RUNTIMES, tuned_frameworks
-from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
+
+TRAINED = "trained"
+"""From the study's training, unmeasured."""
+
+SEEDED = "seeded"
+"""Random initial weights, untrained."""
+
+PRETRAINED = "pretrained"
+"""Those that the framework's own model zoo offers."""
+
+FINE_TUNED = "fine-tuned"
+"""From the study's training, unmeasured, that starts at published weights."""
+
+
+def weights_of(settings: Mapping[str, Any], workload: str) -> str:
+    """Where the weights of a model come from.
+
+    Args:
+        settings: of a study; `weights` is one word for all models or one word per model; own models have their own
+            `weights`.
+        workload: name of the model.
+    """
+    own = settings.get("models", {}).get(workload)
+    said = own["weights"] if own else settings["weights"]
+    return str(said if isinstance(said, str) else said.get(workload, TRAINED))
+
 
 COSINE, HALVINGS = "cosine", "halvings"
 """Kinds of schedules."""

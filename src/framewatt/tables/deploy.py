@@ -5,8 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.frames.factor_columns import factors_of, sorted_by
-from framewatt.frames.factor_words import label
+from framewatt.frames.factor_words import factors_of, label, sorted_by
 from framewatt.frames.quality import title_of, unit_of
 from framewatt.statistics.accuracies import OBJECTIVES, WORSE
 from framewatt.statistics.deploy import BEST_QUALITY

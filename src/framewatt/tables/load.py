@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.frames.factor_columns import factors_of, sorted_by
+from framewatt.frames.factor_words import factors_of, sorted_by
 from framewatt.runs.verdict import FEW_REQUESTS
 from framewatt.statistics.load import ENERGY, under_load
 from framewatt.study.factors import reading_order

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.frames.factor_columns import factors_of, sorted_by
+from framewatt.frames.factor_words import factors_of, sorted_by
 from framewatt.frames.headline import PER_RUN, PER_SAMPLE, Headline, headline_of_cells
 from framewatt.frames.quality import QUALITY, metrics_in, primary_in, title_of, unit_of
 from framewatt.statistics.selection import totals

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.frames.factor_columns import factors_of, sorted_by
+from framewatt.frames.factor_words import factors_of, sorted_by
 from framewatt.frames.quality import metrics_in, title_of, words_of
 from framewatt.statistics.to_accuracy import counted_epochs
 from framewatt.study.factors import reading_order

@@ -19,7 +19,7 @@ from framewatt.package.verification.reading import some
 from framewatt.planning.merged_runs import with_own_drift
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.records import read_run
-from framewatt.witness.columns import WITNESSED
+from framewatt.witness.window import WITNESSED
 
 
 def frame_problems(package: Opened) -> Iterator[str]:

@@ -21,8 +21,7 @@ from framewatt.prepare.parity_sheet import verdict_of
 from framewatt.prepare.training import RECORD
 from framewatt.runs.verdict import OK
 from framewatt.study.study import Study
-from framewatt.study.training import training_of
-from framewatt.study.weights import FINE_TUNED, TRAINED, weights_of
+from framewatt.study.training import FINE_TUNED, TRAINED, training_of, weights_of
 from framewatt.tasks.contract import ANSWERS
 from framewatt.tasks.detection import DETECTIONS
 

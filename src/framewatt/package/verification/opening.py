@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from framewatt.base.entries import problem_of_name
 from framewatt.base.errors import FramewattError
 from framewatt.base.identity import ROOT
+from framewatt.base.paths import problem_of_name
 from framewatt.base.validation import load_yaml, validate
 from framewatt.datasets.catalogue import Catalogue, load_catalogue
 from framewatt.imports.file_study import FileStudy, is_file_study, load_file_study, schema_of_files

@@ -15,8 +15,7 @@ from framewatt.study.cell import Cell
 from framewatt.study.own_models import OWN, SYNTHETIC
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import Study
-from framewatt.study.training import training_of
-from framewatt.study.weights import SEEDED, weights_of
+from framewatt.study.training import SEEDED, training_of, weights_of
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import Task
 from framewatt.tasks.detection import DETECTIONS, OBJECTS, objects_in

@@ -24,7 +24,7 @@ from framewatt.runs.records import Clock
 from framewatt.runs.verdict import OK
 from framewatt.study.study import Study
 from framewatt.witness.instrument import witness_channels
-from framewatt.witness.policy import REPEATING, disturbance_of
+from framewatt.witness.judgement import REPEATING, disturbance_of
 
 _ALWAYS_ALL = ("rapl", "pyrapl", "perf", "external", "estimate", "nvidia-smi")
 """Meters that give the same channels whenever they are opened. NVML leaves out what a GPU does not answer just then,

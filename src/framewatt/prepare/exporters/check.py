@@ -16,7 +16,7 @@ from framewatt.datasets.contract import Arrays
 from framewatt.datasets.storing import load_arrays
 from framewatt.prepare.exporters.contract import CHECK_RECORD, REFERENCE
 from framewatt.prepare.exporters.flops import count_flops
-from framewatt.study.weights import SEEDED
+from framewatt.study.training import SEEDED
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import ANSWERS, NOTHING, Outputs, Task
 from framewatt.tasks.quality import quality_of

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
-from framewatt.host.orphans import ended_with_parent
+from framewatt.host.supervision import ended_with_parent
 from framewatt.study.options import Level
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import Spec
