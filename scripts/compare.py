@@ -14,7 +14,7 @@ from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError, plain
 from framewatt.base.files import write_json, write_text
 from framewatt.base.spreadsheet import to_csv
-from framewatt.comparing.compared import Compared, compare, margin_of, quantity_asked
+from framewatt.comparing.compared import Compared, compare, margin_of, requested_quantity
 from framewatt.comparing.side import side_of
 from framewatt.comparing.told import lines_of, sentence_of
 from framewatt.package.asked import archives_of
@@ -81,7 +81,7 @@ def _write(found: Compared, table: Path) -> None:
 
 
 def _compared(args: argparse.Namespace) -> Compared:
-    margin, quantity = margin_of(args.fail_above), quantity_asked(args.quantity)
+    margin, quantity = margin_of(args.fail_above), requested_quantity(args.quantity)
     archives = archives_of(args.archives)
     if len(archives) != 2:
         raise FramewattError(f"ARCHIVES: found {len(archives)} packages; allowed: two, the older one first")

@@ -15,7 +15,7 @@ from framewatt.package.contents import (
     source_files,
     study_files,
 )
-from framewatt.package.private import told_by
+from framewatt.package.private import published_words
 from framewatt.package.write import write_package
 from framewatt.planning.planned import planned_runs
 from framewatt.privacy.secrets import Secrets
@@ -43,7 +43,7 @@ def main() -> None:
     loaded = load_setup(snakemake.config, ROOT).studies[name]
     files |= source_files(loaded)
     files |= {path: Path(path) for path in snakemake.input.data}
-    secrets = Secrets.of_this_machine(harmless=told_by(snakemake.params.settings))
+    secrets = Secrets.of_this_machine(harmless=published_words(snakemake.params.settings))
     identity = {"code": code_identity(), "config": without_roots(snakemake.config), "machine": describe_machine()}
     texts = {"identity.json": secrets.redact(json.dumps(identity, indent=1, sort_keys=True)) + "\n"}
     texts |= environment_texts(map(Path, snakemake.input.environments), secrets)

@@ -25,7 +25,7 @@ from framewatt.planning.plan import plan_of
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.chain import Chain
 from framewatt.runs.predictions import NAME as PREDICTIONS
-from framewatt.runs.predictions import Answers, as_bytes, told_of
+from framewatt.runs.predictions import Answers, as_bytes, predictions_entry
 from framewatt.runs.records import Clock, read_run, write_events, write_run
 
 Change = Callable[[Any], Any]
@@ -71,7 +71,7 @@ class Forger:
         record = {key: value for key, value in read_json(folder / "run.json").items() if key != "predictions"}
         if right is not None:
             (folder / PREDICTIONS).write_bytes(as_bytes(right))
-            record["predictions"] = told_of(right)
+            record["predictions"] = predictions_entry(right)
         write_json(folder / "run.json", record)
 
     def trace(self, folder: Path, change: Callable[[Trace], Trace]) -> None:

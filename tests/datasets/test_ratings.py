@@ -14,7 +14,7 @@ from framewatt.datasets.rankings import candidates_of, ranks_of, top
 from framewatt.datasets.ratings import Ratings, leave_one_out
 from framewatt.datasets.record import record_of
 from framewatt.datasets.storing import load_arrays, save_arrays
-from framewatt.package.verification.samples import asked_of
+from framewatt.package.verification.samples import task_of_data
 
 DRAWN = {"users": 60, "items": 150, "tastes": 4, "ratings_per_user": 12, "negatives": 4, "candidates": 50}
 LINES = ["userId,movieId,rating,timestamp", "7,10,4.0,100", "7,20,0.5,300", "7,30,3,200", "", "9,10,5,1", "9,40,5,2"]
@@ -108,8 +108,8 @@ def test_the_file_gives_the_same_arrays_back(drawn: Arrays, tmp_path: Path) -> N
 def test_the_record_says_what_is_asked_and_how_many_answers_there_are(drawn: Arrays) -> None:
     """A package's runs are verified by it: without its task they would be held to accuracy, one answer a pair."""
     record = record_of("synthetic-ratings", {}, "0", drawn, [])
-    assert asked_of(record).name == "recommendation"
-    assert asked_of(record).answers_in(record) == 60
+    assert task_of_data(record).name == "recommendation"
+    assert task_of_data(record).answers_in(record) == 60
     assert record["test_samples"] == 60 * 51
 
 

@@ -12,7 +12,7 @@ from framewatt.frames.totals import COUNT, LEAVE_OUT, Scope, domains_of
 from framewatt.imports.contract import single_channel
 from framewatt.meters.contract import COUNTER, GAUGE, Channel
 from framewatt.meters.trace import Trace, joined
-from framewatt.runs.verdict import told_of
+from framewatt.runs.verdict import domain_messages
 
 S = 1_000_000_000
 NO_IDLE: dict = {"domains": {}}
@@ -320,12 +320,12 @@ def test_a_gpu_that_tells_no_power_is_a_domain_without_energy_and_its_total_is_u
     for found in (used, unused):
         assert (found["gpu:1"]["valid"], found["gpu:1"]["energy_gross_j"]) == (False, None)
         assert found["gpu:1"]["reasons"] == [NO_POWER]
-    assert f"gpu:1: {NO_POWER}" in told_of(used, "reasons")
+    assert f"gpu:1: {NO_POWER}" in domain_messages(used, "reasons")
     whole = used | {"external:wall": used["gpu:0"]}
-    assert told_of(whole, "reasons") == [], "a wall meter has its energy, too"
+    assert domain_messages(whole, "reasons") == [], "a wall meter has its energy, too"
     # What the run did not use is no fault of the run; whether totals have it, the study says.
-    assert told_of(unused, "reasons") == []
-    assert f"gpu:1: does not count: {NO_POWER}" in told_of(unused, "flags")
+    assert domain_messages(unused, "reasons") == []
+    assert f"gpu:1: does not count: {NO_POWER}" in domain_messages(unused, "flags")
     counted, left_out = (domains_of(unused, Scope(rule))[0] for rule in (COUNT, LEAVE_OUT))
     assert (counted["valid"], counted["energy_gross_j"]) == (False, None)
     assert counted["uncovered"].startswith("gpu:1: not used, and no meter tells its power")

@@ -10,7 +10,7 @@ from checkout import READ_RARELY, Checkout, command, environment, python_of
 from memory_group import NoGroupError, little_memory
 
 from framewatt.host import memory
-from framewatt.host.memory import processes_killed_for_memory, shortage_told
+from framewatt.host.memory import processes_killed_for_memory, shortage_in_output
 from framewatt.host.supervision import supervise
 from framewatt.runs.records import read_run
 
@@ -55,7 +55,7 @@ def test_an_allocation_that_a_framework_could_not_make_is_told(environment: str,
     ],
 )
 def test_what_was_short_follows_from_what_was_said(said: str, short: str | None) -> None:
-    assert shortage_told(f"Traceback\n{said}\nHint: none") == short
+    assert shortage_in_output(f"Traceback\n{said}\nHint: none") == short
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from test_keys import BASE
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_json
 from framewatt.flow import limits, node_facts
-from framewatt.flow.cluster import Cluster, Node, cluster_of, node_told
+from framewatt.flow.cluster import Cluster, Node, cluster_of, node_of_line
 from framewatt.flow.setup import without_roots
 from framewatt.frames.frames import runs_frame
 from framewatt.frames.occupancy import at_once_s, occupied, overlaps
@@ -139,12 +139,12 @@ def test_what_cannot_be_a_node_is_refused(names: dict, found: str) -> None:
     ],
 )
 def test_what_slurm_says_of_a_node(gres: str, gpus: int) -> None:
-    assert node_told(f"NodeName=alpha CPUAlloc=3 CPUEfctv=14 CPUTot=16 Gres={gres} GresDrain=N/A") == Node(16, gpus)
-    told = node_told("NodeName=alpha CPUTot=16 Gres=(null) BootTime=2026-11-26T04:56:56 SlurmdStartTime=None")
+    assert node_of_line(f"NodeName=alpha CPUAlloc=3 CPUEfctv=14 CPUTot=16 Gres={gres} GresDrain=N/A") == Node(16, gpus)
+    told = node_of_line("NodeName=alpha CPUTot=16 Gres=(null) BootTime=2026-11-26T04:56:56 SlurmdStartTime=None")
     assert told is not None
     assert datetime.fromtimestamp(told.booted_s or 0).isoformat() == "2026-11-26T04:56:56"
-    assert node_told("NodeName=alpha CPUTot=16 Gres=(null) BootTime=None") == Node(16, 0)
-    assert node_told("Node gamma not found") is None
+    assert node_of_line("NodeName=alpha CPUTot=16 Gres=(null) BootTime=None") == Node(16, 0)
+    assert node_of_line("Node gamma not found") is None
 
 
 def test_auto_is_what_the_nodes_have_and_not_what_the_head_has() -> None:

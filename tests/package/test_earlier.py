@@ -16,14 +16,14 @@ from framewatt.base.spreadsheet import to_csv
 from framewatt.package.unpack import unpack
 from framewatt.package.verification.earlier import (
     as_read_then,
-    as_told_then,
     same_but_for_added,
     significance_then,
+    windows_as_then,
 )
 from framewatt.package.verify import problems_of
 from framewatt.planning.plan import planned_cells
 from framewatt.runs.chain import NAME as CHAIN
-from framewatt.study.as_begun import as_begun, without_unsaid
+from framewatt.study.as_begun import as_begun, without_unset
 from framewatt.study.stopping_rule import rule_of, with_looks
 
 FOUND = {
@@ -48,19 +48,19 @@ def told(**change: object) -> dict:
 
 def test_joules_within_two_uncertainties_are_as_they_were_told() -> None:
     record = told(energy_gross_j=1007.0, energy_net_j=907.0, energy_uncertainty_j=4.0, flags=["a flag of then"])
-    assert as_told_then(record, FOUND) == record
+    assert windows_as_then(record, FOUND) == record
 
 
 def test_joules_further_off_are_those_that_are_found_now() -> None:
     record = told(energy_gross_j=1009.0, energy_uncertainty_j=4.0)
-    found = as_told_then(record, FOUND)["steady"]["domains"]["gpu:0"]
+    found = windows_as_then(record, FOUND)["steady"]["domains"]["gpu:0"]
     assert (found["energy_gross_j"], found["energy_uncertainty_j"]) == (1000.0, 4.0)
 
 
 def test_what_did_not_change_is_held_to_the_trace() -> None:
     record = told(samples=98)
-    assert as_told_then(record, FOUND)["steady"]["domains"]["gpu:0"]["samples"] == 99
-    assert as_told_then({}, FOUND) == FOUND
+    assert windows_as_then(record, FOUND)["steady"]["domains"]["gpu:0"]["samples"] == 99
+    assert windows_as_then({}, FOUND) == FOUND
 
 
 def test_a_study_from_before_there_were_answers_has_the_tests_of_then() -> None:
@@ -166,7 +166,7 @@ def test_what_a_study_was_begun_with_it_goes_on_with() -> None:
     """Disturbed runs were repeated and counted, and totals lacked processors without a meter."""
     then = {"settings": {"disturbance": "repeat", "statistics": {"noise": 0.05}}}
     assert as_begun({"study": "x"}, then) == {"study": "x", "disturbance": "repeat", "statistics": {"unmetered": None}}
-    assert without_unsaid({"noise": 0.05, "unmetered": None}) == {"noise": 0.05}
+    assert without_unset({"noise": 0.05, "unmetered": None}) == {"noise": 0.05}
     # What the file says holds, and what was begun since is as it is.
     said = {"disturbance": "set_aside", "statistics": {"unmetered": "leave_out"}}
     assert as_begun(said, then) == said

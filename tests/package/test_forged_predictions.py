@@ -13,7 +13,7 @@ from framewatt.base.files import read_json
 from framewatt.package.verification.opening import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
-from framewatt.runs.predictions import NAME, as_bytes, read_right, told_of
+from framewatt.runs.predictions import NAME, as_bytes, predictions_entry, read_right
 
 RECORD, BITS = "run.json", NAME
 
@@ -28,7 +28,7 @@ def one_more_right(forger: Forger) -> None:
     path, right = right_of(forger)
     right[np.flatnonzero(~right)[0]] = True
     path.write_bytes(as_bytes(right))
-    forger.record(CELL, put("predictions", told_of(right)))
+    forger.record(CELL, put("predictions", predictions_entry(right)))
 
 
 def other_bits(forger: Forger) -> None:
@@ -39,7 +39,7 @@ def other_bits(forger: Forger) -> None:
 def fewer_samples(forger: Forger) -> None:
     path, right = right_of(forger)
     path.write_bytes(as_bytes(right[:-10]))
-    forger.record(CELL, put("predictions", told_of(right[:-10])))
+    forger.record(CELL, put("predictions", predictions_entry(right[:-10])))
 
 
 def huge(forger: Forger) -> None:

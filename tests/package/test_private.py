@@ -18,7 +18,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from framewatt.package.contents import environment_texts
-from framewatt.package.private import secrets_in, told_by
+from framewatt.package.private import published_words, secrets_in
 from framewatt.privacy.secrets import Secrets
 
 SETTINGS = {
@@ -175,6 +175,6 @@ def test_what_the_study_states_of_its_authors_is_wanted(monkeypatch: pytest.Monk
     monkeypatch.setattr("socket.gethostname", lambda: "host-of-x")
     authors = ["Doe, Jane <jane@uni-x.de>"]
     settings = {**SETTINGS, "archive": {**SETTINGS["archive"], "authors": authors, "harmless": ["10.1.2.3"]}}
-    secrets = Secrets.of_this_machine(harmless=told_by(settings))
+    secrets = Secrets.of_this_machine(harmless=published_words(settings))
     assert secrets.find(b"Doe, jane@uni-x.de, 10.1.2.3") == []
     assert secrets.find(b"joe@uni-x.de 10.1.2.4 host-of-x") == ["<IP>", "<e-mail>", "<host>"]

@@ -10,7 +10,7 @@ import pytest
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
-from framewatt.runs.predictions import as_bytes, read_right, told_of
+from framewatt.runs.predictions import as_bytes, predictions_entry, read_right
 from framewatt.runs.worker import with_predictions, without_quality
 from framewatt.tasks.classification import Classification
 from framewatt.tasks.quality import described
@@ -30,14 +30,14 @@ def test_answers_come_back_as_they_were_in_a_bit_a_sample(tmp_path: Path, sample
     right = np.random.default_rng(samples).random(samples) < 0.9
     path = tmp_path / "right.bits"
     path.write_bytes(as_bytes(right))
-    assert np.array_equal(read_right(path, told_of(right)), right)
+    assert np.array_equal(read_right(path, predictions_entry(right)), right)
     assert path.stat().st_size <= samples // 8 + 60
-    assert told_of(right)["right"] == right.sum()
+    assert predictions_entry(right)["right"] == right.sum()
 
 
 def rewritten(content: bytes, **told: Any) -> tuple[bytes, dict[str, Any]]:
     """A file and a record that has its hash."""
-    return content, {**told_of(RIGHT), "sha256": hashlib.sha256(content).hexdigest(), **told}
+    return content, {**predictions_entry(RIGHT), "sha256": hashlib.sha256(content).hexdigest(), **told}
 
 
 BEHIND = as_bytes(RIGHT)[:-1] + bytes([as_bytes(RIGHT)[-1] | 1])
@@ -50,7 +50,10 @@ BEHIND = as_bytes(RIGHT)[:-1] + bytes([as_bytes(RIGHT)[-1] | 1])
         (rewritten(as_bytes(RIGHT) + b"\0"), "found 42 bytes; allowed: a plain file of 41"),
         (rewritten(as_bytes(RIGHT), samples=11), "found another beginning; allowed: 'framewatt: right answers to 11"),
         (rewritten(as_bytes(RIGHT), samples=999_999_999), "allowed: a plain file of 125000046"),
-        (rewritten(as_bytes(~RIGHT), sha256=told_of(RIGHT)["sha256"]), "found other bits than its record was written"),
+        (
+            rewritten(as_bytes(~RIGHT), sha256=predictions_entry(RIGHT)["sha256"]),
+            "found other bits than its record was written",
+        ),
         (rewritten(as_bytes(~RIGHT)), "found 4 right answers; allowed: 6, as recorded"),
         (rewritten(BEHIND), "found bits behind the last of 10 samples"),
         (rewritten(b"\x80\x04" + as_bytes(RIGHT)[2:]), "found another beginning"),
@@ -73,7 +76,7 @@ def test_no_link_is_followed_and_nothing_but_a_file_is_read(kept: Path, tmp_path
     os.mkfifo(pipe)
     for path in (link, pipe, tmp_path, tmp_path / "nowhere"):
         with pytest.raises(FramewattError, match="allowed: a plain file"):
-            read_right(path, told_of(RIGHT))
+            read_right(path, predictions_entry(RIGHT))
 
 
 def test_the_answers_are_those_of_which_the_accuracy_is(tmp_path: Path) -> None:
@@ -92,5 +95,5 @@ def test_a_result_has_a_file_only_where_accuracy_is_known(tmp_path: Path) -> Non
     random = without_quality(result, "weights are random")
     assert with_predictions(random, path).keys() == {"quality"}
     assert not path.exists()
-    assert with_predictions(result, path)["predictions"] == told_of(RIGHT)
-    assert np.array_equal(read_right(path, told_of(RIGHT)), RIGHT)
+    assert with_predictions(result, path)["predictions"] == predictions_entry(RIGHT)
+    assert np.array_equal(read_right(path, predictions_entry(RIGHT)), RIGHT)

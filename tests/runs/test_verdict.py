@@ -1,7 +1,7 @@
 """What of a window's energies is held against its run, and what of its outputs a reader is told."""
 
 from framewatt.host.supervision import Outcome
-from framewatt.runs.verdict import Verdict, judge, told_of
+from framewatt.runs.verdict import Verdict, domain_messages, judge
 from framewatt.tasks.contract import Judged
 from framewatt.tasks.quality import quality_of
 from framewatt.tasks.translation import OUTPUT_TOKENS, REFERENCE_TOKENS
@@ -16,8 +16,8 @@ def energy(reasons: list[str] | None = None, flags: list[str] | None = None) -> 
 def test_a_counter_that_no_total_needs_is_flagged_and_spoils_no_run() -> None:
     for domain in ("cpu:uncore-0", "cpu:core-0", "cpu:psys"):
         energies = {"cpu:package-0": energy(flags=["1 failed reads bridged"]), domain: energy(STILL)}
-        assert told_of(energies, "reasons") == []
-        assert told_of(energies, "flags") == [
+        assert domain_messages(energies, "reasons") == []
+        assert domain_messages(energies, "flags") == [
             "cpu:package-0: 1 failed reads bridged",
             f"{domain}: does not count: counter has not moved in 40 s",
         ]
@@ -25,13 +25,13 @@ def test_a_counter_that_no_total_needs_is_flagged_and_spoils_no_run() -> None:
 
 def test_what_a_total_needs_is_a_reason() -> None:
     energies = {"cpu:package-0": energy(STILL), "cpu:dram-0": energy(STILL), "cpu:uncore-0": energy(STILL)}
-    assert told_of(energies, "reasons") == [
+    assert domain_messages(energies, "reasons") == [
         "cpu:package-0: counter has not moved in 40 s",
         "cpu:dram-0: counter has not moved in 40 s",
     ]
     # Without a package, psys is the total.
-    assert told_of({"cpu:psys": energy(STILL)}, "reasons") == ["cpu:psys: counter has not moved in 40 s"]
-    assert told_of({"cpu:psys": energy(STILL), "gpu:0": energy()}, "flags") == []
+    assert domain_messages({"cpu:psys": energy(STILL)}, "reasons") == ["cpu:psys: counter has not moved in 40 s"]
+    assert domain_messages({"cpu:psys": energy(STILL), "gpu:0": energy()}, "flags") == []
 
 
 def verdict_on(latency: dict | None, **facts: float) -> Verdict:

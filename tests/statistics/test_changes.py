@@ -6,7 +6,7 @@ from scipy import stats
 from simulated.compared import failing
 
 from framewatt.base.errors import FramewattError
-from framewatt.comparing.compared import margin_of, quantity_asked
+from framewatt.comparing.compared import margin_of, requested_quantity
 from framewatt.statistics.changes import ALIKE, CANNOT_TELL, FEW, HOLDS, LOST, MORE, changes
 
 
@@ -105,6 +105,6 @@ def test_rubbish_is_no_margin(text: str) -> None:
 
 
 def test_quantities() -> None:
-    assert quantity_asked("time") == "time"
+    assert requested_quantity("time") == "time"
     with pytest.raises(FramewattError, match="QUANTITY: found 'power'"):
-        quantity_asked("power")
+        requested_quantity("power")

@@ -8,7 +8,7 @@ import pytest
 from records_factory import energy, run_record, window
 
 from framewatt.base.errors import FramewattError
-from framewatt.runs.predictions import NAME, as_bytes, told_of
+from framewatt.runs.predictions import NAME, as_bytes, predictions_entry
 from framewatt.runs.records import read_run, write_run
 from framewatt.statistics.accuracies import read_test_sets
 
@@ -20,7 +20,7 @@ def run(folder: Path, repetition: int, right: np.ndarray | None, **change: objec
     domains = {"cpu:package-0": energy(100.0)}
     record = run_record(domains, windows={"process": window(domains), "steady": window(domains)})
     path = folder / str(repetition) / "run.json"
-    told = {} if right is None else {"predictions": told_of(right)}
+    told = {} if right is None else {"predictions": predictions_entry(right)}
     write_run(path, record | {"repetition": repetition} | told | change)
     if right is not None:
         path.with_name(NAME).write_bytes(as_bytes(right))

@@ -6,7 +6,7 @@ import pytest
 from disturbed import RUNNER, SAMPLER, TICKS, WORKER, Kernel, Process, kernel
 from witness_scenes import SPAN, S, Script, at_work, neighbour, play, reading, stalled, told
 
-from framewatt.witness.judgement import told_of_disturbance, told_of_heat
+from framewatt.witness.judgement import disturbance_flags, heat_flags
 from framewatt.witness.window import witnessed
 
 pytestmark = pytest.mark.usefixtures("two_processors")
@@ -86,7 +86,7 @@ DISTURBED = {
 def test_a_disturbed_window_says_by_what(script: Script, cause: str, tmp_path: Path) -> None:
     found = told(play(kernel(tmp_path), script))
     assert found["disturbed"] == [cause]
-    assert told_of_disturbance(found) == [f"disturbed: {cause}"]
+    assert disturbance_flags(found) == [f"disturbed: {cause}"]
 
 
 ALLOWED = {
@@ -164,11 +164,11 @@ def test_heat_is_told_and_is_nobodys_disturbance(tmp_path: Path) -> None:
     scene.put("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "0\n")
     found = told(play(scene, hot))
     assert (found["throttled"], found["disturbed"]) == (30, [])
-    assert told_of_heat(found) == ["heat lowered the clock of processors 30 times"]
+    assert heat_flags(found) == ["heat lowered the clock of processors 30 times"]
     for cool in (None, {**found, "throttled": None}, {**found, "throttled": 0.0}):
-        assert told_of_heat(cool) == []
+        assert heat_flags(cool) == []
 
 
 def test_nothing_is_said_of_a_run_without_a_witness() -> None:
     assert witnessed({}, SPAN) is None
-    assert told_of_disturbance(None) == []
+    assert disturbance_flags(None) == []

@@ -9,7 +9,7 @@ from disturbed import RUNNER, SAMPLER, WORKER, Kernel, Process, kernel
 
 from framewatt.witness.gpu_processes import GpuProcesses, counted
 from framewatt.witness.instrument import Witness, witness_channels
-from framewatt.witness.judgement import told_of_gpus
+from framewatt.witness.judgement import gpu_flags
 from framewatt.witness.window import witnessed
 
 S = 1_000_000_000
@@ -79,19 +79,19 @@ def test_the_runs_own_processes_and_framewatts_are_nobody_elses(scene: Kernel) -
     own = [WORKER, CHILD, SAMPLER, RUNNER]
     found = window(scene, [own, []], [own, []], [own, []])
     assert found["other_processes"] == {"gpu:0": 0, "gpu:1": 0}
-    assert told_of_gpus(found) == []
+    assert gpu_flags(found) == []
 
 
 def test_a_process_of_somebody_else_is_told_with_its_gpu(scene: Kernel) -> None:
     found = window(scene, [[WORKER], []], [[WORKER], []], [[WORKER], [STRANGER]], [[WORKER], []])
     assert found["other_processes"] == {"gpu:0": 0, "gpu:1": 1}
-    assert told_of_gpus(found) == ["1 process of others on gpu:1"]
+    assert gpu_flags(found) == ["1 process of others on gpu:1"]
 
 
 def test_what_a_driver_does_not_tell_and_what_lies_in_another_namespace_is_unknown(scene: Kernel) -> None:
     found = window(scene, [None, [ELSEWHERE]], [None, [ELSEWHERE]], [None, [ELSEWHERE]])
     assert found["other_processes"] == {"gpu:0": None, "gpu:1": None}
-    assert told_of_gpus(found) == []
+    assert gpu_flags(found) == []
 
 
 def test_a_window_without_gpus_says_nothing_of_them(scene: Kernel) -> None:

@@ -109,7 +109,7 @@ def margin_of(text: str) -> float:
     return share
 
 
-def quantity_asked(text: str) -> str:
+def requested_quantity(text: str) -> str:
     """`energy` or `time`, as QUANTITY gives it.
 
     Raises:

@@ -85,7 +85,7 @@ class Objects:
             IndexError: there is no such image.
         """
         images = np.arange(len(self))[rows]
-        found = [self._asked(image) for image in images.tolist()]
+        found = [self._requested(image) for image in images.tolist()]
         most = max((len(numbers) for numbers in found), default=0)
         # A compiler then meets few shapes.
         most = max(ROUNDED, -(-most // ROUNDED) * ROUNDED)
@@ -128,7 +128,7 @@ class Objects:
             raise FramewattError("data set: found no masks; allowed: a data set with masks")
         return decode(self.runs[self.run_starts[number] : self.run_starts[number + 1]], self.size)
 
-    def _asked(self, image: int) -> NDArray[np.int64]:
+    def _requested(self, image: int) -> NDArray[np.int64]:
         """Numbers of the objects of an image that a model is asked for."""
         numbers = np.arange(self.starts[image], self.starts[image + 1])
         return numbers[~self.crowd[numbers]]

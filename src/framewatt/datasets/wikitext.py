@@ -43,7 +43,7 @@ def make(folder: Path, *, train: str, test: str, segment: Positive) -> Arrays:
         FramewattError: the files are not there, hold the same text, are empty, are not UTF-8, or hold `<eos>`; see
             streams.stream_arrays.
     """
-    learnt, predicted = _found(folder, train, test)
+    learnt, predicted = _both_files(folder, train, test)
     numbers: dict[str, int] = {}
     known = _learnt(learnt, numbers)
     numbers.setdefault(UNKNOWN, len(numbers))
@@ -61,7 +61,7 @@ def make(folder: Path, *, train: str, test: str, segment: Positive) -> Arrays:
     return replace(arrays, about={**arrays.about, **perplexities(known, asked, len(numbers))})
 
 
-def _found(folder: Path, train: str, test: str) -> tuple[Path, Path]:
+def _both_files(folder: Path, train: str, test: str) -> tuple[Path, Path]:
     """Both files, which are in one folder and not the same."""
     places = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     found = [(one / train, one / test) for one in places if (one / train).is_file() and (one / test).is_file()]

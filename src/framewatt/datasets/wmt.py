@@ -49,7 +49,7 @@ def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: Pos
             target, a line is not UTF-8, a test pair has an empty side, no training pair is left, or BLEU can say
             nothing of the test text.
     """
-    learning, asked = _found(folder, train, test)
+    learning, asked = _all_files(folder, train, test)
     for files in (learning, asked):
         _check_lines(files)
     words: Counter[str] = Counter()
@@ -61,7 +61,7 @@ def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: Pos
     learnt_merges = learnt(words, merges)
     pieces, ids = _numbered(words, learnt_merges)
     known, left_out = _learnt(learning, ids, longest)
-    to_translate, sources, references = _asked(asked, learnt_merges, pieces, ids)
+    to_translate, sources, references = _test_pairs(asked, learnt_merges, pieces, ids)
     says = about(
         "words between blanks in pieces by byte pair encoding of both languages; ids by falling frequency in training",
         read=[*learning, *asked],
@@ -83,7 +83,7 @@ def _hash_of_lines(path: Path) -> str:
     return found.hexdigest()
 
 
-def _found(folder: Path, train: Sequence[str], test: Sequence[str]) -> tuple[Files, Files]:
+def _all_files(folder: Path, train: Sequence[str], test: Sequence[str]) -> tuple[Files, Files]:
     """All four files, which are in one folder and differ."""
     for option, names in (("train", train), ("test", test)):
         if isinstance(names, str) or len(names) != 2:
@@ -182,7 +182,7 @@ def _learnt(files: Files, ids: Mapping[str, tuple[int, ...]], longest: int) -> t
     return known, left_out
 
 
-def _asked(
+def _test_pairs(
     files: Files, merges: Merges, pieces: tuple[str, ...], ids: Mapping[str, tuple[int, ...]]
 ) -> tuple[Corpus, list[str], list[str]]:
     """The test pairs, and both their sides as text."""

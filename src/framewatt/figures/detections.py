@@ -140,12 +140,12 @@ def _line(
             axes.set_title(who)
             boxes.say(axes, "no examples" if who in row.of else "not in the study")
         else:
-            axes.set_title(f"{who}: {_found(shown.images[number], len(drawn))}")
+            axes.set_title(f"{who}: {_counts_shown(shown.images[number], len(drawn))}")
             if not drawn:
                 boxes.say(axes, _silence(shown.images[number]))
 
 
-def _found(image: Example, drawn: int) -> str:
+def _counts_shown(image: Example, drawn: int) -> str:
     """How many detections are drawn, and how many there are besides."""
     if drawn == len(image.detections) < image.found:
         return f"{drawn} drawn of {image.found} found"

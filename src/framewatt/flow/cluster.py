@@ -42,14 +42,14 @@ def known_of(names: Mapping[str, str]) -> dict[str, Node]:
     told = json.loads(os.environ.get(VARIABLE) or "{}")
     if told.get("names") == dict(names):
         return {alias: Node(**node) for alias, node in told["known"].items()}
-    known = _asked(names) if shutil.which("scontrol") else {}
+    known = _nodes_of_slurm(names) if shutil.which("scontrol") else {}
     os.environ[VARIABLE] = json.dumps(
         {"names": dict(names), "known": {alias: asdict(one) for alias, one in known.items()}}
     )
     return known
 
 
-def _asked(names: Mapping[str, str]) -> dict[str, Node]:
+def _nodes_of_slurm(names: Mapping[str, str]) -> dict[str, Node]:
     """What Slurm says of some nodes."""
     known = {}
     for alias, name in names.items():
@@ -65,7 +65,7 @@ def _asked(names: Mapping[str, str]) -> dict[str, Node]:
             raise FramewattError(
                 f"nodes.{alias}: found no answer of scontrol in {_ASKING_S} s; allowed: a Slurm that answers"
             ) from late
-        node = node_told(done.stdout) if done.returncode == 0 else None
+        node = node_of_line(done.stdout) if done.returncode == 0 else None
         if node is None:
             said = (done.stdout + done.stderr).strip().splitlines()
             raise FramewattError(
@@ -76,7 +76,7 @@ def _asked(names: Mapping[str, str]) -> dict[str, Node]:
     return known
 
 
-def node_told(line: str) -> Node | None:
+def node_of_line(line: str) -> Node | None:
     """What a line of `scontrol --oneliner show node` says; None where it is none."""
     processors = re.search(r"\bCPUTot=(\d+)", line)
     if not processors:

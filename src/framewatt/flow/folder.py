@@ -13,7 +13,7 @@ from typing import Any, Never
 import snakemake.exceptions
 
 from framewatt.base.files import PARTIAL
-from framewatt.host.lock import tell, told
+from framewatt.host.lock import read_holder, tell
 
 FILE = "framewatt.lock"
 """Lock file in Snakemake's folder; every running Snakemake holds a shared lock on it until its process ends."""
@@ -55,7 +55,7 @@ class Presence:
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = told(self.file)
+            holder = read_holder(self.file)
             who = f" ({holder})" if holder else ""
             return (
                 f"found that another snakemake{who} makes files here that this one would; allowed: one at a "

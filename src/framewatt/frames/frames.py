@@ -21,7 +21,7 @@ from framewatt.frames.totals import (
     machine_in,
     used_gpus,
 )
-from framewatt.host.machine import measured_by, session_of, sessions_told
+from framewatt.host.machine import any_session_recorded, measured_by, session_of
 from framewatt.runs.clocks import steps_between
 from framewatt.tasks.quality import values_of
 from framewatt.witness.window import witness_columns
@@ -46,7 +46,7 @@ def runs_frame(
         TypeError: they can be gone over once only.
     """
     _lasting(records)
-    steps, told = steps_between(records), sessions_told(records)
+    steps, told = steps_between(records), any_session_recorded(records)
     scope = _with_used(scope, records)
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -65,7 +65,7 @@ def epochs_frame(
 ) -> pd.DataFrame:
     """The epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
     _lasting(records)
-    told = sessions_told(records)
+    told = any_session_recorded(records)
     scope = _with_used(scope, records)
     positions: list[int] = []
 

@@ -49,14 +49,14 @@ class Holder:
 
 def tell(file: int, study: str) -> None:
     """Write into a lock's file that this process holds it. On a full disk, only this note is lost."""
-    told = {"study": study, "pid": os.getpid(), "since_utc": datetime.now(UTC).isoformat(timespec="seconds")}
-    line = f"{json.dumps(told)}\n".encode()
+    holder = {"study": study, "pid": os.getpid(), "since_utc": datetime.now(UTC).isoformat(timespec="seconds")}
+    line = f"{json.dumps(holder)}\n".encode()
     with contextlib.suppress(OSError):
         os.pwrite(file, line, 0)
         os.ftruncate(file, len(line))
 
 
-def told(file: int) -> Holder | None:
+def read_holder(file: int) -> Holder | None:
     """The holder according to the lock's file, or None. Anybody may write there, so anything unexpected is ignored."""
     try:
         said = json.loads(os.pread(file, _TOLD_B, 0).splitlines()[0])
@@ -265,7 +265,7 @@ def _refusal(file: int) -> FramewattError:
 
 def _holder(file: int) -> str:
     """Who holds the lock; if that process is gone, also its remaining children that still hold it."""
-    holder = told(file)
+    holder = read_holder(file)
     if holder is None:
         return "a study that has not said its name"
     said = f"study {holder.study} (process {holder.pid}, since {holder.since:%Y-%m-%d %H:%M:%S} UTC)"

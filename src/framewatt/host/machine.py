@@ -103,7 +103,7 @@ def session_of(machine: Mapping[str, Any]) -> str | None:
     return str(told) if told else None
 
 
-def sessions_told(records: Iterable[Mapping[str, Any]]) -> bool:
+def any_session_recorded(records: Iterable[Mapping[str, Any]]) -> bool:
     """Whether any of some records tells its session as such; those of finished older studies do not (schema 4)."""
     return any("session" in (record["machine"] or {}) for record in records)
 

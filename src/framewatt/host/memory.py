@@ -33,7 +33,7 @@ _SYSTEM = Path("/")
 """Root of the kernel's files."""
 
 
-def shortage_told(words: str) -> str | None:
+def shortage_in_output(words: str) -> str | None:
     """The kind of memory that ran out according to a process's output, or None.
 
     Args:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framewatt.base.ending import endings_heeded
-from framewatt.host.memory import MAIN, processes_killed_for_memory, shortage_told
+from framewatt.host.memory import MAIN, processes_killed_for_memory, shortage_in_output
 from framewatt.privacy.encoded import as_text
 from framewatt.privacy.secrets import Secrets
 
@@ -146,7 +146,7 @@ def supervise(
             return Outcome(f"could not start {command[0]}: {error.strerror}", started_ns, time.monotonic_ns())
         try:
             code = process.wait(timeout=timeout_s)
-            reason = None if code == 0 else _describe_exit(code, killed_before, _said(log, begin))
+            reason = None if code == 0 else _describe_exit(code, killed_before, _output(log, begin))
         except subprocess.TimeoutExpired:
             reason = f"took longer than {timeout_s:g} s and was ended"
         finally:
@@ -159,7 +159,7 @@ def supervise(
     secrets = Secrets.of_this_machine()
     scrub(log, begin, secrets)
     if reason:
-        words = _last_words(_said(log, begin))
+        words = _last_words(_output(log, begin))
         reason = secrets.redact(reason) + (f": {words}" if words else secrets.redact(f" (see {log})"))
     return Outcome(reason, started_ns, ended_ns, strays)
 
@@ -207,7 +207,7 @@ def _describe_exit(code: int, killed_before: int | None, said: str) -> str:
         killed_before: OOM kills before the child was started.
         said: the child's output.
     """
-    short = shortage_told(said)
+    short = shortage_in_output(said)
     ending = f"ended with exit code {code}" if code > 0 else f"killed by {signal.Signals(-code).name}"
     if code == -signal.SIGKILL:
         killed = processes_killed_for_memory()
@@ -231,7 +231,7 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _said(log: Path, begin: int) -> str:
+def _output(log: Path, begin: int) -> str:
     """The child's output."""
     with log.open("rb") as file:
         file.seek(begin)
@@ -241,5 +241,5 @@ def _said(log: Path, begin: int) -> str:
 def _last_words(said: str) -> str:
     """The last line about a lack of memory, else the last line, where Python puts the error."""
     lines = [line.strip() for line in said.splitlines()]
-    telling = [line for line in lines if shortage_told(line)] or lines
+    telling = [line for line in lines if shortage_in_output(line)] or lines
     return next((line[:_LAST_WORDS] for line in reversed(telling) if line), "")

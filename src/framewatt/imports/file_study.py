@@ -11,7 +11,7 @@ from framewatt.base.validation import validate
 from framewatt.imports.collect import FileRun, collect
 from framewatt.imports.contract import Options
 from framewatt.imports.leaving_out import LeftOut, leave_out
-from framewatt.study.as_begun import without_unsaid
+from framewatt.study.as_begun import without_unset
 from framewatt.study.factors import RESERVED, PlainCell, natural
 from framewatt.study.statistical_tests import WELCH
 from framewatt.tasks import METRICS
@@ -145,7 +145,7 @@ def load_file_study(
         FramewattError: one line that names file, key, found and allowed.
     """
     settings = validate(content, schema_of_files(schema), str(path))
-    settings["statistics"] = without_unsaid(settings["statistics"])
+    settings["statistics"] = without_unset(settings["statistics"])
     root = _root(path, settings["files"], config)
     if root is None or not root.is_dir():
         if (results / settings["study"] / "plan" / "plan.json").is_file():

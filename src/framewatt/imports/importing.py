@@ -16,7 +16,7 @@ from framewatt.imports.file_study import FILES, FileStudy
 from framewatt.imports.readers import READERS
 from framewatt.meters.trace import Trace
 from framewatt.runs.records import SCHEMA_VERSION, Clock
-from framewatt.runs.verdict import FAILED, OK, told_of
+from framewatt.runs.verdict import FAILED, OK, domain_messages
 from framewatt.tasks.quality import described
 
 _UNKNOWN = {
@@ -160,12 +160,12 @@ def _succeeded(study: FileStudy, assembled: Assembled) -> dict[str, Any]:
         window["start_utc"] = clock.utc(window["start_monotonic_ns"]) if clock else None
         window["end_utc"] = clock.utc(window["end_monotonic_ns"]) if clock else None
     energies = windows[assembled.primary_window]["domains"]
-    reasons = told_of(energies, "reasons")
+    reasons = domain_messages(energies, "reasons")
     return {
         "status": OK,
         "valid": not reasons,
         "reasons": reasons,
-        "flags": [*assembled.flags, *told_of(energies, "flags")],
+        "flags": [*assembled.flags, *domain_messages(energies, "flags")],
         "unknown": unknown_of(clock=clock is not None),
         "clock": {"monotonic_ns": 0, "utc": _utc(assembled.origin_ns) if clock and assembled.origin_ns else None},
         "windows": windows,

@@ -56,9 +56,9 @@ def open_trace(path: Path) -> Readings:
     Raises:
         FramewattError: the file is no framewatt trace, or is too large when decompressed.
     """
-    with _told(path):
+    with _as_framewatt_error(path):
         found, channels = _opened(path)
-        return StoredTrace(found, channels) if found.count > _FEW_ROWS else _held(found, channels)
+        return StoredTrace(found, channels) if found.count > _FEW_ROWS else _trace_of_rows(found, channels)
 
 
 class StoredTrace(Readings):
@@ -96,7 +96,7 @@ class StoredTrace(Readings):
         """
         found = self._kept.pop(index, None)
         if found is None:
-            with _told(self._rows.path):
+            with _as_framewatt_error(self._rows.path):
                 found = self._read(index)
         self._kept[index] = found
         while sum(part.nbytes for kept in self._kept.values() for part in kept) > _KEPT_B and len(self._kept) > 1:
@@ -120,7 +120,7 @@ class StoredTrace(Readings):
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _as_framewatt_error(path: Path) -> Iterator[None]:
     """Whatever makes a trace unreadable, as an error of framewatt."""
     try:
         yield
@@ -133,7 +133,7 @@ def _opened(path: Path) -> tuple[Rows, tuple[Channel, ...]]:
     return found, _channels_of(found.metadata)
 
 
-def _held(found: Rows, channels: tuple[Channel, ...]) -> Trace:
+def _trace_of_rows(found: Rows, channels: tuple[Channel, ...]) -> Trace:
     time_ns, channel, value = np.empty(found.count, np.int64), np.empty(found.count, np.int32), np.empty(found.count)
     numbers, first = _Numbers(channels), 0
     for batch in found.batches():

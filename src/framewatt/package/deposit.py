@@ -66,7 +66,7 @@ class Deposit:
         path = f"{_DRAFTS}/{draft.number}"
         if draft.files.get(name) != self.package.md5:
             self.server.ask("PUT", f"{draft.bucket}/{quote(name, safe='')}", file=self.package.path)
-            draft = self._asked_for(draft.number) or draft
+            draft = self._requested_draft(draft.number) or draft
         if draft.files.get(name) != self.package.md5:
             found = "another checksum" if name in draft.files else "no file"
             raise FramewattError(
@@ -91,7 +91,7 @@ class Deposit:
     def _noted(self) -> Draft | None:
         """The draft that the note beside the package names, if it still exists."""
         number = self._notes().get(self.server.address)
-        draft = self._asked_for(number)
+        draft = self._requested_draft(number)
         if draft and draft.published:
             raise FramewattError(
                 f"deposit: found that {self.package.path.name} is published already, as {number} on "
@@ -108,7 +108,7 @@ class Deposit:
             metadata = entry.get("metadata") if isinstance(entry, dict) else None
             notes = metadata.get("notes") if isinstance(metadata, dict) else None
             if isinstance(notes, str) and self.package.mark in notes:
-                draft = self._asked_for(_number_of(entry))
+                draft = self._requested_draft(_number_of(entry))
                 if draft and not draft.published:
                     return draft
         return None
@@ -124,7 +124,7 @@ class Deposit:
             "was made it is found then, and no second one is made"
         ) from error
 
-    def _asked_for(self, number: str | None) -> Draft | None:
+    def _requested_draft(self, number: str | None) -> Draft | None:
         if number is None:
             return None
         said = self.server.ask("GET", f"{_DRAFTS}/{number}")

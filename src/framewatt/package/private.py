@@ -210,7 +210,7 @@ def secrets_in(secrets: Secrets, payload: Mapping[str, bytes | Path]) -> Iterato
         yield from (f"a file's name: {kind}" for _, kind in secrets.lines(name))
         found: dict[str, str] = {}
         try:
-            for place, kind in _found(secrets, _content(entry)):
+            for place, kind in _secrets_of_content(secrets, _content(entry)):
                 # A secret found in plain text is not reported again in another encoding.
                 if kind.split(" in ")[0] not in found:
                     found.setdefault(kind, place)
@@ -219,7 +219,7 @@ def secrets_in(secrets: Secrets, payload: Mapping[str, bytes | Path]) -> Iterato
         yield from (f"{name}{place}: {kind}" for kind, place in found.items())
 
 
-def told_by(settings: Mapping[str, Any]) -> set[str]:
+def published_words(settings: Mapping[str, Any]) -> set[str]:
     """Words that a study publishes on purpose: those of its authors, title and description, and `harmless`.
 
     Args:
@@ -242,7 +242,7 @@ def _versions(lock: bytes) -> Iterable[str]:
         return _LOCKED.findall(as_text(lock))
 
 
-def _found(secrets: Secrets, content: bytes) -> Iterator[tuple[str, str]]:
+def _secrets_of_content(secrets: Secrets, content: bytes) -> Iterator[tuple[str, str]]:
     for place, text in parts_of(content):
         for line, kind in secrets.lines(text):
             yield f", {place}" if place else f", line {line}", kind

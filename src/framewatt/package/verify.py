@@ -113,7 +113,7 @@ MANIFESTS, OPENING = "manifests", "study file"
 def verified(archive: str, scratch: str, disk_b: int) -> dict[str, list[str]]:
     """Unpack and verify, in this process; see checking.check."""
     folder = unpack(Path(archive), Path(scratch) / "verified", disk_b)
-    return _told(folder, list(findings_of(folder)), None)
+    return _report(folder, list(findings_of(folder)), None)
 
 
 def rebuilt(archive: str, scratch: str) -> dict[str, list[str]]:
@@ -122,7 +122,7 @@ def rebuilt(archive: str, scratch: str) -> dict[str, list[str]]:
     package = open_package(folder)
     results = package.results.relative_to(package.data).as_posix()
     lines = derived_problems(Path(archive), results, Path(scratch) / "again", ROOT)
-    told = _told(folder, [("derived files", line) for line in lines], len(compared_in(package.results)))
+    told = _report(folder, [("derived files", line) for line in lines], len(compared_in(package.results)))
     if told["problems"] and (packed := other_than_here(package)):
         return {**told, "problems": [*told["problems"][:-1], f"{told['problems'][-1]}; {packed}"]}
     return told
@@ -167,7 +167,7 @@ def _unforeseen(name: str, error: Exception) -> str:
     return f"{name}: cannot be checked, since a file is not as framewatt writes it ({what})"
 
 
-def _told(folder: Path, findings: list[tuple[str, str]], count: int | None) -> dict[str, list[str]]:
+def _report(folder: Path, findings: list[tuple[str, str]], count: int | None) -> dict[str, list[str]]:
     if not findings:
         return {"problems": [], "said": list(statement_of(open_package(folder), count))}
     lines = [" ".join(line.split()) for _, line in findings[:_MOST_LINES]]

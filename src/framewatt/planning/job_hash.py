@@ -20,7 +20,7 @@ _AS_THEY_ARE = (str, int, bool, type(None))
 """Most values of a job: asking for these first makes the plan of 10,000 runs in half the time."""
 
 
-def _found_as(topic: str) -> int:
+def _position_of_topic(topic: str) -> int:
     """Position of a topic in preflight's order."""
     return TOPICS.index(topic) if topic in TOPICS else len(TOPICS)
 
@@ -54,7 +54,10 @@ def job_sha256(job: Mapping[str, Any], **start: Any) -> str:
         counted["own"] = {**job["own"], "folder": None}
     if "preflight" in job:
         # Accepted findings are a set: they are hashed in preflight's order, whatever order the study names them in.
-        counted["preflight"] = {**job["preflight"], "accept": sorted(job["preflight"]["accept"], key=_found_as)}
+        counted["preflight"] = {
+            **job["preflight"],
+            "accept": sorted(job["preflight"]["accept"], key=_position_of_topic),
+        }
     canonical = json.dumps(
         _plain({"job": counted, "start": start}), sort_keys=True, separators=(",", ":"), allow_nan=False
     )

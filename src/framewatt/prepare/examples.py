@@ -68,7 +68,7 @@ def content_of(outputs: Outputs, data: Arrays) -> dict[str, Any]:
                 # Hexadecimal: other texts of so many letters hold what looks like a token or an address.
                 "pixels": None if reason else np.rint(255 * image.transpose(1, 2, 0)).astype(np.uint8).tobytes().hex(),
                 "objects": _there(objects, number),
-                **_found(outputs[number], objects.size),
+                **_best_detections(outputs[number], objects.size),
             }
             for number, image in enumerate(images)
         ],
@@ -101,7 +101,7 @@ def _there(objects: Objects, image: int) -> list[dict[str, Any]]:
     ]
 
 
-def _found(detections: NDArray[Any], size: tuple[int, int]) -> dict[str, Any]:
+def _best_detections(detections: NDArray[Any], size: tuple[int, int]) -> dict[str, Any]:
     rows = detections[detections[:, 4] >= 0]
     best = rows[np.argsort(-rows[:, 4], kind="stable")][:MOST]
     return {"found": len(rows), "detections": [_detection(row, size) for row in best]}

@@ -23,7 +23,7 @@ from framewatt.tasks.detection import Detection
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import BODY, Training, spec_of
-from framewatt.workloads.models import told
+from framewatt.workloads.models import one_line
 from framewatt.workloads.parts import check_trains
 
 RECORD = "train.json"
@@ -111,7 +111,7 @@ def set_up_own(workload: Training, data: Arrays) -> None:
         raise
     except Exception as error:
         raise FramewattError(
-            f"inputs: found that the model does not take {said}: {told(error)}; "
+            f"inputs: found that the model does not take {said}: {one_line(error)}; "
             "allowed: what it takes, giving one tensor with one row per sample"
         ) from error
     if data.unlabelled is not None:

@@ -113,22 +113,22 @@ def replace_forms(text: str, say: Say, told: Collection[str]) -> str:
         told: addresses and numbers, in lower case, that are allowed.
     """
     if "://" in text or r":\/\/" in text:
-        text = _LOGIN.sub(lambda m: m[0] if _NO_LOGIN.fullmatch(m[2]) else f"{m[1]}{_said(m, '<login>', say)}@", text)
+        text = _LOGIN.sub(lambda m: m[0] if _NO_LOGIN.fullmatch(m[2]) else f"{m[1]}{_say_at(m, '<login>', say)}@", text)
     for form in TOKEN_FORMS:
         if form.mark in text:
-            text = form.pattern.sub(partial(_said, kind=f"<token: {form.whose}>", say=say), text)
+            text = form.pattern.sub(partial(_say_at, kind=f"<token: {form.whose}>", say=say), text)
     if "@" in text:
         text = _without_mail(text, say, told)
     text = _IPV4.sub(lambda m: _unless(m[0] in told or _is_harmless_ipv4(m), m, "<IP>", say), text)
     return _IPV6.sub(lambda m: _unless(m[0].lower() in told or not _is_ipv6(m[0]), m, "<IP>", say), text)
 
 
-def _said(match: re.Match[str], kind: str, say: Say) -> str:
+def _say_at(match: re.Match[str], kind: str, say: Say) -> str:
     return say(match.string, match.start(), kind)
 
 
 def _unless(harmless: object, match: re.Match[str], kind: str, say: Say) -> str:
-    return match[0] if harmless else _said(match, kind, say)
+    return match[0] if harmless else _say_at(match, kind, say)
 
 
 def _without_mail(text: str, say: Say, told: Collection[str]) -> str:

@@ -13,7 +13,7 @@ from framewatt.profiling.api_names import family_of
 from framewatt.profiling.cell_joules import CellJoules, joules_of, resolved
 from framewatt.runs.profiling import PLAIN, PROFILED
 from framewatt.runs.timelines import RECORD
-from framewatt.witness.judgement import told_of_disturbance
+from framewatt.witness.judgement import disturbance_flags
 
 OPERATOR, API = "operator", "api"
 """What a row is of."""
@@ -102,7 +102,7 @@ def _flags(passes: Mapping[str, Any], domain: str) -> list[str]:
     found: dict[str, None] = {}
     for which, one in passes.items():
         window = one["window"]
-        told = [*window["domains"].get(domain, {}).get("flags", ()), *told_of_disturbance(window["witness"])]
+        told = [*window["domains"].get(domain, {}).get("flags", ()), *disturbance_flags(window["witness"])]
         found |= dict.fromkeys(f"{which}: {flag}" for flag in told)
     return list(found)
 

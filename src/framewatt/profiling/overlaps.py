@@ -161,17 +161,21 @@ class Overlaps:
         energy_j = lasts_s * (self.calls @ kind_w) + more_j
         # Of a machine that is still, all that it draws may be the floor's, or theirs.
         unlike_j = lasts_s * still_w if still_w else more_j
-        unlike = (_ASKED_UNKNOWN if still_w else _ASKED_UNLIKE) * self._by_asked(share, unlike_j / asked_w) * asking_w
+        unlike = (
+            (_ASKED_UNKNOWN if still_w else _ASKED_UNLIKE)
+            * self._per_requested_watt(share, unlike_j / asked_w)
+            * asking_w
+        )
         brief_j = np.where(self.brief, lasts_s * spread_w, 0.0)
         return Shared(
             share.T @ energy_j,
-            self._by_asked(share, energy_j / asked_w) * (kind_w >= asking_w)
+            self._per_requested_watt(share, energy_j / asked_w) * (kind_w >= asking_w)
             + (share.T @ diags(lasts_s) @ self.calls).toarray(),
             (share.T @ diags(lasts_s) @ self.of).toarray(),
             (share.T @ diags(brief_j**2) @ share).toarray() + unlike @ unlike.T,
         )
 
-    def _by_asked(self, share: csr_matrix, per_s: Floats) -> Floats:
+    def _per_requested_watt(self, share: csr_matrix, per_s: Floats) -> Floats:
         """(kinds, kinds), joules that a kind gets more for a watt more of each that is asked for."""
         found: Floats = np.diag(self.calls.T @ per_s) - (share.T @ diags(per_s) @ self.calls).toarray()
         return found

@@ -29,7 +29,12 @@ def side_by_side(material: Material) -> dict[str, Any]:
     # What is known of no cell at all has no row.
     rows = [words for words in next(iter(values.values()), {}) if any(one[words] != UNKNOWN for one in values.values())]
     cells = [
-        {"cell": cell, "group": group.name, "name": name, "values": [_told(values[cell][words]) for words in rows]}
+        {
+            "cell": cell,
+            "group": group.name,
+            "name": name,
+            "values": [_or_unknown(values[cell][words]) for words in rows],
+        }
         for group in groups_of(material.plan).values()
         for cell, name in group.labels.items()
         if cell in values
@@ -45,11 +50,11 @@ def side_by_side(material: Material) -> dict[str, Any]:
     }
 
 
-def told_of_cells(material: Material) -> dict[str, str]:
+def cell_summaries(material: Material) -> dict[str, str]:
     """Name, energy and time of every cell that has a run that counts, with the intervals of the means, by cell."""
     first = {cell: list(told.items())[:2] for cell, told in numbers_of(material).items()}
     return {
-        cell: f"{name} ({group.name}): {'; '.join(f'{words} {_told(value)}' for words, value in first[cell])}"
+        cell: f"{name} ({group.name}): {'; '.join(f'{words} {_or_unknown(value)}' for words, value in first[cell])}"
         for group in groups_of(material.plan).values()
         for cell, name in group.labels.items()
         if cell in first
@@ -86,7 +91,7 @@ def numbers_of(material: Material) -> dict[str, dict[str, str]]:
     return found
 
 
-def _told(value: str) -> str:
+def _or_unknown(value: str) -> str:
     return "unknown" if value == UNKNOWN else value
 
 

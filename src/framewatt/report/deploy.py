@@ -50,7 +50,7 @@ def recommendations(material: Material) -> list[tuple[str, list[str], list[dict[
         late = part["quality_note"] == TOO_SLOW
         told_late = f"Overloaded at this rate, and so no choice: {listed([names[one] for one in part['cell'][late]])}."
         if late.all():
-            found.append((_asked(dict(zip(given, levels, strict=True))), [told_late], []))
+            found.append((_heading(dict(zip(given, levels, strict=True))), [told_late], []))
             continue
         rows: list[Row] = [{str(k): v for k, v in row.items()} for row in part[~late].to_dict("records")]
         sentences = [_quality(rows, names, settings), told_late if late.any() else "", of_gone]
@@ -59,7 +59,7 @@ def recommendations(material: Material) -> list[tuple[str, list[str], list[dict[
         told = [sentence for sentence in sentences if sentence]
         found.append(
             (
-                _asked(dict(zip(given, levels, strict=True))),
+                _heading(dict(zip(given, levels, strict=True))),
                 told,
                 [_in_time(row, names) for row in rows if _can_be_in_time(row)],
             )
@@ -67,7 +67,7 @@ def recommendations(material: Material) -> list[tuple[str, list[str], list[dict[
     return found
 
 
-def _asked(levels: Mapping[str, Any]) -> str:
+def _heading(levels: Mapping[str, Any]) -> str:
     """What is given, as a heading: `resnet50 on digits, load 20/s`."""
     others = [in_words(name, level) for name, level in levels.items() if name not in ("workload", "dataset")]
     return ", ".join([f"{levels['workload']} on {levels['dataset']}", *others])

@@ -21,7 +21,7 @@ def causes_of(record: Mapping[str, Any]) -> list[str]:
     return list(witness_of(record).get("disturbed") or [])
 
 
-def told_apart(flag: str) -> bool:
+def is_about_disturbance(flag: str) -> bool:
     """Whether a flag of a run is reported in this section, and not with the other flags."""
     return flag.startswith((DISTURBED, REPEATED))
 

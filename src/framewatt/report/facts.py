@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from framewatt.frames.factor_words import label, phrase
-from framewatt.host.machine import facts_of, measured_by, session_of, sessions_told
+from framewatt.host.machine import any_session_recorded, facts_of, measured_by, session_of
 from framewatt.report.imported import Facts, files_read, how_sampled
 from framewatt.report.material import Material
 from framewatt.report.numbers import UNKNOWN, known, plural, si, significant
@@ -155,7 +155,7 @@ def machines(material: Material) -> list[Facts]:
 
 def sessions(material: Material) -> int:
     """Number of sessions (boots of a machine) in which the runs were measured; 0 where every record is older than 4."""
-    if not sessions_told(material.records):
+    if not any_session_recorded(material.records):
         return 0
     return len({session_of(record["machine"]) for record in material.records if record["machine"]})
 

@@ -9,7 +9,7 @@ from framewatt.frames.quality import QUALITY_UNKNOWN
 from framewatt.planning.plan import planned_cells
 from framewatt.report import disturbed, facts, over_machines
 from framewatt.report.answered import Answered, answered, doubts_of
-from framewatt.report.beside import told_of_cells
+from framewatt.report.beside import cell_summaries
 from framewatt.report.material import Material
 from framewatt.report.numbers import listed, plural
 from framewatt.report.strip import Strip, strip_of
@@ -78,7 +78,7 @@ def head(material: Material) -> Head:
         more = len(together) - _MOST_GROUPS
         rest = [f"And {more} more groups, below."] if more > 0 else []
         lead = " ".join([*together[:_MOST_GROUPS], *rest, *([lead] if lead else [])])
-    told_of = told_of_cells(material)
+    told_of = cell_summaries(material)
     answers = [
         Answer(
             one.sentence if number or lead else f"{_scope(material)}: {one.sentence}",

@@ -15,7 +15,7 @@ from framewatt.figures.notes import PARTLY
 from framewatt.planning.plan import planned_cells
 from framewatt.report import deploy, facts, problems, stopping, words
 from framewatt.report.about import about, citation
-from framewatt.report.beside import side_by_side, told_of_cells
+from framewatt.report.beside import cell_summaries, side_by_side
 from framewatt.report.commands import commands_of
 from framewatt.report.head import head
 from framewatt.report.material import Material
@@ -74,7 +74,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         keep_trailing_newline=True,
     )
     tables, commit = study_tables(material), _commit(material)
-    titles = {point_of(cell): text for cell, text in told_of_cells(material).items()}
+    titles = {point_of(cell): text for cell, text in cell_summaries(material).items()}
     drawn = _figures(figures, material.plan["settings"], titles=titles)
     # Of a study's own profiles they stand with its tables of functions.
     graphs = [figure for figure in drawn if material.profiles and figure.name.startswith("callgraph_")]
@@ -91,7 +91,7 @@ def build_report(material: Material, figures: Path, authors: Path | None = None)
         sampling=facts.sampling(material),
         answers=words.answers(material),
         recommendations=deploy.recommendations(material),
-        stopped=stopping.told(material),
+        stopped=stopping.stopping_sentences(material),
         looks=stopping.table(material),
         per=material.headline.per,
         imported=material.imported,

@@ -122,7 +122,7 @@ def _left_out(plan: Any) -> list[list[str]]:
 def flag_tables(material: Material) -> list[Table]:
     """Flags of valid numbers: one table for cells, one for runs."""
     of_runs = Counter(flag for record in material.records for flag in record["flags"])
-    for flag in filter(disturbed.told_apart, [*of_runs]):
+    for flag in filter(disturbed.is_about_disturbance, [*of_runs]):
         del of_runs[flag]
     of_runs.update(steps_between(material.records).values())
     tables = [
@@ -150,7 +150,7 @@ def _cell_flags(material: Material, of_runs: set[str]) -> list[list[str]]:
     chosen = material.cells[material.cells["quantity"].isin(material.headline.quantities)]
     for row in chosen.itertuples():
         flags = [flag for flag in _text(row.flags).split("; ") if flag and flag.rsplit(" (", 1)[0] not in of_runs]
-        flags = [flag for flag in flags if not disturbed.told_apart(flag)]
+        flags = [flag for flag in flags if not disturbed.is_about_disturbance(flag)]
         if row.cv_percent > 10:
             flags.append("varies by more than 10 %")
         if flags:

@@ -16,7 +16,7 @@ _OF_PAIRS = (
 )
 
 
-def told(material: Material) -> list[str]:
+def stopping_sentences(material: Material) -> list[str]:
     """Sentences: what the study expected, when it stopped and why, what was changed after results existed."""
     found = [material.plan["stopping"]["sentence"], material.stopping["why"], _OF_PAIRS] if material.stopping else []
     return found + sentences(material.repetitions_changed)

@@ -192,7 +192,7 @@ def measured_once_more(
     record = read_run(path)
     if not to_repeat(job, (record["windows"].get(record["primary_window"]) or {}).get("witness")):
         return reason
-    first = _told_of(record, path)
+    first = _first_try_facts(record, path)
     process = record["windows"]["process"]
     wait_until_quiet(process["duration_s"], at_rest)
     return measure({**job, "attempt": job["attempt"] + 1, "first_try": first})
@@ -231,7 +231,7 @@ def wait_until_quiet(
     return False
 
 
-def _told_of(record: Mapping[str, Any], path: Path) -> dict[str, Any]:
+def _first_try_facts(record: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """Facts about the first try, for the record of the second."""
     primary = record["windows"].get(record["primary_window"]) or {}
     witness = primary.get("witness") or {}

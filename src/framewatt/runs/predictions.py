@@ -27,7 +27,7 @@ def as_bytes(right: Answers) -> bytes:
     return _head(right.size) + np.packbits(right).tobytes()
 
 
-def told_of(right: Answers) -> dict[str, Any]:
+def predictions_entry(right: Answers) -> dict[str, Any]:
     """The file's entry in the run record: `samples`, how many of them are correct, and the file's SHA-256."""
     digest = hashlib.sha256(as_bytes(right)).hexdigest()
     return {"samples": int(right.size), "right": int(right.sum()), "sha256": digest}

@@ -24,7 +24,7 @@ from framewatt.runs.repeat_worker import ROUNDS, window_of
 from framewatt.runs.trial_worker import BEGUN, reasons_of
 from framewatt.runs.work import EVENTS, RESULT, events_of, work
 from framewatt.sampling.client import Sampler
-from framewatt.witness.judgement import told_of_disturbance
+from framewatt.witness.judgement import disturbance_flags
 from framewatt.workloads.repeaters import CANNOT, Case
 
 RECORD, POWER = "repeated.json", "power.parquet"
@@ -187,7 +187,7 @@ def _loops(
     write_trace(made / POWER, trace)
     found = [
         [
-            {"calls": count, "waited_s": waited_s, **_told(windows[window_of(place, turn)])}
+            {"calls": count, "waited_s": waited_s, **_window_summary(windows[window_of(place, turn)])}
             for turn, (count, waited_s) in enumerate(zip(one["calls"], one["waited_s"], strict=True))
         ]
         for place, one in enumerate(done)
@@ -201,7 +201,7 @@ _KEPT = (
 )
 
 
-def _told(window: Mapping[str, Any]) -> dict[str, Any]:
+def _window_summary(window: Mapping[str, Any]) -> dict[str, Any]:
     """What is kept of a loop's window."""
     domains = {
         domain: {name: energy[name] for name in _KEPT}
@@ -209,4 +209,4 @@ def _told(window: Mapping[str, Any]) -> dict[str, Any]:
         if not energy.get("unused")
     }
     edges = {name: window[name] for name in ("start_monotonic_ns", "end_monotonic_ns", "duration_s")}
-    return {**edges, "domains": domains, "disturbed": told_of_disturbance(window["witness"])}
+    return {**edges, "domains": domains, "disturbed": disturbance_flags(window["witness"])}

@@ -16,7 +16,7 @@ from framewatt.tasks import METRICS
 from framewatt.tasks.detection import finds_nothing
 from framewatt.tasks.quality import Quality, hints_of, primary_of
 from framewatt.tasks.translation import unlike_references
-from framewatt.witness.judgement import INVALID, disturbance_of, told_of_disturbance, told_of_gpus, told_of_heat
+from framewatt.witness.judgement import INVALID, disturbance_flags, disturbance_of, gpu_flags, heat_flags
 
 OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
 
@@ -84,7 +84,7 @@ def judge(
     energies = primary["domains"] if primary else {}
     if primary and not energies:
         reasons.append("no meter gave energy")
-    reasons += told_of(energies, "reasons")
+    reasons += domain_messages(energies, "reasons")
     status = OK
     if outcome.reason or primary is None:
         # That a cell cannot run (an invalid export, say) is a result of the study; every other failure is retried.
@@ -93,15 +93,15 @@ def judge(
         reasons += objections(around["preflight"], job["preflight"])
         reasons += ignored((result or {})["workload"].get("options", {}))
     witness = (primary or {}).get("witness")
-    disturbed = told_of_disturbance(witness) if status == OK else []
+    disturbed = disturbance_flags(witness) if status == OK else []
     counts = disturbance_of(job) != INVALID
     reasons += [] if counts else disturbed
     flags = _flags(job, result, energies) + (disturbed if counts else [])
-    flags += told_of_heat(witness) + told_of_gpus(witness) + _flags_around(job, outcome, around)
+    flags += heat_flags(witness) + gpu_flags(witness) + _flags_around(job, outcome, around)
     return Verdict(status, status == OK and not reasons, reasons, flags)
 
 
-def told_of(energies: Mapping[str, Any], kind: str) -> list[str]:
+def domain_messages(energies: Mapping[str, Any], kind: str) -> list[str]:
     """Reasons or flags of the energies of a window, each prefixed with its domain.
 
     Where no total includes a domain, such as a graphics unit that is switched off, its reasons become flags. So do
@@ -142,7 +142,7 @@ def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str,
 
 
 def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: Mapping[str, Any]) -> list[str]:
-    flags = told_of(energies, "flags")
+    flags = domain_messages(energies, "flags")
     if job.get("first_try"):
         flags.append(f"repeated, since the first try was disturbed: {', '.join(job['first_try']['disturbed'])}")
     elif job.get("was_aside"):

@@ -25,7 +25,7 @@ from framewatt.runs.events import Events
 from framewatt.runs.levels import in_force, requested
 from framewatt.runs.open_loop import infer_open
 from framewatt.runs.predictions import NAME as PREDICTIONS
-from framewatt.runs.predictions import as_bytes, told_of
+from framewatt.runs.predictions import as_bytes, predictions_entry
 from framewatt.runs.variables import set_in
 from framewatt.study.load import CLOSED, rate_of
 from framewatt.study.options import KEPT, STEP
@@ -213,7 +213,7 @@ def with_predictions(result: Mapping[str, Any], path: Path) -> dict[str, Any]:
     if result["right"] is None:
         return kept
     path.write_bytes(as_bytes(result["right"]))
-    return {**kept, "predictions": told_of(result["right"])}
+    return {**kept, "predictions": predictions_entry(result["right"])}
 
 
 def without_quality(result: Mapping[str, Any], why: str) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def _paired(a: Floats, b: Floats) -> LogRatio:
     n, mean, variance = _moments(a - b)
     with np.errstate(divide="ignore", invalid="ignore"):
         error, freedom = np.asarray(np.sqrt(variance / n)), np.asarray(n - 1.0)
-    return _told(mean, error, freedom, np.exp2(-1.0 * n), n)
+    return _ratio_where_known(mean, error, freedom, np.exp2(-1.0 * n), n)
 
 
 def _welch(a: Floats, b: Floats) -> LogRatio:
@@ -127,7 +127,7 @@ def _welch(a: Floats, b: Floats) -> LogRatio:
         # Satterthwaite's degrees of freedom are too many where the cell with fewer runs is the noisier one.
         freedom = np.where(n_a == n_b, freedom, np.minimum(n_a, n_b) - 1.0)
         least = 1 / special.binom(n_a + n_b, n_a)
-        return _told(mean_a - mean_b, np.sqrt(part_a + part_b), freedom, least, np.minimum(n_a, n_b))
+        return _ratio_where_known(mean_a - mean_b, np.sqrt(part_a + part_b), freedom, least, np.minimum(n_a, n_b))
 
 
 def _moments(values: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
@@ -142,7 +142,9 @@ def _moments(values: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
     return n, mean, np.where(still, 0.0, variance)
 
 
-def _told(mean: Floats, error: Floats, freedom: Floats, least_p: Floats, runs: npt.NDArray[np.int64]) -> LogRatio:
+def _ratio_where_known(
+    mean: Floats, error: Floats, freedom: Floats, least_p: Floats, runs: npt.NDArray[np.int64]
+) -> LogRatio:
     enough = runs >= FEWEST
     error, freedom, least_p = (np.where(enough, one, np.nan) for one in (error, freedom, least_p))
     return LogRatio(np.where(runs > 0, mean, np.nan), error, freedom, least_p, runs)

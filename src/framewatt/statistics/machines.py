@@ -142,7 +142,7 @@ def _over_all(
         notes.append(f"too disturbed to be compared: {', '.join(lost)}")
     few = [name for name, part in logs.items() if (np.isfinite(part).sum(axis=1) < FEWEST).any()]
     notes += [f"fewer than {FEWEST} blocks on {', '.join(few)}: nothing is known of the noise there"] if few else []
-    return row | {"note": JOINT.join([*_told(found, alone, both, list(logs)), *notes])}
+    return row | {"note": JOINT.join([*_disagreements(found, alone, both, list(logs)), *notes])}
 
 
 def _ratios(found: Stratified, cells: Sequence[str], machines: Sequence[str]) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def _column(pairs: LogRatio, place: int, rows: Any) -> LogRatio:
     return LogRatio(*(field[rows, place] for field in fields))
 
 
-def _told(
+def _disagreements(
     found: Stratified, alone: Mapping[str, Mapping[str, Any]], cells: Sequence[str], machines: Sequence[str]
 ) -> list[str]:
     """Where machines do not say the same, in words."""

@@ -185,7 +185,7 @@ def _line(part: pd.DataFrame, along: str, confidence: float) -> dict[str, Any]:
     means = np.bincount(of_run, weights=y) / np.bincount(of_run)
     fit = sm.OLS(means, sm.add_constant(levels)).fit()
     low, high = map(float, fit.conf_int(alpha=1 - confidence)[1])
-    return found | _told(float(fit.params[1]), low, high) | {"r_squared": float(fit.rsquared), "note": ""}
+    return found | _with_doublings(float(fit.params[1]), low, high) | {"r_squared": float(fit.rsquared), "note": ""}
 
 
 def _two_levels(x: Values, y: Values, confidence: float) -> dict[str, Any]:
@@ -197,10 +197,10 @@ def _two_levels(x: Values, y: Values, confidence: float) -> dict[str, Any]:
     note = "two levels: any two lie on a line, so that nothing says whether this is one"
     if low is None or high is None:
         note += "; no interval: one run a level, or runs that do not differ"
-    return _told(float(ratio.mean) / np.log(2) / steps, low, high) | {"note": note}
+    return _with_doublings(float(ratio.mean) / np.log(2) / steps, low, high) | {"note": note}
 
 
-def _told(exponent: float, low: float | None, high: float | None) -> dict[str, Any]:
+def _with_doublings(exponent: float, low: float | None, high: float | None) -> dict[str, Any]:
     ends = {"": exponent, "_low": low, "_high": high}
     told = {f"exponent{end}": value for end, value in ends.items()}
     return told | {f"per_doubling{end}": None if value is None else 2**value for end, value in ends.items()}

@@ -32,7 +32,7 @@ def as_begun(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, A
     return completed
 
 
-def without_unsaid(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def without_unset(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """The `statistics` of a study, without what is None since its plan is from before there was such a key.
 
     Args:

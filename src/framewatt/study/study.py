@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.validation import validate
-from framewatt.study.as_begun import without_unsaid
+from framewatt.study.as_begun import without_unset
 from framewatt.study.cell import FIXED, Cell, Chosen
 from framewatt.study.factors import NATIVE, shared
 from framewatt.study.options import Level, optional, with_options
@@ -150,7 +150,7 @@ def load_study(
     """
     settings = validate(content, schema_of_measuring(schema), str(path))
     settings["repetitions"] = with_looks(settings["repetitions"])
-    settings["statistics"] = without_unsaid(settings["statistics"])
+    settings["statistics"] = without_unset(settings["statistics"])
     instruments = settings["instruments"]
     if instruments["meters"] == "auto" and instruments["fallback"] != "estimate":
         raise FramewattError(

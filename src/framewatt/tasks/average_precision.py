@@ -66,7 +66,7 @@ def average_precision(outputs: NDArray[Any], objects: Objects, classes: int, *, 
 
     # It tells its progress on standard output.
     with contextlib.redirect_stdout(io.StringIO()):
-        truth, found = _truth(objects, classes, masks=masks), _found(outputs, objects, classes, masks=masks)
+        truth, found = _truth(objects, classes, masks=masks), _as_pycocotools(outputs, objects, classes, masks=masks)
         counted = COCOeval(truth, found, _MASKS if masks else _BOXES)
         # Not asked for: three ranges of sizes, and recall of the best 1 and 10, which take most of its time.
         counted.params.areaRng, counted.params.areaRngLbl = [_ANY_SIZE], ["all"]
@@ -137,7 +137,7 @@ def _truth(objects: Objects, classes: int, *, masks: bool) -> Any:
     return _coco(rows, objects, classes)
 
 
-def _found(outputs: NDArray[Any], objects: Objects, classes: int, *, masks: bool) -> Any:
+def _as_pycocotools(outputs: NDArray[Any], objects: Objects, classes: int, *, masks: bool) -> Any:
     """Detections as pycocotools takes them; their area decides nothing here, where all sizes count."""
     rows = []
     for image, detections in enumerate(outputs):

@@ -144,18 +144,18 @@ def most_of_others(at_rest: float | None, usable: float | None) -> float:
     return MOST_OTHERS + (min(at_rest / usable, MOST_OTHERS) if at_rest and usable else 0.0)
 
 
-def told_of_disturbance(witness: Mapping[str, Any] | None) -> list[str]:
+def disturbance_flags(witness: Mapping[str, Any] | None) -> list[str]:
     """The flags of a run for disturbances of its primary window."""
     return [DISTURBED + cause for cause in (witness or {}).get("disturbed") or []]
 
 
-def told_of_heat(witness: Mapping[str, Any] | None) -> list[str]:
+def heat_flags(witness: Mapping[str, Any] | None) -> list[str]:
     """The flag of a run whose processors throttled from heat in its primary window, through its own load or others'."""
     throttled = (witness or {}).get("throttled")
     return [f"heat lowered the clock of processors {throttled:.0f} times"] if throttled and throttled >= 0.5 else []
 
 
-def told_of_gpus(witness: Mapping[str, Any] | None) -> list[str]:
+def gpu_flags(witness: Mapping[str, Any] | None) -> list[str]:
     """The flags of a run for other processes on its GPUs in its primary window; what these did is unknown."""
     return [
         f"{count:.0f} {'process' if count == 1 else 'processes'} of others on {gpu}"

@@ -114,7 +114,7 @@ class ProcessTree:
             minor_faults=sum(stat.minor_faults for stat in stats),
             major_faults=sum(stat.major_faults for stat in stats),
             involuntary_switches=_added([self._switches(pid) for pid, _ in of_run]),
-            read_b=_added([_told(self._proc / f"{pid}/io", "read_bytes:") for pid, _ in of_run]),
+            read_b=_added([_number_on_line(self._proc / f"{pid}/io", "read_bytes:") for pid, _ in of_run]),
             own_cpu_s=own_cpu_s,
         ), whole
 
@@ -166,7 +166,7 @@ class ProcessTree:
         """Involuntary context switches of the threads that still exist."""
         tasks = self._proc / f"{pid}/task"
         paths = (tasks / thread / "status" for thread in _names_in(tasks))
-        return _added([_told(path, "nonvoluntary_ctxt_switches:") for path in paths])
+        return _added([_number_on_line(path, "nonvoluntary_ctxt_switches:") for path in paths])
 
 
 class _Rising:
@@ -207,7 +207,7 @@ def _added(values: list[float | None]) -> float | None:
     return sum(known) if known or not values else None
 
 
-def _told(path: Path, name: str) -> float | None:
+def _number_on_line(path: Path, name: str) -> float | None:
     """The number on the line that begins with a name; None where there is none."""
     for line in text_of(path).splitlines():
         if line.startswith(name):

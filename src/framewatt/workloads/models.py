@@ -61,8 +61,8 @@ def _official(zoo: ModuleType, spec: Spec, facts: Facts) -> Any:
         raise
     except Exception as error:
         raise FramewattError(
-            f"weights of {model}: found that the official ones cannot be had: {told(error)}; allowed: a network, or "
-            "their file in resources/weights (docs/workloads.md)"
+            f"weights of {model}: found that the official ones cannot be had: {one_line(error)}; allowed: a network, "
+            "or their file in resources/weights (docs/workloads.md)"
         ) from error
 
 
@@ -74,7 +74,7 @@ def _made(factory: str, folder: Path, kind: type) -> Any:
     try:
         module = importlib.import_module(module_name)
     except Exception as error:
-        raise _problem(factory, f"a module that cannot be imported: {told(error)}", "one that can") from error
+        raise _problem(factory, f"a module that cannot be imported: {one_line(error)}", "one that can") from error
     if folder.resolve() not in Path(module.__file__ or "/").resolve().parents:
         raise _problem(factory, f"a module {module_name} elsewhere", "one in the study's folder, of another name")
     function = getattr(module, name, None)
@@ -84,13 +84,13 @@ def _made(factory: str, folder: Path, kind: type) -> Any:
     try:
         model = function()
     except Exception as error:
-        raise _problem(factory, told(error), "a function without arguments that returns a model") from error
+        raise _problem(factory, one_line(error), "a function without arguments that returns a model") from error
     if not isinstance(model, kind):
         raise _problem(factory, f"that it returns a {type(model).__name__}", f"a {kind.__module__}.{kind.__name__}")
     return model
 
 
-def told(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """An error in one line, as at the end of a traceback; messages of some frameworks fill pages."""
     words = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     return f"{type(error).__name__}: {words[:200]}"

@@ -73,7 +73,7 @@ def _halvings(rate: float, warm_up: int, start: int, halvings: int, steps: int) 
     return result
 
 
-def told_of(kind: str | None, table: Sequence[float]) -> dict[str, Any] | None:
+def schedule_summary(kind: str | None, table: Sequence[float]) -> dict[str, Any] | None:
     """A schedule as a run's record tells it, from the rates that a framework holds; None where there is none."""
     if not len(table):
         return None

@@ -155,7 +155,7 @@ def with_profiles_of_then(content: Mapping[str, Any], results: Path) -> dict[str
     return {**content, "files": {**files, "profiles": _PROFILES_OF_THEN}}
 
 
-def as_told_then(told: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+def windows_as_then(told: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
     """Windows as they are found now, with what an earlier code may tell otherwise as it told it.
 
     Energies are as told where they are no further from those found than two uncertainties; uncertainties, reasons and

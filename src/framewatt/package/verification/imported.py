@@ -223,7 +223,7 @@ def log_problems(package: Opened, study: FileStudy) -> Iterator[str]:
         gives = {name: found.record[name] for name in names}
         if record["schema_version"] < earlier.SINCE:
             gives |= {name: record.get(name) for name in ("valid", "reasons", "flags")}
-            gives["windows"] = earlier.as_told_then(record["windows"], found.record["windows"])
+            gives["windows"] = earlier.windows_as_then(record["windows"], found.record["windows"])
         told = {name: record.get(name) for name in names}
         yield from some(differences(told, gives, why="its logs give"), run.where)
         yield from _of_trace(run, found.trace)

@@ -68,7 +68,7 @@ def chain_problems(package: Opened, study: Study) -> Iterator[str]:  # study: as
     )
 
 
-def told_of(package: Opened) -> str | None:
+def chain_summary(package: Opened) -> str | None:
     """What a chain that nothing is wrong with shows, in words; None where the package has none."""
     if isinstance(package.study, FileStudy) or not (package.results / "measure" / NAME).is_file():
         return None

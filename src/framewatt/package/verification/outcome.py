@@ -11,7 +11,7 @@ from framewatt.package.verification.imported import problems_of_epochs, problems
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.reading import differences, some
 from framewatt.runs.open_loop import length_s, requests_of
-from framewatt.runs.verdict import FAILED, OK, UNAVAILABLE, Verdict, judge, told_of
+from framewatt.runs.verdict import FAILED, OK, UNAVAILABLE, Verdict, domain_messages, judge
 from framewatt.study.cell import Cell
 from framewatt.study.load import CLOSED, rate_of
 from framewatt.tasks.classification import TOP_1, TOP_5
@@ -266,7 +266,7 @@ def _imported_verdict(record: Mapping[str, Any]) -> Iterator[str]:
         yield "status: the record says ok, of a run without a window"
         return
     yield from problems_of_epochs(record)
-    reasons, flags = told_of(primary["domains"], "reasons"), told_of(primary["domains"], "flags")
+    reasons, flags = domain_messages(primary["domains"], "reasons"), domain_messages(primary["domains"], "flags")
     yield from differences(
         {"valid": record["valid"], "reasons": record["reasons"]},
         {"valid": not reasons, "reasons": reasons},

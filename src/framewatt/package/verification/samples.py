@@ -49,12 +49,12 @@ def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]
         yield from _trained(study, data, cell, record)
     else:
         yield from _inferred(data, cell, record, study.settings["window"]["minimum_s"])
-        yield from _near(cell, asked_of(data).primary.name, start["values"], values_of(record["quality"]))
+        yield from _near(cell, task_of_data(data).primary.name, start["values"], values_of(record["quality"]))
     yield from counted_alike(data, record)
-    yield from found_alike(data, record)
-    yield from _whole(asked_of(data), values_of(record["quality"]), asked_of(data).answers_in(data))
+    yield from detection_count_problems(data, record)
+    yield from _whole(task_of_data(data), values_of(record["quality"]), task_of_data(data).answers_in(data))
     seeded = cell.phase == "infer" and weights_of(study.settings, cell.workload) == SEEDED
-    yield from problems_of_quality(cell.phase, seeded, asked_of(data), data, record)
+    yield from problems_of_quality(cell.phase, seeded, task_of_data(data), data, record)
 
 
 def data_of(package: Opened, cell: Cell) -> Mapping[str, Any]:
@@ -157,7 +157,7 @@ def counted_alike(data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterato
         yield from differences({REFERENCE_TOKENS: length}, found, f"quality.{BLEU.name}", why="the data record gives")
 
 
-def found_alike(data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+def detection_count_problems(data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
     """Other objects than the data record counts, or a precision of detections that are not there.
 
     Detections are not kept, so that nothing tells how many there were.
@@ -186,7 +186,7 @@ def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return record.get("metrics") or {}
 
 
-def asked_of(data: Mapping[str, Any]) -> Task:
+def task_of_data(data: Mapping[str, Any]) -> Task:
     """The task that a data set is for, from its record; those from before there were others are for classification."""
     return task_of(data.get("task", Arrays.task))
 
@@ -200,7 +200,7 @@ def prediction_problems(package: Opened, study: Study) -> Iterator[str]:
 
 
 def _of_predictions(path: Path, record: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[str]:
-    told, task = record["predictions"], asked_of(data)
+    told, task = record["predictions"], task_of_data(data)
     answers = task.answers_in(data)
     name = task.primary.name
     value = values_of(record["quality"]).get(name)

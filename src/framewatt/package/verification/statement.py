@@ -9,7 +9,7 @@ from framewatt.package.rebuild import not_compared_in
 from framewatt.package.verification.code import other_code
 from framewatt.package.verification.earlier import SINCE, but_for_added
 from framewatt.package.verification.opened import Opened
-from framewatt.package.verification.order import told_of
+from framewatt.package.verification.order import chain_summary
 from framewatt.package.verification.samples import recounted_in
 from framewatt.prepare.examples_file import NAME as EXAMPLES
 from framewatt.runs.clocks import steps_between
@@ -75,7 +75,7 @@ def _proven(package: Opened, rebuilt: int | None) -> Iterator[str]:
         if recounted:
             yield f"{_primary(package)} of {recounted} runs follows from which test samples each answered right"
     yield "the code is the one that packed it"
-    if chained := told_of(package):
+    if chained := chain_summary(package):
         yield chained
     if rebuilt is not None:
         but = but_for_added(package.results)
@@ -122,7 +122,7 @@ def _trusted_of_runs(package: Opened) -> Iterator[str]:
         yield f"that the sampling process of {died} runs did not live to their end"
     if steps := steps_between(record for _, record in package.records):
         yield f"that the wall clock was set, or the machine slept, before {len(steps)} runs, as frames say"
-    if not told_of(package):
+    if not chain_summary(package):
         yield "that no run was left out, for it has no chain of its records"
 
 

@@ -130,7 +130,7 @@ def _of_run(package: Opened, record: Mapping[str, Any], trace: Readings, events:
     clock = Clock(record["clock"]["monotonic_ns"], record["clock"]["utc"]) if record["clock"]["utc"] else None
     found = windows_of(spans, trace, idle) if spans else {}
     if record["schema_version"] < earlier.SINCE:
-        found = earlier.as_told_then(record["windows"], found)
+        found = earlier.windows_as_then(record["windows"], found)
     for name, window in found.items():
         for edge in ("start", "end"):
             window[f"{edge}_utc"] = clock.utc(window[f"{edge}_monotonic_ns"]) if clock else None

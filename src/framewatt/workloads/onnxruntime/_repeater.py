@@ -164,14 +164,14 @@ def given_of(
         needed = sum(other not in weights for other in names[place:])
         if name not in weights and left:
             found[name] = left.pop(0)
-        elif name in weights and len(left) > needed and left[0] == _told(weights[name]):
+        elif name in weights and len(left) > needed and left[0] == _initialiser_shape(weights[name]):
             left.pop(0)
     if left or len(found) != len({name for name in names if name not in weights}):
         raise UnrepeatableError(f"its profile has {len(inputs)} inputs, which are not the {len(names)} of its node")
     return found
 
 
-def _told(weight: Any) -> dict[str, list[int]] | None:
+def _initialiser_shape(weight: Any) -> dict[str, list[int]] | None:
     """An initialiser as a profile has it."""
     kind = next((name for name, number in _TYPES.items() if number == weight.data_type), None)
     return {kind: list(weight.dims)} if kind else None

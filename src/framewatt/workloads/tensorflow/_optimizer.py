@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from framewatt.study.options import LAMB
 from framewatt.workloads.contract import Spec, adam_of
-from framewatt.workloads.schedule import told_of
+from framewatt.workloads.schedule import schedule_summary
 from framewatt.workloads.tensorflow._adam import Adam
 from framewatt.workloads.tensorflow._lamb import Lamb
 
@@ -114,5 +114,5 @@ class Optimizer:
             "learning_rate": max(table) if table else float(self._inner.learning_rate),
             "weight_decay": getattr(self._inner, "decay", None) or self._inner.weight_decay or 0,
             "clip_norm": self._inner.global_clipnorm,
-            "schedule": told_of(self._kind, table),
+            "schedule": schedule_summary(self._kind, table),
         }

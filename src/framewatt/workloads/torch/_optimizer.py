@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from framewatt.study.options import FOREACH, FUSED, LAMB, ONE_BY_ONE, Level
 from framewatt.workloads.contract import Spec, adam_of
-from framewatt.workloads.schedule import told_of
+from framewatt.workloads.schedule import schedule_summary
 from framewatt.workloads.torch._lamb import Lamb
 
 
@@ -79,7 +79,7 @@ class Optimizer:
             "learning_rate": max(self._rates, default=group["lr"]),
             "weight_decay": group["weight_decay"],
             "clip_norm": self._clip_norm,
-            "schedule": told_of(self._kind, self._rates),
+            "schedule": schedule_summary(self._kind, self._rates),
         }
 
     def levels(self) -> dict[str, Level | None]:
