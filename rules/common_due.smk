@@ -1,7 +1,7 @@
 """What of the study is due: rules that measure, or prepare, have no other job (src/framewatt/planning/due.py)."""
 
 from framewatt.planning import due
-from framewatt.flow.asked import Asked, settings_of
+from framewatt.flow.call import Call, settings_of
 from framewatt.flow.place import one_of
 from framewatt.flow.setup import check_data
 from framewatt.flow.state import due_plans, failed_environments, outdated
@@ -14,9 +14,9 @@ from framewatt.host.machine import describe_machine, session_of
 from framewatt.study.stopping_rule import most_blocks
 
 SETTINGS = settings_of(workflow)
-ASKED = Asked.of(SETTINGS)
+CALL = Call.from_settings(SETTINGS)
 # A package is rebuilt by rules that make none of it, in a folder that lacks what they start from.
-MAKES = ASKED.makes(due.RULES)
+MAKES = CALL.makes(due.RULES)
 if MAKES and config["measured_only"]:
     sys.exit(
         "framewatt: measured_only: the study would be planned anew without what is missing. Use make gpu-collect."
@@ -57,7 +57,7 @@ def measured_due():
         plan_of(hashes),
         results,
         RESOURCES,
-        ASKED.again(STUDY.name),
+        CALL.again(STUDY.name),
         boot_of,
     )
 
@@ -69,7 +69,7 @@ if DUE.plan:
 DUE_STUDY = [STUDY.name] if HASHES else []
 if SETTINGS:
     again = []
-    if MAKES and ASKED.about(STUDY.name):
+    if MAKES and CALL.about(STUDY.name):
         hashes = HASHES if DUE.runs else None
         again = or_exit(lambda: outdated(STUDY, hashes, RESULTS, RESOURCES))
     # Whatever of these rules is in the graph is due; times of files and what Snakemake remembers have no say in it.
@@ -78,7 +78,7 @@ if SETTINGS:
             *SETTINGS.forcerun,
             *due.RULES,
             *again,
-            *failed_environments(ASKED.targets),
+            *failed_environments(CALL.targets),
         }
     )
 if workflow.is_main_process and HASHES:

@@ -125,7 +125,7 @@ onstart:
 
 onsuccess:
     tell_end(well=True)
-    for path, reason in failed_environments(ASKED.targets).items():
+    for path, reason in failed_environments(CALL.targets).items():
         sys.exit(f"framewatt: {path}: found an environment that failed: {reason}")
 
 

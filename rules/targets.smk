@@ -9,7 +9,7 @@ PUBLISHED = (
 
 or_exit(
     lambda: check_targets(
-        ASKED.targets,
+        CALL.targets,
         {
             **{
                 name: of_study(
@@ -28,7 +28,7 @@ or_exit(
     )
 )
 THERE = there_already(
-    ASKED.targets,
+    CALL.targets,
     STUDY.name,
     lambda path: any(rule.is_producer(path) for rule in workflow.rules),
 )

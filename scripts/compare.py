@@ -16,8 +16,8 @@ from framewatt.base.files import write_json, write_text
 from framewatt.base.spreadsheet import to_csv
 from framewatt.comparing.compared import Compared, compare, margin_of, requested_quantity
 from framewatt.comparing.side import side_of
-from framewatt.comparing.told import lines_of, sentence_of
-from framewatt.package.asked import archives_of
+from framewatt.comparing.summary import lines_of, sentence_of
+from framewatt.package.arguments import archives_of
 from framewatt.package.confined import Limits
 from framewatt.package.merge import verified_folder
 from framewatt.statistics.changes import CANNOT_TELL, LOST, MORE

@@ -17,7 +17,7 @@ from merged_factory import package_of
 from framewatt.base.errors import FramewattError
 from framewatt.comparing.compared import Compared, compare
 from framewatt.comparing.side import Side, side_of
-from framewatt.comparing.told import lines_of, sentence_of
+from framewatt.comparing.summary import lines_of, sentence_of
 from framewatt.package.unpack import unpack
 
 LONGER = {**package_factory.STUDY, "repetitions": 4}

@@ -18,7 +18,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_json
 from framewatt.base.validation import load_yaml
 from framewatt.imports.merged_study import Source, load_merged_study, study_sha256
-from framewatt.package.asked import archives_of, name_of
+from framewatt.package.arguments import archives_of, name_of
 from framewatt.package.confined import Limits
 from framewatt.package.merge import merge, verified_folder
 from framewatt.package.unpack import unpack

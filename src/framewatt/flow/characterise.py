@@ -13,7 +13,7 @@ from framewatt.base.files import write_json
 from framewatt.characterisation.loads import loads, planned, square_waves
 from framewatt.characterisation.measure import Characterisation, characterise
 from framewatt.characterisation.schedule import ALL_CORES, GPU, ONE_CORE
-from framewatt.characterisation.told import NONE, lines, verdict
+from framewatt.characterisation.summary import NONE, lines, verdict
 from framewatt.host.lock import machine_lock
 from framewatt.host.machine import describe_machine
 from framewatt.meters import availability

@@ -23,7 +23,7 @@ from framewatt.planning.staleness import (
     NOT_MEASURED,
     OTHER,
     SET_ASIDE,
-    Asked,
+    Forced,
     Runs,
     content_of,
     of_idle,
@@ -133,7 +133,7 @@ def due_of(
     plan: Mapping[str, Any],
     results: Path,
     resources: Path,
-    asked: Asked,
+    asked: Forced,
     boot: Boot = lambda node, idle: None,
 ) -> Due:
     """Find what is due in a study that measures.

@@ -7,7 +7,7 @@ from typing import Any
 from framewatt.planning.job_hash import job_sha256
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.placement import NOWHERE, calibration_of
-from framewatt.planning.staleness import ASKED, Asked, Runs, clock_in, content_of, of_idle
+from framewatt.planning.staleness import ASKED, Forced, Runs, clock_in, content_of, of_idle
 from framewatt.study.cell import run_name
 
 IDLE = "idle"
@@ -17,7 +17,7 @@ Boot = Callable[[str, Mapping[str, Any]], str | None]
 """Of a node and a record of its idle power: None where that is of the node's present boot, else a name of this one."""
 
 
-def of_nodes(made: Mapping[str, str], name: str, rule: str, results: Path, asked: Asked) -> dict[str, str]:
+def of_nodes(made: Mapping[str, str], name: str, rule: str, results: Path, asked: Forced) -> dict[str, str]:
     """What is due of what is measured of every node before the runs, by node.
 
     Args:

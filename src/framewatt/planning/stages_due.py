@@ -5,7 +5,7 @@ from pathlib import Path
 
 from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.staleness import ASKED, GONE, Asked, Runs, of_stage
+from framewatt.planning.staleness import ASKED, GONE, Forced, Runs, of_stage
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.exporters.contract import RECORD as EXPORT_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
@@ -21,7 +21,7 @@ from framewatt.study.study import Study
 _Start = Mapping[str, str | None]
 
 
-def stages_due(hashes: JobHashes, known: Runs, results: Path, asked: Asked) -> dict[str, dict[str, str]]:
+def stages_due(hashes: JobHashes, known: Runs, results: Path, asked: Forced) -> dict[str, dict[str, str]]:
     """What is due of `weights`, `exports`, `checks` and `parity`, by model, and of what is not measured, by cell."""
     models = jobs.trained_models_of(hashes.study)
     exported = jobs.exported_models_of(hashes.study) | jobs.quantised_models_of(hashes.study)

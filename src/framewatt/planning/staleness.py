@@ -29,7 +29,7 @@ SET_ASIDE = "set aside, since others disturbed them"
 _MOST_TRIES = 6
 """A run that was tried so often stays set aside: whatever disturbs it does not go away."""
 
-Asked = Callable[[str, str], bool]
+Forced = Callable[[str, str], bool]
 """Whether the user forced an artefact to be made again, by its rule and its path below results/<study>."""
 
 

@@ -34,8 +34,8 @@ def settings_of(workflow: Any) -> "DAGSettings | None":
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a user asks Snakemake for.
+class Call:
+    """The targets and options of a call of Snakemake.
 
     Attributes:
         targets: rules and paths; empty stands for the rule `all`.
@@ -50,8 +50,8 @@ class Asked:
     allowed: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, settings: Any) -> "Asked":
-        """What a call asks for.
+    def from_settings(cls, settings: Any) -> "Call":
+        """Return the targets and options of a call.
 
         Args:
             settings: Snakemake's DAGSettings, or None.

@@ -32,7 +32,7 @@ from framewatt.characterisation.schedule import (
     period_of,
     square_wave,
 )
-from framewatt.characterisation.told import DOUBTED, NONE, TRUSTED, lines, verdict
+from framewatt.characterisation.summary import DOUBTED, NONE, TRUSTED, lines, verdict
 from framewatt.figures.meter_steps import draw, power_of
 from framewatt.figures.save import save
 from framewatt.meters.trace import Trace
