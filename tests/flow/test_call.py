@@ -24,13 +24,17 @@ def test_what_is_forced_is_known_by_its_rule_and_by_its_path() -> None:
     assert again("calibrate", "calibrate/idle.json")
     assert again("train", "train/resnet50")
     assert not again("train", "train/resnet101")
-    assert not Call.from_settings(settings(forcerun={"results/other/train/resnet50"})).again("demo")("train", "train/resnet50")
+    assert not Call.from_settings(settings(forcerun={"results/other/train/resnet50"})).again("demo")(
+        "train", "train/resnet50"
+    )
 
 
 def test_targets_are_made_again_only_where_these_are_forced() -> None:
     target = "results/demo/calibrate/idle.json"
     assert not Call.from_settings(settings(targets={target})).again("demo")("calibrate", "calibrate/idle.json")
-    assert Call.from_settings(settings(targets={target}, forcetargets=True)).again("demo")("calibrate", "calibrate/idle.json")
+    assert Call.from_settings(settings(targets={target}, forcetargets=True)).again("demo")(
+        "calibrate", "calibrate/idle.json"
+    )
     assert Call.from_settings(settings(forceall=True)).again("demo")("train", "train/resnet50")
 
 
