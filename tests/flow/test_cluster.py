@@ -12,7 +12,7 @@ from test_keys import BASE
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_json
-from framewatt.flow import limits, node_facts
+from framewatt.flow import cluster, limits
 from framewatt.flow.cluster import Cluster, Node, cluster_of, node_of_line
 from framewatt.flow.setup import without_roots
 from framewatt.frames.frames import runs_frame
@@ -32,8 +32,8 @@ S = 1_000_000_000
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """No cluster is here, whatever the machine that tests has."""
-    monkeypatch.setattr(node_facts.shutil, "which", lambda name: None)
-    for name in (node_facts.VARIABLE, node.VARIABLE, node._SLURMS):
+    monkeypatch.setattr(cluster.shutil, "which", lambda name: None)
+    for name in (cluster.VARIABLE, node.VARIABLE, node._SLURMS):
         monkeypatch.setenv(name, "")
 
 
@@ -164,7 +164,7 @@ def test_auto_is_what_the_nodes_have_and_not_what_the_head_has() -> None:
 
 def test_jobs_do_not_ask_again_and_names_are_private(monkeypatch: pytest.MonkeyPatch) -> None:
     told = {"names": NAMES, "known": {name: dataclasses.asdict(one) for name, one in ALIKE.items()}}
-    monkeypatch.setenv(node_facts.VARIABLE, json.dumps(told))
+    monkeypatch.setenv(cluster.VARIABLE, json.dumps(told))
     assert cluster_of(NAMES) == Cluster(NAMES, ALIKE)
     assert cluster_of({"a": "alpha"}).known == {}
     assert without_roots({"study": "x", "nodes": NAMES}) == {"study": "x", "nodes": {"a": "<node>", "b": "<node>"}}
