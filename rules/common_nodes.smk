@@ -87,7 +87,7 @@ def alone(minutes):
     processors = [node.processors for node in CLUSTER.known.values()]
     return {
         **{waiting(node): waits_for(node) for node in nodes_of(PLACEMENT)},
-        "slurm_extra": lambda wildcards: CLUSTER.told(node_of(wildcards)),
+        "slurm_extra": lambda wildcards: CLUSTER.slurm_options(node_of(wildcards)),
         "runtime": minutes(STUDY.settings),
         **({"cpus_per_task": min(processors)} if processors else {}),
         **with_gpu(),

@@ -8,7 +8,7 @@ from framewatt.flow.folder import Presence, sweep, unlock_command
 from framewatt.flow.exclusive import check_node
 from framewatt.flow.forecast import Places, forecast
 from framewatt.flow.hub import check_hub
-from framewatt.flow.running import says_that_it_runs
+from framewatt.flow.running import page_shows_running
 from framewatt.flow.terminal import tidy_log
 from framewatt.host.lock import WAIT_VARIABLE, announce_study
 
@@ -40,7 +40,7 @@ def forecast_of(jobs):
 def live(planned):
     """What tells how far the study has come: in a call that measures, or the first after one that was killed."""
     results = Path("results", STUDY.name)
-    if not HASHES or not ("measure" in planned or says_that_it_runs(results)):
+    if not HASHES or not ("measure" in planned or page_shows_running(results)):
         return None
     from framewatt.flow.live import Live  # a second, which other calls need not spend
 

@@ -184,7 +184,7 @@ def test_results_of_nodes_are_looked_at_anywhere_and_measured_by_none_without_na
 
 def test_a_job_that_measures_is_alone_or_does_not_start() -> None:
     both = Cluster(NAMES, ALIKE)
-    both.check_alone("measure", "a", both.told("a"))
+    both.check_alone("measure", "a", both.slurm_options("a"))
     both.check_alone("measure", "a", "--reservation=mine --nodelist=alpha --exclusive")
     for told in ("--nodelist=alpha", "--exclusive --nodelist=beta", "--exclusive=user --nodelist=alpha", None):
         with pytest.raises(

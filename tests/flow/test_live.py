@@ -10,7 +10,7 @@ import pytest
 from live_scene import RULE, Scene, play
 
 from framewatt.flow import live as live_module
-from framewatt.flow.running import MARK, PAGE, says_that_it_runs
+from framewatt.flow.running import MARK, PAGE, page_shows_running
 from framewatt.report import so_far
 from framewatt.runs import records
 
@@ -36,7 +36,7 @@ def test_the_page_tells_what_runs_before_it_does_and_counts_what_ended(
     assert "energy unknown" in scene.words
     said = capsys.readouterr().out.splitlines()
     assert [line.split(" (")[0] for line in said] == ["run 1 of 6", "run 2 of 6"]
-    assert says_that_it_runs(scene.results)
+    assert page_shows_running(scene.results)
 
 
 def test_names_are_text_and_the_page_needs_nothing_else_and_names_no_machine(scene: Scene) -> None:
@@ -90,7 +90,7 @@ def test_a_finished_study_says_so_and_no_longer_loads_itself(scene: Scene) -> No
     assert not page.find("meta", {"http-equiv": "refresh"})
     assert "6 done, of 6" in scene.words
     assert "read report.html" in scene.words
-    assert not says_that_it_runs(scene.results)
+    assert not page_shows_running(scene.results)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_two_frameworks_were_shown_the_same(data: Arrays, tmp_path: Path) -> Non
     """Their truth is compared, not what they found."""
     one = weights(MODEL, found_near(data), data, tmp_path / "a")["shown"]
     other = weights(MODEL, found_near(data, seed=1), data, tmp_path / "b")["shown"]
-    assert one.asked == other.asked
+    assert one.scene == other.scene
     moved = tuple(replace(thing, kind=(thing.kind + 1) % 3) for thing in other.images[0].objects)
-    assert first(other, objects=moved).asked != one.asked
-    assert first(other, pixels=other.images[0].pixels[::-1]).asked != one.asked
+    assert first(other, objects=moved).scene != one.scene
+    assert first(other, pixels=other.images[0].pixels[::-1]).scene != one.scene

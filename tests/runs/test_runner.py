@@ -20,7 +20,7 @@ from disturbed import but_for_others
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
 from framewatt.energy.accounts import energy_of
-from framewatt.host.lock import Held
+from framewatt.host.lock import MachineLock
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.trace_file import open_trace
 from framewatt.privacy.secrets import Secrets
@@ -99,7 +99,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             "preflight": {"strict": False, "accept": []},
             **{"timeout_s": HANGS_S, "identity": {}, "missing": None, "repeat": True, **change},
         }
-        lock = Held((), 0.0, machine_wide=bool(job.pop("machine_wide", True)))
+        lock = MachineLock((), 0.0, machine_wide=bool(job.pop("machine_wide", True)))
         environment = {"name": "scripted", "status": "ok", "reason": None, "python": str(worker)}
         reason = measure(job, IDLE, environment, files, lock)
         return read_run(files.record), reason

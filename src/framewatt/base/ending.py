@@ -38,19 +38,19 @@ class _Endings:
     def __init__(self) -> None:
         self.unbroken = 0
         self.waiting: int | None = None
-        self._told_s = -_ONE_WORD_S
+        self._requested_s = -_ONE_WORD_S
 
     @property
-    def told(self) -> bool:
-        """Whether it was told to end."""
-        return self._told_s > 0
+    def requested(self) -> bool:
+        """Whether its end was requested."""
+        return self._requested_s > 0
 
     def hear(self, number: int, _frame: FrameType | None) -> None:
         if self.unbroken:
             self.waiting = number
             return
-        before_s, self._told_s = self._told_s, time.monotonic()
-        if self._told_s - before_s >= _ONE_WORD_S:
+        before_s, self._requested_s = self._requested_s, time.monotonic()
+        if self._requested_s - before_s >= _ONE_WORD_S:
             raise Ended(number)
 
 
@@ -74,7 +74,7 @@ def endings_heeded() -> Iterator[None]:
     finally:
         for number, usual in ours.items():
             # The default handlers would end the process before it has cleaned up.
-            deaf = _ENDINGS.told and usual is signal.SIG_DFL
+            deaf = _ENDINGS.requested and usual is signal.SIG_DFL
             signal.signal(number, signal.SIG_IGN if deaf else usual)
 
 

@@ -41,12 +41,12 @@ class _Row:
     Attributes:
         name: of both.
         of: weights by framework; those that could not be made are among them.
-        asked: examples of one of them, for what there is.
+        examples: those of one of them, for what there is.
     """
 
     name: str
     of: Mapping[str, Weights]
-    asked: Examples
+    examples: Examples
 
 
 @style.styled
@@ -62,7 +62,7 @@ def draw(weights: Sequence[Weights]) -> Figure:
         return notes.empty(TITLE, "No weights have examples of what they find.", _without(trained))
     frameworks = sorted({name for row in rows for name in row.of}, key=FRAMEWORKS.index)
     images = 2 if len(rows) <= _FEW_ROWS else 1
-    lines = [(row, number) for row in rows for number in range(min(images, len(row.asked.images)))]
+    lines = [(row, number) for row in rows for number in range(min(images, len(row.examples.images)))]
     figure, panels = _panels(lines, 1 + len(frameworks))
     drawn = [_marks(row, number) for row, number in lines]
     looks = boxes.pens(mark for line in drawn for marks in line.values() for mark in marks)
@@ -82,7 +82,7 @@ def _rows(weights: Sequence[Weights]) -> Iterator[_Row]:
     for name, several in itertools.groupby(ordered, key=lambda one: _names(one)[0]):
         left = list(several)
         while shown := [one["shown"] for one in left if one["shown"] is not None]:
-            same = [one for one in left if one["shown"] is None or one["shown"].asked == shown[0].asked]
+            same = [one for one in left if one["shown"] is None or one["shown"].scene == shown[0].scene]
             yield _Row(name, {_names(one)[1]: one for one in same}, shown[0])
             left = [one for one in left if one not in same]
 
@@ -101,8 +101,8 @@ def _marks(row: _Row, number: int) -> dict[str, Sequence[boxes.Mark]]:
     """What is drawn in each panel of an image, by framework, besides what there is."""
     shown = {name: one["shown"].images[number] for name, one in row.of.items() if one["shown"] is not None}
     found = {name: [one for one in image.detections if _drawn(one)] for name, image in shown.items()}
-    things = {_THERE: row.asked.images[number].objects, **found}
-    return {name: boxes.marked(several, row.asked.class_names) for name, several in things.items()}
+    things = {_THERE: row.examples.images[number].objects, **found}
+    return {name: boxes.marked(several, row.examples.class_names) for name, several in things.items()}
 
 
 def _drawn(thing: Thing) -> bool:
@@ -112,7 +112,7 @@ def _drawn(thing: Thing) -> bool:
 def _panels(lines: Sequence[tuple[_Row, int]], columns: int) -> tuple[Figure, list[list[Axes]]]:
     """A figure with a panel for each column of each line, as high as its image wants."""
     wide = min(_WIDEST_IN, (_WIDTH_IN - 0.4) / columns)
-    highs = [(wide - 0.1) * row.asked.size[0] / row.asked.size[1] for row, _ in lines]
+    highs = [(wide - 0.1) * row.examples.size[0] / row.examples.size[1] for row, _ in lines]
     size = (max(_LEAST_IN, 0.4 + wide * columns), 1.4 + sum(high + 0.3 for high in highs))
     figure = Figure(figsize=size, layout="constrained")
     found = figure.subplots(len(lines), columns, squeeze=False, height_ratios=highs)
@@ -127,7 +127,7 @@ def _line(
     looks: Mapping[str, boxes.Pen],
 ) -> None:
     """The panels of an image."""
-    image, size = row.asked.images[number], row.asked.size
+    image, size = row.examples.images[number], row.examples.size
     panels[_THERE].set_ylabel(f"{row.name}\nimage {number + 1} of the test set", parse_math=False)
     for who, axes in panels.items():
         boxes.canvas(axes, image.pixels, size)
@@ -164,7 +164,7 @@ def _how(rows: Sequence[_Row], drawn: Iterable[Mapping[str, Sequence[boxes.Mark]
     panels = [marks for line in drawn for marks in line.values() if len(marks) > boxes.OUTLINED]
     if any(mark.thing.runs is not None for marks in panels for mark in marks):
         said.append(f"Outlines are those of the {boxes.OUTLINED} surest.")
-    whys = dict.fromkeys(row.asked.without_pixels for row in rows if row.asked.without_pixels)
+    whys = dict.fromkeys(row.examples.without_pixels for row in rows if row.examples.without_pixels)
     return " ".join([*said, *(f"Without the images: {why}." for why in whys)])
 
 

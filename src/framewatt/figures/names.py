@@ -42,7 +42,7 @@ def beside_georgiou2022(study: AnyStudy) -> bool:
     return bool(study.settings.get("replicates") == "georgiou2022")
 
 
-def tells_operators(study: AnyStudy) -> bool:
+def has_operator_joules(study: AnyStudy) -> bool:
     """Whether a study tells joules by operator."""
     return bool(study.settings.get("operators"))
 
@@ -211,7 +211,7 @@ _ALL = [
         "Where the joules of a step go: energy per unit of work by kind of operator, a bar a cell. What lies outside "
         "operators is white: the interpreter, the framework's own work, waiting.",
         "Stacked bars of energy per unit of work by kind of operator; the numbers are in the table of operators.",
-        exists=tells_operators,
+        exists=has_operator_joules,
     ),
     StudyFigure(
         "training_series",

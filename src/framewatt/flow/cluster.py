@@ -188,8 +188,8 @@ class Cluster:
             )
         return next(iter(found.values()))
 
-    def told(self, node: str) -> str:
-        """What Slurm is told beside a job's resources, so that it is alone on its node."""
+    def slurm_options(self, node: str) -> str:
+        """Return options of Slurm besides a job's resources, by which it is alone on its node."""
         return f"{ALONE} --nodelist={self.names[node]}" if node in self.names else ALONE
 
     def check_alone(self, rule: str, node: str, told: object) -> None:
@@ -208,7 +208,7 @@ class Cluster:
                 f"nodes: found none for {rule}, whose job another machine would run; allowed: names of the cluster's "
                 "nodes that measure, as --config nodes='{a: <name>, b: <name>}' (docs/clusters.md)"
             )
-        wanted = self.told(node)
+        wanted = self.slurm_options(node)
         if not {*wanted.split()} <= {*str(told).split()}:
             raise FramewattError(
                 f"slurm_extra: found {told!r} for {rule}; allowed: one that has {wanted}, so that nothing runs "

@@ -12,7 +12,7 @@ from typing import Any
 from framewatt.base.files import read_json, write_text
 from framewatt.base.terminal import passing
 from framewatt.flow.progress import INVALID, Progress, rest_line
-from framewatt.flow.running import PAGE, says_that_it_runs
+from framewatt.flow.running import PAGE, page_shows_running
 from framewatt.report.live import FINISHED, RUNNING, STOPPED, SoFar, Standing, live_page
 from framewatt.runs.verdict import FAILED, UNAVAILABLE
 
@@ -65,7 +65,7 @@ class Live:
         Args:
             well: whether all that was asked for is there.
         """
-        if self._measured or says_that_it_runs(self._results):
+        if self._measured or page_shows_running(self._results):
             self._safely(lambda: self._over(well))
 
     @property

@@ -9,7 +9,7 @@ MARK = 'data-running="1"'
 """What only the page of a study that runs holds."""
 
 
-def says_that_it_runs(results: Path) -> bool:
+def page_shows_running(results: Path) -> bool:
     """Whether the page says so; of a study that was killed it does until the next call.
 
     Args:

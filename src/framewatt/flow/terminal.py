@@ -106,10 +106,10 @@ def stopped_in_a_sentence(*, of_the_user: bool) -> None:
     """
     usual = sys.excepthook
 
-    def told(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if not issubclass(kind, KeyboardInterrupt):
             usual(kind, error, trace)
         elif of_the_user:
             sys.stderr.write("framewatt: stopped before the first job; nothing was begun\n")
 
-    sys.excepthook = told
+    sys.excepthook = show

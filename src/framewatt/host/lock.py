@@ -6,7 +6,7 @@ All lock them in this order, which rules out deadlocks. The holder writes into t
 read it.
 
 The kernel releases a lock when the last process that holds it has ended, however it ended. Children inherit it
-(`Held.files`) if the machine is back to normal only after they have ended.
+(`MachineLock.files`) if the machine is back to normal only after they have ended.
 """
 
 import contextlib
@@ -80,7 +80,7 @@ _EVERYONE = 0o666
 
 
 @dataclass(frozen=True)
-class Held:
+class MachineLock:
     """The lock, held.
 
     Attributes:
@@ -99,7 +99,7 @@ class Held:
 
 
 @contextlib.contextmanager
-def machine_lock(study: str, *, wait: bool = True) -> Iterator[Held]:
+def machine_lock(study: str, *, wait: bool = True) -> Iterator[MachineLock]:
     """Hold the machine's lock; if others measure, print one line that says for whom this waits.
 
     Args:
@@ -117,7 +117,7 @@ def machine_lock(study: str, *, wait: bool = True) -> Iterator[Held]:
             waited |= _take(path, files, study, wait, waited)
         if not files:
             raise _none()
-        yield Held(tuple(files), time.monotonic() - began if waited else 0.0, VARIABLE not in os.environ)
+        yield MachineLock(tuple(files), time.monotonic() - began if waited else 0.0, VARIABLE not in os.environ)
     finally:
         for file in files:
             os.close(file)

@@ -45,7 +45,7 @@ class FileRun:
 
 
 @dataclass
-class _Found:
+class _CellFiles:
     """Files of one cell, by the key of their repetition, and the texts of the other fields of the first."""
 
     fields: dict[str, str]
@@ -66,7 +66,7 @@ def collect(settings: Mapping[str, Any], root: Path, where: str) -> list[FileRun
     """
     kinds = kinds_of(settings, where)
     factors = factors_of(kinds, where)
-    cells: dict[Levels, _Found] = {}
+    cells: dict[Levels, _CellFiles] = {}
     read: dict[tuple[str, str, str], int] = {}
     written = {}
     for kind in kinds:
@@ -96,11 +96,11 @@ def _refuse_second_reading(read: dict[tuple[str, str, str], int], kind: Kind, pa
 
 
 def _add(
-    cells: dict[Levels, _Found], kind: Kind, factors: Sequence[str], fields: dict[str, str], path: str, where: str
+    cells: dict[Levels, _CellFiles], kind: Kind, factors: Sequence[str], fields: dict[str, str], path: str, where: str
 ) -> None:
     raw = {**kind.entry["constants"], **fields}
     levels = tuple((factor, kind.level(factor, raw[factor])) for factor in factors)
-    files = cells.setdefault(levels, _Found(fields)).files.setdefault(key(fields[kind.repetition]), [])
+    files = cells.setdefault(levels, _CellFiles(fields)).files.setdefault(key(fields[kind.repetition]), [])
     same = [other for other in files if other.log == kind.number]
     if same:
         raise FramewattError(
@@ -110,7 +110,7 @@ def _add(
     files.append(SourceFile(path, kind.number))
 
 
-def _with_numbers(cells: Mapping[Levels, _Found]) -> dict[Levels, _Found]:
+def _with_numbers(cells: Mapping[Levels, _CellFiles]) -> dict[Levels, _CellFiles]:
     """The cells, with numeric levels for factors whose levels are all whole numbers."""
     if not cells:
         return {}
@@ -124,9 +124,9 @@ def _with_numbers(cells: Mapping[Levels, _Found]) -> dict[Levels, _Found]:
     }
 
 
-def _named(cells: Mapping[Levels, _Found], where: str) -> list[tuple[PlainCell, _Found]]:
+def _named(cells: Mapping[Levels, _CellFiles], where: str) -> list[tuple[PlainCell, _CellFiles]]:
     """The cells with their names, in order of their levels."""
-    named: dict[str, tuple[PlainCell, _Found]] = {}
+    named: dict[str, tuple[PlainCell, _CellFiles]] = {}
     for levels, found in cells.items():
         cell = cell_named(levels)
         if cell.id in named:
@@ -148,7 +148,7 @@ def _slug(text: str) -> str:
 
 
 def _runs(
-    cell: PlainCell, found: _Found, kinds: Sequence[Kind], written: Mapping[int, Writing], expected: int | None
+    cell: PlainCell, found: _CellFiles, kinds: Sequence[Kind], written: Mapping[int, Writing], expected: int | None
 ) -> list[FileRun]:
     """The runs of a cell: every repetition that has a file, gaps between them, and those that the study expects."""
     levels = cell.to_dict()

@@ -69,7 +69,7 @@ class Perf:
         require(self)
         names = ",".join(f"power/{event}/" for event in self._present())
         interval_ms = str(round(self.period_s * 1000))
-        in_json = _tells_json()
+        in_json = _can_print_json()
         form = ["-j"] if in_json else ["-x", ","]
         self._lines = Lines(
             ["perf", "stat", "--all-cpus", "--per-socket", *form, "-I", interval_ms, "-e", names], signal.SIGINT
@@ -179,7 +179,7 @@ class IntervalParser:
         return found
 
 
-def _tells_json() -> bool:
+def _can_print_json() -> bool:
     """Whether the installed perf can print JSON."""
     done = subprocess.run(
         ["perf", "stat", "-j", "--", "true"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=10

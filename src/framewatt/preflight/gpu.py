@@ -39,31 +39,31 @@ def gpu_findings(library: Any = None) -> Iterator[Finding]:
 def _gpu(library: Any, index: int) -> Iterator[Finding]:
     handle = library.nvmlDeviceGetHandleByIndex(index)
 
-    def told(name: str, *arguments: Any) -> Any:
+    def answer(name: str, *arguments: Any) -> Any:
         """Result of an NVML call, or None where this GPU does not support it."""
         try:
             return getattr(library, name)(handle, *arguments)
         except library.NVMLError:
             return None
 
-    others = [p for p in told("nvmlDeviceGetComputeRunningProcesses") or [] if p.pid != os.getpid()]
+    others = [p for p in answer("nvmlDeviceGetComputeRunningProcesses") or [] if p.pid != os.getpid()]
     if others:
         yield Finding(
             "GPU processes", f"{len(others)} on GPU {index}", "their work is measured too", "end them, or wait for them"
         )
-    if told("nvmlDeviceGetPersistenceMode") == 0:
+    if answer("nvmlDeviceGetPersistenceMode") == 0:
         yield Finding(
             "GPU persistence",
             f"off on GPU {index}",
             "the driver is loaded anew for every run",
             "nvidia-smi --persistence-mode=1",
         )
-    reasons = throttled_shares([told("nvmlDeviceGetCurrentClocksThrottleReasons") or 0])
+    reasons = throttled_shares([answer("nvmlDeviceGetCurrentClocksThrottleReasons") or 0])
     if reasons:
         yield Finding(
             "GPU throttling", f"GPU {index}: {', '.join(reasons)}", "its clock is held down", "cool it, raise its limit"
         )
-    temperature_c = told("nvmlDeviceGetTemperature", library.NVML_TEMPERATURE_GPU) or 0
+    temperature_c = answer("nvmlDeviceGetTemperature", library.NVML_TEMPERATURE_GPU) or 0
     if temperature_c > HOT_C:
         yield Finding(
             "GPU temperature",

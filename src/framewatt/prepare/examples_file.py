@@ -82,8 +82,8 @@ class Examples:
     without_pixels: str | None
 
     @property
-    def asked(self) -> tuple[Any, ...]:
-        """What was asked for, all but the detections: equal where two models saw the same images."""
+    def scene(self) -> tuple[Any, ...]:
+        """All but the detections: equal where two models saw the same images."""
         return (
             *(self.size, self.class_names),
             *(None if image.pixels is None else image.pixels.tobytes() for image in self.images),

@@ -102,10 +102,10 @@ def names_of_this_machine(root: Path, harmless: Collection[str]) -> dict[str, st
     found |= {f"{Path.home()}/": "<home>/", f"{Path.cwd()}/": "<project>/"}
     found |= {_text(root / name): "<serial>" for name in _SERIALS}
     found |= {_text(path): "<address>" for path in (root / "sys/class/net").glob("*/address")}
-    return {text: said for text, said in found.items() if _tells_something(text)}
+    return {text: said for text, said in found.items() if _is_identifying(text)}
 
 
-def _tells_something(text: str) -> bool:
+def _is_identifying(text: str) -> bool:
     return (
         len(text) >= _SHORTEST_NAME
         and not text.isdigit()

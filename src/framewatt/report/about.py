@@ -104,11 +104,11 @@ def citation(material: Material, commit: str | None) -> Citation:
 def _dates(records: Collection[Mapping[str, Any]]) -> tuple[str | None, str | None]:
     """When the first run began and when the last ended, as ISO 8601; None where no record tells."""
 
-    def told(record: Mapping[str, Any], edge: str) -> str | None:
+    def time_of(record: Mapping[str, Any], edge: str) -> str | None:
         process = (record.get("windows") or {}).get("process") or {}
         return process.get(edge) or (record.get("clock") or {}).get("utc")
 
-    spans = [(told(record, "start_utc"), told(record, "end_utc")) for record in records]
+    spans = [(time_of(record, "start_utc"), time_of(record, "end_utc")) for record in records]
     starts, ends = [start for start, _ in spans if start], [end for _, end in spans if end]
     return min(starts, default=None), max(ends, default=None)
 

@@ -153,15 +153,15 @@ def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
             return f"{words}: {amount}; no other choice is known to be as good in {words_of([first['metric']])}."
         return f"{words}: {amount}; there is no other choice."
 
-    def told(row: Row) -> str:
+    def ratio_text(row: Row) -> str:
         ratio, low, high = (row[f"{objective}_ratio{end}"] for end in ("", "_low", "_high"))
         return ratio_range(ratio, low, high) if known(ratio) else "not compared"
 
     others = sorted((row for row in judged if row not in inside), key=lambda row: row[f"{objective}_ratio"])
-    nearest = f"{names[others[0]['cell']]} takes {told(others[0])}" if others else ""
+    nearest = f"{names[others[0]['cell']]} takes {ratio_text(others[0])}" if others else ""
     if len(inside) == 1:
         return f"{words}: {amount}; {'the next, ' if len(others) > 1 else ''}{nearest}."
-    sentence = f"{words}: not settled; {amount}, and {_listed(inside[1:], names, told)} may be the best"
+    sentence = f"{words}: not settled; {amount}, and {_listed(inside[1:], names, ratio_text)} may be the best"
     if others:
         which = names[others[0]["cell"]] if len(others) == 1 else f"the {len(others)} others"
         more = all(row[f"{objective}_verdict"] == WORSE for row in others)
@@ -197,8 +197,8 @@ def _front(rows: Sequence[Row], names: Mapping[str, str]) -> str:
     return f"On the Pareto front of mean energy, latency{quality}: {', '.join(front)}." if front else ""
 
 
-def _listed(rows: Sequence[Row], names: Mapping[str, str], told: Any) -> str:
-    return ", ".join(f"{names[row['cell']]} ({told(row)})" for row in rows)
+def _listed(rows: Sequence[Row], names: Mapping[str, str], text: Any) -> str:
+    return ", ".join(f"{names[row['cell']]} ({text(row)})" for row in rows)
 
 
 def _true(value: Any) -> bool:

@@ -59,8 +59,8 @@ class Supply:
             self._kept = list(self._workload.batches())
         return self._kept
 
-    def told(self) -> dict[str, Any]:
-        """For the run's record."""
+    def summary(self) -> dict[str, Any]:
+        """Return how batches were made, for the run's record."""
         return {"made": self.made, "pass_b": self.pass_b}
 
 

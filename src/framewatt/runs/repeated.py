@@ -16,7 +16,7 @@ from framewatt.characterisation.in_force import in_force
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.energy.accounts import energy_channels
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
-from framewatt.host.lock import Held
+from framewatt.host.lock import MachineLock
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace_file import write_trace
 from framewatt.prepare.stage import kept
@@ -49,7 +49,7 @@ def record_repeated(
     environment: Mapping[str, Any],
     folder: Path,
     log: Path,
-    lock: Held,
+    lock: MachineLock,
 ) -> dict[str, Any]:
     """See what the program calls, repeat what is chosen of it, and keep the trace and the record.
 
@@ -125,7 +125,7 @@ def loop_s(channels: Sequence[Channel]) -> float:
 
 
 def _captured(
-    job: Mapping[str, Any], environment: Mapping[str, Any], log: Path, lock: Held
+    job: Mapping[str, Any], environment: Mapping[str, Any], log: Path, lock: MachineLock
 ) -> tuple[dict[str, Any], str | None]:
     """What the program calls, or why that is not known."""
     with scratch_folder() as scratch:
@@ -134,7 +134,7 @@ def _captured(
 
 
 def _tried(
-    job: Mapping[str, Any], cases: Sequence[Case], environment: Mapping[str, Any], log: Path, lock: Held
+    job: Mapping[str, Any], cases: Sequence[Case], environment: Mapping[str, Any], log: Path, lock: MachineLock
 ) -> dict[int, str | None]:
     """Why each case cannot be repeated, by its place; None of those that can.
 
@@ -164,7 +164,7 @@ def _loops(
     idle: Mapping[str, Any],
     environment: Mapping[str, Any],
     log: Path,
-    lock: Held,
+    lock: MachineLock,
     made: Path,
 ) -> tuple[list[list[dict[str, Any]]], dict[str, Any] | None, str | None]:
     """The loops of each case, what the sampler says, or why there are none; the trace is written."""

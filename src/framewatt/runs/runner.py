@@ -13,7 +13,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_atomically, write_text
 from framewatt.characterisation.in_force import in_force
 from framewatt.energy.accounting import spans_of, windows_of
-from framewatt.host.lock import Held
+from framewatt.host.lock import MachineLock
 from framewatt.host.machine import describe_machine
 from framewatt.host.supervision import Outcome
 from framewatt.meters.trace import Trace
@@ -72,7 +72,7 @@ class RunFiles:
 
 
 def measure(
-    job: RunJob, idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles, lock: Held
+    job: RunJob, idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles, lock: MachineLock
 ) -> str | None:
     """Measure one run and write its record, also where the workload fails.
 
@@ -142,7 +142,7 @@ def measure(
     return None if record["status"] == OK else "; ".join(record["reasons"])
 
 
-def _pass_over(job: Mapping[str, Any], environment: Mapping[str, Any], log: Path, lock: Held) -> str | None:
+def _pass_over(job: Mapping[str, Any], environment: Mapping[str, Any], log: Path, lock: MachineLock) -> str | None:
     """Run a job without measuring it; why it failed, or None."""
     with scratch_folder() as scratch:
         return work(job, environment, scratch, log, lock).reason

@@ -20,7 +20,7 @@ from framewatt.base.files import read_json, write_atomically, write_json
 from framewatt.base.parquet_file import LABEL, UNREADABLE, read_columns
 from framewatt.characterisation.in_force import in_force
 from framewatt.energy.accounting import spans_of, windows_of
-from framewatt.host.lock import Held
+from framewatt.host.lock import MachineLock
 from framewatt.meters.trace_file import write_trace
 from framewatt.prepare.stage import kept
 from framewatt.runs.profiling import PLAIN, PROFILED, order_of
@@ -136,7 +136,7 @@ def record_timeline(
     environment: Mapping[str, Any],
     folder: Path,
     log: Path,
-    lock: Held,
+    lock: MachineLock,
 ) -> dict[str, Any]:
     """Make both passes, in an order that differs from cell to cell, and keep the timeline and its record.
 
@@ -181,7 +181,7 @@ def _one_pass(
     idle: Mapping[str, Any],
     environment: Mapping[str, Any],
     log: Path,
-    lock: Held,
+    lock: MachineLock,
 ) -> tuple[dict[str, Any], str | None]:
     """Run a worker beside the sampler: its timed window, its units and the trace; or why it failed."""
     instruments = {**job["instruments"], "period_s": PERIOD_S}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.host.heap import heap_settings
-from framewatt.host.lock import Held
+from framewatt.host.lock import MachineLock
 from framewatt.host.supervision import Outcome, supervise, thread_settings
 from framewatt.meters.visible import GPU_ORDER
 
@@ -26,7 +26,7 @@ def work(
     environment: Mapping[str, Any],
     scratch: Path,
     log: Path,
-    lock: Held,
+    lock: MachineLock,
     module: str = "framewatt.runs.worker",
 ) -> Outcome:
     """Run a worker in the framework's environment.

@@ -72,7 +72,7 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
         stamps.append(end_ns)
     events.mark("steady", "end", end_ns)
     result = _inferred(workload, workload.in_order(outputs, workload.steps()), stamps, events)
-    return {**result, "batches": supply.told()}
+    return {**result, "batches": supply.summary()}
 
 
 def infer_from_node(workload: Inference, window: Mapping[str, Any], events: Events) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def train(workload: Training, epochs: int, events: Events, ahead_gb: float = AHE
         "quality": quality_of(judged),
         "right": judged.right,
         "epochs": rows,
-        "batches": supply.told(),
+        "batches": supply.summary(),
     }
 
 

@@ -47,7 +47,7 @@ JOINT = "; "
 
 
 @dataclass(frozen=True)
-class Found:
+class ConfidenceSet:
     """The confidence set of a group of cells, by name.
 
     Attributes:
@@ -105,7 +105,7 @@ class Found:
         return float(ratio) if np.isfinite(ratio) else np.inf
 
 
-def find_best(values: pd.DataFrame, alpha: float, *, paired: bool, looks: Looks = ONCE) -> Found | None:
+def find_best(values: pd.DataFrame, alpha: float, *, paired: bool, looks: Looks = ONCE) -> ConfidenceSet | None:
     """Find the confidence set of a group; None where no cell has a run that counts.
 
     Args:
@@ -124,7 +124,7 @@ def find_best(values: pd.DataFrame, alpha: float, *, paired: bool, looks: Looks 
     together = paired and len(cells) > 1
     blocks = (known.sum(axis=0) > 1).sum() if together else known.sum(axis=1).min()
     found = best_of(logs, alpha, looks, paired=paired, repetitions=[int(number) for number in values.index])
-    return Found(cells, found, int(blocks))
+    return ConfidenceSet(cells, found, int(blocks))
 
 
 def answer(
@@ -213,7 +213,7 @@ def answer_group(
     return row | {"note": JOINT.join(notes)}
 
 
-def _rule(found: Found, settings: Mapping[str, Any], looks: Looks) -> str:
+def _rule(found: ConfidenceSet, settings: Mapping[str, Any], looks: Looks) -> str:
     """How the set was found, in words; empty where there is nothing to compare."""
     if len(found.cells) < 2:
         return ""
@@ -222,7 +222,7 @@ def _rule(found: Found, settings: Mapping[str, Any], looks: Looks) -> str:
     return f"{test}; each one-sided test and each end of an interval at {settings['alpha']:g}/{share}"
 
 
-def _notes(found: Found, values: pd.DataFrame, still: str, *, paired: bool) -> list[str]:
+def _notes(found: ConfidenceSet, values: pd.DataFrame, still: str, *, paired: bool) -> list[str]:
     """Limits of the answer; `still` names the test of ratios that do not vary."""
     if len(found.cells) < 2:
         return ["one cell has runs that count, so nothing is compared"]

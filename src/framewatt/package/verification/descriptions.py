@@ -159,7 +159,7 @@ def example_problems(package: Opened, study: Study) -> Iterator[str]:
         data = data_of(package, cell)
         yield from some(problems_of(shown, data, record), where)
         other, asked = first.setdefault(data.get("dataset"), (name, shown))
-        if asked.asked != shown.asked:
+        if asked.scene != shown.scene:
             yield f"{where}: other images or objects than {other} was shown, of the same data set"
 
 

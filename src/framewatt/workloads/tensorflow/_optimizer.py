@@ -37,11 +37,11 @@ class Rates(keras.optimizers.schedules.LearningRateSchedule):
 
     def __init__(self, table: NDArray[np.float64]) -> None:
         self.table = tf.constant(table, tf.float32)
-        self.asked = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.taken = tf.Variable(0, dtype=tf.int64, trainable=False)
 
     def __call__(self, step: Any) -> tf.Tensor:
         """The rate of the step that is being taken, a scalar."""
-        return tf.gather(self.table, tf.minimum(self.asked, len(self.table) - 1))
+        return tf.gather(self.table, tf.minimum(self.taken, len(self.table) - 1))
 
 
 class Momentum(keras.optimizers.SGD):
@@ -104,7 +104,7 @@ class Optimizer:
         """Change the variables by the gradients of the scaled loss."""
         self._optimizer.apply([summed(one) if self._sums else one for one in gradients], variables)
         if self._rates:
-            self._rates.asked.assign_add(1)
+            self._rates.taken.assign_add(1)
 
     def in_force(self) -> dict[str, Any]:
         """What is set in Keras."""

@@ -57,8 +57,8 @@ class _Seen(TorchDispatchMode):
         named = kwargs or {}
         told = {
             "overload": func._overloadname,
-            "positional": [self._integers.told(one) for one in args],
-            "named": {name: self._integers.told(one) for name, one in named.items()},
+            "positional": [self._integers.as_json(one) for one in args],
+            "named": {name: self._integers.as_json(one) for name, one in named.items()},
         }
         key = (func._schema.name, _shapes([*args, *named.values()]), json.dumps(told, sort_keys=True))
         self.calls.setdefault(key, Counter())[self.steps] += 1
@@ -76,12 +76,12 @@ class _Integers:
         self._folder = folder
         self._kept: dict[str, str] = {}
 
-    def told(self, value: Any) -> Any:
+    def as_json(self, value: Any) -> Any:
         """An argument as a JSON value; what has none is told in words, which cannot be made again."""
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
         if isinstance(value, (list, tuple)):
-            return [self.told(one) for one in value]
+            return [self.as_json(one) for one in value]
         if value is None or isinstance(value, (bool, int, str)):
             return value
         if isinstance(value, torch.SymInt):
