@@ -10,6 +10,7 @@ import numpy as np
 from carry_neumf import VECTORS, ordered
 
 from framewatt.datasets.storing import load_arrays
+from framewatt.runs.levels import in_force, requested
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import Spec, Training
 
@@ -58,8 +59,15 @@ def trained(framework: str, folder: Path, case: dict[str, Any]) -> dict[str, Any
         found |= {f"gradient_{number}_{part}": values for part, values in enumerate(raw())}
         repeats.append(len(step.indices) - len(np.unique(data.x_train[step.indices, 0])))
     found |= {f"weights_{STEPS}_{part}": place.read() for part, place in enumerate(places)}
-    told = json.dumps(training.facts()["in_force"])
-    found |= {"losses": losses, "scales": scales, "repeats": repeats, "in_force": told, "after": training.evaluate()}
+    job = {
+        "engine": framework,
+        "phase": "train",
+        "threads": 1,
+        **{name: case[name] for name in ("training", "options")},
+    }
+    settings = {"in_force": training.facts()["in_force"], "options": in_force(requested(job), training.levels())}
+    found |= {name: json.dumps(values) for name, values in settings.items()}
+    found |= {"losses": losses, "scales": scales, "repeats": repeats, "after": training.evaluate()}
     training.close()
     return found
 

@@ -13,6 +13,7 @@ from stages import run_program
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
+from framewatt.runs.levels import ignored
 from framewatt.study.cell import environment_of
 from framewatt.workloads.contract import EPSILON
 from framewatt.workloads.schedule import rates
@@ -217,6 +218,15 @@ def test_no_step_of_pytorch_waits_for_the_device(carried: Path) -> None:
 @pytest.mark.parametrize("framework", TUNED)
 def test_batches_have_ids_many_times(carried: Path, framework: str) -> None:
     assert Found(carried, framework, "lamb").content["repeats"][0] > 400
+
+
+@pytest.mark.parametrize(("framework", "name"), PAIRS)
+def test_what_is_in_force_is_what_was_requested(carried: Path, framework: str, name: str) -> None:
+    options = json.loads(str(Found(carried, framework, name).content["options"]))
+    assert options["optimizer"] == dict.fromkeys(
+        ("requested", "in_force"), CASES[name]["options"].get("optimizer", "sgd")
+    )
+    assert list(ignored(options)) == []
 
 
 @pytest.mark.parametrize("framework", TUNED)

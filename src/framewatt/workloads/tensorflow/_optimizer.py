@@ -9,7 +9,7 @@ import tensorflow as tf
 from keras import ops
 from numpy.typing import NDArray
 
-from framewatt.study.options import LAMB
+from framewatt.study.options import LAMB, Level
 from framewatt.workloads.contract import Spec, adam_of
 from framewatt.workloads.schedule import schedule_summary
 from framewatt.workloads.tensorflow._adam import Adam
@@ -105,6 +105,15 @@ class Optimizer:
         self._optimizer.apply([summed(one) if self._sums else one for one in gradients], variables)
         if self._rates:
             self._rates.taken.assign_add(1)
+
+    def levels(self) -> dict[str, Level | None]:
+        """Return the levels in force of the options that concern the optimizer."""
+        # Momentum is SGD, too, and other classes of Keras are not known by the study's words.
+        kinds = {"sgd": keras.optimizers.SGD, "adam": keras.optimizers.Adam, LAMB: keras.optimizers.Lamb}
+        name = next(
+            (level for level, kind in kinds.items() if isinstance(self._inner, kind)), type(self._inner).__name__
+        )
+        return {"optimizer": name, "learning_rate": self.in_force()["learning_rate"]}
 
     def in_force(self) -> dict[str, Any]:
         """What is set in Keras."""

@@ -269,8 +269,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
 
     def levels(self) -> dict[str, Level | None]:
         """The levels in force, including the optimizer's."""
-        told = self._optimizer.in_force()
-        return super().levels() | {"optimizer": told["optimizer"].lower(), "learning_rate": told["learning_rate"]}
+        return super().levels() | self._optimizer.levels()
 
 
 def make_inference(spec: Spec, data: Arrays) -> TensorFlowInference:
