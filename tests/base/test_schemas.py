@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.base.validation import Validator, load_yaml, unseen_text, validate
+from framewatt.base.schema import unseen_text
+from framewatt.base.validation import Validator, load_yaml, validate
 from framewatt.imports.pattern import parse_pattern
 
 SCHEMAS = Path(__file__).parents[2] / "config" / "schemas"

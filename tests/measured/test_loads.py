@@ -10,7 +10,9 @@ from framewatt.characterisation.loads import loads, planned
 from framewatt.characterisation.schedule import ALL_CORES, GPU, ONE_CORE
 
 
-@pytest.mark.measured(twin="tests/characterisation/test_told.py::test_loads_run_when_they_are_planned_and_no_longer")
+@pytest.mark.measured(
+    twin="tests/characterisation/test_characterisation_summary.py::test_loads_run_when_they_are_planned_and_no_longer"
+)
 def test_loads_burn_when_they_are_to_and_no_longer() -> None:
     with loads([ONE_CORE, ALL_CORES, GPU], ["/nowhere/python"]) as load:
         assert "/nowhere/python" in load.missing[GPU]

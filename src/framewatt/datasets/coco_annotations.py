@@ -11,7 +11,7 @@ from typing import Any, Never, TypeGuard, TypeVar
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import parse_json
-from framewatt.base.validation import unseen
+from framewatt.base.schema import unseen
 from framewatt.datasets.options import LARGEST
 
 LARGEST_SIDE = 65535

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_json
 from framewatt.base.paths import problem_of_name, usable
-from framewatt.base.validation import unseen
+from framewatt.base.schema import unseen
 from framewatt.datasets.archive import is_archive, unpack_archive
 from framewatt.datasets.download import Checksum, download
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from framewatt.base.errors import FramewattError
-from framewatt.base.validation import unseen
+from framewatt.base.schema import unseen
 
 _NEVER = ":{}"
 """A colon separates entries of PATH; braces are Snakemake's wildcards, also in the paths of its own files."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.paths import usable
-from framewatt.base.validation import unseen
+from framewatt.base.schema import unseen
 
 _FIELD = re.compile(r"\{([a-z][a-z0-9_]*)(?:,((?:[^{}]|\{[^{}]*\})+))?\}")
 _ANY = "[^/]+"

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import json_text, read_json, write_atomically, write_text
-from framewatt.base.validation import Validator
+from framewatt.base.schema import Validator
 from framewatt.tasks.quality import described
 
 SINCE = 4

@@ -11,7 +11,7 @@ from typing import Any
 from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_json
-from framewatt.base.validation import Validator
+from framewatt.base.schema import Validator
 from framewatt.characterisation.in_force import in_force
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.energy.accounts import energy_channels
