@@ -76,7 +76,7 @@ class Path:
         steps: one step per block; empty where there is no block yet.
         stopped: whether no further block is measured.
         beside_last: the same steps, with all cells compared to the final leader of their group.
-        minutes: measuring time of the blocks, see stopping.duration; None where the rule does not limit it.
+        minutes: measuring time of the blocks, see stopping.expected; None where the rule does not limit it.
     """
 
     rule: Rule

@@ -42,7 +42,7 @@ def settings_problems(package: Opened, study: Study) -> Iterator[str]:
             *_cached(cell, record),
             *_options(study, cell, run.repetition, record),
         ]
-        # Requests that arrive at a rate: see open_loops.
+        # Requests that arrive at a rate: see outcome.
         if cell.phase == "infer" and record["status"] == OK and record["latency"] and not is_open(record):
             whole = -(-data_of(package, cell)["test_samples"] // cell.batch_size)
             passes = settings["window"].get("passes", PASSES)
