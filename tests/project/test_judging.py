@@ -153,9 +153,9 @@ SPIN = "import time\nwhile time.process_time() < {}: pass"
 
 
 def test_what_a_test_starts_is_its_own_work() -> None:
-    """By processor time, which no load changes."""
+    """By processor time, which no load changes. The kernel reports it in whole ticks of 10 ms, a few of which are lost."""
     with judging.Lookout() as lookout:
-        subprocess.run([sys.executable, "-c", SPIN.format(0.5)], check=True)
+        subprocess.run([sys.executable, "-c", SPIN.format(0.6)], check=True)
     assert lookout.own_cpu_s() >= 0.5
 
 
