@@ -153,7 +153,7 @@ SPIN = "import time\nwhile time.process_time() < {}: pass"
 
 
 def test_what_a_test_starts_is_its_own_work() -> None:
-    """By processor time, which no load changes. The kernel reports it in whole ticks of 10 ms, a few of which are lost."""
+    """By processor time, which no load changes, and of which the kernel reports whole ticks of 10 ms, a few too few."""
     with judging.Lookout() as lookout:
         subprocess.run([sys.executable, "-c", SPIN.format(0.6)], check=True)
     assert lookout.own_cpu_s() >= 0.5
