@@ -66,11 +66,20 @@ def test_a_default_that_is_not_in_force_makes_the_run_invalid_too(name: str) -> 
 
 
 def test_a_level_that_a_library_cannot_report_is_a_flag() -> None:
-    wanted = requested(job_with("graph_optimization"))
-    levels = in_force(wanted, {**wanted, "graph_optimization": None, "compile": None})
+    job = job_with("graph_optimization")
+    wanted = requested({**job, "options": {**job["options"], "client": "node"}})
+    levels = in_force(wanted, {**wanted, "graph_optimization": None, "threads": None})
     assert list(ignored(levels)) == []
+    levels.pop("threads")
     (flag,) = unconfirmed(levels)
     assert flag == "option graph_optimization: disabled was requested; the library does not report what was in force"
+
+
+@pytest.mark.parametrize("name", ["compile", "precision", "threads"])
+def test_no_other_library_may_leave_a_level_unreported(name: str) -> None:
+    wanted = requested(job_with(name))
+    (line,) = ignored(in_force(wanted, {**wanted, name: None}))
+    assert line == f"option {name}: {level_of(name)} was requested, and the engine does not report what was in force"
 
 
 def test_a_learning_rate_in_single_precision_is_the_same() -> None:
