@@ -28,6 +28,16 @@ def small():
 """A network of one's own, since a compiler in C++ takes a minute over one of a zoo."""
 
 
+OF_TWO_THREADS = """
+import torch
+
+
+def small():
+    torch.set_num_threads(2)
+    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 32 * 32, 10))
+"""
+"""A network whose maker changes the number of threads."""
+
 OF_A_FILE = """
 import keras
 
@@ -70,6 +80,7 @@ def look(tmp_path: Path):
         provider: str = "native",
         *,
         obeys: bool = True,
+        factory: str = SMALL,
         **options: Any,
     ) -> Any:
         save_arrays(tmp_path / "data.npz", make_arrays(TEXTS if model.startswith("bert") else IMAGES))
@@ -80,7 +91,7 @@ def look(tmp_path: Path):
             **{"training": {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9}, "options": options},
         }
         if model == "small":
-            (tmp_path / "nets.py").write_text(SMALL if engine == "torch" else OF_A_FILE)
+            (tmp_path / "nets.py").write_text(factory)
             job["own"] = {"factory": "nets:small", "folder": str(tmp_path)}
         (tmp_path / "job.json").write_text(json.dumps(job))
         script = ROOT / "tests/conformance/inspect_options.py"
@@ -159,10 +170,15 @@ def test_half_precision_is_near_and_not_the_same(look, phase: str, engine: str, 
 
 
 def test_a_model_that_keeps_a_number_format_of_its_own_makes_its_runs_invalid(look) -> None:
-    found = look("tensorflow", model="small", precision="bf16", obeys=False)
+    found = look("tensorflow", model="small", precision="bf16", obeys=False, factory=OF_A_FILE)
     assert found["chosen"]["in_force"]["precision"] == "mixed_bfloat16", "Keras' policy, not the model's"
     assert list(ignored(found["chosen"]["options"])) == ["option precision: bf16 was requested, fp32 was in force"]
     assert list(ignored(found["plain"]["options"])) == []
+
+
+def test_a_factory_that_sets_another_number_of_threads_makes_its_runs_invalid(look) -> None:
+    found = look("torch", model="small", obeys=False, factory=OF_TWO_THREADS)
+    assert list(ignored(found["plain"]["options"])) == ["option threads: 1 was requested, 2 was in force"]
 
 
 @pytest.mark.parametrize("engine", ["torch", pytest.param("tensorflow", marks=pytest.mark.thorough), "mxnet"])
