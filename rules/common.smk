@@ -17,10 +17,10 @@ from framewatt.planning import jobs
 from framewatt.base.errors import FramewattError
 from framewatt.figures.names import FIGURES, figures_of
 from framewatt.imports.merged_study import is_merged
-from framewatt.flow.measured import Measured
-from framewatt.flow.place import check_places
-from framewatt.flow.setup import load_setup, share_interpreter
-from framewatt.flow.terminal import stopped_in_a_sentence
+from framewatt.workflow.measured import Measured
+from framewatt.workflow.place import check_places
+from framewatt.workflow.setup import load_setup, share_interpreter
+from framewatt.workflow.terminal import stopped_in_a_sentence
 from framewatt.tables.names import TABLES
 
 # Jobs and their files are hardly ever garbage: looking for some took 9 % of a dry run of 10,000 runs.

@@ -1,10 +1,10 @@
 """What of the study is due: rules that measure, or prepare, have no other job (src/framewatt/planning/due.py)."""
 
 from framewatt.planning import due
-from framewatt.flow.call import Call, settings_of
-from framewatt.flow.place import one_of
-from framewatt.flow.setup import check_data
-from framewatt.flow.state import due_plans, failed_environments, outdated
+from framewatt.workflow.call import Call, settings_of
+from framewatt.workflow.place import one_of
+from framewatt.workflow.setup import check_data
+from framewatt.workflow.state import due_plans, failed_environments, outdated
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import host_packages, sources_of
 from framewatt.planning.placement import NOWHERE, dealt, placement_of

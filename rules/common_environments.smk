@@ -4,7 +4,7 @@ from framewatt.datasets.sources import config_key
 from framewatt.environments.framework import LOCK
 from framewatt.environments.images import BOOTSTRAP, apptainer
 from framewatt.environments.node_packages import node_lock
-from framewatt.flow.place import binds_of
+from framewatt.workflow.place import binds_of
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import ONNX_RUNTIME
 

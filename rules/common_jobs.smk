@@ -1,6 +1,6 @@
-"""Jobs: what a script is told to do, as one argument of its shell line (src/framewatt/flow/study_jobs.py)."""
+"""Jobs: what a script is told to do, as one argument of its shell line (src/framewatt/workflow/study_jobs.py)."""
 
-from framewatt.flow.study_jobs import StudyJobs
+from framewatt.workflow.study_jobs import StudyJobs
 from framewatt.prepare.stage import attempt_of
 
 JOBS = (

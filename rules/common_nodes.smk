@@ -1,7 +1,7 @@
-"""Nodes of a cluster: which of them measures what, and what its jobs ask Slurm for (src/framewatt/flow/cluster.py)."""
+"""Nodes of a cluster: which of them measures what, and what its jobs ask Slurm for (src/framewatt/workflow/cluster.py)."""
 
-from framewatt.flow import limits
-from framewatt.flow.cluster import node_at, place
+from framewatt.workflow import limits
+from framewatt.workflow.cluster import node_at, place
 from framewatt.host.node import share_nodes
 from framewatt.planning.placement import NOWHERE, nodes_of
 

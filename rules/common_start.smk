@@ -4,12 +4,12 @@ import atexit
 
 from snakemake.settings.enums import Quietness
 
-from framewatt.flow.folder import Presence, sweep, unlock_command
-from framewatt.flow.exclusive import check_node
-from framewatt.flow.forecast import Places, forecast
-from framewatt.flow.hub import check_hub
-from framewatt.flow.running import page_shows_running
-from framewatt.flow.terminal import tidy_log
+from framewatt.workflow.folder import Presence, sweep, unlock_command
+from framewatt.workflow.exclusive import check_node
+from framewatt.workflow.forecast import Places, forecast
+from framewatt.workflow.hub import check_hub
+from framewatt.workflow.running import page_shows_running
+from framewatt.workflow.terminal import tidy_log
 from framewatt.host.lock import WAIT_VARIABLE, announce_study
 
 MEASURING = {
@@ -42,7 +42,7 @@ def live(planned):
     results = Path("results", STUDY.name)
     if not HASHES or not ("measure" in planned or page_shows_running(results)):
         return None
-    from framewatt.flow.live import Live  # a second, which other calls need not spend
+    from framewatt.workflow.live import Live  # a second, which other calls need not spend
 
     why = DUE.sentence(len(MEASURED[STUDY.name].runs))
     silent = Quietness.ALL in (workflow.output_settings.quiet or ())

@@ -1,5 +1,5 @@
 # What is asked for by its path is checked once all rules are known.
-from framewatt.flow.targets import check_targets, of_paths, of_study, there_already
+from framewatt.workflow.targets import check_targets, of_paths, of_study, there_already
 
 PUBLISHED = (
     rules.verdicts_alizadeh2024,

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from framewatt.base.cli import run
-from framewatt.flow.characterise import LONG, Extent, characterise_here
+from framewatt.workflow.characterise import LONG, Extent, characterise_here
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_text
 from framewatt.base.identity import ROOT
 from framewatt.base.terminal import lasting
-from framewatt.flow.setup import load_setup
 from framewatt.planning.blocks import plan_until
 from framewatt.planning.due import due_of, plan_is_due
 from framewatt.planning.job_hashes import JobHashes
@@ -20,6 +19,7 @@ from framewatt.planning.staleness import MADE_OF_OTHER, SET_ASIDE
 from framewatt.profiling.operators import failed_timelines
 from framewatt.profiling.planned import failed_profiles
 from framewatt.profiling.repeated import failed_repetitions
+from framewatt.workflow.setup import load_setup
 
 
 def main() -> None:

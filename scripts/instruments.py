@@ -3,12 +3,12 @@
 from framewatt.base.cli import arguments, run
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_json
-from framewatt.flow.setup import require_device
 from framewatt.host.governor import governor
 from framewatt.host.machine import describe_machine
 from framewatt.host.node import check_node
 from framewatt.meters import METERS, availability, select_meters
 from framewatt.preflight import check_machine, objections
+from framewatt.workflow.setup import require_device
 
 
 def main() -> None:

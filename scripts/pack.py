@@ -5,7 +5,6 @@ from pathlib import Path
 
 from framewatt.base.cli import run
 from framewatt.base.identity import ROOT, code_identity
-from framewatt.flow.setup import load_setup, without_roots
 from framewatt.host.machine import describe_machine
 from framewatt.package.contents import (
     changes,
@@ -22,6 +21,7 @@ from framewatt.privacy.secrets import Secrets
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.chain import Chain
 from framewatt.runs.records import record_paths
+from framewatt.workflow.setup import load_setup, without_roots
 
 
 def tell_left_out(results: Path) -> None:

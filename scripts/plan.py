@@ -5,14 +5,14 @@ from pathlib import Path
 from framewatt.base.cli import run
 from framewatt.base.files import write_json
 from framewatt.base.identity import ROOT
-from framewatt.flow.setup import load_setup
-from framewatt.flow.state import mark_owner
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import sources_of
 from framewatt.planning.plan import plan_of, planned_cells
 from framewatt.statistics.best_set import not_compared
 from framewatt.statistics.power import samples_sentence
 from framewatt.stopping.history import note_change
+from framewatt.workflow.setup import load_setup
+from framewatt.workflow.state import mark_owner
 
 
 def main() -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from framewatt.base.cli import run
 from framewatt.base.validation import load_yaml, validate
-from framewatt.flow.characterise import SHORT, characterise_here
 from framewatt.host.machine import describe_machine
 from framewatt.meters import METERS, availability
 from framewatt.preflight import check_machine
+from framewatt.workflow.characterise import SHORT, characterise_here
 
 SCHEMA = Path(__file__).parents[1] / "config" / "schemas" / "study.schema.yaml"
 FOLDER = Path("results/characterisation")

@@ -9,9 +9,9 @@ from records_factory import energy, run_record
 from study_factory import hashes_of, loaded
 
 from framewatt.base.files import write_json
-from framewatt.flow.live import Live
-from framewatt.flow.running import PAGE
 from framewatt.planning.plan import plan_of
+from framewatt.workflow.live import Live
+from framewatt.workflow.running import PAGE
 
 CROSS = {"phase": ["infer"], "workload": ["resnet50"], "runtime": ["torch", "mxnet"], "batch_size": [8]}
 RULE = {"at_least": 3, "at_most": 9, "until": {"best": "energy"}}

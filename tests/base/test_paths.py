@@ -7,9 +7,9 @@ import pytest
 from framewatt.base.errors import FramewattError
 from framewatt.base.paths import usable
 from framewatt.datasets.sources import folder_of
-from framewatt.flow.setup import study_path
 from framewatt.imports.pattern import parse_pattern
 from framewatt.study.own_models import OwnModel
+from framewatt.workflow.setup import study_path
 
 SAID = r"\{study\}.*: found '\{' in the name; allowed: names without braces, which Snakemake takes for wildcards"
 

@@ -15,9 +15,9 @@ import pandas as pd
 from published_data import DATA
 
 from bench.paired import ROOT
-from framewatt.flow.setup import load_setup
 from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.imports.importing import import_runs
+from framewatt.workflow.setup import load_setup
 
 ROUNDS = 5
 TARGET = 20.0

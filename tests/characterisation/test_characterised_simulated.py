@@ -30,8 +30,8 @@ from simulated.sampling_process import sample_script
 
 from framewatt.characterisation.measure import Characterisation, look
 from framewatt.characterisation.schedule import ALL_CORES, GPU, GPU_CLOSED, IDLE, ONE_CORE, Stretch, period_of
-from framewatt.flow import characterise as flow
-from framewatt.flow.characterise import Extent, characterise_here
+from framewatt.workflow import characterise as module
+from framewatt.workflow.characterise import Extent, characterise_here
 
 LEAD_S = 3.0
 LATE_S = 0.003
@@ -64,10 +64,10 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
             assert "error" not in sampled.answers[-1]
             return look(sampled.trace, stretches)
 
-        monkeypatch.setattr(flow, "availability", lambda names, _: dict.fromkeys(names, (True, "scripted")))
-        monkeypatch.setattr(flow, "check_machine", lambda **_: [])
-        monkeypatch.setattr(flow, "loads", every_load)
-        monkeypatch.setattr(flow, "characterise", characterise)
+        monkeypatch.setattr(module, "availability", lambda names, _: dict.fromkeys(names, (True, "scripted")))
+        monkeypatch.setattr(module, "check_machine", lambda **_: [])
+        monkeypatch.setattr(module, "loads", every_load)
+        monkeypatch.setattr(module, "characterise", characterise)
         code = characterise_here(tmp_path / "record", Extent(REPEATS, STEP_S, WAVE_S))
         return {
             "rc": code,

@@ -24,7 +24,7 @@ SECTIONS = {
 CELLS = """
 import json, sys
 from pathlib import Path
-from framewatt.flow.setup import load_setup
+from framewatt.workflow.setup import load_setup
 study = load_setup({"study": sys.argv[1]}, Path()).study
 print(json.dumps({cell.id: cell.environment("cpu") for cell in study.cells}))
 """

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from checkout import READ_RARELY, Answer, Checkout
 
-from framewatt.flow.folder import Presence
 from framewatt.host.lock import VARIABLE, machine_lock
 from framewatt.runs.records import read_run
+from framewatt.workflow.folder import Presence
 
 MODEL = '''
 """The smallest network that trains."""

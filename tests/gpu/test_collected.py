@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from checkout import ROOT, Checkout, environment
 
-from framewatt.flow.setup import load_setup
 from framewatt.gpu import STUDIES
 from framewatt.gpu.carried import report_words
 from framewatt.planning.jobs import environments_of, exported_models_of, timeline_cells_of, trained_models_of
 from framewatt.study.study import Study
+from framewatt.workflow.setup import load_setup
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from framewatt.base.files import write_atomically, write_text
-from framewatt.flow.folder import FILE, Presence, sweep, unlock_command
+from framewatt.workflow.folder import FILE, Presence, sweep, unlock_command
 
 SOURCE = Path(__file__).parents[2] / "src"
 

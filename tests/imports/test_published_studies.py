@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from published_data import raw_data
 
-from framewatt.flow.setup import load_setup
 from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.imports.file_study import FileStudy
 from framewatt.imports.importing import import_runs
+from framewatt.workflow.setup import load_setup
 
 ROOT = Path(__file__).parents[2]
 TRAIN = "measurements_train"

@@ -7,7 +7,7 @@ import pytest
 from live_scene import Scene, play
 
 
-@pytest.mark.measured(twin="tests/flow/test_live.py::test_a_page_reads_and_computes_nothing_again", disks=False)
+@pytest.mark.measured(twin="tests/workflow/test_live.py::test_a_page_reads_and_computes_nothing_again", disks=False)
 def test_writing_it_between_runs_costs_little(tmp_path: Path) -> None:
     """Processor time of a page: the first with answers loads libraries, later ones are what a run pays."""
     scene = Scene(tmp_path)

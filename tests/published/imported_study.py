@@ -4,10 +4,10 @@ from pathlib import Path
 
 from checkout import ROOT
 
-from framewatt.flow.setup import load_setup
 from framewatt.imports.importing import import_runs
 from framewatt.meters.trace_file import write_trace
 from framewatt.runs.records import write_events, write_run
+from framewatt.workflow.setup import load_setup
 
 RESOURCES = ROOT / "resources" / "published"
 

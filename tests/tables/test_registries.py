@@ -43,7 +43,7 @@ def test_a_figure_is_a_function_of_what_it_is_made_from_and_its_code_is_there(na
 
 def test_reading_the_registries_loads_no_pandas_and_no_matplotlib() -> None:
     code = (
-        "import sys, framewatt.figures.names, framewatt.tables.names, framewatt.flow.targets;"
+        "import sys, framewatt.figures.names, framewatt.tables.names, framewatt.workflow.targets;"
         "print([name for name in ('pandas', 'matplotlib', 'pyarrow') if name in sys.modules])"
     )
     library = {"PYTHONPATH": str(Path(__file__).parents[2] / "src")}

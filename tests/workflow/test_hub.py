@@ -8,7 +8,7 @@ import pytest
 from checkout import ROOT, Answer, Checkout, run_snakemake
 
 from framewatt.base.errors import FramewattError
-from framewatt.flow.hub import check_hub
+from framewatt.workflow.hub import check_hub
 
 
 @pytest.fixture

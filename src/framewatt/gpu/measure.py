@@ -15,9 +15,6 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.base.identity import ROOT
 from framewatt.environments.framework import describe_host
-from framewatt.flow.characterise import SHORT, characterise_here
-from framewatt.flow.folder import was_killed
-from framewatt.flow.setup import COMPUTED, load_setup
 from framewatt.gpu import STUDIES
 from framewatt.gpu.carried import CHARACTERISATION, NAME, carry
 from framewatt.gpu.interpreter import libraries, others_on_gpu
@@ -32,6 +29,9 @@ from framewatt.planning.staleness import content_of
 from framewatt.prepare.stage import worth_repeating
 from framewatt.runs.timelines import RECORD as TIMELINE
 from framewatt.study.study import Study
+from framewatt.workflow.characterise import SHORT, characterise_here
+from framewatt.workflow.folder import was_killed
+from framewatt.workflow.setup import COMPUTED, load_setup
 
 _TRAINING_S = 10.0
 """What a run that trains is expected to take before one was measured, beyond its start, seconds."""

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from live_scene import RULE, Scene, play
 
-from framewatt.flow import live as live_module
-from framewatt.flow.running import MARK, PAGE, page_shows_running
 from framewatt.report import so_far
 from framewatt.runs import records
+from framewatt.workflow import live as live_module
+from framewatt.workflow.running import MARK, PAGE, page_shows_running
 
 
 @pytest.fixture

@@ -13,8 +13,6 @@ from framewatt.base.paths import usable
 from framewatt.base.validation import load_yaml, validate
 from framewatt.datasets.catalogue import Catalogue, load_catalogue
 from framewatt.datasets.options import check_options
-from framewatt.flow.cluster import Cluster, cluster_of
-from framewatt.flow.state import check_owner
 from framewatt.host.machine import usable_processors
 from framewatt.imports.file_study import is_file_study, load_file_study
 from framewatt.imports.merged_study import is_merged_study, load_merged_study
@@ -25,6 +23,8 @@ from framewatt.planning.staleness import content_of
 from framewatt.study.as_begun import as_begun
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.study import Study, load_study
+from framewatt.workflow.cluster import Cluster, cluster_of
+from framewatt.workflow.state import check_owner
 from framewatt.workloads import registered_models
 
 STUDIES, RESULTS = Path("config/studies"), Path("results")

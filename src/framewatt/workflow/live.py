@@ -11,10 +11,10 @@ from typing import Any
 
 from framewatt.base.files import read_json, write_text
 from framewatt.base.terminal import passing
-from framewatt.flow.progress import INVALID, Progress, rest_line
-from framewatt.flow.running import PAGE, page_shows_running
 from framewatt.report.live import FINISHED, RUNNING, STOPPED, SoFar, Standing, live_page
 from framewatt.runs.verdict import FAILED, UNAVAILABLE
+from framewatt.workflow.progress import INVALID, Progress, rest_line
+from framewatt.workflow.running import PAGE, page_shows_running
 
 MEASURE = "measure"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.flow.place import binds_of, check_places
+from framewatt.workflow.place import binds_of, check_places
 
 FINE = 'it has blanks, "quotes", $(touch x), `touch y`; & é'.replace(",", "")
 

@@ -8,9 +8,9 @@ from study_factory import hashes_of, loaded
 from test_keys import BASE
 
 from framewatt.base.files import write_json
-from framewatt.flow.measured import Measured
-from framewatt.flow.study_jobs import StudyJobs
 from framewatt.planning.jobs import references_of
+from framewatt.workflow.measured import Measured
+from framewatt.workflow.study_jobs import StudyJobs
 
 INT8 = "resnet50-digits-torch/int8_static"
 TRAINED = "train-resnet50-digits-torch-b8"

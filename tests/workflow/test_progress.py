@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from framewatt.flow.progress import Progress, rest_line
 from framewatt.prepare.stage import attempt_of
+from framewatt.workflow.progress import Progress, rest_line
 
 PLAN = {"order": [{"position": n, "cell": cell, "repetition": 1} for n, cell in enumerate("abc", 1)]}
 

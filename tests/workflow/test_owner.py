@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.flow.state import check_owner, mark_owner
+from framewatt.workflow.state import check_owner, mark_owner
 
 STUDIES, RESULTS = Path("config/studies"), Path("results/demo")
 

@@ -12,9 +12,6 @@ from test_keys import BASE
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_json
-from framewatt.flow import cluster, limits
-from framewatt.flow.cluster import Cluster, Node, cluster_of, node_of_line
-from framewatt.flow.setup import without_roots
 from framewatt.frames.frames import runs_frame
 from framewatt.frames.occupancy import at_once_s, occupied, overlaps
 from framewatt.host import node
@@ -23,6 +20,9 @@ from framewatt.planning.idle_due import Boot
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.placement import dealt, nodes_of, placement_of
 from framewatt.planning.plan import plan_of
+from framewatt.workflow import cluster, limits
+from framewatt.workflow.cluster import Cluster, Node, cluster_of, node_of_line
+from framewatt.workflow.setup import without_roots
 
 NAMES = {"a": "alpha", "b": "beta"}
 ALIKE = {"a": Node(8, 1), "b": Node(8, 2)}

@@ -3,7 +3,7 @@
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.flow.targets import Kind, check_targets
+from framewatt.workflow.targets import Kind, check_targets
 
 MADE = {
     "demo": {

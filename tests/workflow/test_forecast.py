@@ -12,8 +12,8 @@ from study_factory import loaded
 from framewatt.base.files import write_json
 from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import Catalogue
-from framewatt.flow.forecast import Places, forecast
-from framewatt.flow.terminal import Tidy
+from framewatt.workflow.forecast import Places, forecast
+from framewatt.workflow.terminal import Tidy
 
 SIZES = ROOT / "envs/sizes.yaml"
 CATALOGUE = Catalogue(

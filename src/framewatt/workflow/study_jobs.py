@@ -6,8 +6,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from framewatt.flow.cluster import node_at
-from framewatt.flow.measured import Measured
 from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.placement import NOWHERE
@@ -22,6 +20,8 @@ from framewatt.runs.repeated import RECORD as REPEATED_RECORD
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 from framewatt.study.cell import Cell
 from framewatt.study.study import Study
+from framewatt.workflow.cluster import node_at
+from framewatt.workflow.measured import Measured
 
 
 class StudyJobs:
@@ -41,7 +41,7 @@ class StudyJobs:
         self._study = measured.study
 
     def instruments(self, place: str = NOWHERE) -> str:
-        """Finding the meters of a node, named as in paths (flow.cluster.place)."""
+        """Finding the meters of a node, named as in paths (workflow.cluster.place)."""
         node = node_at(place)
         return _argument(jobs.instruments_job(self._study, node), self._hashes.instruments[node])
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from framewatt.base.terminal import CLEAR
 
 if TYPE_CHECKING:
-    from framewatt.flow.live import Live
+    from framewatt.workflow.live import Live
 
 _NOTHING_TOLD = (
     *("Select jobs to execute", "Execute "),

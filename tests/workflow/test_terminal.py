@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from framewatt.base.terminal import CLEAR
-from framewatt.flow.terminal import Tidy
+from framewatt.workflow.terminal import Tidy
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_inputs_that_went_away_are_noticed() -> None:
     ],
 )
 def test_a_stop_that_nobody_catches_is_one_sentence(of_the_user: bool, error: str, told: list[str]) -> None:
-    imported = "from framewatt.flow.terminal import stopped_in_a_sentence"
+    imported = "from framewatt.workflow.terminal import stopped_in_a_sentence"
     code = f"{imported}\nstopped_in_a_sentence(of_the_user={of_the_user})\nraise {error}"
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, env={"PYTHONPATH": str(SOURCES)}, capture_output=True, text=True, check=False)
