@@ -64,7 +64,7 @@ parity: $(VENV)/ready-development ## hold own models to independent implementati
 	$(BIN)/snakemake --cores 1 resources/environments/locked/oracles/environment.json
 	$(BIN)/python -m pytest -m oracles tests/oracles
 
-lint: $(VENV)/ready-development ## ruff, snakefmt, mypy, import-linter, snakemake --lint, and whether every test can be collected
+lint: $(VENV)/ready-development ## ruff, snakefmt, mypy, import-linter, snakemake --lint, spelling, plain English, and whether every test can be collected
 	@# 11 s here; what cannot be imported is told only at the end of a run of all tests.
 	@found="$$($(BIN)/python -m pytest --collect-only -qqq 2>&1)" || { echo "$$found"; exit 1; }
 	$(BIN)/ruff check $(CHECKED)
@@ -73,11 +73,14 @@ lint: $(VENV)/ready-development ## ruff, snakefmt, mypy, import-linter, snakemak
 	$(BIN)/mypy
 	PYTHONPATH=src $(BIN)/lint-imports --no-cache
 	$(BIN)/snakemake --lint
+	$(BIN)/codespell src scripts rules workflow config docs envs/*.sh .ci Makefile *.md tests/README.md
+	$(BIN)/python tests/project/plain_english.py
 
-format: $(VENV)/ready-development ## put code and rules in their form
+format: $(VENV)/ready-development ## put code and rules in their form, and lower the counts of what plain English still lacks
 	$(BIN)/ruff check --fix $(CHECKED)
 	$(BIN)/ruff format $(CHECKED)
 	$(BIN)/snakefmt workflow/Snakefile workflow/rebuild.smk rules
+	$(BIN)/python tests/project/plain_english.py --update
 
 docs: $(VENV)/ready-development ## build docs/ as a site in site/, with its links checked
 	@# Not --quiet, by which warnings would end no build.
