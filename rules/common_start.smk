@@ -42,7 +42,9 @@ def live(planned):
     results = Path("results", STUDY.name)
     if not HASHES or not ("measure" in planned or page_shows_running(results)):
         return None
-    from framewatt.workflow.live import Live  # a second, which other calls need not spend
+    from framewatt.workflow.live import (
+        Live,
+    )  # a second, which other calls need not spend
 
     why = DUE.sentence(len(MEASURED[STUDY.name].runs))
     silent = Quietness.ALL in (workflow.output_settings.quiet or ())
