@@ -383,7 +383,8 @@ def main(arguments: list[str]) -> int:
                 failed += [str(match) for match in these[:MOST_SHOWN]]
                 failed.append(
                     f"{part}: {count[kind]} matches of kind `{kind}` are more than {allowed[kind]}. Rewrite the new "
-                    f"ones; all are listed by: python {_name(Path(__file__), ROOT)} {part}"
+                    f"ones (python {_name(Path(__file__), ROOT)} {part} lists all); after a move of files, run `make "
+                    "format`, which moves the counts."
                 )
     lower = [part for part, allowed in pending.items() if any(counts[part][kind] < allowed[kind] for kind in KINDS)]
     if lower:
