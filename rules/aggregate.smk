@@ -19,7 +19,7 @@ rule aggregate:
     container:
         ORCHESTRATOR
     params:
-        merged=lambda wildcards: is_merged(STUDIES[wildcards.study]),
+        merged=lambda wildcards: STUDIES[wildcards.study].has_machines,
     message:
         "putting the records together"
     script:

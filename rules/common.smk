@@ -16,7 +16,6 @@ from framewatt import __version__
 from framewatt.planning import jobs
 from framewatt.base.errors import FramewattError
 from framewatt.figures.names import FIGURES, figures_of
-from framewatt.imports.merged_study import is_merged
 from framewatt.workflow.measured import Measured
 from framewatt.workflow.place import check_places
 from framewatt.workflow.setup import load_setup, share_interpreter
@@ -48,9 +47,7 @@ CLUSTER = SETUP.cluster
 ORCHESTRATOR = "resources/images/orchestrator.sif"
 MODE = "container" if CONTAINERS else config["environment"]
 MEASURED = {
-    name: Measured(study, DATASETS)
-    for name, study in STUDIES.items()
-    if not study.imported
+    name: Measured(study, DATASETS) for name, study in STUDIES.items() if study.measures
 }
 """The studies whose runs are measured here; those of the others are read from files."""
 
@@ -130,7 +127,7 @@ def drawn_weights(wildcards):
 def idle_records(wildcards):
     """Idle power before and after the runs, node by node; imported runs have none, and those of an interrupted study
     none after them."""
-    if STUDIES[wildcards.study].imported:
+    if not STUDIES[wildcards.study].measures:
         return []
     before_and_after = rules.calibrate.output.record, rules.recalibrate.output.record
     paths = [
@@ -165,7 +162,7 @@ def final_outputs(wildcards):
     )
     return [
         *expand([path for rule in made_by for path in rule.output], study=STUDY.name),
-        *(listed(run_records(study)) if STUDY.imported else []),
+        *(listed(run_records(study)) if not STUDY.measures else []),
         *idle_records(study),
         *replicated_tables(study),
         *of_stopping("record", "csv")(study),

@@ -28,7 +28,7 @@ HOST = host_packages(MODE, config["host_python"]) if MAKES else None
 
 def placed():
     """Which node measures which block; none where the study has no nodes."""
-    if STUDY.imported or not CLUSTER.aliases:
+    if not STUDY.measures or not CLUSTER.aliases:
         return {}
     before = placement_of(content_of(RESULTS / STUDY.name / "plan" / "plan.json"))
     return dealt(CLUSTER.aliases, most_blocks(STUDY.settings), before)
@@ -47,7 +47,7 @@ def boot_of(node, idle):
 
 def measured_due():
     """The hashes of a study that measures, and what is due of it; nothing of any other."""
-    if STUDY.imported or not MAKES:
+    if not STUDY.measures or not MAKES:
         return None, due.Due()
     check_data(STUDY, DATASETS)
     hashes = JobHashes(STUDY, DATASETS, sources_of(STUDY, MODE, ROOT, HOST), PLACEMENT)

@@ -17,7 +17,7 @@ def recorded(kind, study, cells):
 TIMELINES = {
     name: found
     for name, study in STUDIES.items()
-    if not study.imported
+    if study.measures
     and (found := recorded("timelines", name, jobs.timeline_cells_of(study)))
 }
 
@@ -25,7 +25,7 @@ TIMELINES = {
 REPEATED = {
     name: found
     for name, study in STUDIES.items()
-    if not study.imported
+    if study.measures
     and (found := recorded("repeated", name, jobs.repeated_cells_of(study)))
 }
 

@@ -21,7 +21,7 @@ MEASURING = {
 
 def forecast_of(jobs):
     """What the call is about to measure, build and download; nothing where it measures nothing."""
-    if "measure" not in jobs or STUDY.imported:
+    if "measure" not in jobs or not STUDY.measures:
         return ""
     environments = Path(
         rules.environment.output.record.format(mode=MODE, environment="x")

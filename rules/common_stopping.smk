@@ -10,7 +10,7 @@ STOPPING = [name for name, study in STUDIES.items() if stops(study)]
 
 def blocks_now():
     """The blocks of the study as it lies there; of one that is read from files there are none."""
-    if STUDY.imported:
+    if not STUDY.measures:
         return Blocks()
     return DUE.blocks if MAKES else blocks_there(STUDY, RESULTS / STUDY.name)
 
@@ -36,9 +36,9 @@ def run_records(wildcards):
 
     Snakemake asks anew after every look, until one of them ends the study.
     """
-    if is_merged(STUDIES[wildcards.study]):
+    if STUDIES[wildcards.study].has_machines:
         return [str(run.path) for run in STUDIES[wildcards.study].runs()]
-    if STUDIES[wildcards.study].imported:
+    if not STUDIES[wildcards.study].measures:
         return rules.import_runs.output.records.format(study=wildcards.study)
     if config["measured_only"]:
         planned = runs_until(wildcards.study, float("inf"))
@@ -59,7 +59,7 @@ def listed_records(wildcards):
     run.
     """
     study = STUDIES[wildcards.study]
-    if study.imported and not is_merged(study):
+    if not study.measures and not study.has_machines:
         return rules.import_runs.output.records.format(study=wildcards.study)
     return rules.aggregate.output.listed.format(study=wildcards.study)
 

@@ -20,7 +20,7 @@ def main() -> None:
     mark_owner(Path(snakemake.output.record).parents[1], Path(snakemake.input.study))
     setup = load_setup(snakemake.config, ROOT)
     study = setup.studies[snakemake.wildcards.study]
-    if not study.imported:
+    if study.measures:
         sources = sources_of(study, snakemake.params.mode, ROOT, snakemake.params.host)
         study = JobHashes(study, setup.datasets, sources, snakemake.params.placement)
     plan = plan_of(study)

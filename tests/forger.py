@@ -12,7 +12,6 @@ from records_factory import as_told
 
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.energy.accounting import spans_of, windows_of
-from framewatt.imports.file_study import FILES
 from framewatt.meters.trace import Trace
 from framewatt.meters.trace_file import open_trace, write_trace
 from framewatt.package.bag import INFO, MANIFEST, TAG_MANIFEST
@@ -27,6 +26,7 @@ from framewatt.runs.chain import Chain
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import Answers, as_bytes, predictions_entry
 from framewatt.runs.records import Clock, read_run, write_events, write_run
+from framewatt.study.study import FILES
 
 Change = Callable[[Any], Any]
 

@@ -10,7 +10,7 @@ from package_factory import ROOT, aggregate, project_tree, records_of
 from framewatt.base.files import write_json
 from framewatt.base.identity import code_identity
 from framewatt.base.validation import load_yaml
-from framewatt.imports.file_study import FileStudy, load_file_study
+from framewatt.imports.file_study import load_file_study
 from framewatt.imports.importing import import_runs
 from framewatt.meters.trace_file import write_trace
 from framewatt.package.contents import project_files, source_files, study_files
@@ -18,6 +18,7 @@ from framewatt.package.write import write_package
 from framewatt.planning.plan import plan_of
 from framewatt.privacy.secrets import Secrets
 from framewatt.runs.records import write_events, write_run
+from framewatt.study.study import FileStudy
 
 
 def study_of(root: Path) -> FileStudy:

@@ -32,7 +32,8 @@ from framewatt.runs.records import SCHEMA_VERSION, read_run
 from framewatt.stopping.path import path_of
 from framewatt.stopping.record import frame_of, record_of
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.study.study import Study, load_study
+from framewatt.study.study import MeasuredStudy
+from framewatt.study.study_file import load_study
 from framewatt.workloads import registered_models
 
 ROOT = Path(__file__).parents[1]
@@ -83,7 +84,7 @@ _PROJECT = (
 """What stands for the project in a package: a few files, so that tests are quick."""
 
 
-def study_of(path: Path) -> Study:
+def study_of(path: Path) -> MeasuredStudy:
     """The study of a file, on the CPU."""
     return hashes_of(path).study
 

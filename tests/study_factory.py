@@ -11,7 +11,8 @@ from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import Catalogue
 from framewatt.planning.job_hashes import JobHashes, Sources
 from framewatt.planning.jobs import environments_of
-from framewatt.study.study import Lacks, Study, load_study
+from framewatt.study.study import MeasuredStudy
+from framewatt.study.study_file import Lacks, load_study
 
 SCHEMA = Path(__file__).parents[1] / "config" / "schemas" / "study.schema.yaml"
 WORKLOADS = {f"workload/{name}": ["resnet50", "mobilenet"] for name in ("torch", "tensorflow", "mxnet")}
@@ -30,7 +31,7 @@ def loaded(
     processors: int = 2,
     known: Mapping[str, list[str]] | None = None,
     lacks: Lacks | None = None,
-) -> Study:
+) -> MeasuredStudy:
     """A study of this content, whose file is in `folder`; `known` are other workloads than the default ones."""
     path = folder / "study.yaml"
     path.write_text(yaml.safe_dump(content))
@@ -38,7 +39,7 @@ def loaded(
     return load_study(path, content, schema(), there, device, processors, lacks)
 
 
-def hashes_of(study: Study, mode: str = "locked", lock: str = "1") -> JobHashes:
+def hashes_of(study: MeasuredStudy, mode: str = "locked", lock: str = "1") -> JobHashes:
     """Its hashes, with locks and files that are what `lock` says."""
     definitions = {name: {"module": name, "seed": 0} for name in ("digits", "cifar10")}
     environments = {name: {"mode": mode, "lock_sha256": lock} for name in environments_of(study)}

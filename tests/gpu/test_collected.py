@@ -10,7 +10,7 @@ from checkout import ROOT, Checkout, environment
 from framewatt.gpu import STUDIES
 from framewatt.gpu.carried import report_words
 from framewatt.planning.jobs import environments_of, exported_models_of, timeline_cells_of, trained_models_of
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 from framewatt.workflow.setup import load_setup
 
 
@@ -24,10 +24,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
 def lay_out(name: str, *, whole: bool) -> None:
     """Put empty files where `make gpu-collect` puts those of a study: of all runs, or of every second one."""
     study = load_setup({"study": name, "environment": "host", "absent": {}, "device": "cuda"}, ROOT).study
-    assert isinstance(study, Study)
+    assert isinstance(study, MeasuredStudy)
     results = Path("results", name)
     cells = study.cells if whole else study.cells[::2]
-    part = Study(**{**vars(study), "cells": cells}) if not whole else study
+    part = MeasuredStudy(**{**vars(study), "cells": cells}) if not whole else study
     paths = [results / "plan/plan.json", results / "calibrate/idle.json", results / "calibrate/instruments.json"]
     for run in part.runs():
         folder = results / "measure" / run.cell.id / str(run.repetition)

@@ -9,11 +9,12 @@ import yaml
 from framewatt.base.errors import FramewattError
 from framewatt.base.validation import load_yaml
 from framewatt.frames.columns import PLACES, epochs_columns, runs_columns
-from framewatt.imports.file_study import FileStudy, load_file_study
+from framewatt.imports.file_study import load_file_study
 from framewatt.imports.importing import import_run
 from framewatt.package.contents import source_files
 from framewatt.statistics.cells import cells_columns
 from framewatt.study.factors import RESERVED
+from framewatt.study.study import FileStudy
 from framewatt.tasks import METRICS
 
 SCHEMA = load_yaml(Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml")
@@ -44,14 +45,14 @@ def load(tmp_path: Path):
 
 
 def ids(study: FileStudy) -> list[tuple[str, int]]:
-    return [(run.cell.id, run.repetition) for run in study.found]
+    return [(run.cell.id, run.repetition) for run in study.available]
 
 
 def test_fields_become_factors_and_repetitions(load) -> None:
     study = load("big/gpu-1.csv", "big/gpu-2.csv", "small/gpu-1.csv", "small/notes.txt")
     assert ids(study) == [("big", 1), ("big", 2), ("small", 1)]
     assert study.cells[0].to_dict() == {"model": "big"}
-    assert [file.path for file in study.found[0].files] == ["big/gpu-1.csv"]
+    assert [file.path for file in study.available[0].files] == ["big/gpu-1.csv"]
 
 
 def test_levels_that_are_numbers_are_numbers(load) -> None:
@@ -87,30 +88,30 @@ def test_repetitions_from_zero_or_with_names_count_from_one(load) -> None:
 
 def test_a_repetition_between_others_is_missing(load) -> None:
     study = load("m/gpu-1.csv", "m/gpu-3.csv")
-    assert [run.missing for run in study.found] == [(), ("m/gpu-2.csv",), ()]
+    assert [run.missing for run in study.available] == [(), ("m/gpu-2.csv",), ()]
 
 
 def test_as_many_repetitions_are_expected_as_the_study_says(load) -> None:
     study = load("m/gpu-1.csv", repetitions=3)
-    assert [run.missing for run in study.found] == [(), ("m/gpu-2.csv",), ("m/gpu-3.csv",)]
+    assert [run.missing for run in study.available] == [(), ("m/gpu-2.csv",), ("m/gpu-3.csv",)]
 
 
 def test_a_run_has_a_file_of_every_kind(load) -> None:
     study = load("m/gpu-1.csv", "m/cpu-1.txt", "m/gpu-2.csv", logs=[GPU, CPU])
-    assert [file.path for file in study.found[0].files] == ["m/gpu-1.csv", "m/cpu-1.txt"]
-    assert study.found[1].missing == ("m/cpu-2.txt",)
+    assert [file.path for file in study.available[0].files] == ["m/gpu-1.csv", "m/cpu-1.txt"]
+    assert study.available[1].missing == ("m/cpu-2.txt",)
 
 
 def test_a_kind_of_file_belongs_to_runs_that_share_its_constants(load) -> None:
     train = {"pattern": "train/{model}-{run}.csv", "reader": "nvidia-smi", "constants": {"phase": "train"}}
     infer = {"pattern": "infer/{model}-{run}.csv", "reader": "nvidia-smi", "constants": {"phase": "infer"}}
     study = load("train/m-1.csv", "infer/m-1.csv", logs=[train, infer])
-    assert [(run.cell.id, run.missing) for run in study.found] == [("infer-m", ()), ("train-m", ())]
-    assert len(load(logs=[train, infer | {"pattern": "none/{model}-{run}.csv", "may_be_absent": True}]).found) == 1
+    assert [(run.cell.id, run.missing) for run in study.available] == [("infer-m", ()), ("train-m", ())]
+    assert len(load(logs=[train, infer | {"pattern": "none/{model}-{run}.csv", "may_be_absent": True}]).available) == 1
 
 
 def missing(study: FileStudy) -> list[str]:
-    return [path for run in study.found for path in run.missing]
+    return [path for run in study.available for path in run.missing]
 
 
 def test_kinds_of_one_reader_may_divide_the_cells_by_a_fields_expression(load) -> None:
@@ -118,7 +119,7 @@ def test_kinds_of_one_reader_may_divide_the_cells_by_a_fields_expression(load) -
     new = {"pattern": "{model,vit|bert}-{run}.csv", "reader": "nvidia-smi"}
     study = load("resnet50-1.csv", "vgg16-1.csv", "vgg16-3.csv", "vit-1.csv", "bert-1.csv", logs=[old, new])
     assert missing(study) == ["vgg16-2.csv"]
-    assert {run.cell.id: [file.log for file in run.files] for run in study.found if run.repetition == 1} == {
+    assert {run.cell.id: [file.log for file in run.files] for run in study.available if run.repetition == 1} == {
         "bert": [1],
         "resnet50": [0],
         "vgg16": [0],
@@ -157,14 +158,14 @@ def test_a_missing_path_is_written_as_those_that_are_there(load) -> None:
 
 def test_kinds_that_write_a_repetition_otherwise_are_of_one_run(load) -> None:
     study = load("m/gpu-1.csv", "m/gpu-2.csv", "m/cpu-01.txt", "m/cpu-02.txt", logs=[GPU, CPU])
-    assert [(run.repetition, len(run.files), run.missing) for run in study.found] == [(1, 2, ()), (2, 2, ())]
+    assert [(run.repetition, len(run.files), run.missing) for run in study.available] == [(1, 2, ()), (2, 2, ())]
     with pytest.raises(FramewattError, match=r"found m/gpu-02\.csv and m/gpu-2\.csv for the same run"):
         load("m/gpu-02.csv")
 
 
 def test_cells_that_count_from_zero_agree_on_what_is_the_first(load) -> None:
     study = load("m/gpu-0.csv", "m/gpu-1.csv", "n/gpu-1.csv")
-    assert [(run.cell.id, run.repetition, run.missing) for run in study.found] == [
+    assert [(run.cell.id, run.repetition, run.missing) for run in study.available] == [
         ("m", 1, ()),
         ("m", 2, ()),
         ("n", 1, ("n/gpu-0.csv",)),
@@ -174,7 +175,7 @@ def test_cells_that_count_from_zero_agree_on_what_is_the_first(load) -> None:
 
 def test_dates_are_in_order_and_no_twenty_million_runs_are_missing_before_them(load) -> None:
     study = load("m/gpu-20230508.csv", "m/gpu-20230101.csv", repetitions=3)
-    assert [(run.repetition, [file.path for file in run.files]) for run in study.found] == [
+    assert [(run.repetition, [file.path for file in run.files]) for run in study.available] == [
         (1, ["m/gpu-20230101.csv"]),
         (2, ["m/gpu-20230508.csv"]),
         (3, []),
@@ -186,7 +187,7 @@ def test_a_constant_is_the_level_that_a_path_of_another_kind_has(load) -> None:
     eight = {"pattern": "eight/{model}-{run}.csv", "reader": "nvidia-smi", "constants": {"batch_size": 8}}
     others = {"pattern": "b{batch_size}/{model}-{run}.txt", "reader": "perf"}
     study = load("eight/m-1.csv", "b8/m-1.txt", logs=[eight, others])
-    assert [(run.cell.id, len(run.files), run.missing) for run in study.found] == [("b8-m", 2, ())]
+    assert [(run.cell.id, len(run.files), run.missing) for run in study.available] == [("b8-m", 2, ())]
 
 
 def test_an_expression_may_refer_to_another_field(load) -> None:
@@ -198,7 +199,7 @@ def test_a_file_that_is_there_is_not_said_to_be_missing(load, tmp_path: Path) ->
     kinds = [GPU, {"pattern": "{model}/cpu-{run}.txt", "reader": "perf"}]
     study = load("m/gpu-1.csv", "m/cpu-2.txt", logs=kinds)
     (tmp_path / "m" / "cpu-1.txt").write_text("")
-    record = import_run(study, study.found[0], {}).record
+    record = import_run(study, study.available[0], {}).record
     assert record["reasons"] == ["m/cpu-1.txt: there, but its pattern takes it for another run's"]
 
 
@@ -224,8 +225,8 @@ def test_a_file_that_is_there_is_not_said_to_be_missing(load, tmp_path: Path) ->
             "found m/gpu-1.csv and n/gpu-1.csv for the same run",
         ),
         (["m/gpu-1.csv", "M/gpu-1.csv"], {}, "found two cells that are both called m"),
-        (["m/gpu-1.csv"], {"root": "nowhere"}, "files.root: found '"),
-        (["m/gpu-1.csv"], {"root_config": "published_itu2023"}, "given as --config published_itu2023=<folder>"),
+        (["m/gpu-1.csv"], {"root": "nowhere"}, "files.root: '"),
+        (["m/gpu-1.csv"], {"root_config": "published_itu2023"}, "--config published_itu2023=<folder>"),
     ],
 )
 def test_what_is_wrong_is_one_line(load, paths: list[str], files: dict, told: str) -> None:
@@ -267,5 +268,5 @@ def test_a_study_without_its_files_can_go_on_from_its_results_and_reads_nothing(
     (tmp_path / "results" / "trial" / "plan" / "plan.json").write_text("{}")
     study = load(root="nowhere")
     assert study.source_files() == []
-    with pytest.raises(FramewattError, match=r"files\.root: found nothing; allowed: a folder"):
+    with pytest.raises(FramewattError, match=r"files\.root: no folder of logs is named"):
         study.runs()

@@ -8,8 +8,9 @@ import yaml
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.validation import load_yaml
-from framewatt.imports.file_study import FileStudy, load_file_study
+from framewatt.imports.file_study import load_file_study
 from framewatt.planning.plan import plan_of
+from framewatt.study.study import FileStudy
 
 SCHEMA = load_yaml(Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml")
 PATHS = [f"{model}-{run}.csv" for model in ("small", "middle", "large") for run in (1, 2, 3)]
@@ -64,7 +65,7 @@ def test_a_run_that_two_rules_leave_out_has_both_reasons(load) -> None:
 def test_a_run_that_was_never_taken_may_be_left_out_instead_of_missing(load) -> None:
     rule = {"where": {"model": ["small", "large"]}, "repetitions": [2], "reason": "power failure"}
     study = load(rule, paths=[path for path in PATHS if path not in ("small-2.csv", "large-2.csv")])
-    assert not any(run.missing for run in study.found)
+    assert not any(run.missing for run in study.available)
     assert [one["files"] for one in plan_of(study)["left_out"]] == [[], []]
 
 

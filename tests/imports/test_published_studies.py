@@ -7,8 +7,8 @@ import pytest
 from published_data import raw_data
 
 from framewatt.frames.frames import epochs_frame, runs_frame
-from framewatt.imports.file_study import FileStudy
 from framewatt.imports.importing import import_runs
+from framewatt.study.study import FileStudy
 from framewatt.workflow.setup import load_setup
 
 ROOT = Path(__file__).parents[2]

@@ -23,7 +23,7 @@ from framewatt.study.options import KEPT
 def test_a_package_whose_runs_had_another_level_in_force_is_found_out(
     option: str, level: str, fact: str, right: Any, wrong: Any
 ) -> None:
-    one = cell(options=(Chosen(option, level, usual=False),))
+    one = cell(options=(Chosen(option, level, default=False),))
     assert list(in_force(one, {"status": "ok", "workload": {"in_force": {fact: right}}})) == []
     assert list(in_force(one, {"status": "failed", "workload": None})) == []
     assert list(in_force(cell(), {"status": "ok", "workload": {"in_force": {}}})) == []

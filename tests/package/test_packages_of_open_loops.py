@@ -8,7 +8,7 @@ from records_factory import energy, run_record
 from framewatt.package.verification.outcome import open_loop_problems
 from framewatt.study.cell import Cell, Chosen
 
-CELL = Cell("infer", "resnet50", "torch", "native", "digits", 4, "fp32", (Chosen("load", "20/s", usual=False),))
+CELL = Cell("infer", "resnet50", "torch", "native", "digits", 4, "fp32", (Chosen("load", "20/s", default=False),))
 LOOP = {"rate_per_s": 20.0, "requests": 200, "busy_share": 0.4, "largest_batch": 3}
 LATENCY = {"batches": 150, "mean_s": 0.01, "p50_s": 0.01, "p95_s": 0.02, "p99_s": 0.03, "max_s": 0.04}
 
@@ -43,7 +43,8 @@ def test_what_cannot_be_is_named(change: dict, told: str) -> None:
 
 
 def test_a_closed_loop_has_no_requests_and_an_open_one_has_them() -> None:
-    closed = Cell("infer", "resnet50", "torch", "native", "digits", 4, "fp32", (Chosen("load", "closed", usual=True),))
+    at_default = (Chosen("load", "closed", default=True),)
+    closed = Cell("infer", "resnet50", "torch", "native", "digits", 4, "fp32", at_default)
     assert said(closed) == ["latency.open_loop: the record has one, of a load closed"]
     record = run_record({"cpu:package-0": energy(100.0)}, latency=LATENCY)
     assert list(open_loop_problems(CELL, record, 10, 360)) == ["latency.open_loop: the record has none, of a load 20/s"]

@@ -73,7 +73,7 @@ def test_less_accurate_choices_are_left_out_and_unknown_accuracy_is_told() -> No
 
 
 def test_a_choice_that_is_overloaded_is_told_to_be_none() -> None:
-    load = (Chosen("load", "20/s", usual=False),)
+    load = (Chosen("load", "20/s", default=False),)
     torch, onnx = frames_factory.cell("torch", options=load), frames_factory.cell("torch2onnx", options=load)
     runs = frames_factory.runs_frame({torch: STEADY, onnx: STEADY})
     for busy_onnx, told in ((0.99, "Overloaded at this rate, and so no choice: torch2onnx/cpu."), (0.5, None)):

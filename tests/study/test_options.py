@@ -15,7 +15,8 @@ from framewatt.planning.plan import plan_of
 from framewatt.study.cell import FIXED
 from framewatt.study.load import rate_of
 from framewatt.study.options import OPTIONS
-from framewatt.study.study import Study, load_study
+from framewatt.study.study import MeasuredStudy
+from framewatt.study.study_file import load_study
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
 KNOWN = {"dataset": ["digits"]} | {f"workload/{name}": ["resnet50"] for name in ("torch", "tensorflow", "mxnet")}
@@ -28,7 +29,7 @@ def load(tmp_path: Path):
 
     def load_with(
         compare: tuple[str, ...] = ("runtime",), *, beside: bool = False, device: str = "cpu", **levels: list
-    ) -> Study:
+    ) -> MeasuredStudy:
         base = {"phase": ["infer"], "workload": ["resnet50"], "runtime": ["torch"], "dataset": ["digits"]}
         content = {"study": "trial", "title": "A trial", "threads": 4, "statistics": {"compare": list(compare)}}
         content["factors"] = [base | {"batch_size": [1]} | levels]

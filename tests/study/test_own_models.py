@@ -9,14 +9,15 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import Catalogue
 from framewatt.planning import jobs
-from framewatt.study.study import Study, load_study
+from framewatt.study.study import MeasuredStudy
+from framewatt.study.study_file import load_study
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
 INPUTS = [{"name": "x", "shape": [4]}]
 CROSS = {"phase": ["infer"], "dataset": ["synthetic"], "batch_size": [1]}
 
 
-def study(tmp_path: Path, models: dict, *factors: dict) -> Study:
+def study(tmp_path: Path, models: dict, *factors: dict) -> MeasuredStudy:
     path = tmp_path / "study.yaml"
     path.write_text(yaml.safe_dump({"study": "trial", "title": "A trial", "models": models, "factors": list(factors)}))
     known = {"dataset": ["digits"], "workload/torch": ["resnet50"], "workload/mxnet": ["resnet50"]}

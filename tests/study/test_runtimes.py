@@ -9,7 +9,7 @@ from framewatt.base.validation import load_yaml
 from framewatt.study.cell import environment_of
 from framewatt.study.options import OPTIONS
 from framewatt.study.runtimes import FRAMEWORKS, ONNX_RUNTIME, RUNTIMES, Runtime, runtime_of
-from framewatt.study.study import schema_of_measuring
+from framewatt.study.study_file import schema_of_measuring
 
 
 def test_a_study_file_may_name_every_runtime_and_no_other() -> None:

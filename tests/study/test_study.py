@@ -10,7 +10,8 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.validation import load_yaml
 from framewatt.imports.file_study import schema_of_files
 from framewatt.study.cell import Cell
-from framewatt.study.study import Study, load_study, schema_of_measuring
+from framewatt.study.study import MeasuredStudy
+from framewatt.study.study_file import load_study, schema_of_measuring
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "config" / "schemas" / "study.schema.yaml"
@@ -22,7 +23,7 @@ KNOWN = {
 }
 
 
-def load_file(path: Path, device: str = "cpu") -> Study:
+def load_file(path: Path, device: str = "cpu") -> MeasuredStudy:
     return load_study(path, load_yaml(path), load_yaml(SCHEMA), KNOWN, device, 2)
 
 
@@ -42,7 +43,7 @@ def cross(**levels: object) -> dict:
 def load(tmp_path: Path):
     """Load a study made of the given keys on top of a minimal one."""
 
-    def load_with(device: str = "cpu", **keys: object) -> Study:
+    def load_with(device: str = "cpu", **keys: object) -> MeasuredStudy:
         path = tmp_path / "study.yaml"
         path.write_text(yaml.safe_dump({"study": "trial", "title": "A trial", "factors": [cross()], **keys}))
         return load_file(path, device)

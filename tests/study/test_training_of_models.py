@@ -8,19 +8,19 @@ from study_factory import hashes_of, loaded
 
 from framewatt.base.errors import FramewattError
 from framewatt.planning.jobs import measure_job, train_job
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 from framewatt.study.training import training_of
 
 CROSS = {"workload": ["resnet50", "mobilenet"], "runtime": ["torch"], "dataset": ["digits"], "batch_size": [8]}
 TRAIN, INFER = {"phase": ["train"], **CROSS}, {"phase": ["infer"], **CROSS}
 
 
-def study(folder: Path, models: Any, *factors: dict, **training: Any) -> Study:
+def study(folder: Path, models: Any, *factors: dict, **training: Any) -> MeasuredStudy:
     content = {"study": "trial", "title": "A trial", "training": {"models": models, **training}}
     return loaded(folder, {**content, "factors": list(factors or (TRAIN, INFER))})
 
 
-def cells(found: Study, phase: str) -> dict[str, Any]:
+def cells(found: MeasuredStudy, phase: str) -> dict[str, Any]:
     return {cell.workload: cell for cell in found.cells if cell.phase == phase}
 
 

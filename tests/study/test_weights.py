@@ -9,7 +9,8 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.validation import load_yaml
 from framewatt.planning import jobs
 from framewatt.runs.worker import without_quality
-from framewatt.study.study import Study, load_study
+from framewatt.study.study import MeasuredStudy
+from framewatt.study.study_file import load_study
 from framewatt.study.training import weights_of
 from framewatt.tasks.quality import described
 from framewatt.workloads.bert import BASE, TINY
@@ -18,7 +19,7 @@ SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
 FACTORS = {"workload": ["bert_tiny"], "runtime": ["torch"], "dataset": ["texts"], "batch_size": [1]}
 
 
-def study(tmp_path: Path, **keys: object) -> Study:
+def study(tmp_path: Path, **keys: object) -> MeasuredStudy:
     path = tmp_path / "study.yaml"
     factors = [{"phase": ["train", "infer"], **FACTORS}]
     path.write_text(yaml.safe_dump({"study": "trial", "title": "A trial", "factors": factors, **keys}))

@@ -12,7 +12,7 @@ from study_factory import hashes_of, loaded, schema
 from framewatt.imports.file_study import schema_of_files
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.plan import plan_of
-from framewatt.study.study import schema_of_measuring
+from framewatt.study.study_file import schema_of_measuring
 
 PAGE = Path(__file__).parents[2] / "docs" / "reruns.md"
 COLUMNS = ("idle power", "weights", "exports", "training runs", "inference runs")

@@ -89,7 +89,7 @@ def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     answer = Checkout(tmp_path).snakemake("--dry-run", "profiles", config="published_georgiou2022=nowhere")
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert "files.root: found 'nowhere', which is no folder; allowed: a folder, given as --config" in line
+    assert "files.root: 'nowhere' is not a folder. Name it with --config" in line
 
 
 def test_a_graph_of_what_cannot_be_read_says_so(checkout: Checkout) -> None:

@@ -7,14 +7,14 @@ is drawn.
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from framewatt.figures.training_quantities import FIGURES as QUANTITIES
-from framewatt.imports.merged_study import is_merged
-from framewatt.planning.jobs import AnyStudy
-from framewatt.planning.training_shown import detects, infers, shows_training, trains
+from framewatt.planning.training_shown import detects, shows_training
 from framewatt.study.load import rate_of
 from framewatt.study.stopping_rule import ENERGY, rule_of
+from framewatt.study.study import Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,22 +27,22 @@ def always(study: object) -> bool:  # as the other conditions
     return True
 
 
-def stops(study: AnyStudy) -> bool:
+def stops(study: Study) -> bool:
     """Whether a study has a stopping rule, by which it measures."""
-    return rule_of(study.settings) is not None and not study.imported
+    return rule_of(study.settings) is not None and study.measures
 
 
-def has_load(study: AnyStudy) -> bool:
+def has_load(study: Study) -> bool:
     """Whether requests arrive at a rate in some cell of a study."""
     return any(rate_of(cell.to_dict().get("load")) is not None for cell in study.measured_cells)
 
 
-def beside_georgiou2022(study: AnyStudy) -> bool:
+def beside_georgiou2022(study: Study) -> bool:
     """Whether a study measures the paper anew whose Figure 1 it is."""
     return bool(study.settings.get("replicates") == "georgiou2022")
 
 
-def has_operator_joules(study: AnyStudy) -> bool:
+def has_operator_joules(study: Study) -> bool:
     """Whether a study tells joules by operator."""
     return bool(study.settings.get("operators"))
 
@@ -79,7 +79,7 @@ class StudyFigure:
     made_from: tuple[str, ...]
     caption: str
     alternative: str
-    exists: Callable[[AnyStudy], bool] = always
+    exists: Callable[[Study], bool] = always
     of_energy: Callable[[Mapping[str, Any]], bool] = always
     modules: tuple[str, ...] = ()
     function: str = "draw"
@@ -142,7 +142,7 @@ _ALL = [
         "size beside it. Colour is accuracy, or the task's metric; a red ring marks the Pareto front of mean energy, "
         "latency and it.",
         "Scatter plot of energy per sample against latency; the numbers are in the table of choices for deployment.",
-        exists=infers,
+        exists=attrgetter("may_infer"),
     ),
     StudyFigure(
         "load",
@@ -158,7 +158,7 @@ _ALL = [
         "Energy of every choice over that of one, on each machine and over all of them, with intervals that hold for "
         "all choices of a group together.",
         "Points with intervals, a row a machine; the numbers are in the table of machines.",
-        exists=is_merged,
+        exists=attrgetter("has_machines"),
     ),
     StudyFigure(
         "power_traces",
@@ -182,7 +182,7 @@ _ALL = [
         ("epochs", "runs", "compared"),
         "Accuracy and energy of every epoch of training, repetitions thin and their mean thick.",
         "Line charts of accuracy and of energy over epochs; the numbers are in the table of epochs.",
-        exists=trains,
+        exists=attrgetter("trains"),
     ),
     StudyFigure(
         "detections",
@@ -243,6 +243,6 @@ SUFFIXES = ("svg", "pdf", "png")
 """Formats of a figure's files."""
 
 
-def figures_of(study: AnyStudy) -> list[str]:
+def figures_of(study: Study) -> list[str]:
     """Names of the figures that a study has."""
     return [name for name, figure in FIGURES.items() if figure.exists(study)]

@@ -28,7 +28,7 @@ from framewatt.planning.needed import Absent, needed_by
 from framewatt.planning.staleness import content_of
 from framewatt.prepare.stage import worth_repeating
 from framewatt.runs.timelines import RECORD as TIMELINE
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 from framewatt.workflow.characterise import SHORT, characterise_here
 from framewatt.workflow.folder import was_killed
 from framewatt.workflow.setup import COMPUTED, load_setup
@@ -99,7 +99,7 @@ def check_gpu(request: Request) -> None:
         )
 
 
-def studies_here(request: Request) -> list[Study]:
+def studies_here(request: Request) -> list[MeasuredStudy]:
     """Return the studies, each with the cells that the interpreter can run; a study without such a cell is left out.
 
     Raises:
@@ -127,14 +127,14 @@ def studies_here(request: Request) -> list[Study]:
     return studies
 
 
-def _study(name: str, absent: Mapping[str, str]) -> Study:
+def _study(name: str, absent: Mapping[str, str]) -> MeasuredStudy:
     config: dict[str, Any] = {"study": name, "environment": "host", "absent": dict(absent), "device": "cuda"}
     study = load_setup(config, ROOT).study
-    assert isinstance(study, Study)
+    assert isinstance(study, MeasuredStudy)
     return study
 
 
-def describe(request: Request, studies: Sequence[Study]) -> None:
+def describe(request: Request, studies: Sequence[MeasuredStudy]) -> None:
     """Print what the interpreter has, and what is planned of it with the time that it is expected to take."""
     environment = describe_host("host", request.python)
     if environment["status"] != "ok":
@@ -151,7 +151,7 @@ def describe(request: Request, studies: Sequence[Study]) -> None:
         say(f"  {study.name}: {len(study.cells)} cells, {done} of {planned} runs measured, {state}")
 
 
-def measured(study: Study, request: Request) -> int:
+def measured(study: MeasuredStudy, request: Request) -> int:
     """How many of a study's runs are measured: those that failed or are invalid are measured again.
 
     Raises:
@@ -169,7 +169,7 @@ def measured(study: Study, request: Request) -> int:
     return sum(not worth_repeating(record) for _, record in pairs)
 
 
-def _hashes(study: Study, request: Request) -> JobHashes:
+def _hashes(study: MeasuredStudy, request: Request) -> JobHashes:
     config: dict[str, Any] = {"study": study.name, "environment": "host", "absent": dict(study.absent)}
     datasets = load_setup(config, ROOT).datasets
     return JobHashes(study, datasets, sources_of(study, "host", ROOT, _packages(request.python)))
@@ -180,7 +180,7 @@ def _packages(python: str) -> str | None:
     return host_packages("host", python)
 
 
-def block_s(study: Study, request: Request) -> float:
+def block_s(study: MeasuredStudy, request: Request) -> float:
     """Seconds that a block of all cells is expected to take, by the longest earlier run where the study has one."""
     if measured(study, request):
         return longest_run_s(request.results, study.name) * len(study.cells)
@@ -188,7 +188,7 @@ def block_s(study: Study, request: Request) -> float:
     return sum(_START_S + (window_s if cell.phase == "infer" else _TRAINING_S) for cell in study.cells)
 
 
-def measure(request: Request, studies: Sequence[Study]) -> list[str]:
+def measure(request: Request, studies: Sequence[MeasuredStudy]) -> list[str]:
     """Measure study after study until all are measured or the slice ends, and pack what can be carried away.
 
     Returns:
@@ -225,20 +225,20 @@ def measure(request: Request, studies: Sequence[Study]) -> list[str]:
     return failed
 
 
-def _words(study: Study, request: Request) -> list[str]:
+def _words(study: MeasuredStudy, request: Request) -> list[str]:
     """Snakemake's command line: all that is measured, and nothing that can be made of it elsewhere."""
     results = request.results / study.name
     targets = [results / "aggregate/runs.parquet", *(results / "timelines" / cell for cell in timeline_cells_of(study))]
     return ["--keep-going", *_config(study, request), "--", *map(str, targets)]
 
 
-def _config(study: Study, request: Request) -> list[str]:
+def _config(study: MeasuredStudy, request: Request) -> list[str]:
     """The configuration, with what the interpreter lacks, so that Snakemake need not try it again."""
     host = [f"host_python={request.python}", f"absent={json.dumps(dict(study.absent))}"]
     return ["--config", f"study={study.name}", "environment=host", *host, "device=cuda"]
 
 
-def _check_long_enough(request: Request, due: Sequence[Study]) -> None:
+def _check_long_enough(request: Request, due: Sequence[MeasuredStudy]) -> None:
     """Refuse a slice in which nothing can be measured: it need not hold a block, since blocks go on in the next one."""
     if not due:
         return
@@ -251,7 +251,7 @@ def _check_long_enough(request: Request, due: Sequence[Study]) -> None:
         )
 
 
-def _lacks_what_follows(study: Study, request: Request) -> bool:
+def _lacks_what_follows(study: MeasuredStudy, request: Request) -> bool:
     """Whether idle power after the runs, or joules by operator of some cell, are not recorded."""
     folder = request.results / study.name
     timelines = (folder / "timelines" / cell / TIMELINE for cell in timeline_cells_of(study))

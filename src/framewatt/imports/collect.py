@@ -10,38 +10,9 @@ from framewatt.base.errors import FramewattError
 from framewatt.imports.kinds import Kind, factors_of, kinds_of, wanted
 from framewatt.imports.repetitions import Writing, key, numbering, writing
 from framewatt.study.factors import PlainCell, natural
+from framewatt.study.study import FileRun, SourceFile
 
 Levels = tuple[tuple[str, Any], ...]
-
-
-@dataclass(frozen=True)
-class SourceFile:
-    """A file of a run.
-
-    Attributes:
-        path: below the root.
-        log: number of its entry in the study's `files.logs`.
-    """
-
-    path: str
-    log: int
-
-
-@dataclass(frozen=True)
-class FileRun:
-    """A run that is read from files.
-
-    Attributes:
-        cell: its configuration.
-        repetition: its number in the cell, from 1.
-        files: the existing files.
-        missing: paths of files that should exist.
-    """
-
-    cell: PlainCell
-    repetition: int
-    files: tuple[SourceFile, ...]
-    missing: tuple[str, ...]
 
 
 @dataclass

@@ -10,13 +10,13 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.imports.assemble import Assembled, assemble
-from framewatt.imports.collect import FileRun, SourceFile
 from framewatt.imports.contract import NO_READINGS, Log
-from framewatt.imports.file_study import FILES, FileStudy
+from framewatt.imports.file_study import options_of
 from framewatt.imports.readers import READERS
 from framewatt.meters.trace import Trace
 from framewatt.runs.records import SCHEMA_VERSION, Clock
 from framewatt.runs.verdict import FAILED, OK, domain_messages
+from framewatt.study.study import FILES, FileRun, FileStudy, SourceFile
 from framewatt.tasks.quality import described
 
 _UNKNOWN = {
@@ -105,7 +105,7 @@ def _missing(study: FileStudy, run: FileRun) -> str:
 def _read(study: FileStudy, file: SourceFile) -> Log:
     assert study.root is not None
     entry = study.settings["files"]["logs"][file.log]
-    return READERS[entry["reader"]](study.root / file.path, study.options(file.log))
+    return READERS[entry["reader"]](study.root / file.path, options_of(study, file.log))
 
 
 def _head(study: FileStudy, run: FileRun, code: Mapping[str, Any]) -> dict[str, Any]:

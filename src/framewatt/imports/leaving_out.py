@@ -1,24 +1,10 @@
 """Runs that a study of files leaves out by a stated rule (`files.leave_out`), each with the reason."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from framewatt.base.errors import FramewattError
-from framewatt.imports.collect import FileRun
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A run that the study leaves out.
-
-    Attributes:
-        run: with its existing files.
-        reason: from the study; where several rules apply, all of theirs.
-    """
-
-    run: FileRun
-    reason: str
+from framewatt.study.study import FileRun, LeftOut
 
 
 def leave_out(

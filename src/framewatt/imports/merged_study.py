@@ -1,28 +1,16 @@
-"""A study of packages: one study that several machines measured, joined by `make merge` (`source: packages`).
+"""The file of a study of packages: one study that several machines measured, joined by `make merge`."""
 
-Every package is kept as it is, as a bag in a folder of its machine below the results. Its runs are read from there, in
-place; the machine is a factor of their cells.
-"""
-
-import functools
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Never
+from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of
 from framewatt.base.validation import validate
 from framewatt.host.machine import machine_of
-from framewatt.study.factors import PlainCell
-
-PACKAGES = "packages"
-"""Value of `source` in such a study, and the key that names its packages."""
-
-MACHINE = "machine"
-"""The factor that it adds to those of the study."""
+from framewatt.study.study import PACKAGES, MergedStudy, Source
 
 FOLDER = "machines"
 """Folder of the results that holds the packages: `machines/<machine>/<bag>/`."""
@@ -38,151 +26,6 @@ _OF_ONE = {"replicates": None, "operators": False, "profile": None, "parity": Fa
 
 _OF_THE_PLAN = ("source", "device", "seed", "cells", "sources")
 """Parts of a plan that the packages of one study have in common, beside its settings."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """The package of one machine.
-
-    Attributes:
-        machine: its identity, see host.machine.
-        folder: the unpacked bag.
-        plan: the study's plan, as it was made there.
-        blocks: after how many of the planned blocks that machine stopped.
-    """
-
-    machine: str
-    folder: Path
-    plan: Mapping[str, Any]
-    blocks: int
-
-    @property
-    def results(self) -> Path:
-        """Results of the study on that machine."""
-        return self.folder / "data" / "results" / str(self.plan["study"])
-
-    @property
-    def order(self) -> list[Mapping[str, Any]]:
-        """The runs that it measured, in order."""
-        return [entry for entry in self.plan["order"] if entry["repetition"] <= self.blocks]
-
-    def cell(self, told: Mapping[str, Any]) -> PlainCell:
-        """A cell of its plan, or of one of its runs, on this machine.
-
-        Args:
-            told: the levels of all factors, and the name as `id`.
-        """
-        levels = tuple((name, level) for name, level in told.items() if name != "id")
-        return PlainCell(named(str(told["id"]), self.machine), (*levels, (MACHINE, self.machine)))
-
-    def record_path(self, cell: str, repetition: int) -> Path:
-        """Where the record of a run is, by the names that the package has."""
-        return self.results / "measure" / cell / str(repetition) / "run.json"
-
-
-@dataclass(frozen=True)
-class MergedRun:
-    """A run of one machine in the whole.
-
-    Attributes:
-        source: whose it is.
-        cell: its cell on that machine.
-        of: the cell's name in the plan there.
-        at: its repetition there.
-        repetition: the same, after the blocks of the machines before: a block is one of a machine, and compares nothing
-            with another's.
-        position: counts all runs, machine by machine, from 1.
-        job_sha256: hash of its job.
-    """
-
-    source: Source
-    cell: PlainCell
-    of: str
-    at: int
-    repetition: int
-    position: int
-    job_sha256: str | None
-
-    @property
-    def path(self) -> Path:
-        """Its record, as the machine wrote it."""
-        return self.source.record_path(self.of, self.at)
-
-
-@dataclass(frozen=True)
-class MergedStudy:
-    """A validated study of packages.
-
-    Attributes:
-        path: the study file.
-        settings: those of the study that the machines measured, with what the file says of the whole.
-        sources: by machine.
-    """
-
-    path: Path
-    settings: dict[str, Any]
-    sources: tuple[Source, ...]
-
-    imported = True
-    excluded = ()
-    cells_without_runs = ()
-
-    @property
-    def name(self) -> str:
-        """Name of the study and of its results folder."""
-        return str(self.settings["study"])
-
-    @property
-    def device(self) -> str:
-        """`cpu` or `cuda`, which all machines measured on."""
-        return str(self.sources[0].plan["device"])
-
-    @property
-    def cells(self) -> tuple[PlainCell, ...]:
-        """Every cell on every machine."""
-        return tuple(source.cell(cell) for source in self.sources for cell in source.plan["cells"])
-
-    @property
-    def unsupported(self) -> tuple[tuple[PlainCell, str], ...]:
-        """What could not be measured on any of them, and why."""
-        plan = self.sources[0].plan
-        return tuple((PlainCell(str(one["cell"]), ()), str(one["reason"])) for one in plan["unsupported"])
-
-    @property
-    def measured_cells(self) -> tuple[Never, ...]:
-        """The cells that are measured here: none."""
-        return ()
-
-    def runs(self) -> list[MergedRun]:
-        """Every run, machine by machine, in the order of its plan."""
-        return list(self._runs)
-
-    @functools.cached_property
-    def _runs(self) -> tuple[MergedRun, ...]:
-        found: list[MergedRun] = []
-        before = 0
-        for source in self.sources:
-            cells = {str(cell["id"]): source.cell(cell) for cell in source.plan["cells"]}
-            for entry in source.order:
-                name, at = str(entry["cell"]), int(entry["repetition"])
-                job = entry.get("job_sha256")
-                found.append(MergedRun(source, cells[name], name, at, before + at, len(found) + 1, job))
-            before += source.blocks
-        return tuple(found)
-
-    def source_files(self) -> list[Path]:
-        """Files that its plan is made of."""
-        return [source.results / "plan" / "plan.json" for source in self.sources]
-
-
-def named(name: str, machine: str) -> str:
-    """Name of a cell on a machine."""
-    return f"{name}-{machine}"
-
-
-def is_merged(study: object) -> bool:
-    """Return whether the runs of a study are in packages of several machines, so that the machine is a factor."""
-    return isinstance(study, MergedStudy)
 
 
 def is_merged_study(content: Mapping[str, Any]) -> bool:

@@ -11,10 +11,8 @@ from typing import Any
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of, sha256_of_files
 from framewatt.base.identity import code_files
-from framewatt.imports.file_study import FileStudy
 from framewatt.imports.merged_study import FOLDER
 from framewatt.package.private import versions_in
-from framewatt.planning.jobs import AnyStudy
 from framewatt.prepare.stage import MADE_AGAIN
 from framewatt.privacy.secrets import Secrets
 from framewatt.study.own_models import OwnModel
@@ -110,7 +108,7 @@ def project_files(root: Path, study: Path, name: str, environments: Iterable[str
     return {**files, f"config/studies/{name}.yaml": study}
 
 
-def source_files(study: AnyStudy) -> dict[str, Path]:
+def source_files(study: Study) -> dict[str, Path]:
     """The logs that a study's runs were read from, by name in the package; empty unless the study allows it.
 
     Logs of runs that the study leaves out are included, so that readers can judge that choice.
@@ -118,21 +116,16 @@ def source_files(study: AnyStudy) -> dict[str, Path]:
     Args:
         study: measured, or of files.
     """
-    if not isinstance(study, FileStudy) or study.root is None or study.settings["files"]["archive"] != "files":
-        return {}
-    runs = [*study.found, *(one.run for one in study.left_out)]
-    paths = {file.path for run in runs for file in run.files}
-    return {f"logs/{study.name}/{path}": study.root / path for path in sorted(paths)}
+    return study.packaged_logs()
 
 
-def own_model_texts(study: AnyStudy) -> dict[str, str]:
+def own_model_texts(study: Study) -> dict[str, str]:
     """Names, hashes and sizes of the files of a study's own models, by name in the package; not the files themselves.
 
     Args:
         study: any.
     """
-    models = study.own if isinstance(study, Study) else {}
-    texts = {f"own-models/{name}.json": _about(model) for name, model in models.items()}
+    texts = {f"own-models/{name}.json": _about(model) for name, model in study.own.items()}
     return {name: json.dumps(about, indent=1, ensure_ascii=False) + "\n" for name, about in texts.items()}
 
 

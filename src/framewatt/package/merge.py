@@ -12,18 +12,11 @@ from framewatt import __version__
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import partial_suffix, write_text
 from framewatt.base.validation import load_yaml
-from framewatt.imports.merged_study import (
-    FOLDER,
-    PACKAGES,
-    Source,
-    bag_sha256,
-    difference_of,
-    machines_in,
-    source_in,
-)
+from framewatt.imports.merged_study import FOLDER, bag_sha256, difference_of, machines_in, source_in
 from framewatt.package.checking import check
 from framewatt.package.confined import Limits
 from framewatt.runs.records import read_run
+from framewatt.study.study import PACKAGES, Source
 
 STUDIES = Path("merged")
 """Folder of the study files of merged studies, which git ignores."""

@@ -5,8 +5,6 @@ from pathlib import Path
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.identity import ROOT
-from framewatt.imports.file_study import FileStudy
-from framewatt.imports.merged_study import MergedStudy
 from framewatt.package.rebuild import compared_in
 from framewatt.package.unpack import unpack
 from framewatt.package.verification.code import code_problems, environment_problems, other_than_here
@@ -36,14 +34,14 @@ from framewatt.package.verification.samples import prediction_problems, sample_p
 from framewatt.package.verification.settings import settings_problems
 from framewatt.package.verification.statement import fault_of, statement_of
 from framewatt.package.verification.traces import trace_problems, witness_problems
-from framewatt.study.study import Study
+from framewatt.study.study import FileStudy, MeasuredStudy, MergedStudy
 
 
-def _of_measured(check: Callable[[Opened, Study], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
+def _of_measured(check: Callable[[Opened, MeasuredStudy], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
     """A check of studies that measure; it finds nothing in any other."""
 
     def checked(package: Opened) -> Iterator[str]:
-        if isinstance(package.study, Study):
+        if isinstance(package.study, MeasuredStudy):
             yield from check(package, package.study)
 
     return checked

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from framewatt.base.files import read_json
 from framewatt.runs.aside import set_aside
 from framewatt.study.stopping_rule import Rule, most_blocks, rule_of
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class Blocks:
         return {name: value for name, value in runs.items() if int(name.rpartition("/")[2]) <= most}
 
 
-def blocks_of(study: Study, results: Path, undone: Collection[str]) -> Blocks:
+def blocks_of(study: MeasuredStudy, results: Path, undone: Collection[str]) -> Blocks:
     """The blocks of a study, judged by the whole blocks whose runs are all done.
 
     Args:
@@ -53,7 +53,7 @@ def blocks_of(study: Study, results: Path, undone: Collection[str]) -> Blocks:
     return _after(study, results, rule, whole)
 
 
-def blocks_there(study: Study, results: Path) -> Blocks:
+def blocks_there(study: MeasuredStudy, results: Path) -> Blocks:
     """The blocks of a study that is not measured any further, as in a package; no look is to come."""
     rule = rule_of(study.settings)
     if rule is None:
@@ -65,7 +65,7 @@ def blocks_there(study: Study, results: Path) -> Blocks:
     return Blocks(found.known) if not found.looks else Blocks(whole)
 
 
-def _after(study: Study, results: Path, rule: Rule, whole: int) -> Blocks:
+def _after(study: MeasuredStudy, results: Path, rule: Rule, whole: int) -> Blocks:
     """Apply the stopping rule to the records of the first `whole` blocks."""
     if whole < rule.at_least:
         return Blocks(0, rule.looks)

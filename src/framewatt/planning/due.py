@@ -29,7 +29,7 @@ from framewatt.planning.staleness import (
     of_idle,
 )
 from framewatt.study.cell import Cell, run_name
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 from framewatt.witness.judgement import SET_ASIDE as DISTURBED_ASIDE
 from framewatt.witness.judgement import disturbance_of
 
@@ -185,7 +185,7 @@ def due_of(
     )
 
 
-def _cells(study: Study, runs: Iterable[str]) -> list[Cell]:
+def _cells(study: MeasuredStudy, runs: Iterable[str]) -> list[Cell]:
     """The cells of some runs, which are named `<cell>/<repetition>`."""
     names = {name.rpartition("/")[0] for name in runs}
     return [cell for cell in study.cells if cell.id in names]

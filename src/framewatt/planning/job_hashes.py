@@ -15,7 +15,7 @@ from framewatt.planning.job_hash import job_sha256
 from framewatt.planning.placement import NOWHERE, Placement, nodes_of
 from framewatt.study.cell import FIXED, Cell, environment_of
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 from framewatt.study.training import FINE_TUNED, TRAINED, weights_of
 
 _NO_TRAINING: dict[str, Any] = {"training": None, "batch_size": None}
@@ -53,7 +53,7 @@ class JobHashes:
         placement: which node measures which block.
     """
 
-    study: Study
+    study: MeasuredStudy
     datasets: Catalogue
     sources: Sources
     placement: Placement = field(default_factory=dict)

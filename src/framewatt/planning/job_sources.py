@@ -8,7 +8,7 @@ from framewatt.environments.framework import LOCK, describe_host, lock_sha256, p
 from framewatt.planning.job_hashes import Sources
 from framewatt.planning.jobs import environments_of
 from framewatt.study.own_models import OwnModel
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 
 
 def host_packages(mode: str, python: str) -> str | None:
@@ -21,7 +21,7 @@ def host_packages(mode: str, python: str) -> str | None:
     return packages_sha256(describe_host("host", python)) if mode == "host" else None
 
 
-def sources_of(study: Study, mode: str, root: Path, packages: str | None = None) -> Sources:
+def sources_of(study: MeasuredStudy, mode: str, root: Path, packages: str | None = None) -> Sources:
     """Hash the locks and files.
 
     Args:

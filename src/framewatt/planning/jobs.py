@@ -6,8 +6,6 @@ A job is a rule's parameter: a change of any field makes Snakemake run the rule 
 from collections.abc import Iterable
 from typing import Any
 
-from framewatt.imports.file_study import FileStudy
-from framewatt.imports.merged_study import MergedStudy
 from framewatt.planning.placement import NOWHERE
 from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead
 from framewatt.study.cell import Cell, environment_of
@@ -15,12 +13,10 @@ from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
 from framewatt.study.profiled import MEASURE, PROFILE, REPEAT, TIMELINE, profiled_cells, repeated_cells, timeline_cells
 from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy, Study
 from framewatt.study.training import training_of, weights_of
 from framewatt.workloads.contract import EVALUATED, Spec
 from framewatt.workloads.parts import INPUTS as PARTS
-
-AnyStudy = Study | FileStudy | MergedStudy
 
 TRAINING_TIMEOUT_S = 24 * 3600
 EXPORT_TIMEOUT_S = 3600
@@ -29,22 +25,22 @@ STEP_S = 2
 """Default of the approximate seconds of each known load."""
 
 
-def models_of(study: AnyStudy) -> dict[str, Cell]:
+def models_of(study: Study) -> dict[str, Cell]:
     """One cell for every model that inference needs, by the model's name."""
     return {cell.model: cell for cell in study.measured_cells if cell.phase == "infer"}
 
 
-def trained_models_of(study: AnyStudy) -> dict[str, Cell]:
+def trained_models_of(study: Study) -> dict[str, Cell]:
     """One cell for every model whose weights a framework makes: all but ONNX files that the user supplies."""
     return {name: cell for name, cell in models_of(study).items() if cell.framework != ONNX}
 
 
-def exported_models_of(study: AnyStudy) -> dict[str, Cell]:
+def exported_models_of(study: Study) -> dict[str, Cell]:
     """One cell for every model that must be exported, by the model's name."""
     return {cell.model: cell for cell in study.measured_cells if cell.engine == ONNX_RUNTIME}
 
 
-def parity_models_of(study: AnyStudy) -> dict[str, Cell]:
+def parity_models_of(study: Study) -> dict[str, Cell]:
     """One cell for every model that is compared framework by framework, by the model's name.
 
     None unless the study asks for it. A user's own models are no pairs, nor is a part of a model, which is not trained.
@@ -52,15 +48,14 @@ def parity_models_of(study: AnyStudy) -> dict[str, Cell]:
     if not study.settings.get("parity"):
         return {}
     cells = {cell.model: cell for cell in study.measured_cells if cell.framework in FRAMEWORKS}
-    own = getattr(study, "own", {})
     return {
         name: cells[name]
         for name in sorted(cells, key=lambda name: (name, FRAMEWORKS.index(cells[name].framework)))
-        if cells[name].workload not in {*own, *PARTS}
+        if cells[name].workload not in {*study.own, *PARTS}
     }
 
 
-def references_of(study: AnyStudy) -> dict[str, str]:
+def references_of(study: Study) -> dict[str, str]:
     """By model, that of the same workload and data set in another framework which it is compared with: the first."""
     models = parity_models_of(study)
     first: dict[tuple[str, str], str] = {}
@@ -70,12 +65,12 @@ def references_of(study: AnyStudy) -> dict[str, str]:
     return {name: reference for name, reference in found.items() if name != reference}
 
 
-def quantised_models_of(study: AnyStudy) -> dict[str, Cell]:
+def quantised_models_of(study: Study) -> dict[str, Cell]:
     """One cell for every quantised model, by its folder `<model>/<precision>`."""
     return {cell.export: cell for cell in study.measured_cells if cell.precision in QUANTISED}
 
 
-def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+def _model_job(study: MeasuredStudy, cell: Cell, attempt: int) -> dict[str, Any]:
     return {
         "model": cell.workload,
         "device": study.device,
@@ -90,14 +85,14 @@ def _model_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     }
 
 
-def _training(study: Study, cell: Cell) -> dict[str, Any]:
+def _training(study: MeasuredStudy, cell: Cell) -> dict[str, Any]:
     """How a cell's model is trained, without the optimizer (an option) and the batch size (a field of the job)."""
     left_out = ("optimizer", "batch_size")
     told = training_of(study.settings, cell.workload).items()
     return {key: value for key, value in told if key not in left_out and value is not None}
 
 
-def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
+def _own(study: MeasuredStudy, cell: Cell, engine: str) -> dict[str, Any]:
     """Fields that an engine needs to build an own model, or to read its outputs; empty for any other model."""
     own = study.own.get(cell.workload)
     if own is None:
@@ -108,7 +103,7 @@ def _own(study: Study, cell: Cell, engine: str) -> dict[str, Any]:
     return built | {key: value for key, value in said.items() if value != usual[key]}
 
 
-def train_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+def train_job(study: MeasuredStudy, cell: Cell, attempt: int) -> dict[str, Any]:
     """Training of the weights that a cell uses."""
     optimizer = training_of(study.settings, cell.workload)["optimizer"]
     return _model_job(study, cell, attempt) | {
@@ -118,17 +113,17 @@ def train_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     }
 
 
-def export_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+def export_job(study: MeasuredStudy, cell: Cell, attempt: int) -> dict[str, Any]:
     """Export of those weights to ONNX."""
     return _model_job(study, cell, attempt) | {"engine": cell.framework, "timeout_s": EXPORT_TIMEOUT_S}
 
 
-def parity_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+def parity_job(study: MeasuredStudy, cell: Cell, attempt: int) -> dict[str, Any]:
     """What a model computes from weights that another framework has too: on the CPU, whatever the study measures on."""
     return train_job(study, cell, attempt) | {"device": "cpu", "timeout_s": EXPORT_TIMEOUT_S}
 
 
-def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
+def check_job(study: MeasuredStudy, cell: Cell, attempt: int) -> dict[str, Any]:
     """Check of the exported file, always on the CPU provider, which every build of ONNX Runtime has."""
     return _model_job(study, cell, attempt) | {
         "engine": ONNX_RUNTIME,
@@ -139,7 +134,7 @@ def check_job(study: Study, cell: Cell, attempt: int) -> dict[str, Any]:
     }
 
 
-def quantise_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
+def quantise_job(study: MeasuredStudy, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
     """Quantisation of the exported file."""
     return _model_job(study, cell, attempt) | {
         "engine": ONNX_RUNTIME,
@@ -149,7 +144,7 @@ def quantise_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict
     }
 
 
-def check_quantised_job(study: Study, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
+def check_quantised_job(study: MeasuredStudy, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
     """Check of the quantised file, whose scores may deviate from its source's."""
     return check_job(study, cell, attempt) | {"options": {"precision": precision}, "tolerance": None}
 
@@ -159,13 +154,13 @@ def _on(node: str) -> dict[str, str]:
     return {} if node == NOWHERE else {"node": node}
 
 
-def instruments_job(study: Study, node: str = NOWHERE) -> dict[str, Any]:
+def instruments_job(study: MeasuredStudy, node: str = NOWHERE) -> dict[str, Any]:
     """Finding the available meters of a node, and what disturbs a measurement there."""
     settings = {name: study.settings[name] for name in ("instruments", "preflight")}
     return {**settings, "device": study.device, **_on(node)}
 
 
-def idle_job(study: Study, node: str = NOWHERE) -> dict[str, Any]:
+def idle_job(study: MeasuredStudy, node: str = NOWHERE) -> dict[str, Any]:
     """Calibration: idle power of a node, and how it is read."""
     settings = study.settings
     step_s = settings["calibration"].get("step_s", STEP_S)
@@ -180,7 +175,7 @@ def idle_job(study: Study, node: str = NOWHERE) -> dict[str, Any]:
     }
 
 
-def measure_job(study: Study, cell: Cell, repetition: int, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
+def measure_job(study: MeasuredStudy, cell: Cell, repetition: int, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
     """One measured run; its `purpose` says so, and no run of another purpose gets into a frame of measurements."""
     settings = study.settings
     options = cell.changed
@@ -234,36 +229,36 @@ _UNMEASURED = ("instruments", "cool_down", "preflight", "disturbance")
 """Fields of a measured run's job that say how it is measured, and in which state of the machine."""
 
 
-def profiled_cells_of(study: AnyStudy) -> dict[str, Cell]:
+def profiled_cells_of(study: Study) -> dict[str, Cell]:
     """The cells that are profiled, by name."""
     return profiled_cells(study.settings, study.measured_cells)
 
 
-def profile_job(study: Study, cell: Cell, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
+def profile_job(study: MeasuredStudy, cell: Cell, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
     """The profiled run of a cell: the work of its first repetition, and `profile`, the part that is profiled."""
     measured = measure_job(study, cell, 1, attempt, node)
     kept = {name: value for name, value in measured.items() if name not in _UNMEASURED}
     return {**kept, "purpose": PROFILE, "profile": study.settings["profile"]}
 
 
-def timeline_cells_of(study: AnyStudy) -> dict[str, Cell]:
+def timeline_cells_of(study: Study) -> dict[str, Cell]:
     """The cells that have a timeline, by name."""
     return timeline_cells(study.settings, study.measured_cells)
 
 
-def timeline_job(study: Study, cell: Cell, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
+def timeline_job(study: MeasuredStudy, cell: Cell, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
     """The timeline of a cell: the work of its first repetition, and the instruments that are read meanwhile."""
     measured = measure_job(study, cell, 1, attempt, node)
     kept = {name: value for name, value in measured.items() if name not in _UNMEASURED}
     return {**kept, "purpose": TIMELINE, "instruments": measured["instruments"]}
 
 
-def repeated_cells_of(study: AnyStudy) -> dict[str, Cell]:
+def repeated_cells_of(study: Study) -> dict[str, Cell]:
     """The cells whose operators are repeated alone, by name."""
     return repeated_cells(study.settings, study.measured_cells)
 
 
-def repeated_job(study: Study, cell: Cell, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
+def repeated_job(study: MeasuredStudy, cell: Cell, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
     """Repeating a cell's operators: the program of its timeline, and `operators`, how many of them."""
     return {
         **timeline_job(study, cell, attempt, node),
@@ -272,7 +267,7 @@ def repeated_job(study: Study, cell: Cell, attempt: int, node: str = NOWHERE) ->
     }
 
 
-def environments_of(study: AnyStudy) -> Iterable[str]:
+def environments_of(study: Study) -> Iterable[str]:
     """Names of the environments that the study needs."""
     needed = {cell.environment(study.device) for cell in study.measured_cells}
     needed |= {environment_of(cell.framework, study.device) for cell in study.measured_cells}

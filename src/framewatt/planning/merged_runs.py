@@ -7,8 +7,9 @@ from typing import Any
 from framewatt.base.errors import FramewattError
 from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import with_drift
-from framewatt.imports.merged_study import FOLDER, MACHINE
+from framewatt.imports.merged_study import FOLDER
 from framewatt.runs.records import HeldRecords, read_run
+from framewatt.study.study import MACHINE
 
 
 class Merged:

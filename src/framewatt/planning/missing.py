@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from framewatt.imports.merged_study import PACKAGES
 from framewatt.runs.verdict import UNAVAILABLE, counts
 from framewatt.study.cell import run_name
+from framewatt.study.study import PACKAGES
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from framewatt.base.files import sha256_of
 from framewatt.environments.framework import packages_sha256
-from framewatt.imports.file_study import FileStudy
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.staleness import content_of
+from framewatt.study.study import FileStudy
 
 
 def outdated_sources(hashes: JobHashes, resources: Path) -> list[str]:
@@ -44,7 +44,7 @@ def imports_are_due(study: FileStudy, results: Path) -> bool:
     """
     if study.root is None:
         return False
-    for run in study.found:
+    for run in study.available:
         folder = results / "measure" / run.cell.id / str(run.repetition)
         record = content_of(folder / "run.json")
         if record is None or not all((folder / name).is_file() for name in ("power.parquet", "events.parquet")):

@@ -5,17 +5,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from framewatt.imports.collect import FileRun
-from framewatt.imports.file_study import FileStudy
-from framewatt.imports.merged_study import PACKAGES, MergedRun, MergedStudy
 from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.jobs import AnyStudy
 from framewatt.statistics.best_set import groups
 from framewatt.statistics.power import planned_power
 from framewatt.stopping.expected import expected
 from framewatt.study.factors import PlainCell
 from framewatt.study.stopping_rule import most_blocks, rule_of
-from framewatt.study.study import Run, Study
+from framewatt.study.study import PACKAGES, FileRun, FileStudy, MeasuredStudy, MergedRun, MergedStudy, Run, Study
 
 
 def plan_of(study: FileStudy | MergedStudy | JobHashes) -> dict[str, Any]:
@@ -29,8 +25,8 @@ def plan_of(study: FileStudy | MergedStudy | JobHashes) -> dict[str, Any]:
     return _plan(study, _merged(study) if isinstance(study, MergedStudy) else _imported(study))
 
 
-def _plan(study: AnyStudy, how: dict[str, Any]) -> dict[str, Any]:
-    empty = () if isinstance(study, Study) else study.cells_without_runs
+def _plan(study: Study, how: dict[str, Any]) -> dict[str, Any]:
+    empty = () if isinstance(study, MeasuredStudy) else study.cells_without_runs
     with_runs = [cell for cell in study.cells if cell not in empty]
     return {
         "study": study.name,
@@ -72,7 +68,7 @@ def _measured(hashes: JobHashes) -> dict[str, Any]:
     }
 
 
-def _stopping(study: Study) -> dict[str, Any]:
+def _stopping(study: MeasuredStudy) -> dict[str, Any]:
     """When the stopping rule looks, and the expected number of blocks; empty where that number is fixed."""
     rule = rule_of(study.settings)
     if rule is None:

@@ -6,12 +6,12 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
-from framewatt.imports.merged_study import PACKAGES
 from framewatt.planning.merged_runs import Merged
 from framewatt.runs.aside import set_aside
 from framewatt.runs.records import HeldRecords, read_run, record_paths
 from framewatt.study.cell import run_name
 from framewatt.study.profiled import MEASURE, is_measured
+from framewatt.study.study import PACKAGES
 
 
 def records_of(plan: Mapping[str, Any], records: str | Iterable[str]) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -16,7 +16,7 @@ from framewatt.runs.repeated import RECORD as REPEATED_RECORD
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 from framewatt.study.cell import Cell
 from framewatt.study.runtimes import ONNX_RUNTIME
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 
 _Start = Mapping[str, str | None]
 
@@ -80,7 +80,7 @@ def stages_due(hashes: JobHashes, known: Runs, results: Path, asked: Forced) -> 
     }
 
 
-def lost(study: Study, cells: Collection[Cell], results: Path) -> dict[str, dict[str, str]]:
+def lost(study: MeasuredStudy, cells: Collection[Cell], results: Path) -> dict[str, dict[str, str]]:
     """Return `weights`, `exports` and `checks` of what runs start from, where its record is here and its file is gone.
 
     Results that were carried from another machine hold no such files. Those that no run needs are not missed.

@@ -168,7 +168,7 @@ def profiles_of(study: Any, results: Path) -> Profiles | OwnProfiles | None:
     Raises:
         FramewattError: a table that the study names is not there.
     """
-    if not study.imported:
+    if study.measures:
         cells = profiled_cells(study.settings, study.measured_cells)
         by_file: dict[str, str] = {}
         for name in cells:

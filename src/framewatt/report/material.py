@@ -10,13 +10,13 @@ import pandas as pd
 from framewatt.figures.notes import estimate_of
 from framewatt.frames.headline import Headline, counts, headline_of_runs, with_aside
 from framewatt.frames.totals import TOTAL
-from framewatt.imports.merged_study import PACKAGES
 from framewatt.planning.plan import planned_cells
 from framewatt.runs import verdict
 from framewatt.statistics.answers import answer
 from framewatt.statistics.machines import typed_rows
 from framewatt.statistics.selection import totals
 from framewatt.stopping.record import looks_of
+from framewatt.study.study import PACKAGES
 from framewatt.tables.table import Table
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from framewatt.frames.headline import aside, headline_of_runs
-from framewatt.imports.merged_study import MACHINE
 from framewatt.statistics.answers import ANSWERS_COLUMNS, JOINT, answer_group, rounded, typed
 from framewatt.statistics.best_set import BestSet, groups
 from framewatt.statistics.hypothesis_tests import correct
@@ -27,6 +26,7 @@ from framewatt.statistics.selection import (
 )
 from framewatt.study.factors import AnyCell, PlainCell
 from framewatt.study.statistical_tests import NAMES, is_paired, t_of
+from framewatt.study.study import MACHINE
 
 ALL = "all"
 """In place of a MACHINE: all machines, each of the same weight."""

@@ -23,12 +23,12 @@ class Chosen:
     Attributes:
         option: name of the option.
         level: its level.
-        usual: whether cells that do not name the option have this level.
+        default: whether cells that do not name the option have this level.
     """
 
     option: str
     level: Level
-    usual: bool
+    default: bool
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Cell:
     def changed(self) -> dict[str, Level]:
         """Options that are not at their default level (number format included), by name."""
         precision = {} if self.precision == OPTIONS["precision"].default else {"precision": self.precision}
-        return precision | {chosen.option: chosen.level for chosen in self.options if not chosen.usual}
+        return precision | {chosen.option: chosen.level for chosen in self.options if not chosen.default}
 
     @property
     def framework(self) -> str:

@@ -37,13 +37,13 @@ _READING_ORDER = ("phase", "workload", "dataset", "batch_size", "precision")
 
 
 GIVEN = ("workload", "dataset", "load", "machine")
-"""Factors that who deploys does not choose: what is asked, how much of it arrives, and where."""
+"""Factors that a deployment does not choose: the task, the load that arrives, and the machine."""
 
 
 def given_in(factors: Iterable[str]) -> list[str]:
     """Those of GIVEN that a study has."""
-    found = set(factors)
-    return [name for name in GIVEN if name in found]
+    present = set(factors)
+    return [name for name in GIVEN if name in present]
 
 
 class AnyCell(Protocol):
@@ -76,14 +76,14 @@ class PlainCell:
 
 def in_order(factors: Iterable[str]) -> list[str]:
     """Factors sorted: those that every study has first, the others in the order given."""
-    found = list(dict.fromkeys(factors))
-    return [name for name in _KNOWN if name in found] + [name for name in found if name not in _KNOWN]
+    names = list(dict.fromkeys(factors))
+    return [name for name in _KNOWN if name in names] + [name for name in names if name not in _KNOWN]
 
 
 def reading_order(factors: Iterable[str]) -> list[str]:
     """Factors in the order of tables: phase, workload, data set, batch size, precision, then the others as given."""
-    found = list(factors)
-    return [name for name in _READING_ORDER if name in found] + [name for name in found if name not in _READING_ORDER]
+    names = list(factors)
+    return [name for name in _READING_ORDER if name in names] + [name for name in names if name not in _READING_ORDER]
 
 
 def shared(factors: Iterable[str], compared: Iterable[str]) -> list[str]:

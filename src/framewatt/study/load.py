@@ -20,5 +20,5 @@ def rate_of(load: object) -> float | None:
 
     A study of files may have a factor of that name with levels of its own.
     """
-    found = _RATE.fullmatch(load) if isinstance(load, str) else None
-    return int(found[1]) / _SECONDS[found[2]] if found else None
+    match = _RATE.fullmatch(load) if isinstance(load, str) else None
+    return int(match[1]) / _SECONDS[match[2]] if match else None

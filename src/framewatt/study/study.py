@@ -1,28 +1,112 @@
-"""A study file becomes validated factors, and those become cells in a measured order (no side effects)."""
+"""A validated study: it measures its runs, reads them from logs, or takes them from packages.
 
+`Study` is what all three kinds have in common. What makes them of a study file is in study.study_file (a study that
+measures), imports.file_study and imports.merged_study.
+"""
+
+import functools
 import hashlib
-import itertools
-import math
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Never, Protocol
 
 from framewatt.base.errors import FramewattError
-from framewatt.base.validation import validate
-from framewatt.study.as_begun import without_unset
-from framewatt.study.cell import FIXED, Cell, Chosen
-from framewatt.study.factors import NATIVE, shared
-from framewatt.study.options import Level, optional, with_options
+from framewatt.study.cell import Cell
+from framewatt.study.factors import AnyCell, PlainCell, natural
 from framewatt.study.own_models import OwnModel, own_models
-from framewatt.study.runtimes import RUNTIMES, with_runtimes
-from framewatt.study.stopping_rule import check_rule, most_blocks, with_looks
-from framewatt.study.training import check_training, with_models
+from framewatt.study.stopping_rule import most_blocks
 
-MOST_RUNS = 100_000
-"""Most runs of one study: at a minute each, ten weeks."""
+FILES, PACKAGES = "files", "packages"
+"""Values of the key `source` in a study of logs, and in one of packages. PACKAGES is also the key that names these."""
+
+MACHINE = "machine"
+"""The factor that a study of packages has in addition to those of the measured study."""
+
+EPOCHS = "epochs"
+"""The reader of logs that hold the epochs of a training."""
+
+
+class AnyRun(Protocol):
+    """A planned run: one cell in one block."""
+
+    @property
+    def cell(self) -> AnyCell:
+        """The cell."""
+
+    @property
+    def repetition(self) -> int:
+        """Its number in the cell, counted from 1."""
+
+
+class Study(Protocol):
+    """A validated study."""
+
+    @property
+    def path(self) -> Path:
+        """The study file."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The content of the study file, with defaults filled in."""
+
+    @property
+    def name(self) -> str:
+        """Name of the study and of its results folder."""
+
+    @property
+    def device(self) -> str:
+        """`cpu` or `cuda`; empty where logs do not say it."""
+
+    @property
+    def measures(self) -> bool:
+        """Whether framewatt measures its runs on this machine, or on the nodes of a cluster."""
+
+    @property
+    def has_machines(self) -> bool:
+        """Whether several machines measured it, so that the machine is a factor of its cells."""
+
+    @property
+    def cells(self) -> tuple[AnyCell, ...]:
+        """Every cell."""
+
+    @property
+    def measured_cells(self) -> tuple[Cell, ...]:
+        """The cells that are measured here; none of a study of logs or packages."""
+
+    @property
+    def cells_without_runs(self) -> tuple[AnyCell, ...]:
+        """Cells without runs, since the study leaves out all of them."""
+
+    @property
+    def excluded(self) -> tuple[AnyCell, ...]:
+        """Cells that the study excludes."""
+
+    @property
+    def unsupported(self) -> tuple[tuple[AnyCell, str], ...]:
+        """Cells that cannot run, with the reason."""
+
+    @property
+    def own(self) -> Mapping[str, OwnModel]:
+        """The user's own models, by name."""
+
+    @property
+    def trains(self) -> bool:
+        """Whether it has runs that train; of logs, whether they hold epochs."""
+
+    @property
+    def may_infer(self) -> bool:
+        """Whether it may have runs of inference; logs show it only when they are read."""
+
+    def runs(self) -> Sequence[AnyRun]:
+        """Return every run, in order."""
+
+    def source_files(self) -> list[Path]:
+        """Return the files that its plan and its runs are read from; none of a study that measures."""
+
+    def packaged_logs(self) -> dict[str, Path]:
+        """Return the logs that a package may contain, by their names in it; none of a study without logs."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +119,17 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Study:
-    """A validated study on a machine: its settings, cells, and what it leaves out and why.
+class MeasuredStudy:
+    """A study that measures its runs, on a machine.
 
     Attributes:
+        path: the study file.
+        settings: its content, with defaults filled in.
         device: `cpu` or `cuda`.
         processors: how many a process may use there.
+        cells: those that can run.
+        excluded: those that the study excludes.
+        unsupported: those that cannot run, with the reason.
         absent: what the host's interpreter lacks, and some cells need, with the reason; empty in any other environment.
     """
 
@@ -53,7 +142,9 @@ class Study:
     unsupported: tuple[tuple[Cell, str], ...]
     absent: Mapping[str, str] = field(default_factory=dict)
 
-    imported = False
+    measures = True
+    has_machines = False
+    cells_without_runs = ()
 
     @property
     def name(self) -> str:
@@ -63,7 +154,7 @@ class Study:
     @property
     def threads(self) -> int:
         """Threads that a framework may use: the study's number, or every processor that a process may use."""
-        return _threads(self.settings, self.processors)
+        return threads_of(self.settings, self.processors)
 
     @property
     def measured_cells(self) -> tuple[Cell, ...]:
@@ -75,12 +166,26 @@ class Study:
         """The user's own models, by name."""
         return own_models(self.path, self.settings)
 
+    @property
+    def trains(self) -> bool:
+        """Whether some cell trains."""
+        return _has_phase(self.cells, "train")
+
+    @property
+    def may_infer(self) -> bool:
+        """Whether some cell is of inference."""
+        return _has_phase(self.cells, "infer")
+
     def source_files(self) -> list[Path]:
-        """Files that its runs are read from: none."""
+        """Return the files that its runs are read from: none."""
         return []
 
+    def packaged_logs(self) -> dict[str, Path]:
+        """Return the logs that a package may contain: none."""
+        return {}
+
     def runs(self) -> list[Run]:
-        """Every possible run, in measured order: blocks one after the other, cells shuffled inside each.
+        """Return every possible run, in measured order: blocks one after the other, cells shuffled inside each.
 
         A block's shuffle is seeded by the study's seed and the block's number alone, so that adding a
         repetition leaves the order of earlier blocks as it was.
@@ -94,219 +199,328 @@ class Study:
         return [Run(cell, repetition, position) for position, (cell, repetition) in enumerate(ordered, 1)]
 
     def cell(self, cell_id: str) -> Cell:
-        """The cell of that name.
+        """Return the cell of that name.
 
         Raises:
             KeyError: no such cell.
         """
         return self._by_id[cell_id]
 
-    @cached_property
+    @functools.cached_property
     def _by_id(self) -> dict[str, Cell]:
         return {cell.id: cell for cell in self.cells}
 
 
-class Lacks(Protocol):
-    """What an interpreter lacks, see framewatt.planning.needed.Absent."""
-
-    @property
-    def why(self) -> Mapping[str, str]:
-        """By name of the module or provider."""
-
-    def reason(self, cell: Cell) -> str | None:
-        """Why a cell cannot run without them, or None where it can."""
-
-
-def schema_of_measuring(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of the study schema that holds for studies that measure, with options and settings of single models."""
-    properties = {key: sub for key, sub in schema["properties"].items() if key not in ("files", "packages")}
-    measuring = {**schema, "required": [*schema["required"], "factors"], "properties": properties}
-    return with_models(with_options(with_runtimes(measuring)))
-
-
-def load_study(
-    path: Path,
-    content: Mapping[str, Any],
-    schema: Mapping[str, Any],
-    known: Mapping[str, Iterable[str]],
-    device: str,
-    processors: int,
-    lacks: Lacks | None = None,
-) -> Study:
-    """Check and expand a study file.
-
-    Args:
-        path: the study file.
-        content: what it says.
-        schema: config/schemas/study.schema.yaml, loaded.
-        known: what exists in this project: `dataset` names, and `workload` names per framework under
-            `workload/<framework>`.
-        device: `cpu` or `cuda`, already resolved.
-        processors: how many a process may use, which is what `threads: auto` means.
-        lacks: what the interpreter that runs everything lacks; None where environments are built.
-
-    Raises:
-        FramewattError: one line that names file, key, found and allowed.
-    """
-    settings = validate(content, schema_of_measuring(schema), str(path))
-    settings["repetitions"] = with_looks(settings["repetitions"])
-    settings["statistics"] = without_unset(settings["statistics"])
-    instruments = settings["instruments"]
-    if instruments["meters"] == "auto" and instruments["fallback"] != "estimate":
-        raise FramewattError(
-            f"{path}: instruments.meters: found auto with fallback {instruments['fallback']}; "
-            "allowed: auto only with fallback: estimate, else a list of meters"
-        )
-    if settings["repeated_operators"] and not settings["operators"]:
-        raise FramewattError(
-            f"{path}: repeated_operators: found {settings['repeated_operators']} with operators: false; "
-            "allowed: 0, or operators: true, by whose joules they are chosen"
-        )
-    usual = _usual_levels(settings, processors)
-    _check_compared(settings["statistics"]["compare"], usual, str(path))
-    own = own_models(path, settings)
-    for name, model in own.items():
-        taken = next((key for key, names in known.items() if key != "dataset" and name in names), None)
-        if taken:
-            raise FramewattError(f"{path}: models: found {name}, a model of {taken}; allowed: another name")
-        known = _with_own(known, model)
-    _check_count(settings, usual, str(path))
-    cells: dict[str, Cell] = {}
-    for index, cross in enumerate(settings["factors"]):
-        _check_known(cross, known, f"{path}: factors.{index}")
-        for cell in _expand(cross, device, usual):
-            if cells.setdefault(cell.id, cell) != cell:
-                raise _one_name(cell, cells[cell.id], f"{path}: factors.{index}")
-    _check_weights(settings["weights"], {cell.workload for cell in cells.values()} - set(own), str(path))
-    excluded = [cell for cell in cells.values() if any(_matches(cell, rule) for rule in settings["exclude"])]
-    kept = [cell for cell in cells.values() if cell not in excluded]
-    reasons = {cell: cell.unsupported(device) or (lacks.reason(cell) if lacks else None) for cell in kept}
-    unsupported = [(cell, reason) for cell, reason in reasons.items() if reason]
-    runnable = [cell for cell, reason in reasons.items() if not reason]
-    if not runnable:
-        raise FramewattError(
-            f"{path}: factors: found no cell that can run ({len(excluded)} excluded, {len(unsupported)} unsupported"
-            f"{f': {unsupported[0][1]}' if unsupported else ''}); allowed: at least one"
-        )
-    check_training(settings, runnable, str(path))
-    _check_passes(settings, runnable, str(path))
-    check_rule(settings, _groups(runnable, settings["statistics"]["compare"]), str(path))
-    return Study(
-        *(path, settings, device, processors, tuple(runnable), tuple(excluded), tuple(unsupported)),
-        absent=dict(lacks.why) if lacks else {},
-    )
-
-
-def _one_name(cell: Cell, other: Cell, where: str) -> FramewattError:
-    """The error for two cells of the same name: levels that agree to 6 digits, or names that join to the same text."""
-    levels = other.to_dict()
-    name, level = next((name, level) for name, level in cell.to_dict().items() if levels[name] != level)
-    return FramewattError(
-        f"{where}.{name}: found {level!r} beside {levels[name]!r}, and both cells would be called {cell.id}; allowed: "
-        "levels whose names differ (numbers: in their first 6 digits)"
-    )
-
-
-def _with_own(known: Mapping[str, Iterable[str]], model: OwnModel) -> dict[str, Iterable[str]]:
-    """`known` with an own model and its data set added."""
-    own = {"dataset": model.dataset, **{f"workload/{framework}": model.name for framework in model.frameworks}}
-    return {**known, **{key: [*known.get(key, []), name] for key, name in own.items()}}
-
-
-def _check_known(cross: Mapping[str, Any], known: Mapping[str, Iterable[str]], where: str) -> None:
-    frameworks = {RUNTIMES[runtime].framework for runtime in cross["runtime"]}
-    choices = [("dataset", set(known["dataset"]), "")]
-    choices += [
-        ("workload", set(known.get(f"workload/{framework}", [])), f" (in {framework})")
-        for framework in sorted(frameworks)
-    ]
-    for key, allowed, where_known in choices:
-        for level in cross[key]:
-            if level not in allowed:
-                names = ", ".join(sorted(allowed)) or "none, since no model of the study is an ONNX file"
-                raise FramewattError(f"{where}.{key}: found {level!r}; allowed: {names}{where_known}")
-
-
-def _check_count(settings: Mapping[str, Any], usual: Mapping[str, Level], path: str) -> None:
-    """Refuse a study of more than MOST_RUNS runs before expanding its cells: ten short lines can name a billion."""
-    counts = (
-        math.prod(len(cross[name]) for name in FIXED) * math.prod(len(cross[name] or "1") for name in usual)
-        for cross in settings["factors"]
-    )
-    runs = most_blocks(settings) * sum(counts)
-    if runs > MOST_RUNS:
-        raise FramewattError(
-            f"{path}: factors and repetitions: found {runs} runs; allowed: at most {MOST_RUNS}; take levels or "
-            "repetitions away, or make several studies of it"
-        )
-
-
-def _check_weights(weights: str | Mapping[str, str], zoo_models: Iterable[str], path: str) -> None:
-    """Check that `weights` names models of the study only: after a typo, the model meant would silently be trained."""
-    for name in weights if isinstance(weights, Mapping) else ():
-        if name not in zoo_models:
-            raise FramewattError(
-                f"{path}: weights: found {name!r}; allowed: a zoo's model of the study: {', '.join(sorted(zoo_models))}"
-            )
-
-
-def _threads(settings: Mapping[str, Any], processors: int) -> int:
+def threads_of(settings: Mapping[str, Any], processors: int) -> int:
+    """Return the threads that a framework may use, by a study's settings, where a process may use `processors`."""
     return processors if settings["threads"] == "auto" else int(settings["threads"])
 
 
-def _usual_levels(settings: Mapping[str, Any], processors: int) -> dict[str, Level]:
-    """The options that any entry of `factors` names, and their level in cells that do not name them."""
-    elsewhere = {"threads": _threads(settings, processors), "learning_rate": settings["training"]["learning_rate"]}
-    return {
-        option.name: elsewhere[option.name] if option.default is None else option.default
-        for option in optional()
-        if any(cross[option.name] for cross in settings["factors"])
-    }
+def _has_phase(cells: Sequence[AnyCell], phase: str) -> bool:
+    return any(cell.to_dict()["phase"] == phase for cell in cells)
 
 
-def _check_passes(settings: Mapping[str, Any], cells: Iterable[Cell], path: str) -> None:
-    """Refuse a number of passes where something else paces the window, which would silently not make them."""
-    paced = [cell.id for cell in cells if cell.changed.get("client") == "node" or "load" in cell.changed]
-    if settings["window"]["passes"] > 1 and paced:
-        raise FramewattError(
-            f"{path}: window.passes: found {settings['window']['passes']} with {paced[0]}; allowed: 1, or a study "
-            "without Node.js and requests at a rate"
-        )
+@dataclass(frozen=True)
+class SourceFile:
+    """An existing log of a run.
+
+    Attributes:
+        path: below the root, with forward slashes.
+        log: index of its kind in the study's `files.logs`.
+    """
+
+    path: str
+    log: int
 
 
-def _check_compared(compared: Iterable[str], options: Iterable[str], path: str) -> None:
-    allowed = (*FIXED, *options)
-    for factor in compared:
-        if factor == "load":
+@dataclass(frozen=True)
+class FileRun:
+    """A run in logs.
+
+    Attributes:
+        cell: the cell.
+        repetition: its number in the cell, from 1.
+        files: the existing files.
+        missing: paths of files that should exist.
+    """
+
+    cell: PlainCell
+    repetition: int
+    files: tuple[SourceFile, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A run that the study leaves out.
+
+    Attributes:
+        run: with its existing files.
+        reason: from the study; where several rules apply, all of theirs.
+    """
+
+    run: FileRun
+    reason: str
+
+
+@dataclass(frozen=True)
+class FileStudy:
+    """A study that reads its runs from logs of other tools (`source: files`).
+
+    Attributes:
+        path: the study file.
+        settings: its content, with defaults filled in.
+        root: the folder of the logs; None where it is not available, as next to an unpacked package.
+        available: its runs, cell by cell; empty where `root` is None or has no such file.
+        left_out: runs that the study leaves out, which are not in `available`.
+    """
+
+    path: Path
+    settings: dict[str, Any]
+    root: Path | None
+    available: tuple[FileRun, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+    measures = False
+    has_machines = False
+    may_infer = True
+    device: str = ""
+    excluded = ()
+    unsupported = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the study and of its results folder."""
+        return str(self.settings["study"])
+
+    @property
+    def cells(self) -> tuple[PlainCell, ...]:
+        """Every cell, in order of its levels, including cells without runs."""
+        runs = [*self.available, *(left_out.run for left_out in self.left_out)]
+        cells = {run.cell.id: run.cell for run in runs}.values()
+        return tuple(sorted(cells, key=lambda cell: [natural(level) for _, level in cell.levels]))
+
+    @property
+    def cells_without_runs(self) -> tuple[PlainCell, ...]:
+        """The cells without runs, since the study leaves out all of them."""
+        with_runs = {run.cell.id for run in self.available}
+        return tuple(cell for cell in self.cells if cell.id not in with_runs)
+
+    @property
+    def measured_cells(self) -> tuple[Never, ...]:
+        """The cells that are measured here: none."""
+        return ()
+
+    @property
+    def own(self) -> dict[str, OwnModel]:
+        """The user's own models: none."""
+        return {}
+
+    @property
+    def trains(self) -> bool:
+        """Whether some kind of log holds epochs."""
+        return any(log["reader"] == EPOCHS for log in self.settings["files"]["logs"])
+
+    def runs(self) -> list[FileRun]:
+        """Return every run, repetition by repetition.
+
+        Raises:
+            FramewattError: the files are not available.
+        """
+        if self.root is None:
+            raise self.root_error(None)
+        if not self.available:
             raise FramewattError(
-                f"{path}: statistics.compare: found 'load'; allowed: what can be chosen; each load is compared by "
-                "itself, since nobody chooses how many requests arrive"
+                f"{self.path}: files.logs: no file below {self.root} matches a pattern. Correct files.root or the "
+                "patterns."
             )
-        if factor not in allowed:
-            raise FramewattError(
-                f"{path}: statistics.compare: found {factor!r}; allowed: a factor of the study: {', '.join(allowed)}"
-            )
+        return sorted(self.available, key=lambda run: run.repetition)
+
+    def source_files(self) -> list[Path]:
+        """Return the files that its runs are read from."""
+        return [self.root / file.path for run in self.available for file in run.files] if self.root else []
+
+    def packaged_logs(self) -> dict[str, Path]:
+        """Return the logs that a package may contain, by their names in it; none unless the study allows it.
+
+        Logs of runs that the study leaves out are included, so that readers can judge that choice.
+        """
+        if self.root is None or self.settings["files"]["archive"] != FILES:
+            return {}
+        runs = [*self.available, *(left_out.run for left_out in self.left_out)]
+        paths = {file.path for run in runs for file in run.files}
+        return {f"logs/{self.name}/{path}": self.root / path for path in sorted(paths)}
+
+    def root_error(self, root: Path | None) -> FramewattError:
+        """Return the error for a study without the folder of its logs.
+
+        Args:
+            root: what was named as the folder; None where nothing was.
+        """
+        wrong = "no folder of logs is named" if root is None else f"{str(root)!r} is not a folder"
+        key = self.settings["files"]["root_config"]
+        how = f"--config {key}=<folder>" if key else "files.root in the study file"
+        return FramewattError(f"{self.path}: files.root: {wrong}. Name it with {how}.")
 
 
-def _expand(cross: Mapping[str, Any], device: str, usual: Mapping[str, Level]) -> Iterable[Cell]:
-    named = {name: cross[name] or [level] for name, level in usual.items()}
-    for levels in itertools.product(*(cross[name] for name in FIXED), *named.values()):
-        fixed = dict(zip(FIXED, levels, strict=False))
-        if fixed["provider"] == "default":
-            fixed["provider"] = device if RUNTIMES[str(fixed["runtime"])].has_providers else NATIVE
-        chosen = zip(named, levels[len(FIXED) :], strict=True)
-        yield Cell(**fixed, options=tuple(Chosen(name, level, level == usual[name]) for name, level in chosen))
+@dataclass(frozen=True)
+class Source:
+    """The package of one machine.
+
+    Attributes:
+        machine: its identity, see host.machine.
+        folder: the unpacked bag.
+        plan: the study's plan, as it was made there.
+        blocks: after how many of the planned blocks that machine stopped.
+    """
+
+    machine: str
+    folder: Path
+    plan: Mapping[str, Any]
+    blocks: int
+
+    @property
+    def results(self) -> Path:
+        """Results of the study on that machine."""
+        return self.folder / "data" / "results" / str(self.plan["study"])
+
+    @property
+    def order(self) -> list[Mapping[str, Any]]:
+        """The runs that it measured, in order."""
+        return [entry for entry in self.plan["order"] if entry["repetition"] <= self.blocks]
+
+    def cell(self, planned: Mapping[str, Any]) -> PlainCell:
+        """Return a cell of its plan, or of one of its runs, as a cell on this machine.
+
+        Args:
+            planned: the levels of all factors, and the name as `id`.
+        """
+        levels = tuple((name, level) for name, level in planned.items() if name != "id")
+        return PlainCell(cell_on(str(planned["id"]), self.machine), (*levels, (MACHINE, self.machine)))
+
+    def record_path(self, cell: str, repetition: int) -> Path:
+        """Return the path of the record of a run, by the names that the package has."""
+        return self.results / "measure" / cell / str(repetition) / "run.json"
 
 
-def _groups(cells: Iterable[Cell], compared: Iterable[str]) -> list[list[Cell]]:
-    """Groups of cells that differ in compared factors only."""
-    found: dict[tuple[Any, ...], list[Cell]] = {}
-    for cell in cells:
-        levels = cell.to_dict()
-        found.setdefault(tuple(levels[name] for name in shared(levels, compared)), []).append(cell)
-    return list(found.values())
+def cell_on(name: str, machine: str) -> str:
+    """Return the name of a cell on a machine."""
+    return f"{name}-{machine}"
 
 
-def _matches(cell: Cell, rule: Mapping[str, Any]) -> bool:
-    levels = cell.to_dict()
-    return all(name in levels and levels[name] == level for name, level in rule.items())
+@dataclass(frozen=True)
+class MergedRun:
+    """A run of one machine, as a run of the merged study.
+
+    Attributes:
+        source: the package of the machine.
+        cell: its cell on that machine.
+        of: the cell's name in the plan there.
+        at: its repetition there.
+        repetition: the same, after the blocks of the machines before: a block is on one machine, and no run is compared
+            with a run of another machine's block.
+        position: counts all runs, machine by machine, from 1.
+        job_sha256: hash of its job.
+    """
+
+    source: Source
+    cell: PlainCell
+    of: str
+    at: int
+    repetition: int
+    position: int
+    job_sha256: str | None
+
+    @property
+    def path(self) -> Path:
+        """Its record, as the machine wrote it."""
+        return self.source.record_path(self.of, self.at)
+
+
+@dataclass(frozen=True)
+class MergedStudy:
+    """One study that several machines measured, joined by `make merge` (`source: packages`).
+
+    Every package stays as it is, as a bag in a folder of its machine below the results. Its runs are read from there;
+    the machine is a factor of their cells.
+
+    Attributes:
+        path: the study file.
+        settings: those of the study that the machines measured, with what the study file of the merged study adds.
+        sources: the packages, by machine.
+    """
+
+    path: Path
+    settings: dict[str, Any]
+    sources: tuple[Source, ...]
+
+    measures = False
+    has_machines = True
+    excluded = ()
+    cells_without_runs = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the study and of its results folder."""
+        return str(self.settings["study"])
+
+    @property
+    def device(self) -> str:
+        """`cpu` or `cuda`, which all machines measured on."""
+        return str(self.sources[0].plan["device"])
+
+    @property
+    def cells(self) -> tuple[PlainCell, ...]:
+        """Every cell on every machine."""
+        return tuple(source.cell(cell) for source in self.sources for cell in source.plan["cells"])
+
+    @property
+    def unsupported(self) -> tuple[tuple[PlainCell, str], ...]:
+        """Cells that could not be measured on any machine, with the reason."""
+        plan = self.sources[0].plan
+        return tuple((PlainCell(str(entry["cell"]), ()), str(entry["reason"])) for entry in plan["unsupported"])
+
+    @property
+    def measured_cells(self) -> tuple[Never, ...]:
+        """The cells that are measured here: none."""
+        return ()
+
+    @property
+    def own(self) -> dict[str, OwnModel]:
+        """The user's own models: none here; the packages have their hashes."""
+        return {}
+
+    @property
+    def trains(self) -> bool:
+        """Whether some cell trains."""
+        return _has_phase(self.cells, "train")
+
+    @property
+    def may_infer(self) -> bool:
+        """Whether some cell is of inference."""
+        return _has_phase(self.cells, "infer")
+
+    def runs(self) -> list[MergedRun]:
+        """Return every run, machine by machine, in the order of its plan."""
+        return list(self._runs)
+
+    @functools.cached_property
+    def _runs(self) -> tuple[MergedRun, ...]:
+        runs: list[MergedRun] = []
+        before = 0
+        for source in self.sources:
+            cells = {str(cell["id"]): source.cell(cell) for cell in source.plan["cells"]}
+            for entry in source.order:
+                name, at = str(entry["cell"]), int(entry["repetition"])
+                job = entry.get("job_sha256")
+                runs.append(MergedRun(source, cells[name], name, at, before + at, len(runs) + 1, job))
+            before += source.blocks
+        return tuple(runs)
+
+    def source_files(self) -> list[Path]:
+        """Return the files that its plan is made of."""
+        return [source.results / "plan" / "plan.json" for source in self.sources]
+
+    def packaged_logs(self) -> dict[str, Path]:
+        """Return the logs that a package may contain: none."""
+        return {}

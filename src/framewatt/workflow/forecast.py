@@ -14,7 +14,7 @@ from framewatt.stopping.expected import span_s
 from framewatt.study.cell import Cell
 from framewatt.study.load import rate_of
 from framewatt.study.stopping_rule import rule_of
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Places:
     sizes: Path
 
 
-def forecast(study: Study, catalogue: Catalogue, places: Places, due: Mapping[str, int]) -> str:
+def forecast(study: MeasuredStudy, catalogue: Catalogue, places: Places, due: Mapping[str, int]) -> str:
     """One sentence of what a call will measure, build and download.
 
     Args:
@@ -58,7 +58,7 @@ def forecast(study: Study, catalogue: Catalogue, places: Places, due: Mapping[st
     return f"study {study.name}: {'; '.join(told)}"
 
 
-def _takes(study: Study, measured: Path) -> str:
+def _takes(study: MeasuredStudy, measured: Path) -> str:
     """Minutes of a block: of earlier runs where every cell has one, else what the study file alone fixes."""
     earlier = [_earlier_s(measured, cell.id) for cell in study.cells]
     known = [seconds for seconds in earlier if seconds is not None]
@@ -98,7 +98,7 @@ def _environments(names: Iterable[str], sizes_mb: Mapping[str, int]) -> list[str
     return [f"the environment{'s' if len(found) > 1 else ''} {found[0]}", *found[1:]]
 
 
-def _sources(study: Study, catalogue: Catalogue) -> list[str]:
+def _sources(study: MeasuredStudy, catalogue: Catalogue) -> list[str]:
     arrays = {catalogue.arrays_of(cell.dataset, cell.framework, cell.workload) for cell in study.cells}
     return sorted({source for name in arrays for source in catalogue.definitions[name].get("sources", {}).values()})
 

@@ -8,7 +8,7 @@ from framewatt.datasets.catalogue import Catalogue
 from framewatt.planning import jobs
 from framewatt.study.cell import Cell, environment_of
 from framewatt.study.own_models import OwnModel
-from framewatt.study.study import Run, Study
+from framewatt.study.study import MeasuredStudy, Run
 from framewatt.study.training import FINE_TUNED, weights_of
 
 
@@ -20,7 +20,7 @@ class Measured:
         datasets: the definitions of its data sets.
     """
 
-    def __init__(self, study: Study, datasets: Catalogue) -> None:
+    def __init__(self, study: MeasuredStudy, datasets: Catalogue) -> None:
         self.study = study
         self._datasets = datasets
 

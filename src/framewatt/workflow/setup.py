@@ -17,12 +17,12 @@ from framewatt.host.machine import usable_processors
 from framewatt.imports.file_study import is_file_study, load_file_study
 from framewatt.imports.merged_study import is_merged_study, load_merged_study
 from framewatt.meters.nvml import Nvml
-from framewatt.planning.jobs import AnyStudy
 from framewatt.planning.needed import Absent
 from framewatt.planning.staleness import content_of
 from framewatt.study.as_begun import as_begun
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.study.study import Study, load_study
+from framewatt.study.study import MeasuredStudy, Study
+from framewatt.study.study_file import load_study
 from framewatt.workflow.cluster import Cluster, cluster_of
 from framewatt.workflow.state import check_owner
 from framewatt.workloads import registered_models
@@ -45,8 +45,8 @@ class Setup:
         cluster: the nodes that measure.
     """
 
-    study: AnyStudy
-    studies: Mapping[str, AnyStudy]
+    study: Study
+    studies: Mapping[str, Study]
     datasets: Catalogue
     cluster: Cluster = field(default_factory=Cluster)
 
@@ -69,7 +69,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     content = load_yaml(path)
     planned = content_of(RESULTS / str(content.get("study")) / "plan" / "plan.json")
     cluster = cluster_of(config["nodes"], planned)
-    study: AnyStudy
+    study: Study
     if is_merged_study(content):
         study = load_merged_study(path, content, schema, RESULTS / str(content.get("study")))
     elif is_file_study(content):
@@ -90,7 +90,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         datasets = datasets.with_own(study.own.values())
         for cell in study.cells:
             datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
-    if config["measured_only"] and study.imported:
+    if config["measured_only"] and not study.measures:
         raise FramewattError(f"measured_only: {path} reads files, and its runs are all there. Leave measured_only out.")
     check_owner(path, study.name, RESULTS / study.name, STUDIES)
     others = _studies_with_root(config, schema, but=path)
@@ -102,7 +102,7 @@ def _as_begun(content: Mapping[str, Any]) -> dict[str, Any]:
     return as_begun(content, content_of(RESULTS / str(content.get("study")) / "plan" / "plan.json") or {})
 
 
-def _absent(config: Mapping[str, Any], study: Study, cluster: Cluster) -> Absent | None:
+def _absent(config: Mapping[str, Any], study: MeasuredStudy, cluster: Cluster) -> Absent | None:
     """What the host's interpreter lacks, by an earlier plan or by asking it; None in any other environment."""
     if config["absent"] is not None:
         return Absent(config["absent"])
@@ -113,7 +113,7 @@ def _absent(config: Mapping[str, Any], study: Study, cluster: Cluster) -> Absent
     return Absent.from_interpreter(config["host_python"], study.cells, "cuda" if gpu_here else "cpu", COMPUTED)
 
 
-def _measured_part(study: Study) -> Study:
+def _measured_part(study: MeasuredStudy) -> MeasuredStudy:
     """The study with the cells of which a run is on disk, and without timelines if none was recorded.
 
     Raises:
@@ -137,7 +137,7 @@ def _there(cluster: Cluster, device: str, threads: object) -> tuple[str, int]:
     return resolve_device(device), usable_processors()
 
 
-def check_data(study: Study, datasets: Catalogue) -> None:
+def check_data(study: MeasuredStudy, datasets: Catalogue) -> None:
     """Check the options of the data sets that a study uses; a package's are not made again when it is rebuilt.
 
     Raises:
@@ -155,10 +155,10 @@ def without_roots(config: Mapping[str, Any]) -> dict[str, Any]:
     return told | ({"nodes": dict.fromkeys(told["nodes"], "<node>")} if told.get("nodes") else {})
 
 
-def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but: Path) -> dict[str, AnyStudy]:
+def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but: Path) -> dict[str, Study]:
     """The studies in config/studies whose root the configuration gives, except the one that is already loaded."""
     roots = [key for key in schema["properties"]["files"]["properties"]["root_config"]["enum"] if config.get(key)]
-    found: dict[str, AnyStudy] = {}
+    found: dict[str, Study] = {}
     for path in sorted(set(STUDIES.glob("*.yaml")) - {but}) if roots else []:
         content = load_yaml(path)
         if is_file_study(content) and (content.get("files") or {}).get("root_config") in roots:

@@ -6,14 +6,12 @@ from pathlib import Path, PurePath
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_text
 from framewatt.base.validation import load_yaml
-from framewatt.imports.file_study import FileStudy
-from framewatt.imports.merged_study import MergedStudy
 from framewatt.planning.due import plan_is_due
 from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.jobs import AnyStudy
 from framewatt.planning.outdated import imports_are_due, outdated_sources
 from framewatt.planning.plan import plan_of
 from framewatt.planning.staleness import content_of
+from framewatt.study.study import FileStudy, MergedStudy, Study
 
 _MARK = Path("plan", ".study_file")
 """File below results/<study> with the path of the study file. Hidden, so that packages hold no path of this machine."""
@@ -78,7 +76,7 @@ def _name_in(path: Path) -> object:
         return None
 
 
-def due_plans(studies: Iterable[AnyStudy], results: Path) -> list[str]:
+def due_plans(studies: Iterable[Study], results: Path) -> list[str]:
     """Names of the studies of files, or of packages, whose plan is missing or another one now.
 
     Args:
@@ -94,7 +92,7 @@ def due_plans(studies: Iterable[AnyStudy], results: Path) -> list[str]:
             continue
         # A study whose files are not there keeps the plan that it has, as in a package.
         there = (folder / "plan" / "plan.json").is_file()
-        if plan_is_due(plan_of(study), folder) if study.found else not there:
+        if plan_is_due(plan_of(study), folder) if study.available else not there:
             found.append(study.name)
     return found
 
@@ -113,7 +111,7 @@ def failed_environments(targets: Iterable[str]) -> dict[str, str]:
     return {path: str(record["reason"]) for path, record in records.items() if record.get("status") == "failed"}
 
 
-def outdated(study: AnyStudy, hashes: JobHashes | None, results: Path, resources: Path) -> list[str]:
+def outdated(study: Study, hashes: JobHashes | None, results: Path, resources: Path) -> list[str]:
     """Paths that are made again although the times of files do not ask for it.
 
     Args:

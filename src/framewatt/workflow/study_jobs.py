@@ -19,7 +19,7 @@ from framewatt.runs.profiling import RECORD as PROFILE_RECORD
 from framewatt.runs.repeated import RECORD as REPEATED_RECORD
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 from framewatt.study.cell import Cell
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 from framewatt.workflow.cluster import node_at
 from framewatt.workflow.measured import Measured
 
@@ -130,8 +130,8 @@ class StudyJobs:
     def _of_export(
         self,
         model: str,
-        plain: Callable[[Study, Cell, int], dict[str, Any]],
-        quantised: Callable[[Study, Cell, str, int], dict[str, Any]],
+        plain: Callable[[MeasuredStudy, Cell, int], dict[str, Any]],
+        quantised: Callable[[MeasuredStudy, Cell, str, int], dict[str, Any]],
         record: Path,
         hashes: Mapping[str, str],
     ) -> str:

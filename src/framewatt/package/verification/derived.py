@@ -11,7 +11,7 @@ from framewatt.base.spreadsheet import to_csv
 from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.frames.totals import Scope
-from framewatt.imports.merged_study import MergedStudy, Source, machines_in
+from framewatt.imports.merged_study import machines_in
 from framewatt.package.rebuild import DERIVED, rebuild
 from framewatt.package.verification.earlier import SINCE_PLACES, added_since, header_of
 from framewatt.package.verification.opened import Opened, mapping_in
@@ -19,6 +19,7 @@ from framewatt.package.verification.reading import some
 from framewatt.planning.merged_runs import with_own_drift
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.records import read_run
+from framewatt.study.study import MergedStudy, Source
 from framewatt.witness.window import WITNESSED
 
 

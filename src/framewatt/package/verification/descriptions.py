@@ -20,7 +20,7 @@ from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.parity_sheet import verdict_of
 from framewatt.prepare.training import RECORD
 from framewatt.runs.verdict import OK
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 from framewatt.study.training import FINE_TUNED, TRAINED, training_of, weights_of
 from framewatt.tasks.contract import ANSWERS
 from framewatt.tasks.detection import DETECTIONS
@@ -32,7 +32,7 @@ _OF_EXPORT = ("framework", "exporter", "size_b", "model_sha256", "precision", "c
 """What the check of an export takes over from the exporter."""
 
 
-def description_problems(package: Opened, study: Study) -> Iterator[str]:
+def description_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Where files of a package contradict each other on what was measured."""
     if "sources" not in package.told_plan:
         return
@@ -44,7 +44,7 @@ def description_problems(package: Opened, study: Study) -> Iterator[str]:
         yield from some(_counts(data), f"resources/data/{name}.json")
 
 
-def _models(package: Opened, study: Study) -> Iterator[str]:
+def _models(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Runs of one model by the same code that describe it differently."""
     first: dict[tuple[Any, ...], tuple[str, Mapping[str, Any]]] = {}
     for run, record in package.records:
@@ -57,7 +57,7 @@ def _models(package: Opened, study: Study) -> Iterator[str]:
         yield from some(differences(told, found, "workload", why=f"{where} has"), run.where)
 
 
-def _weights(package: Opened, study: Study) -> Iterator[str]:
+def _weights(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Weights that were made otherwise than the study says."""
     for name, cell in jobs.trained_models_of(study).items():
         record = _there(package, f"train/{name}/train.json")
@@ -70,7 +70,7 @@ def _weights(package: Opened, study: Study) -> Iterator[str]:
         yield from some(differences(told, found, by="it says", why="the study gives"), f"train/{name}/train.json")
 
 
-def _exports(package: Opened, study: Study) -> Iterator[str]:
+def _exports(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Exports that their checks describe otherwise, and checks that come to another end than their numbers."""
     quantised = jobs.quantised_models_of(study)
     for name, cell in {**jobs.exported_models_of(study), **quantised}.items():
@@ -88,7 +88,7 @@ def _exports(package: Opened, study: Study) -> Iterator[str]:
         yield from some(_agreement(check, tolerance), where)
 
 
-def _parity(package: Opened, study: Study) -> Iterator[str]:
+def _parity(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Comparisons of models that come to another verdict than their numbers."""
     for name in jobs.references_of(study):
         where = f"parity/{name}/sheet/{PARITY_RECORD}"
@@ -117,7 +117,7 @@ def _agreement(check: Mapping[str, Any], tolerance: float | None) -> Iterator[st
         yield f"status: it says {check['status']}, a difference of {difference:.3g} gives {status}"
 
 
-def _data(package: Opened, study: Study) -> Iterator[Mapping[str, Any]]:
+def _data(package: Opened, study: MeasuredStudy) -> Iterator[Mapping[str, Any]]:
     return (data_of(package, cell) for cell in study.measured_cells)
 
 
@@ -141,7 +141,7 @@ _NEAR = 0.5
 """A mean, times the images, is a whole number."""
 
 
-def example_problems(package: Opened, study: Study) -> Iterator[str]:
+def example_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Examples that nothing tells of, that are others than those told of, or that data and record do not bear out."""
     first: dict[Any, tuple[str, Examples]] = {}
     for name, cell in jobs.trained_models_of(study).items():

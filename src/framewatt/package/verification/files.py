@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from framewatt.base.files import parse_json, sha256_of
-from framewatt.imports.file_study import FileStudy
-from framewatt.imports.merged_study import MergedStudy
 from framewatt.package.bag import DECLARATION, INFO, LABELS, MANIFEST, TAG_MANIFEST
 from framewatt.package.contents import project_files
 from framewatt.package.crate import METADATA
@@ -20,7 +18,7 @@ from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.repeated import RECORD as REPEATED_RECORD
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
-from framewatt.study.study import Study
+from framewatt.study.study import FileStudy, MeasuredStudy, MergedStudy
 
 _TAGS = ("bagit.txt", INFO, MANIFEST)
 _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
@@ -158,7 +156,7 @@ def further_file_problems(package: Opened) -> Iterator[str]:
     study, data = package.study, package.data
     allowed = {*_ONCE, *project_files(data, data, package.name, jobs.environments_of(study))}
     environments = set(jobs.environments_of(study))
-    if isinstance(study, Study):
+    if isinstance(study, MeasuredStudy):
         arrays = {
             package.datasets.arrays_of(cell.dataset, cell.framework, cell.workload) for cell in study.measured_cells
         }
@@ -166,7 +164,7 @@ def further_file_problems(package: Opened) -> Iterator[str]:
             f"own-models/{name}.json" for name in study.own
         }
     elif isinstance(study, FileStudy) and study.settings["files"]["archive"] == "files":
-        runs = [*study.found, *(one.run for one in study.left_out)]
+        runs = [*study.available, *(one.run for one in study.left_out)]
         allowed |= {f"logs/{study.name}/{file.path}" for run in runs for file in run.files}
     names = (path.relative_to(data).as_posix() for path in sorted(data.rglob("*")) if path.is_file())
     yield from some(

@@ -12,7 +12,6 @@ from framewatt.imports import codecarbon, nvidia_smi, perf, watts
 from framewatt.imports.assemble import FROM_THE_LOG, PROCESS, STEADY
 from framewatt.imports.contract import Options
 from framewatt.imports.epochs import METRICS
-from framewatt.imports.file_study import FileStudy
 from framewatt.imports.importing import import_runs, unknown_of
 from framewatt.imports.nvidia_smi_layout import QUANTITIES
 from framewatt.meters.contract import COUNTER, Channel
@@ -22,6 +21,7 @@ from framewatt.package.verification import earlier
 from framewatt.package.verification.opened import Opened, RunFolder
 from framewatt.package.verification.reading import differences, some
 from framewatt.runs.verdict import FAILED, OK
+from framewatt.study.study import FileStudy
 
 WITHOUT_READINGS = "epochs"
 """The reader that gives epochs and no channel."""

@@ -16,7 +16,7 @@ from framewatt.meters.trace import Readings
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.reading import differences, some
 from framewatt.planning.placement import NOWHERE
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 from framewatt.witness.window import is_seconds
 
 _REPLAY = "replay"
@@ -49,7 +49,7 @@ _OFF_DIGITS = 1e-2
 """Share of its last digit by which a reading may be off a whole number of digits, by floating point."""
 
 
-def meter_problems(package: Opened, study: Study) -> Iterator[str]:
+def meter_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Where the meters are not those that the study asks for, or idled and ran with other ones."""
     told = {}
     for path in (folder / "instruments.json" for folder in package.calibrations):
@@ -112,7 +112,7 @@ def _off_digits(trace: Readings, index: int, digit_j: float) -> Iterator[str]:
 _METERS = ("instrument", "source", "estimated")
 
 
-def machine_problems(package: Opened, study: Study) -> Iterator[str]:  # study: as the other checks
+def machine_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:  # study: as the other checks
     """Where records of one session of a machine describe it differently, or a baseline is no measurement."""
     known: dict[str, tuple[str, dict[str, Any]]] = {}
     for name, told in _calibrations(package):

@@ -12,11 +12,9 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.datasets.catalogue import Catalogue
 from framewatt.host.machine import session_of
-from framewatt.imports.file_study import FileStudy
-from framewatt.imports.merged_study import MergedRun, MergedStudy
 from framewatt.package.verification.earlier import significance_then
 from framewatt.planning.job_hashes import JobHashes, Sources
-from framewatt.planning.jobs import AnyStudy, environments_of
+from framewatt.planning.jobs import environments_of
 from framewatt.planning.merged_runs import Merged
 from framewatt.planning.placement import NOWHERE, calibrations, nodes_of, placement_of
 from framewatt.planning.plan import plan_of, planned_cells
@@ -25,7 +23,7 @@ from framewatt.runs.records import HeldRecord, HeldRecords, read_run
 from framewatt.stopping.path import Path as StoppingPath
 from framewatt.stopping.path import path_of
 from framewatt.study.stopping_rule import rule_of
-from framewatt.study.study import Study
+from framewatt.study.study import FileStudy, MeasuredStudy, MergedRun, MergedStudy, Study
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Opened:
 
     folder: Path
     results: Path
-    study: AnyStudy
+    study: Study
     content: Mapping[str, Any]
     settings: Mapping[str, Any]
     datasets: Catalogue
@@ -108,7 +106,8 @@ class Opened:
     @functools.cached_property
     def planned(self) -> FileStudy | MergedStudy | JobHashes:
         """What the plan is made of: hashes of jobs from what the plan tells of locks and of the user's own files."""
-        if not isinstance(self.study, Study):
+        if not isinstance(self.study, MeasuredStudy):
+            assert isinstance(self.study, FileStudy | MergedStudy)
             return self.study
         # A package from before jobs had hashes tells of none; those that are made of nothing are not compared.
         nothing: dict[str, Any] = {"environments": {name: {} for name in environments_of(self.study)}, "own": {}}
@@ -136,7 +135,7 @@ class Opened:
     @functools.cached_property
     def stopping_path(self) -> StoppingPath | None:
         """What the study knew after each whole block that the package has; None where it has no rule when to stop."""
-        if not isinstance(self.study, Study) or rule_of(self.study.settings) is None:
+        if not isinstance(self.study, MeasuredStudy) or rule_of(self.study.settings) is None:
             return None
         records: dict[Path, HeldRecord] = {}
         for _, block in itertools.groupby(self.study.runs(), key=lambda run: run.repetition):

@@ -10,16 +10,16 @@ from framewatt.base.identity import ROOT
 from framewatt.base.paths import problem_of_name
 from framewatt.base.validation import load_yaml, validate
 from framewatt.datasets.catalogue import Catalogue, load_catalogue
-from framewatt.imports.file_study import FileStudy, is_file_study, load_file_study, schema_of_files
+from framewatt.imports.file_study import is_file_study, load_file_study, schema_of_files
 from framewatt.imports.merged_study import is_merged_study, load_merged_study, schema_of_packages
 from framewatt.package.verification.earlier import as_read_then
 from framewatt.package.verification.opened import Opened, mapping_in
-from framewatt.planning.jobs import AnyStudy
 from framewatt.planning.needed import Absent
 from framewatt.runs.records import read_run
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.stopping_rule import most_blocks
-from framewatt.study.study import Study, load_study, schema_of_measuring
+from framewatt.study.study import FileStudy, MeasuredStudy, Study
+from framewatt.study.study_file import load_study, schema_of_measuring
 from framewatt.workloads import registered_models
 
 _MOST_RUNS = 100_000
@@ -55,7 +55,7 @@ def open_package(folder: Path) -> Opened:
     try:
         content = as_read_then(load_yaml(path), plan)
         settings = validate(content, _schema_for(content)(schema), str(path))
-        study: AnyStudy
+        study: Study
         if is_merged_study(content):
             study = load_merged_study(path, content, schema, results)
             settings = study.settings
@@ -79,7 +79,7 @@ def _schema_for(content: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dic
 
 def _measured_study(
     path: Path, content: Mapping[str, Any], schema: Mapping[str, Any], datasets: Catalogue, plan: Mapping[str, Any]
-) -> Study:
+) -> MeasuredStudy:
     """A study that measures, as it was where it was planned: what it left to that machine is what the plan names."""
     known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
     device, threads = plan.get("device"), plan.get("threads")

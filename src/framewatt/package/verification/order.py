@@ -12,12 +12,11 @@ from typing import Any, Self
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import parse_json, sha256_of
 from framewatt.host.machine import session_of
-from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.opened import Opened, RunFolder
 from framewatt.package.verification.reading import some
 from framewatt.runs.chain import FIRST, FOUND, LEFT_OUT, MEASURED, NAME, hashes_of
 from framewatt.runs.clocks import offset_s
-from framewatt.study.study import Study
+from framewatt.study.study import FileStudy, MeasuredStudy
 
 _LARGEST_B = 2**26
 _NAMED = 5
@@ -46,7 +45,7 @@ class Entry:
         return f"{self.cell}/{self.repetition}"
 
 
-def chain_problems(package: Opened, study: Study) -> Iterator[str]:  # study: as the other checks
+def chain_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:  # study: as the other checks
     """Where the chain is broken, or does not fit the records."""
     if not (package.results / "measure" / NAME).is_file():
         chained = [run.where for run, record in package.records if "chain" in record]
@@ -238,7 +237,7 @@ class _Timed:
         )
 
 
-def order_problems(package: Opened, study: Study) -> Iterator[str]:  # study: as the other checks
+def order_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:  # study: as the other checks
     """Runs that one machine made at the same time, in another order than their chain's, or on days that do not fit."""
     entries = last_entries(package)
     sequence = {run: entry.sequence for run, entry in entries.items() if entry.kind == MEASURED}

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framewatt.host.supervision import Outcome
-from framewatt.imports.file_study import FileStudy
 from framewatt.package.verification.imported import problems_of_epochs, problems_of_flags, problems_of_unknown
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.reading import differences, some
@@ -14,6 +13,7 @@ from framewatt.runs.open_loop import length_s, requests_of
 from framewatt.runs.verdict import FAILED, OK, UNAVAILABLE, Verdict, domain_messages, judge
 from framewatt.study.cell import Cell
 from framewatt.study.load import CLOSED, rate_of
+from framewatt.study.study import FileStudy
 from framewatt.tasks.classification import TOP_1, TOP_5
 from framewatt.tasks.contract import Task
 from framewatt.tasks.detection import NO_OBJECTS, Detection, objects_in

@@ -7,8 +7,6 @@ from typing import Any
 from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import to_csv
 from framewatt.environments.framework import LOCK, lock_sha256
-from framewatt.imports.collect import FileRun
-from framewatt.imports.file_study import FILES, FileStudy
 from framewatt.package.verification.code import records_of
 from framewatt.package.verification.opened import Opened, RunFolder, mapping_in
 from framewatt.package.verification.order import as_planned
@@ -28,7 +26,7 @@ from framewatt.stopping.history import NAME as CHANGES
 from framewatt.stopping.history import changes_of, sentences
 from framewatt.stopping.record import frame_of, record_of
 from framewatt.study.cell import FIXED, run_name
-from framewatt.study.study import Study
+from framewatt.study.study import FILES, FileRun, FileStudy, MeasuredStudy
 
 
 def plan_problems(package: Opened) -> Iterator[str]:
@@ -80,7 +78,7 @@ def head_problems(package: Opened) -> Iterator[str]:
     """Where a record is that of another run than the planned one, or of another way to run it."""
     study = package.study
     heads: _Heads = iter(())
-    if isinstance(study, Study):
+    if isinstance(study, MeasuredStudy):
         heads = _measured(package, study)
     elif isinstance(study, FileStudy):
         heads = _imported(package, study)
@@ -92,7 +90,7 @@ def head_problems(package: Opened) -> Iterator[str]:
 _Heads = Iterator[tuple[RunFolder, Mapping[str, Any], dict[str, Any]]]
 
 
-def _measured(package: Opened, study: Study) -> _Heads:
+def _measured(package: Opened, study: MeasuredStudy) -> _Heads:
     """Every record, with its head out of the job that the study file makes of the run."""
     entries = {(entry["cell"], entry["repetition"]): entry for entry in package.plan["order"]}
     # Where cells joined the study or left it, or a run was repeated, earlier runs had their places in another order.

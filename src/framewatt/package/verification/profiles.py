@@ -19,13 +19,13 @@ from framewatt.profiling.repeated import frame_of as repeated_frame
 from framewatt.runs.profiling import PROFILED
 from framewatt.runs.profiling import RECORD as RUN_RECORD
 from framewatt.study.profiled import PROGRAM, profiled_cells
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 
 _CLOCKS = 1.02
 """How much longer than its pass a profile may be: cProfile has a clock of its own."""
 
 
-def profile_problems(package: Opened, study: Study) -> Iterator[str]:
+def profile_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Profiles that are missing, of other runs than those told of, or longer than what they were taken in."""
     cells = profiled_cells(study.settings, study.measured_cells)
     path = package.results / RECORD
@@ -76,7 +76,7 @@ _READS = "host_reads_per_step"
 _UNTOLD = object()
 
 
-def operator_problems(package: Opened, study: Study) -> Iterator[str]:
+def operator_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Joules that do not follow from the timelines, or are missing."""
     cells = jobs.timeline_cells_of(study)
     if not cells:
@@ -104,7 +104,7 @@ def operator_problems(package: Opened, study: Study) -> Iterator[str]:
                 yield f"{JOULES}: {', '.join(map(str, key))}: {name} is {row[name]}, timelines give {gives[key][name]}"
 
 
-def _repeated_problems(package: Opened, study: Study) -> Iterator[str]:
+def _repeated_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Comparisons with operators that were repeated alone which do not follow from traces, or are missing."""
     cells = jobs.repeated_cells_of(study)
     if not cells:

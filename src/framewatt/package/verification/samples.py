@@ -14,7 +14,7 @@ from framewatt.runs.predictions import NAME, read_right
 from framewatt.study.cell import Cell
 from framewatt.study.own_models import OWN, SYNTHETIC
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 from framewatt.study.training import SEEDED, training_of, weights_of
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import Task
@@ -30,14 +30,14 @@ _NEAR = 0.02
 by itself, what may be larger than 1 relatively."""
 
 
-def sample_problems(package: Opened, study: Study) -> Iterator[str]:
+def sample_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Where samples, accuracy or what a run started from do not fit data, weights and export in the package."""
     for run, record in package.records:
         cell = study.cell(run.cell)
         yield from some(_of_run(package, study, cell, record), run.where)
 
 
-def _of_run(package: Opened, study: Study, cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
+def _of_run(package: Opened, study: MeasuredStudy, cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
     data = data_of(package, cell)
     start = _start(package, cell)
     identity = record["identity"]
@@ -104,7 +104,7 @@ def _inferred(data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any], mi
     yield from differences({"units": told}, found, why="batches and data set give")
 
 
-def _trained(study: Study, data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
+def _trained(study: MeasuredStudy, data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
     """Units of a training: the training set without its last incomplete batch, epoch by epoch."""
     size = min(cell.batch_size, data["train_samples"])
     each = data["train_samples"] // size * size
@@ -191,7 +191,7 @@ def task_of_data(data: Mapping[str, Any]) -> Task:
     return task_of(data.get("task", Arrays.task))
 
 
-def prediction_problems(package: Opened, study: Study) -> Iterator[str]:
+def prediction_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Where the answers of a run are not those that its record tells of, or give another metric."""
     for run, record in package.records:
         if "predictions" in record:

@@ -16,7 +16,7 @@ from framewatt.runs.levels import RECORDED_SINCE, requested
 from framewatt.runs.verdict import OK
 from framewatt.study.cell import Cell
 from framewatt.study.options import COLD, REMOVED, Level
-from framewatt.study.study import Study
+from framewatt.study.study import MeasuredStudy
 
 _ROUNDED_S = 1e-6
 """What seconds of a record may be off nanoseconds, by floating point."""
@@ -26,7 +26,7 @@ _QUICKEST = 0.02
 processor was held back later."""
 
 
-def settings_problems(package: Opened, study: Study) -> Iterator[str]:
+def settings_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Where runs were not timed, warmed up, rested or prepared as the study file says.
 
     Runs from before jobs had hashes may have been measured under earlier settings than the study's last.
@@ -73,7 +73,7 @@ def _cached(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
         yield f"caches: the record says {told['found_b']} and {told['left_b']} bytes of {told['files_b']}"
 
 
-def _options(study: Study, cell: Cell, repetition: int, record: Mapping[str, Any]) -> Iterator[str]:
+def _options(study: MeasuredStudy, cell: Cell, repetition: int, record: Mapping[str, Any]) -> Iterator[str]:
     """Options that a run recorded as requested other than those of its cell; the verdict has those not in force."""
     if record["schema_version"] < RECORDED_SINCE:
         yield from in_force(cell, record)

@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from framewatt.imports.file_study import FileStudy
-from framewatt.imports.merged_study import MergedStudy
 from framewatt.package.rebuild import not_compared_in
 from framewatt.package.verification.code import other_code
 from framewatt.package.verification.earlier import SINCE, but_for_added
@@ -14,7 +12,7 @@ from framewatt.package.verification.samples import recounted_in
 from framewatt.prepare.examples_file import NAME as EXAMPLES
 from framewatt.runs.clocks import steps_between
 from framewatt.runs.verdict import OK
-from framewatt.study.study import Study
+from framewatt.study.study import FileStudy, MeasuredStudy, MergedStudy
 from framewatt.tasks import TASKS
 from framewatt.tasks.contract import Task
 from framewatt.tasks.quality import primary_of
@@ -69,7 +67,7 @@ def _proven(package: Opened, rebuilt: int | None) -> Iterator[str]:
     if isinstance(package.study, MergedStudy):
         count = len(package.study.sources)
         yield f"all of that of the packages of {count} machines, which are in it, each of its own machine"
-    if isinstance(package.study, Study):
+    if isinstance(package.study, MeasuredStudy):
         yield "samples, environment, data and weights fit the records of what was used"
         recounted, _ = recounted_in(package)
         if recounted:

@@ -7,7 +7,7 @@ from typing import Any
 from framewatt.base.errors import FramewattError
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.host.machine import session_of
-from framewatt.imports.file_study import FileStudy
+from framewatt.imports.file_study import options_of
 from framewatt.meters.contract import WITNESS, Channel
 from framewatt.meters.nvml import Nvml
 from framewatt.meters.trace import Readings
@@ -22,7 +22,7 @@ from framewatt.runs.aside import to_repeat
 from framewatt.runs.chain import NAME
 from framewatt.runs.records import Clock
 from framewatt.runs.verdict import OK
-from framewatt.study.study import Study
+from framewatt.study.study import FileStudy, MeasuredStudy
 from framewatt.witness.instrument import witness_channels
 from framewatt.witness.judgement import REPEATING, disturbance_of
 
@@ -151,12 +151,12 @@ def _logs_of(package: Opened) -> dict[tuple[str, int], list[Log]]:
         return {}
     readers = [entry["reader"] for entry in study.settings["files"]["logs"]]
     return {
-        (run.cell.id, run.repetition): [Log(readers[file.log], study.options(file.log)) for file in run.files]
+        (run.cell.id, run.repetition): [Log(readers[file.log], options_of(study, file.log)) for file in run.files]
         for run in study.runs()
     }
 
 
-def witness_problems(package: Opened, study: Study) -> Iterator[str]:
+def witness_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     """Where a run lacks its witness, or was not treated as the study treats disturbed ones.
 
     A package whose plan says nothing of disturbed runs is from before there was a witness.
