@@ -1,13 +1,13 @@
 rule aggregate:
     input:
         plan=rules.plan.output.record,
-        records=run_records,
+        records=results.records,
         # How far idle power moved while the runs went on is known behind the last of them.
-        idle=idle_records,
-        image=orchestrator_image,
+        idle=results.idle,
+        image=environments.orchestrator_image,
     output:
         # Hidden, as no package needs it.
-        listed="results/{study}/aggregate/.records.txt",
+        listed=paths.LISTED,
         runs="results/{study}/aggregate/runs.parquet",
         runs_csv="results/{study}/aggregate/runs.csv",
         epochs="results/{study}/aggregate/epochs.parquet",
@@ -17,9 +17,9 @@ rule aggregate:
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        ORCHESTRATOR
+        environments.orchestrator
     params:
-        merged=lambda wildcards: STUDIES[wildcards.study].has_machines,
+        merged=results.is_merged,
     message:
         "putting the records together"
     script:

@@ -1,22 +1,22 @@
 rule pack:
     input:
-        study=lambda wc: str(STUDIES[wc.study].path),
+        study=results.study_file,
         report=rules.write_report.output.page,
         plan=rules.plan.output.record,
-        records=listed_records,
-        stopping=of_stopping("record", "csv"),
-        models=trained_models,
-        exports=checked_exports,
-        parity=parity_sheets,
-        figures=drawn_figures,
+        records=results.listed_records,
+        stopping=results.stopping_files,
+        models=models.trained,
+        exports=models.checks,
+        parity=models.comparisons,
+        figures=results.figures,
         replication=replicated_tables,
-        profiled=profiled_runs,
-        timelines=timelines,
-        repeated=repeated_operators,
+        profiled=profiles.runs,
+        timelines=profiles.timeline_folders,
+        repeated=profiles.repeated_folders,
         authors=authors_results,
-        environments=environments,
-        data=data_records,
-        image=orchestrator_image,
+        environments=environments.records,
+        data=models.all_data,
+        image=environments.orchestrator_image,
     output:
         package=f"results/{{study}}/archive/framewatt-{{study}}-{__version__}.zip",
     log:
@@ -24,8 +24,8 @@ rule pack:
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
-        environments=lambda wc: jobs.environments_of(STUDIES[wc.study]),
-        settings=settings(),
+        environments=environments.names,
+        settings=results.settings(),
     message:
         "packing the archive"
     script:
@@ -34,5 +34,5 @@ rule pack:
 
 rule archive:
     input:
-        expand(rules.pack.output.package, study=STUDY.name),
-        final_outputs,
+        expand(rules.pack.output.package, study=setup.study.name),
+        study_inputs.final_outputs(replicated_tables),

@@ -1,30 +1,30 @@
 rule calibrate:
     input:
-        instruments=of_node(rules.instruments.output.record),
+        instruments=nodes.file(paths.INSTRUMENTS),
         # All nodes have the same meters.
-        others=of_nodes(rules.instruments.output.record),
-        plan=planned_first,
+        others=nodes.files(paths.INSTRUMENTS),
+        plan=nodes.plan,
         # All preparation lies behind: from here on the node only idles or measures.
-        trained=trained_models,
-        exported=checked_exports,
-        parity=parity_sheets,
-        environments=environments,
+        trained=models.trained,
+        exported=models.checks,
+        parity=models.comparisons,
+        environments=environments.records,
         after=[],
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
-        record="results/{study}/calibrate/{place}idle.json",
+        record=paths.IDLE,
     log:
         "logs/{study}/{place}calibrate.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        place=one_of(map(place, DUE.idle)),
+        study=one_of(call_due.studies),
+        place=one_of(map(place, due.idle)),
     conda:
         "../envs/orchestrator/environment.yaml"
     resources:
-        **alone(limits.of_idle),
+        **nodes.for_idle,
         node=1000,
     params:
-        job=job("idle", "place"),
+        job=jobs.idle,
     message:
         "measuring idle power"
     shell:
@@ -35,30 +35,30 @@ rule calibrate:
 # Idle power of another boot than the study's own idle power is of, or of another machine that goes on with the study.
 use rule calibrate as calibrate_session with:
     output:
-        record="results/{study}/calibrate/{place}idle_{session}.json",
+        record=paths.IDLE_SESSION,
     log:
         "logs/{study}/{place}calibrate_{session}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        place=one_of(map(place, DUE.idle_session)),
+        study=one_of(call_due.studies),
+        place=one_of(map(place, due.idle_session)),
         session=one_of(
-            DUE.in_force[node].removeprefix("idle_") for node in DUE.idle_session
+            due.in_force[node].removeprefix("idle_") for node in due.idle_session
         ),
 
 
 use rule calibrate as recalibrate with:
     input:
-        instruments=of_node(rules.instruments.output.record),
-        others=of_nodes(rules.instruments.output.record),
-        measured=measured_there,
+        instruments=nodes.file(paths.INSTRUMENTS),
+        others=nodes.files(paths.INSTRUMENTS),
+        measured=results.node_records,
         after=rules.plan.output.record,
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
-        record="results/{study}/calibrate/{place}idle_after.json",
+        record=paths.IDLE_AFTER,
     log:
         "logs/{study}/{place}recalibrate.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        place=one_of(map(place, DUE.idle_after)),
+        study=one_of(call_due.studies),
+        place=one_of(map(place, due.idle_after)),
     message:
         "measuring idle power again"

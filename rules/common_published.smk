@@ -1,6 +1,19 @@
 """What the rules of the published studies ask for: printed tables, and raw results where the config names them."""
 
+from framewatt.figures.names import figures_of
 from framewatt.published import itu2023_places
+from framewatt.workflow.snakemake_api import exit_on_error
+
+STUDIES, PROFILES = setup.studies, profiles.profiles
+# The paper whose printed tables of functions are held beside the profiles.
+GEORGIOU2022 = "georgiou2022-published"
+NAMES_OF_GEORGIOU2022 = "resources/published/georgiou2022_profile_names.csv"
+
+
+def or_exit(find):
+    """What a function finds; where it finds that something is missing, one line and exit code 1."""
+    return exit_on_error(find)()
+
 
 PAPERS = ["georgiou2022", "itu2023", "alizadeh2024"]
 

@@ -1,14 +1,14 @@
 rule source:
     input:
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
-        folder=directory("resources/sources/{source}"),
+        folder=directory(paths.SOURCE),
     log:
         "logs/sources/{source}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
-        definition=lambda wc: DATASETS.sources[wc.source],
+        definition=lambda wc: setup.datasets.sources[wc.source],
     message:
         "downloading {wildcards.source}"
     script:
@@ -17,18 +17,18 @@ rule source:
 
 rule data:
     input:
-        image=orchestrator_image,
-        folders=source_folders,
-        images=source_images,
+        image=environments.orchestrator_image,
+        folders=models.source_folders,
+        images=models.source_images,
     output:
-        arrays="resources/data/{dataset}.npz",
-        record="resources/data/{dataset}.json",
+        arrays=paths.ARRAYS,
+        record=paths.ARRAYS_RECORD,
     log:
         "logs/data/{dataset}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
-        definition=lambda wc: DATASETS.definitions[wc.dataset],
+        definition=lambda wc: setup.datasets.definitions[wc.dataset],
     message:
         "making the data set {wildcards.dataset}"
     script:

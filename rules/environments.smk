@@ -1,8 +1,8 @@
 rule environment:
     input:
-        source=environment_source,
+        source=environments.source,
     output:
-        record="resources/environments/{mode}/{environment}/environment.json",
+        record=paths.ENVIRONMENT,
     log:
         "logs/environments/{mode}/{environment}.log",
     conda:
@@ -11,7 +11,7 @@ rule environment:
         None
     params:
         host_python=config["host_python"],
-        attempt=lambda wc, output: attempt_of(Path(output.record)),
+        attempt=environments.attempt,
     message:
         "building the environment {wildcards.environment}"
     script:

@@ -1,24 +1,24 @@
 rule export:
     input:
-        data=model_data,
-        environment=framework_environment,
-        weights=weights,
-        code=model_code,
+        data=models.data,
+        environment=environments.framework,
+        weights=models.exported_from,
+        code=models.code,
     output:
-        folder=directory("results/{study}/export/{model}/onnx"),
+        folder=directory(paths.EXPORT),
     log:
         "logs/{study}/export/{model}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        model=one_of(name for name in DUE.exports if "/" not in name),
+        study=one_of(call_due.studies),
+        model=one_of(name for name in due.exports if "/" not in name),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        lambda wildcards: image(framework_of(wildcards))
+        environments.framework_image
     resources:
-        **made_on_any(limits.EXPORT),
+        **nodes.for_export,
     params:
-        job=job("export", "model"),
+        job=jobs.export,
     message:
         "exporting {wildcards.model} to ONNX"
     shell:
@@ -28,22 +28,22 @@ rule export:
 
 rule check_export:
     input:
-        data=model_data,
-        environment=environment_record(CHECKER),
+        data=models.data,
+        environment=environments.record(environments.checker),
         onnx=rules.export.output.folder,
     output:
-        folder=directory("results/{study}/export/{model}/check"),
+        folder=directory(paths.CHECK),
     log:
         "logs/{study}/check_export/{model}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        model=one_of(name for name in DUE.checks if "/" not in name),
+        study=one_of(call_due.studies),
+        model=one_of(name for name in due.checks if "/" not in name),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        image(CHECKER)
+        environments.image(environments.checker)
     params:
-        job=job("check", "model"),
+        job=jobs.check,
     message:
         "checking the export of {wildcards.model}"
     shell:

@@ -1,20 +1,20 @@
 rule figures:
     input:
-        unpack(made_from),
-        records=drawn_records,
-        examples=drawn_weights,
-        code=lambda wc: FIGURES[wc.figure].code,
+        unpack(results.figure_frames),
+        records=results.figure_records,
+        examples=results.figure_weights,
+        code=results.figure_code,
         style="src/framewatt/figures/style.py",
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
-        multiext("results/{study}/figures/{figure}", svg=".svg", pdf=".pdf", png=".png"),
+        multiext(paths.FIGURE, svg=".svg", pdf=".pdf", png=".png"),
     log:
         "logs/{study}/figures/{figure}.log",
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
-        statistics=settings("statistics"),
-        compared=settings("statistics", "compare"),
+        statistics=results.settings("statistics"),
+        compared=results.settings("statistics", "compare"),
     message:
         "drawing {wildcards.figure}"
     script:

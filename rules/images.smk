@@ -2,7 +2,7 @@ rule base_image:
     input:
         definition="envs/base/container.def",
     output:
-        image="resources/images/base.sif",
+        image=paths.BASE_IMAGE,
     log:
         "logs/images/base.log",
     conda:
@@ -18,10 +18,10 @@ rule base_image:
 rule image:
     input:
         definition="envs/{environment}/container.def",
-        locks=locks,
-        base=base_image,
+        locks=environments.locks,
+        base=environments.base_image,
     output:
-        image="resources/images/{environment}.sif",
+        image=paths.IMAGE,
     log:
         "logs/images/{environment}.log",
     conda:
@@ -38,4 +38,4 @@ rule image:
 
 rule images:
     input:
-        [image(name) for name in ["orchestrator", *jobs.environments_of(STUDY)]],
+        environments.images(),

@@ -1,16 +1,16 @@
 rule import_runs:
     input:
-        files=source_files,
+        files=results.source_files,
         plan=rules.plan.output.record,
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
-        records=directory("results/{study}/measure"),
+        records=directory(paths.MEASURED),
     log:
         "logs/{study}/import_runs.log",
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
-        files=settings("files"),
+        files=results.settings("files"),
     message:
         "reading the runs of {wildcards.study}"
     script:

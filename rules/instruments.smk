@@ -1,19 +1,19 @@
 rule instruments:
     input:
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
-        record="results/{study}/calibrate/{place}instruments.json",
+        record=paths.INSTRUMENTS,
     log:
         "logs/{study}/{place}instruments.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        place=one_of(map(place, DUE.instruments)),
+        study=one_of(call_due.studies),
+        place=one_of(map(place, due.instruments)),
     conda:
         "../envs/orchestrator/environment.yaml"
     resources:
-        **alone(limits.of_idle),
+        **nodes.for_idle,
     params:
-        job=job("instruments", "place"),
+        job=jobs.instruments,
     message:
         "looking for meters"
     shell:

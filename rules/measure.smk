@@ -1,31 +1,31 @@
 # No `benchmark:` (its sampler would perturb) and no `retries:` (they would hide failures).
 rule measure:
     input:
-        unpack(artefacts),
+        unpack(models.run_inputs),
         plan=rules.plan.output.record,
-        idle=corrected_by,
+        idle=nodes.idle_in_force,
     output:
-        record="results/{study}/measure/{run}/run.json",
-        power="results/{study}/measure/{run}/power.parquet",
-        events="results/{study}/measure/{run}/events.parquet",
+        record=paths.RUN,
+        power=paths.POWER,
+        events=paths.EVENTS,
     log:
         "logs/{study}/measure/{run}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        run=one_of(DUE.runs),
-    priority: planned_order
+        study=one_of(call_due.studies),
+        run=one_of(due.runs),
+    priority: results.priority
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        lambda wildcards: image(engine_of(wildcards))
+        environments.run_image
     resources:
-        **alone(limits.of_run),
+        **nodes.for_run,
         node=1000,
         # Numbers: Snakemake's defaults are expressions, which would take a third of a dry run of 10,000 runs.
         mem_mb=8000,
         disk_mb=1000,
     params:
-        job=job("measure", "run"),
+        job=jobs.measure,
     message:
         "measuring {wildcards.run}"
     shell:

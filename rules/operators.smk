@@ -1,27 +1,27 @@
 # Joules by operator: a run of each cell under its framework's profiler, sampled, after the runs that are measured.
 rule timeline:
     input:
-        unpack(recorded_from),
-        idle=corrected_by,
-        after=of_node(rules.recalibrate.output.record),
+        unpack(models.timeline_inputs),
+        idle=nodes.idle_in_force,
+        after=nodes.file(paths.IDLE_AFTER),
     output:
-        folder=directory("results/{study}/timelines/{cell}"),
+        folder=directory(paths.TIMELINE),
     log:
         "logs/{study}/timelines/{cell}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        cell=one_of(DUE.timelines),
+        study=one_of(call_due.studies),
+        cell=one_of(due.timelines),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        lambda wildcards: image(recorded_engine(wildcards))
+        environments.timeline_image
     resources:
-        **alone(limits.of_two_passes),
+        **nodes.for_two_passes,
         node=1000,
         mem_mb=8000,
         disk_mb=1000,
     params:
-        job=job("timeline", "cell"),
+        job=jobs.timeline,
     message:
         "recording the operators of {wildcards.cell}"
     shell:
@@ -33,27 +33,27 @@ rule timeline:
 # Operators of each cell alone, in loops of their own: chosen by the timeline, and called by a program of its own.
 rule repeat_operators:
     input:
-        unpack(recorded_from),
-        idle=corrected_by,
+        unpack(models.timeline_inputs),
+        idle=nodes.idle_in_force,
         timeline=rules.timeline.output.folder,
     output:
-        folder=directory("results/{study}/repeated/{cell}"),
+        folder=directory(paths.REPEATED),
     log:
         "logs/{study}/repeated/{cell}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        cell=one_of(DUE.repeated),
+        study=one_of(call_due.studies),
+        cell=one_of(due.repeated),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        lambda wildcards: image(recorded_engine(wildcards))
+        environments.timeline_image
     resources:
-        **alone(limits.of_two_passes),
+        **nodes.for_two_passes,
         node=1000,
         mem_mb=8000,
         disk_mb=1000,
     params:
-        job=job("repeated", "cell"),
+        job=jobs.repeated,
     message:
         "repeating operators of {wildcards.cell} alone"
     shell:
@@ -64,15 +64,15 @@ rule repeat_operators:
 
 rule operators:
     input:
-        timelines=timelines,
-        image=orchestrator_image,
+        timelines=profiles.timeline_folders,
+        image=environments.orchestrator_image,
     output:
         joules="results/{study}/operators/joules.csv",
         about="results/{study}/operators/timelines.csv",
     log:
         "logs/{study}/operators.log",
     wildcard_constraints:
-        study=one_of(TIMELINES),
+        study=one_of(profiles.timelines),
     conda:
         "../envs/orchestrator/environment.yaml"
     message:
@@ -86,14 +86,14 @@ rule operator_tables:
         joules=rules.operators.output.joules,
         about=rules.operators.output.about,
         runs=rules.aggregate.output.runs,
-        exports=checked_exports,
-        image=orchestrator_image,
+        exports=models.checks,
+        image=environments.orchestrator_image,
     output:
         multiext("results/{study}/tables/{table}", ".csv", ".md", ".tex"),
     log:
         "logs/{study}/tables/{table}.log",
     wildcard_constraints:
-        study=one_of(TIMELINES),
+        study=one_of(profiles.timelines),
         table=one_of(OPERATOR_TABLES),
     conda:
         "../envs/orchestrator/environment.yaml"
@@ -105,15 +105,15 @@ rule operator_tables:
 
 rule repeated:
     input:
-        timelines=timelines,
-        repeated=repeated_operators,
-        image=orchestrator_image,
+        timelines=profiles.timeline_folders,
+        repeated=profiles.repeated_folders,
+        image=environments.orchestrator_image,
     output:
         csv="results/{study}/operators/repeated.csv",
     log:
         "logs/{study}/repeated.log",
     wildcard_constraints:
-        study=one_of(REPEATED),
+        study=one_of(profiles.repeated),
     conda:
         "../envs/orchestrator/environment.yaml"
     message:
@@ -125,13 +125,13 @@ rule repeated:
 rule repeated_table:
     input:
         repeated=rules.repeated.output.csv,
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
         multiext("results/{study}/tables/repeated", ".csv", ".md", ".tex"),
     log:
         "logs/{study}/tables/repeated.log",
     wildcard_constraints:
-        study=one_of(REPEATED),
+        study=one_of(profiles.repeated),
     conda:
         "../envs/orchestrator/environment.yaml"
     message:

@@ -1,22 +1,22 @@
 rule carry:
     input:
-        data=model_data,
-        environment=framework_environment,
+        data=models.data,
+        environment=environments.framework,
         reference=[],
     output:
         # With the weights of the model: large, and needed by the comparisons alone.
-        folder=temp(directory("results/{study}/parity/{model}/carried")),
+        folder=temp(directory(paths.CARRIED)),
     log:
         "logs/{study}/carry/{model}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        model=one_of(HASHES.carried if DUE.parity else []),
+        study=one_of(call_due.studies),
+        model=one_of(call_due.carried),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        lambda wildcards: image(framework_of(wildcards))
+        environments.framework_image
     params:
-        job=job("carry", "model"),
+        job=jobs.carry,
     message:
         "drawing weights for {wildcards.model}, which the same model in other frameworks is compared with"
     shell:
@@ -26,17 +26,17 @@ rule carry:
 
 use rule carry as parity with:
     input:
-        data=model_data,
-        environment=framework_environment,
-        reference=carried_of,
+        data=models.data,
+        environment=environments.framework,
+        reference=models.compared_with,
     output:
-        folder=directory("results/{study}/parity/{model}/sheet"),
+        folder=directory(paths.PARITY),
     log:
         "logs/{study}/parity/{model}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        model=one_of(DUE.parity),
+        study=one_of(call_due.studies),
+        model=one_of(due.parity),
     params:
-        job=job("parity", "model"),
+        job=jobs.parity,
     message:
         "comparing {wildcards.model} with the same model in another framework"

@@ -1,20 +1,20 @@
 rule plan:
     input:
-        study=lambda wc: str(STUDIES[wc.study].path),
-        files=source_files,
-        image=orchestrator_image,
+        study=results.study_file,
+        files=results.source_files,
+        image=environments.orchestrator_image,
     output:
-        record="results/{study}/plan/plan.json",
+        record=paths.PLAN,
     log:
         "logs/{study}/plan.log",
     wildcard_constraints:
-        study=one_of(DUE_PLANS),
+        study=one_of(call_due.plans),
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
-        mode=MODE,
-        host=HOST,
-        placement=PLACEMENT,
+        mode=environments.mode,
+        host=call_due.host,
+        placement=call_due.placement,
     message:
         "planning the study"
     script:

@@ -1,9 +1,9 @@
 # Dumps lie where the user keeps them, of which a container knows nothing.
 rule profile:
     input:
-        dumps=profile_files("dumps"),
-        checksums=profile_files("checksums"),
-        names=profile_files("names"),
+        dumps=profiles.file("dumps"),
+        checksums=profiles.file("checksums"),
+        names=profiles.file("names"),
     output:
         record="results/{study}/profile/profiles.csv",
         functions="results/{study}/profile/functions.parquet",
@@ -11,7 +11,7 @@ rule profile:
     log:
         "logs/{study}/profile.log",
     wildcard_constraints:
-        study=one_of(set(PROFILES) - set(OWN_PROFILES)),
+        study=one_of(profiles.given),
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
@@ -28,18 +28,18 @@ rule functions:
         calls=rules.profile.output.calls,
         api_names="config/api_names.csv",
         types="resources/published/georgiou2022_functions.csv",
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
         frame="results/{study}/aggregate/functions.parquet",
         csv="results/{study}/aggregate/functions.csv",
     log:
         "logs/{study}/functions.log",
     wildcard_constraints:
-        study=one_of(PROFILES),
+        study=one_of(profiles.profiles),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        ORCHESTRATOR
+        environments.orchestrator
     message:
         "naming the profiled functions"
     script:
@@ -49,23 +49,21 @@ rule functions:
 rule function_tables:
     input:
         functions=rules.functions.output.frame,
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
         multiext("results/{study}/tables/{table}", ".csv", ".md", ".tex"),
     log:
         "logs/{study}/tables/{table}.log",
     wildcard_constraints:
-        study=one_of(PROFILES),
-        table=one_of(
-            {UNNAMED, *(name for one in PROFILES.values() for name in one.tables)}
-        ),
+        study=one_of(profiles.profiles),
+        table=one_of(profiles.tables),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        ORCHESTRATOR
+        environments.orchestrator
     params:
         threshold_percent=1.0,
-        of=lambda wildcards: PROFILES[wildcards.study].tables.get(wildcards.table),
+        of=profiles.framework_and_phase,
     message:
         "listing the functions that take the most time: {wildcards.table}"
     script:
@@ -85,7 +83,7 @@ rule compare_profiles:
             "table8_tensorflow_inference.csv",
             "functions.csv",
         ),
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
         multiext("results/{study}/tables/functions_published", ".csv", ".md", ".tex"),
     log:
@@ -95,7 +93,7 @@ rule compare_profiles:
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        ORCHESTRATOR
+        environments.orchestrator
     message:
         "holding the profiles beside the published tables"
     script:
@@ -109,12 +107,12 @@ rule callgraph:
         functions=rules.profile.output.functions,
         calls=rules.profile.output.calls,
     output:
-        svg="results/{study}/figures/callgraph_{profile}.svg",
+        svg=paths.CALL_GRAPH,
     log:
         "logs/{study}/figures/callgraph_{profile}.log",
     wildcard_constraints:
-        study=one_of(PROFILES),
-        profile=one_of({name for one in PROFILES.values() for name in one.profiles}),
+        study=one_of(profiles.profiles),
+        profile=one_of(profiles.names),
     conda:
         "../envs/orchestrator/environment.yaml"
     message:
@@ -126,13 +124,13 @@ rule callgraph:
 rule callgraphs:
     input:
         record=rules.profile.output.record,
-        graphs=call_graphs,
+        graphs=profiles.call_graphs,
     output:
         record="results/{study}/figures/callgraphs.csv",
     log:
         "logs/{study}/callgraphs.log",
     wildcard_constraints:
-        study=one_of(PROFILES),
+        study=one_of(profiles.profiles),
     conda:
         "../envs/orchestrator/environment.yaml"
     message:
@@ -147,6 +145,10 @@ localrules:
 
 rule profiles:
     input:
-        profile_outputs,
+        profiles.outputs,
+        expand(
+            rules.compare_profiles.output,
+            study=[name for name in profiles.profiles if name == GEORGIOU2022],
+        ),
     message:
         "profiles, their tables and call graphs are there"

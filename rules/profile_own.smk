@@ -1,26 +1,26 @@
 # Profiles of a study's own cells: runs that are not measured, after those that are.
 rule profile_run:
     input:
-        unpack(profiled_from),
-        after=of_node(rules.recalibrate.output.record),
+        unpack(models.profile_inputs),
+        after=nodes.file(paths.IDLE_AFTER),
     output:
-        folder=directory("results/{study}/profiled/{cell}"),
+        folder=directory(paths.PROFILED),
     log:
         "logs/{study}/profiled/{cell}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        cell=one_of(DUE.profiles),
+        study=one_of(call_due.studies),
+        cell=one_of(due.profiles),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        lambda wildcards: image(profiled_engine(wildcards))
+        environments.profile_image
     resources:
-        **alone(limits.of_two_passes),
+        **nodes.for_two_passes,
         node=1000,
         mem_mb=8000,
         disk_mb=1000,
     params:
-        job=job("profile", "cell"),
+        job=jobs.profile,
     message:
         "profiling {wildcards.cell}"
     shell:
@@ -31,14 +31,14 @@ rule profile_run:
 
 rule own_profile:
     input:
-        runs=profiled_runs,
-        image=orchestrator_image,
+        runs=profiles.runs,
+        image=environments.orchestrator_image,
     output:
         **dict(rules.profile.output.items()),
     log:
         "logs/{study}/own_profile.log",
     wildcard_constraints:
-        study=one_of(OWN_PROFILES),
+        study=one_of(profiles.own),
     conda:
         "../envs/orchestrator/environment.yaml"
     message:
@@ -49,14 +49,14 @@ rule own_profile:
 
 rule profiler_cost:
     input:
-        runs=profiled_runs,
-        image=orchestrator_image,
+        runs=profiles.runs,
+        image=environments.orchestrator_image,
     output:
         multiext("results/{study}/tables/profiler_cost", ".csv", ".md", ".tex"),
     log:
         "logs/{study}/tables/profiler_cost.log",
     wildcard_constraints:
-        study=one_of(OWN_PROFILES),
+        study=one_of(profiles.own),
     conda:
         "../envs/orchestrator/environment.yaml"
     message:

@@ -2,7 +2,7 @@ rule verdicts_alizadeh2024:
     input:
         tables=printed_tables("alizadeh2024"),
         claims="resources/published/alizadeh2024_claims.csv",
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
         verdicts=multiext(
             "results/published/tables/alizadeh2024_verdicts", ".csv", ".md"
@@ -26,7 +26,7 @@ rule verdicts_georgiou2022:
         records=imported_records("georgiou2022"),
         functions=read_profiles(rules.functions.output.frame),
         profiles=read_profiles(rules.profile.output.record),
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
         verdicts=multiext(
             "results/published/tables/georgiou2022_verdicts", ".csv", ".md"
@@ -58,7 +58,7 @@ rule verdicts_itu2023:
         claims="resources/published/itu2023_claims.csv",
         authors=authors_tables,
         records=imported_records("itu2023"),
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
         verdicts=multiext("results/published/tables/itu2023_verdicts", ".csv", ".md"),
         epochs_beside="results/published/tables/itu2023_epochs_beside.csv",
@@ -112,7 +112,7 @@ rule published:
             "src/framewatt/report/macros.html.j2",
             "src/framewatt/report/style.css.j2",
         ],
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
         page="results/published/report/report.html",
         summary="results/published/report/summary.md",

@@ -1,23 +1,23 @@
 # Quantised models lie below the export that they are made of: results/<study>/export/<model>/int8_static/{onnx,check}.
 rule quantise:
     input:
-        data=model_data,
-        environment=environment_record(CHECKER),
-        onnx=exported_model(rules.export.output.folder),
-        check=exported_model(rules.check_export.output.folder),
+        data=models.data,
+        environment=environments.record(environments.checker),
+        onnx=models.plain_export,
+        check=models.plain_check,
     output:
-        folder=directory("results/{study}/export/{quantised}/onnx"),
+        folder=directory(paths.QUANTISED),
     log:
         "logs/{study}/quantise/{quantised}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        quantised=one_of(name for name in DUE.exports if "/" in name),
+        study=one_of(call_due.studies),
+        quantised=one_of(name for name in due.exports if "/" in name),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        image(CHECKER)
+        environments.image(environments.checker)
     params:
-        job=job("export", "quantised"),
+        job=jobs.export,
     message:
         "quantising {wildcards.quantised}"
     shell:
@@ -27,17 +27,17 @@ rule quantise:
 
 use rule check_export as check_quantised with:
     input:
-        data=model_data,
-        environment=environment_record(CHECKER),
+        data=models.data,
+        environment=environments.record(environments.checker),
         onnx=rules.quantise.output.folder,
     output:
-        folder=directory("results/{study}/export/{quantised}/check"),
+        folder=directory(paths.QUANTISED_CHECK),
     log:
         "logs/{study}/check_quantised/{quantised}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        quantised=one_of(name for name in DUE.checks if "/" in name),
+        study=one_of(call_due.studies),
+        quantised=one_of(name for name in due.checks if "/" in name),
     params:
-        job=job("check", "quantised"),
+        job=jobs.check,
     message:
         "checking {wildcards.quantised}"

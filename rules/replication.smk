@@ -1,7 +1,7 @@
 rule authors_results:
     input:
         files=authors_files,
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
         directory("results/{study}/authors"),
     log:
@@ -22,10 +22,10 @@ rule replication:
         epochs=rules.aggregate.output.epochs,
         comparisons=rules.statistics.output.comparisons,
         plan=rules.plan.output.record,
-        records=listed_records,
+        records=results.listed_records,
         published=paper_files("resources/published", "csv"),
         authors=authors_results,
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
         multiext(
             "results/{study}/replication/{replicated}",
@@ -38,7 +38,7 @@ rule replication:
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
-        paper=settings("replicates"),
+        paper=results.settings("replicates"),
     message:
         "holding {wildcards.replicated} beside the paper's"
     script:

@@ -3,22 +3,22 @@ rule write_report:
         **dict(rules.aggregate.output.items()),
         **dict(rules.statistics.output.items()),
         plan=rules.plan.output.record,
-        idle=idle_records,
-        records=listed_records,
-        stopping=of_stopping("record"),
-        models=trained_models,
-        exports=checked_exports,
-        parity=parity_sheets,
-        environments=environments,
+        idle=results.idle,
+        records=results.listed_records,
+        stopping=results.stopping_record,
+        models=models.trained,
+        exports=models.checks,
+        parity=models.comparisons,
+        environments=environments.records,
         tables=rules.tables.output,
         replication=replicated_tables,
-        functions=named_functions,
-        profiles=own_profiles,
-        profiled=profiled_runs,
-        operators=joules_of_operators,
+        functions=profiles.named_functions,
+        profiles=profiles.own_outputs,
+        profiled=profiles.runs,
+        operators=profiles.operator_outputs,
         published=paper_files("resources/published", "csv"),
         authors=authors_results,
-        figures=drawn_figures,
+        figures=results.figures,
         template=multiext(
             "src/framewatt/report/",
             "template.html.j2",
@@ -27,7 +27,7 @@ rule write_report:
             "page.js.j2",
         ),
         caption="docs/captions/report.rst",
-        image=orchestrator_image,
+        image=environments.orchestrator_image,
     output:
         page=report(
             "results/{study}/report/report.html",
@@ -40,12 +40,8 @@ rule write_report:
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
-        paper=settings("replicates"),
-        profiled=lambda wildcards: (
-            OWN_PROFILES[wildcards.study].tables
-            if wildcards.study in OWN_PROFILES
-            else {}
-        ),
+        paper=results.settings("replicates"),
+        profiled=profiles.own_tables,
     message:
         "writing the report"
     script:
@@ -56,14 +52,14 @@ rule complete:
     input:
         report=rules.write_report.output.page,
         plan=rules.plan.output.record,
-        idle=idle_records,
-        records=listed_records,
-        stopping=of_stopping("record"),
-        profiled=profiled_runs,
-        about=told_of_operators,
-        repeated=compared_operators,
-        environments=environments,
-        image=orchestrator_image,
+        idle=results.idle,
+        records=results.listed_records,
+        stopping=results.stopping_record,
+        profiled=profiles.runs,
+        about=profiles.timeline_summary,
+        repeated=profiles.repeated_frame,
+        environments=environments.records,
+        image=environments.orchestrator_image,
     output:
         done="results/{study}/report/complete.txt",
     log:
@@ -71,8 +67,8 @@ rule complete:
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
-        mode=MODE,
-        host=HOST,
+        mode=environments.mode,
+        host=call_due.host,
     message:
         "looking for what is missing"
     script:
@@ -83,5 +79,5 @@ rule report:
     input:
         expand(
             [rules.write_report.output.page, rules.complete.output.done],
-            study=STUDY.name,
+            study=setup.study.name,
         ),

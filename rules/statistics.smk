@@ -3,8 +3,8 @@ rule statistics:
         plan=rules.plan.output.record,
         runs=rules.aggregate.output.runs,
         epochs=rules.aggregate.output.epochs,
-        records=listed_records,
-        image=orchestrator_image,
+        records=results.listed_records,
+        image=environments.orchestrator_image,
     output:
         cells="results/{study}/statistics/cells.csv",
         answers="results/{study}/statistics/answers.csv",
@@ -21,7 +21,7 @@ rule statistics:
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
-        settings=settings("statistics"),
+        settings=results.settings("statistics"),
     message:
         "comparing the cells"
     script:

@@ -2,16 +2,16 @@
 checkpoint look:
     input:
         plan=rules.plan.output.record,
-        records=looked_at,
-        image=orchestrator_image,
+        records=results.looked_at,
+        image=environments.orchestrator_image,
     output:
         # Hidden, as packages have stopping.json.
-        record="results/{study}/stopping/.looks/{block}.json",
+        record=paths.LOOK,
     log:
         "logs/{study}/look/{block}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        block=one_of(map(str, BLOCKS.looks)),
+        study=one_of(call_due.studies),
+        block=one_of(map(str, call_due.blocks.looks)),
     conda:
         "../envs/orchestrator/environment.yaml"
     message:
@@ -23,15 +23,15 @@ checkpoint look:
 rule stopping:
     input:
         plan=rules.plan.output.record,
-        records=listed_records,
-        image=orchestrator_image,
+        records=results.listed_records,
+        image=environments.orchestrator_image,
     output:
-        record="results/{study}/stopping/stopping.json",
-        csv="results/{study}/stopping/stopping.csv",
+        record=paths.STOPPING,
+        csv=paths.STOPPING_STEPS,
     log:
         "logs/{study}/stopping.log",
     wildcard_constraints:
-        study=one_of(STOPPING),
+        study=one_of(results.stopping),
     conda:
         "../envs/orchestrator/environment.yaml"
     message:

@@ -3,11 +3,11 @@ rule tables:
         **dict(rules.aggregate.output.items()),
         **dict(rules.statistics.output.items()),
         plan=rules.plan.output.record,
-        records=listed_records,
-        models=trained_models,
-        exports=checked_exports,
-        parity=parity_sheets,
-        image=orchestrator_image,
+        records=results.listed_records,
+        models=models.trained,
+        exports=models.checks,
+        parity=models.comparisons,
+        image=environments.orchestrator_image,
     output:
         expand(
             "results/{{study}}/tables/{table}.{suffix}",
@@ -19,8 +19,8 @@ rule tables:
     conda:
         "../envs/orchestrator/environment.yaml"
     params:
-        costs=costs,
-        statistics=settings("statistics"),
+        costs=results.costs,
+        statistics=results.settings("statistics"),
     message:
         "writing the tables"
     script:

@@ -1,26 +1,26 @@
 rule train:
     input:
-        data=model_data,
-        body=model_body,
-        environment=framework_environment,
-        code=model_code,
+        data=models.data,
+        body=models.body,
+        environment=environments.framework,
+        code=models.code,
         # Nothing is trained for a study whose meters are not there.
-        instruments=of_nodes(rules.instruments.output.record),
+        instruments=nodes.files(paths.INSTRUMENTS),
     output:
-        folder=directory("results/{study}/train/{model}"),
+        folder=directory(paths.WEIGHTS),
     log:
         "logs/{study}/train/{model}.log",
     wildcard_constraints:
-        study=one_of(DUE_STUDY),
-        model=one_of(DUE.weights),
+        study=one_of(call_due.studies),
+        model=one_of(due.weights),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
-        lambda wildcards: image(framework_of(wildcards))
+        environments.framework_image
     resources:
-        **made_on_any(limits.TRAINING),
+        **nodes.for_training,
     params:
-        job=job("train", "model"),
+        job=jobs.train,
     message:
         "making the weights of {wildcards.model}"
     shell:

@@ -11,7 +11,7 @@ from study_factory import hashes_of, loaded
 from framewatt.base.files import write_json
 from framewatt.planning.plan import plan_of
 from framewatt.workflow.live import Live
-from framewatt.workflow.running import PAGE
+from framewatt.workflow.terminal import PAGE
 
 CROSS = {"phase": ["infer"], "workload": ["resnet50"], "runtime": ["torch", "mxnet"], "batch_size": [8]}
 RULE = {"at_least": 3, "at_most": 9, "until": {"best": "energy"}}

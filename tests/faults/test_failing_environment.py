@@ -17,6 +17,6 @@ def test_who_asks_for_an_environment_that_fails_is_told_and_may_try_again(tmp_pa
         answer = checkout.snakemake(RECORD)
         assert answer.code == 1, answer.text
         (line,) = answer.lines("framewatt: ")
-        assert line.startswith(f"framewatt: {RECORD}: found an environment that failed: uv pip: "), line
+        assert line.startswith(f"framewatt: {RECORD}: the environment could not be made: uv pip: "), line
         attempts.append(json.loads((checkout.root / RECORD).read_text())["attempt"])
     assert attempts == [1, 2]

@@ -152,15 +152,15 @@ def test_after_a_kill_the_lock_names_what_mends_it_and_the_next_call_makes_what_
     presence = Presence(checkout.root / ".snakemake", "")
     answer = checkout.snakemake(*words, config="study=b")
     (line,) = answer.lines("framewatt: ") or [answer.text]
-    assert line.startswith("framewatt: found that another snakemake (process ")
+    assert line.startswith("framewatt: another snakemake (process ")
     assert ", study b, since 20" in line
     os.close(presence.file)
     refused = checkout.snakemake(*words, config="study=b")
     assert refused.code != 0
     assert "Traceback" not in refused.text
     (line,) = refused.lines("framewatt: ")
-    assert line.startswith("framewatt: found the lock of a snakemake that was killed here; ")
-    command = line.split(" in this folder: ")[1].removesuffix(", and then start again as before")
+    assert line.startswith("framewatt: a snakemake that was killed here left its lock. ")
+    command = line.split(" remove the lock with ")[1].removesuffix(", and then start again as before.")
     assert command.endswith("snakemake --unlock --config study=b")
     subprocess.run(command, shell=True, cwd=checkout.root, check=True, capture_output=True)  # noqa: S602 # as a user does
     answer = checkout.snakemake(*words, config="study=b")

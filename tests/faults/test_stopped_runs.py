@@ -39,7 +39,7 @@ def test_stopping_in_the_middle_loses_no_finished_run(checkout: Checkout) -> Non
     os.killpg(process.pid, signal.SIGINT)
     said, _ = process.communicate()
     assert process.returncode != 0
-    assert f"framewatt: stopped; the {position - 1} runs of study faulty that had ended stay; the same command" in said
+    assert f"framewatt: stopped; the {position - 1} complete runs of study faulty stay; the same command" in said
     assert not [word for word in ("RuleException", "CalledProcessError", "Traceback", "WorkflowError") if word in said]
     finished = {path: path.stat().st_mtime_ns for path in checkout.root.glob("results/faulty/measure/*/*/run.json")}
     assert len(finished) == position - 1

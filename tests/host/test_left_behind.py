@@ -69,20 +69,20 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_lock_that_a_killed_snakemake_left_names_what_mends_it(tmp_path: Path) -> None:
     presence = Presence(tmp_path / ".snakemake", "snakemake --unlock")
-    assert presence.why_locked() == (
-        "found the lock of a snakemake that was killed here; allowed: none; mend, where no other machine works in this "
-        "folder: snakemake --unlock, and then start again as before"
+    assert presence.explain_lock() == (
+        "a snakemake that was killed here left its lock. If no other machine works in this folder, remove the lock "
+        "with snakemake --unlock, and then start again as before."
     )
 
 
 def test_a_lock_that_another_holds_says_who(tmp_path: Path) -> None:
     other = Presence(tmp_path / ".snakemake", "")
     presence = Presence(tmp_path / ".snakemake", "snakemake --unlock")
-    assert presence.why_locked().startswith("found that another snakemake makes files here that this one would; ")
+    assert presence.explain_lock().startswith("another snakemake makes files here that this one would. ")
     other.tell("demo")
-    assert f"another snakemake (process {os.getpid()}, study demo, since 20" in presence.why_locked()
+    assert f"another snakemake (process {os.getpid()}, study demo, since 20" in presence.explain_lock()
     (tmp_path / ".snakemake" / FILE).write_text('{"pid": "\x1b[2J"')
-    assert "\x1b" not in presence.why_locked()
+    assert "\x1b" not in presence.explain_lock()
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def tell(outcome: Outcome) -> None:
 
 def unlocked_by(said: str) -> str | None:
     """The command that a call tells against the lock of one that was killed; None where it tells of no lock."""
-    _, told, rest = said.partition(" in this folder: ")
+    _, told, rest = said.partition(" remove the lock with ")
     return rest.split(", and then start again as before", maxsplit=1)[0] if told else None
 
 

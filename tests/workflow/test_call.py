@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from framewatt.workflow.call import Call
+from framewatt.workflow.snakemake_api import Call
 
 
 def settings(**changed: Any) -> SimpleNamespace:

@@ -20,7 +20,7 @@ from framewatt.planning.idle_due import Boot
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.placement import dealt, nodes_of, placement_of
 from framewatt.planning.plan import plan_of
-from framewatt.workflow import cluster, limits
+from framewatt.workflow import cluster, nodes
 from framewatt.workflow.cluster import Cluster, Node, cluster_of, node_of_line
 from framewatt.workflow.setup import without_roots
 
@@ -251,7 +251,7 @@ def test_time_limits_follow_the_study() -> None:
         "calibration": {"idle_s": 600, "step_s": 0},
         "timeout_s": 3600,
     }
-    assert limits.of_run(settings) == (2 * 3630 + 300) / 60
+    assert nodes.minutes_of_run(settings) == (2 * 3630 + 300) / 60
     waits = {**settings, "cool_down": {"rest_s": 30, "idle_band": 0.1, "timeout_s": 600}}
-    assert limits.of_run(waits) == limits.of_run(settings) + 20
-    assert limits.of_idle(settings) == 15
+    assert nodes.minutes_of_run(waits) == nodes.minutes_of_run(settings) + 20
+    assert nodes.minutes_of_idle(settings) == 15

@@ -78,7 +78,7 @@ def test_a_copied_study_that_kept_its_name_is_one_line_and_nothing_happens(check
     copy.unlink()
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert "copy.yaml: study: found 'smoke', which config/studies/smoke.yaml has too" in line
+    assert "copy.yaml: study: config/studies/smoke.yaml has the name 'smoke' too" in line
     assert not (checkout.root / "results").exists()
 
 

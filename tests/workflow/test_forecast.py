@@ -13,7 +13,7 @@ from framewatt.base.files import write_json
 from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import Catalogue
 from framewatt.workflow.forecast import Places, forecast
-from framewatt.workflow.terminal import Tidy
+from framewatt.workflow.terminal import TidyLog
 
 SIZES = ROOT / "envs/sizes.yaml"
 CATALOGUE = Catalogue(
@@ -87,7 +87,7 @@ def test_the_sizes_are_those_of_environments(tmp_path: Path) -> None:
 
 
 def test_it_is_said_once_before_the_table_of_jobs(capsys: pytest.CaptureFixture[str]) -> None:
-    tidy = Tidy(lambda jobs: f"{jobs['measure']} runs")
+    tidy = TidyLog(lambda jobs: f"{jobs['measure']} runs")
     record = logging.LogRecord("snakemake", logging.INFO, "", 0, "Job stats: ...", (), None)
     record.stats = {"measure": 3}
     assert tidy.filter(record)

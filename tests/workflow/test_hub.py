@@ -8,7 +8,7 @@ import pytest
 from checkout import ROOT, Answer, Checkout, run_snakemake
 
 from framewatt.base.errors import FramewattError
-from framewatt.workflow.hub import check_hub
+from framewatt.workflow.session import check_hub
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def test_a_hub_that_is_not_reached_is_one_line(checkout: Checkout, nobody: str) 
     told = in_containers(checkout, nobody)
     assert told.code != 0
     (line,) = told.lines("framewatt: ")
-    assert f"container_base: found {nobody}/python:3.11, whose hub {nobody} does not answer" in line
-    assert "allowed: --config container_base=debootstrap" in line
+    assert f"container_base: the hub {nobody} of {nobody}/python:3.11 does not answer" in line
+    assert "Use --config container_base=debootstrap" in line
     assert told.text.splitlines()[-1] == line
     assert not (checkout.root / "resources/images").exists()
 

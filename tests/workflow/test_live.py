@@ -12,7 +12,7 @@ from live_scene import RULE, Scene, play
 from framewatt.report import so_far
 from framewatt.runs import records
 from framewatt.workflow import live as live_module
-from framewatt.workflow.running import MARK, PAGE, page_shows_running
+from framewatt.workflow.terminal import MARK, PAGE, page_shows_running
 
 
 @pytest.fixture

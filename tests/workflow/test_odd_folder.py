@@ -93,7 +93,7 @@ def test_a_name_that_cannot_be_is_one_line(tmp_path: Path) -> None:
     told = Checkout(folder).snakemake("--dry-run", config="study=smoke")
     assert told.code != 0
     (line,) = told.lines("framewatt: ")
-    assert re.search(r"found ':' in the name of the folder .*; allowed: any name without : { } and line ends", line)
+    assert re.search(r"the name of the folder .* has ':' in it\. Move it to a folder without : { } and line ends", line)
     assert "Traceback" not in told.text
 
 

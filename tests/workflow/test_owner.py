@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.workflow.state import check_owner, mark_owner
+from framewatt.workflow.folder import check_owner, mark_owner
 
 STUDIES, RESULTS = Path("config/studies"), Path("results/demo")
 
@@ -35,8 +35,8 @@ def test_a_copy_that_kept_the_name_is_refused_and_the_file_itself_is_not(project
     with pytest.raises(FramewattError) as raised:
         check(copy)
     assert str(raised.value) == (
-        "config/studies/my.yaml: study: found 'demo', which config/studies/demo.yaml has too, and both would write "
-        "into results/demo; allowed: a name of its own, under `study:`"
+        "config/studies/my.yaml: study: config/studies/demo.yaml has the name 'demo' too, and both would write into "
+        "results/demo. Give one of them another name under `study:`."
     )
     check(STUDIES / "demo.yaml")
 
@@ -46,7 +46,7 @@ def test_results_are_those_of_the_file_that_they_were_planned_from(project: Path
     planned_from = write(Path(other))
     mark_owner(RESULTS, planned_from)
     check(planned_from)
-    with pytest.raises(FramewattError, match=r"demo\.yaml: study: found .demo., which .* has too"):
+    with pytest.raises(FramewattError, match=r"demo\.yaml: study: .* has the name .demo. too"):
         check(STUDIES / "demo.yaml")
 
 
@@ -54,7 +54,7 @@ def test_two_of_one_name_are_refused_where_neither_is_called_as_the_study(projec
     (STUDIES / "demo.yaml").unlink()
     one, two = write(STUDIES / "one.yaml"), write(STUDIES / "two.yaml")
     for path in (one, two):
-        with pytest.raises(FramewattError, match=r"found .demo., which config/studies/(one|two)\.yaml has too"):
+        with pytest.raises(FramewattError, match=r"config/studies/(one|two)\.yaml has the name .demo. too"):
             check(path)
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from framewatt.workflow.place import one_of
+from framewatt.planning.paths import one_of
 
 LEVELS = (["train", "infer"], ["resnet50", "mobilenetv2"], ["digits", "digits-few"], ["torch", "mxnet"], ["b1", "b64"])
 RUNS = [f"{'-'.join(levels)}/{block}" for levels in itertools.product(*LEVELS) for block in range(1, 101)]

@@ -72,7 +72,7 @@ def test_a_folder_without_dumps_is_named(tmp_path: Path) -> None:
     answer = checkout.snakemake("--dry-run", "profiles", config="published_georgiou2022=empty")
     assert answer.code != 0
     assert "MissingInputException in rule profile" in answer.text
-    assert answer.lines("framewatt: nothing was begun, since files are missing, as is said above"), answer.text
+    assert answer.lines("framewatt: nothing was started, since the files that are named above are missing"), answer.text
     assert answer.lines("        empty/cProfile_results/*.prof")
     assert "Traceback" not in answer.text
 
@@ -81,7 +81,7 @@ def test_without_a_study_that_has_profiles_one_line_says_how_to_name_it(tmp_path
     answer = Checkout(tmp_path).snakemake("--dry-run", "profiles")
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert "found no study that has some; allowed: one whose files.profiles name dumps" in line
+    assert "no study has profiles. Give the folder of dumps that a study's files.profiles names" in line
     assert "Traceback" not in answer.text
 
 

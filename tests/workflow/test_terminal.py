@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from framewatt.base.terminal import CLEAR
-from framewatt.workflow.terminal import Tidy
+from framewatt.workflow.terminal import TidyLog
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from framewatt.workflow.terminal import Tidy
     ],
 )
 def test_only_lines_that_tell_nothing_are_left_out(level: int, text: str, kept: bool) -> None:
-    assert Tidy(lambda jobs: "").filter(logging.LogRecord("snakemake", level, "", 0, text, (), None)) == kept
+    assert TidyLog(lambda jobs: "").filter(logging.LogRecord("snakemake", level, "", 0, text, (), None)) == kept
 
 
 SOURCES = Path(__file__).parents[2] / "src"
@@ -37,7 +37,7 @@ AT_LAST = "WorkflowError:\nAt least one job did not complete successfully."
 
 @pytest.mark.parametrize(("text", "kept"), [(OF_ITS_JOB, False), (AT_LAST, False), (OF_ANOTHER, True)])
 def test_what_a_user_stopped_is_no_error_and_all_else_is(text: str, kept: bool) -> None:
-    tidy = Tidy(lambda jobs: "")
+    tidy = TidyLog(lambda jobs: "")
 
     def passes(level: int, said: str) -> bool:
         return tidy.filter(logging.LogRecord("snakemake", level, "", 0, said, (), None))
@@ -50,7 +50,7 @@ def test_what_a_user_stopped_is_no_error_and_all_else_is(text: str, kept: bool) 
 
 
 def test_inputs_that_went_away_are_noticed() -> None:
-    tidy = Tidy(lambda jobs: "")
+    tidy = TidyLog(lambda jobs: "")
     for level, missing in ((logging.INFO, False), (logging.ERROR, True)):
         text = "MissingInputException in rule calibrate:\nMissing input files for rule calibrate"
         tidy.filter(logging.LogRecord("snakemake", level, "", 0, text, (), None))
@@ -60,14 +60,14 @@ def test_inputs_that_went_away_are_noticed() -> None:
 @pytest.mark.parametrize(
     ("of_the_user", "error", "told"),
     [
-        (True, "KeyboardInterrupt", ["framewatt: stopped before the first job; nothing was begun"]),
+        (True, "KeyboardInterrupt", ["framewatt: stopped before the first job; nothing was started"]),
         (False, "KeyboardInterrupt", []),
         (True, "ValueError('3')", ["Traceback (most recent call last):", "ValueError: 3"]),
     ],
 )
 def test_a_stop_that_nobody_catches_is_one_sentence(of_the_user: bool, error: str, told: list[str]) -> None:
-    imported = "from framewatt.workflow.terminal import stopped_in_a_sentence"
-    code = f"{imported}\nstopped_in_a_sentence(of_the_user={of_the_user})\nraise {error}"
+    imported = "from framewatt.workflow.terminal import report_interrupt"
+    code = f"{imported}\nreport_interrupt(to_user={of_the_user})\nraise {error}"
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, env={"PYTHONPATH": str(SOURCES)}, capture_output=True, text=True, check=False)
     assert ended.returncode != 0
@@ -107,7 +107,7 @@ class Listener:
 
 
 def test_a_job_is_told_once_before_it_begins_and_nothing_else_is() -> None:
-    tidy, listener = Tidy(lambda jobs: ""), Listener()
+    tidy, listener = TidyLog(lambda jobs: ""), Listener()
     tidy.live = listener  # type: ignore[assignment]  # as the other
 
     def passes(**told: object) -> None:
@@ -140,5 +140,5 @@ def test_the_line_gives_way_only_to_what_is_printed(
     logger = logging.getLogger("snakemake.logging")
     monkeypatch.setattr(logger, "handlers", [handler])
     monkeypatch.setattr("snakemake.logging.logger", logger)
-    Tidy(lambda jobs: "").filter(logging.LogRecord("snakemake", logging.INFO, "", 0, "Finished jobid: 3", (), None))
+    TidyLog(lambda jobs: "").filter(logging.LogRecord("snakemake", logging.INFO, "", 0, "Finished jobid: 3", (), None))
     assert (CLEAR in shown.getvalue()) == cleared

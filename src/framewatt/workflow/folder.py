@@ -1,4 +1,4 @@
-"""Detects whether another Snakemake works in the folder or was killed there, and removes temporary files it left."""
+"""Folders of the project: whether names can be used, which Snakemake works there, and which study owns results."""
 
 import fcntl
 import os
@@ -6,14 +6,64 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Never
+from typing import Any
 
-import snakemake.exceptions
-
-from framewatt.base.files import PARTIAL
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import PARTIAL, write_text
+from framewatt.base.schema import unseen
+from framewatt.base.validation import load_yaml
 from framewatt.host.lock import read_holder, tell
+
+_NEVER = ":{}"
+"""A colon separates entries of PATH; braces are Snakemake's wildcards, also in the paths of its own files."""
+
+_IN_CONTAINERS = "'\\,"
+"""A comma separates Apptainer's list of folders; the others change how Snakemake quotes a folder for a shell."""
+
+_DIVIDES_BINDS = ":,"
+
+
+def check_folders(root: Path, containers: bool) -> None:
+    """Refuse folder names that a tool would read as another path, or as a command.
+
+    Args:
+        root: the project's folder.
+        containers: whether rules run in containers.
+
+    Raises:
+        FramewattError: the name of the project's folder, of the working directory, or of the environment that runs the
+            workflow has such a character.
+    """
+    forbidden = _NEVER + (_IN_CONTAINERS if containers else "")
+    for folder in (root, Path.cwd(), Path(sys.prefix)):
+        wrong = [character for character in str(folder) if character in forbidden or unseen(character)]
+        if wrong:
+            raise FramewattError(
+                f"{'containers' if containers else 'set-up'}: the name of the folder {str(folder)!r} has "
+                f"{wrong[0]!r} in it. Move it to a folder without {' '.join(forbidden)} and line ends in its name."
+            )
+
+
+def container_mounts(folders: Iterable[str | Path]) -> str:
+    """Return Apptainer's arguments that mount a user's folders in the container, at the same paths.
+
+    Args:
+        folders: the folders; empty names are ignored.
+
+    Raises:
+        FramewattError: Apptainer would read one name as several folders, or mount it at another path.
+    """
+    paths = [str(Path(folder).resolve()) for folder in folders if folder]
+    for path in paths:
+        if wrong := [character for character in path if character in _DIVIDES_BINDS]:
+            raise FramewattError(
+                f"containers: the name of the folder {path!r} has {wrong[0]!r} in it, at which Apptainer divides "
+                f"names. Move it to a folder without {' '.join(_DIVIDES_BINDS)} in its name."
+            )
+    return "".join(f" --bind {shlex.quote(path)}" for path in paths)
+
 
 FILE = "framewatt.lock"
 """Lock file in Snakemake's folder; every running Snakemake holds a shared lock on it until its process ends."""
@@ -43,27 +93,17 @@ class Presence:
         """Write the study's name into the lock file, for another Snakemake that finds the lock."""
         tell(self.file, study)
 
-    def instead_of_snakemakes_error(self) -> None:
-        """Replace Snakemake's error on a held lock, of eight lines without a command, by one line with the command."""
-        snakemake.exceptions.LockException = self._end
-
-    def _end(self) -> Never:
-        sys.exit(f"framewatt: {self.why_locked()}")
-
-    def why_locked(self) -> str:
-        """Why Snakemake's lock is held here: by another one that is running, or by one that was killed."""
+    def explain_lock(self) -> str:
+        """Return why Snakemake's lock is in force here: another one is running, or one was killed."""
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = read_holder(self.file)
             who = f" ({holder})" if holder else ""
-            return (
-                f"found that another snakemake{who} makes files here that this one would; allowed: one at a "
-                "time; mend: start again when it has ended"
-            )
+            return f"another snakemake{who} makes files here that this one would. Start again when it has ended."
         return (
-            "found the lock of a snakemake that was killed here; allowed: none; mend, where no other machine works in "
-            f"this folder: {self._command}, and then start again as before"
+            "a snakemake that was killed here left its lock. If no other machine works in this folder, remove the lock "
+            f"with {self._command}, and then start again as before."
         )
 
 
@@ -126,3 +166,66 @@ def sweep(results: Path) -> list[Path]:
         finally:
             os.close(file)
     return swept
+
+
+_MARK = Path("plan", ".study_file")
+"""File below results/<study> with the path of the study file. Hidden, so that packages hold no path of this machine."""
+
+
+def mark_owner(results: Path, path: Path) -> None:
+    """Record which file a study was planned from.
+
+    Args:
+        results: results/<study>, below the working directory.
+        path: the study file; recorded relative to the working directory, so that a project can be moved.
+    """
+    here, file = Path.cwd(), path.resolve()
+    write_text(results / _MARK, f"{file.relative_to(here) if file.is_relative_to(here) else file}\n")
+
+
+def check_owner(path: Path, study: str, results: Path, studies: Path) -> None:
+    """Make sure that a study file is the only one that writes into its results.
+
+    Args:
+        path: the study file.
+        study: the name that it gives itself.
+        results: results/<study>.
+        studies: the folder of study files. A file named like its study takes precedence there.
+
+    Raises:
+        FramewattError: the results were planned from another file that still exists with this study's name, or another
+            file in `studies` has the name.
+    """
+    owns = _planned_from(results) or studies / f"{study}.yaml"
+    if path.resolve() == owns.resolve():
+        return
+    for other in (owns, *_among(studies, study)):
+        if other.resolve() != path.resolve() and _name_in(other) == study:
+            raise FramewattError(
+                f"{path}: study: {other} has the name {study!r} too, and both would write into {results}. Give one of "
+                "them another name under `study:`."
+            )
+
+
+def _planned_from(results: Path) -> Path | None:
+    """Return the file that a study was planned from; None where it is unknown, or gone, or has another name now."""
+    try:
+        noted = Path((results / _MARK).read_text(encoding="utf-8").strip())
+    except (OSError, UnicodeDecodeError):
+        return None
+    return noted if noted.is_file() and _name_in(noted) == results.name else None
+
+
+def _among(studies: Path, study: str) -> Iterator[Path]:
+    """Yield the study files in which the name occurs."""
+    for path in sorted(studies.glob("*.yaml")):
+        if study in path.read_text(encoding="utf-8", errors="replace"):
+            yield path
+
+
+def _name_in(path: Path) -> object:
+    """Return the name in a study file; None where it cannot be read, which is reported when it is used."""
+    try:
+        return load_yaml(path).get("study")
+    except FramewattError:
+        return None

@@ -14,7 +14,7 @@ from framewatt.base.terminal import passing
 from framewatt.report.live import FINISHED, RUNNING, STOPPED, SoFar, Standing, live_page
 from framewatt.runs.verdict import FAILED, UNAVAILABLE
 from framewatt.workflow.progress import INVALID, Progress, rest_line
-from framewatt.workflow.running import PAGE, page_shows_running
+from framewatt.workflow.terminal import PAGE, page_shows_running
 
 MEASURE = "measure"
 

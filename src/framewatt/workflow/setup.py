@@ -1,10 +1,11 @@
-"""Loads and checks the configuration of this machine and the study it names."""
+"""The configuration of this machine and the study that it names, loaded and checked."""
 
 import os
 import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.study import MeasuredStudy, Study
 from framewatt.study.study_file import load_study
 from framewatt.workflow.cluster import Cluster, cluster_of
-from framewatt.workflow.state import check_owner
+from framewatt.workflow.folder import check_owner
+from framewatt.workflow.models import Measured
 from framewatt.workloads import registered_models
 
 STUDIES, RESULTS = Path("config/studies"), Path("results")
@@ -43,12 +45,20 @@ class Setup:
         studies: by name, that study and every study of files whose root the configuration gives.
         datasets: the defined data sets.
         cluster: the nodes that measure.
+        config: the configuration, with its defaults.
     """
 
     study: Study
     studies: Mapping[str, Study]
     datasets: Catalogue
     cluster: Cluster = field(default_factory=Cluster)
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def measured(self) -> dict[str, Measured]:
+        """The studies with runs that are measured here, by name; runs of the others are read from files."""
+        measuring = {name: study for name, study in self.studies.items() if isinstance(study, MeasuredStudy)}
+        return {name: Measured(study, self.datasets) for name, study in measuring.items()}
 
 
 def load_setup(config: dict[str, Any], root: Path) -> Setup:
@@ -94,7 +104,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         raise FramewattError(f"measured_only: {path} reads files, and its runs are all there. Leave measured_only out.")
     check_owner(path, study.name, RESULTS / study.name, STUDIES)
     others = _studies_with_root(config, schema, but=path)
-    return Setup(study, {**others, study.name: study}, datasets, cluster)
+    return Setup(study, {**others, study.name: study}, datasets, cluster, config)
 
 
 def _as_begun(content: Mapping[str, Any]) -> dict[str, Any]:
