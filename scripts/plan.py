@@ -11,8 +11,8 @@ from framewatt.planning.plan import plan_of, planned_cells
 from framewatt.statistics.best_set import not_compared
 from framewatt.statistics.power import samples_sentence
 from framewatt.stopping.history import note_change
+from framewatt.workflow.folder import mark_owner
 from framewatt.workflow.setup import load_setup
-from framewatt.workflow.state import mark_owner
 
 
 def main() -> None:
