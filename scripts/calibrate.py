@@ -6,7 +6,7 @@ from framewatt.base.cli import arguments, run
 from framewatt.base.ending import scratch_folder
 from framewatt.base.files import read_json, write_json
 from framewatt.base.terminal import lasting
-from framewatt.characterisation.study import characterise_for_study
+from framewatt.characterisation.measure import characterise_for_study
 from framewatt.host.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
 from framewatt.host.node import booted_s, check_node

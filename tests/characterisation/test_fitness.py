@@ -8,11 +8,11 @@ from simulated.loads import STEP_S, Load
 from simulated.meters import AVERAGE, INSTANT, NVML_COUNTER, RAPL, SimulatedMeter
 from simulated.schedules import drawn, schedule
 
-from framewatt.characterisation.as_measured import as_measured
+from framewatt.characterisation.channel import as_measured
 from framewatt.characterisation.fitness import SHARES, Seen, shortest_windows
+from framewatt.characterisation.lateness import Lateness
 from framewatt.characterisation.measure import look
 from framewatt.characterisation.measured import Measured, unknown
-from framewatt.characterisation.response import Lateness
 from framewatt.characterisation.schedule import GPU, ONE_CORE
 from framewatt.energy.accounts import energy_of
 from framewatt.meters.trace import Trace

@@ -12,10 +12,9 @@ from simulated.loads import SHAPES
 from simulated.meters import AVERAGE, INSTANT, NVML_COUNTER, RAPL, SimulatedMeter, late
 from simulated.schedules import drawn, schedule
 
-from framewatt.characterisation.in_force import in_force
-from framewatt.characterisation.measure import look
+from framewatt.characterisation.measure import characterise_for_study, look
+from framewatt.characterisation.measured import in_force
 from framewatt.characterisation.schedule import ALL_CORES, GPU
-from framewatt.characterisation.study import characterise_for_study
 from framewatt.energy.accounts import energy_of
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace

@@ -10,9 +10,8 @@ from simulated.loads import STEP_S, Load
 from simulated.meters import AVERAGE, INSTANT, NVML_COUNTER, RAPL, SimulatedMeter, Values
 from simulated.schedules import SHARES, drawn, schedule
 
-from framewatt.characterisation.measure import Characterisation, look
+from framewatt.characterisation.measure import Characterisation, disturbances, look
 from framewatt.characterisation.schedule import ALL_CORES, GPU, IDLE, ONE_CORE, Stretch
-from framewatt.characterisation.verdict import disturbances
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
 

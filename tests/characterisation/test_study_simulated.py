@@ -11,11 +11,10 @@ from hardware.script import Script
 from simulated.process_clock import ORIGIN_NS
 from simulated.sampling_process import sample_script
 
-from framewatt.characterisation import study
-from framewatt.characterisation.in_force import in_force
-from framewatt.characterisation.measure import Characterisation, look
+from framewatt.characterisation import measure
+from framewatt.characterisation.measure import Characterisation, characterise_for_study, look
+from framewatt.characterisation.measured import in_force
 from framewatt.characterisation.schedule import ALL_CORES, IDLE, Stretch
-from framewatt.characterisation.study import characterise_for_study
 from framewatt.meters.contract import GAUGE, Channel
 
 IDLE_W, BUSY_W = 50.0, 250.0
@@ -49,8 +48,8 @@ def test_a_wall_meter_is_characterised_before_a_study(
         sampled = sample_script(script, tmp_path / "machine", at_s + 1, meters=meters, start_s=LEAD_S - 1)
         return look(sampled.trace, stretches)
 
-    monkeypatch.setattr(study, "loads", loads)
-    monkeypatch.setattr(study, "characterise", characterise)
+    monkeypatch.setattr(measure, "loads", loads)
+    monkeypatch.setattr(measure, "characterise", characterise)
     record = characterise_for_study(["external", "estimate"], {}, 2.0, tmp_path, tmp_path / "trace.bin")
     assert record is not None
     (one,) = record["channels"]

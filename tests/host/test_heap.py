@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.host.heap import KEEPING, RETURNED, heap_settings
+from framewatt.host.memory import KEEPING, RETURNED, heap_settings
 from framewatt.runs import worker
 from framewatt.runs.variables import set_in
 from framewatt.study.options import KEPT
 
 FILLING = """
 import sys
-from framewatt.host.heap import heap_in_force, _faults_of_filling
+from framewatt.host.memory import heap_in_force, _faults_of_filling
 print(heap_in_force(), heap_in_force(), _faults_of_filling())
 """
 """Asked twice: the first question must not change the answer to the second."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from framewatt.host.page_cache import files_below, forget, in_memory_b
+from framewatt.host.memory import files_below, forget, in_memory_b
 
 SIZE_B = 4 << 20
 

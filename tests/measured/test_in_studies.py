@@ -8,9 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from framewatt.characterisation.in_force import in_force
+from framewatt.characterisation.measure import characterise_for_study
+from framewatt.characterisation.measured import in_force
 from framewatt.characterisation.schedule import ALL_CORES
-from framewatt.characterisation.study import characterise_for_study
 from framewatt.host.machine import usable_processors
 from framewatt.meters.contract import GAUGE, Channel
 

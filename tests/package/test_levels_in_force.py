@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from frames_factory import cell
 
-from framewatt.host.heap import RETURNED
+from framewatt.host.memory import RETURNED
 from framewatt.package.verification.settings import in_force
 from framewatt.study.cell import Chosen
 from framewatt.study.options import KEPT

@@ -62,7 +62,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(f"framewatt.sampling.client.{limit}", HANGS_S)
     # How many readings a window needs, and how long a gap may be, is tested in tests/energy; here windows are short,
     # and gaps are those of a busy machine.
-    monkeypatch.setattr("framewatt.energy.coverage._SHORTEST_GAP_S", HANGS_S)
+    monkeypatch.setattr("framewatt.energy.windows._SHORTEST_GAP_S", HANGS_S)
     monkeypatch.setattr("framewatt.energy.windows.SHORTEST_WINDOW_PERIODS", 0)
     start = Sampler.start
 

@@ -59,7 +59,7 @@ def profiled_study(checkout: Checkout, *, training_step_s: float, gap_s: float |
         checkout.edit(f"src/framewatt/workloads/{engine}/engine.py", changes)
     checkout.edit("src/framewatt/workloads/onnxruntime/_repeater.py", {"= 0.02": "= None"})
     if gap_s is not None:
-        checkout.edit("src/framewatt/energy/coverage.py", {"_SHORTEST_GAP_S = 0.1\n": f"_SHORTEST_GAP_S = {gap_s}\n"})
+        checkout.edit("src/framewatt/energy/windows.py", {"_SHORTEST_GAP_S = 0.1\n": f"_SHORTEST_GAP_S = {gap_s}\n"})
     checkout.edit("src/framewatt/runs/timeline_worker.py", {"LONGEST_S = 10.0": f"LONGEST_S = {LONGEST_S}"})
     checkout.edit("src/framewatt/runs/repeated.py", {"LOOP_S = 1.0": f"LOOP_S = {LOOP_S}"})
     cross = {"dataset": ["digits"], "workload": ["mobilenetv2"], "batch_size": [8]}

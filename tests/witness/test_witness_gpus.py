@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from disturbed import RUNNER, SAMPLER, WORKER, Kernel, Process, kernel
 
-from framewatt.witness.gpu_processes import GpuProcesses, counted
-from framewatt.witness.instrument import Witness, witness_channels
+from framewatt.witness.instrument import GpuProcesses, Witness, counted, witness_channels
 from framewatt.witness.judgement import gpu_flags
 from framewatt.witness.window import witnessed
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from disturbed import RUNNER, SAMPLER, WORKER, Kernel, Process, kernel
 
+from framewatt.witness.instrument import processors_allowed, quotas_of
 from framewatt.witness.machine_wide import Machine, worked_s
 from framewatt.witness.process_tree import ProcessTree
-from framewatt.witness.usable import processors_allowed, quotas_of
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ from stand_ins import INFERRED as INFER
 from stand_ins import PROFILED as CELLS
 from stand_ins import TRAINED as TRAIN
 
-from framewatt.energy import coverage
+from framewatt.energy import windows
 from framewatt.meters.trace_file import open_trace, write_trace
 from framewatt.package.rebuild import rebuild
 from framewatt.package.unpack import unpack
@@ -57,7 +57,7 @@ def write_rows(path: Path, rows: list[dict[str, str]]) -> None:
 @pytest.fixture(scope="module", autouse=True)
 def _tolerated_gap() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coverage, "_SHORTEST_GAP_S", GAP_S)
+        patch.setattr(windows, "_SHORTEST_GAP_S", GAP_S)
         yield
 
 

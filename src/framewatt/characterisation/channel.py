@@ -1,4 +1,4 @@
-"""All results for one channel."""
+"""Everything that a characterisation knows about one channel, and the channel with its measured properties."""
 
 import math
 from collections.abc import Sequence
@@ -7,16 +7,94 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.characterisation import changes
-from framewatt.characterisation.as_measured import as_measured
-from framewatt.characterisation.domains import expected_load
 from framewatt.characterisation.fitness import LONGEST_S, Seen, shortest_windows
+from framewatt.characterisation.lateness import Lateness, lateness
 from framewatt.characterisation.levels import Response, Wave, mean_power, response, wave
 from framewatt.characterisation.measured import Measured
-from framewatt.characterisation.response import Lateness, lateness
-from framewatt.characterisation.schedule import GPU_CLOSED, IDLE, Stretch, edges_of, is_steady, period_of
-from framewatt.characterisation.series import Series
-from framewatt.meters.contract import Channel
+from framewatt.characterisation.schedule import GPU_CLOSED, IDLE, Stretch, edges_of, expected_load, is_steady, period_of
+from framewatt.characterisation.series import Series, find_resolution, find_standstill, find_update_period
+from framewatt.meters.contract import COUNTER, Channel
+
+_SOUND_SHARE = 0.1
+"""Relative standard uncertainty up to which a measured value replaces the documented one."""
+
+_SOUND_S = 0.05
+"""Standard uncertainty in seconds up to which a measured averaging span does so."""
+
+_LEAST_S = 0.05
+"""Averaging span in seconds below which a value counts as instantaneous."""
+
+_LEAST_LAG_S = 0.03
+"""Lag in seconds below which it counts as 0: the load itself may be that late."""
+
+_OF_AN_UPDATE = 0.3
+"""Lag as a share of the update period below which it counts as 0: windows allow for that much anyway."""
+
+
+def as_measured(channel: Channel, update: Measured, digit: Measured, late: Lateness) -> Channel:
+    """The channel with measured properties, where they are known well or are worse than documented.
+
+    A characterisation may be wrong itself, and must not understate uncertainty. So an upper bound does not replace a
+    period, and a last digit only becomes coarser. An averaging span that the documentation leaves open is taken if it
+    is known to 0.05 s or a tenth. If the documentation has none, a measured span only increases uncertainty, as a lag
+    does.
+
+    Args:
+        channel: as documented.
+        update: measured update period.
+        digit: measured last digit.
+        late: measured lag and averaging span.
+    """
+    found = replace(
+        channel,
+        update_period_s=float(update.value or 0.0) if update.within(_SOUND_SHARE) else channel.update_period_s,
+        resolution=max(channel.resolution, digit.value or 0.0),
+    )
+    if late.note:
+        return found
+    if channel.kind == COUNTER:
+        return replace(found, late_s=_longest_lag_s(found, late.delay))
+    averaged = _with_average(found, late.average)
+    return _with_lag(averaged, late.lag if averaged.average_s or averaged.average_most_s else late.delay)
+
+
+def _with_average(channel: Channel, average: Measured) -> Channel:
+    """A gauge with the measured averaging span, if that is known well enough."""
+    if average.value is None or average.uncertainty is None or not average.within(_SOUND_SHARE, _SOUND_S):
+        return channel
+    least_s, most_s = (average.value + sign * 2 * average.uncertainty for sign in (-1, 1))
+    if least_s <= max(_LEAST_S, channel.update_period_s):
+        # No averaging was seen: the longest possible span is what the fit leaves open, and never more than documented.
+        return replace(channel, average_most_s=min(channel.average_most_s, most_s))
+    if not channel.average_s and not channel.average_most_s:
+        # Documented as instantaneous: it may be a mean, or the load may be slow both ways. A wider uncertainty covers
+        # both.
+        return replace(channel, average_most_s=most_s)
+    return replace(channel, average_s=average.value, average_most_s=0.0)
+
+
+def _with_lag(channel: Channel, lag: Measured) -> Channel:
+    """A gauge whose uncertainty includes its lag: at an edge, a delay costs as much as a mean over twice its time."""
+    return replace(channel, average_most_s=max(channel.average_most_s, 2 * _longest_lag_s(channel, lag)))
+
+
+def _longest_lag_s(channel: Channel, lag: Measured) -> float:
+    """Seconds by which a channel may be late; 0 where unknown, or no more than an update's usual delay.
+
+    Args:
+        channel: with its update period in seconds.
+        lag: measured; of a counter and of an instant's power their delay, which is known better: a mean that is
+            mistaken for a lag does not change it.
+    """
+    if lag.value is None or lag.uncertainty is None:
+        return 0.0
+    surely_s = abs(lag.value) - 2 * lag.uncertainty
+    return (
+        abs(lag.value) + 2 * lag.uncertainty
+        if surely_s > max(_LEAST_LAG_S, _OF_AN_UPDATE * channel.update_period_s)
+        else 0.0
+    )
+
 
 _LEAST_RISE = 0.05
 """Least rise under a load, as a share of the largest rise, for its steps to be used for the lag."""
@@ -74,7 +152,7 @@ class Character:
 
     @property
     def as_measured(self) -> Channel:
-        """The channel with measured properties, see as_measured.py."""
+        """The channel with measured properties, see as_measured."""
         measured = as_measured(self.channel, self.update_period, self.resolution, self.lateness)
         if not self.shortest_window_s:
             return measured
@@ -99,7 +177,7 @@ def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch],
     # Under square waves a gauge changes when the load does, at the times that its updates happen to fall on.
     wave_ns = [stretch.start_ns for stretch in stretches if period_of(stretch.load)]
     steady = series.between(-math.inf, (wave_ns[0] - origin_ns) * 1e-9) if wave_ns else series
-    update, digit = changes.update_period(steady), changes.resolution(series)
+    update, digit = find_update_period(steady), find_resolution(series)
     responses = tuple(response(series, stretches, origin_ns, load) for load in loads)
     rises = {one.load: one.rise_w for one in responses if one.seen and one.rise_w is not None}
     # One test in a hundred is a false positive, with a rise that is small compared to real ones.
@@ -107,7 +185,7 @@ def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch],
     # A channel that a load does not affect may stand still under it.
     own = [expected] if (expected := expected_load(channel.domain)) else seen
     loads_s = np.array([(edge.at_ns - origin_ns) * 1e-9 for edge in edges_of(stretches, own)])
-    still = changes.standstill(series, loads_s)
+    still = find_standstill(series, loads_s)
     late = lateness(series, edges_of(stretches, seen), origin_ns, update, digit.value or channel.resolution)
     waves = tuple(wave(series, stretch, origin_ns) for stretch in stretches if period_of(stretch.load))
     found = Character(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from framewatt.energy.accounts import energy_of
-from framewatt.energy.coverage import Nanoseconds, Values
+from framewatt.energy.windows import Nanoseconds, Values
 from framewatt.meters.contract import COUNTER, Channel
 
 SHARES = (0.01, 0.05)

@@ -20,7 +20,7 @@ from framewatt.characterisation.schedule import (
     period_of,
     square_wave,
 )
-from framewatt.preflight.host import busy_s
+from framewatt.preflight.checks import busy_s
 
 _READY_S = 60.0
 """Longest time in seconds that a framework may take to load."""

@@ -1,8 +1,11 @@
-"""A measured quantity, or an upper bound of it, or why it is unknown."""
+"""A measured property of a meter, and the measured properties that replace the documented ones in later runs."""
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from framewatt.meters.contract import Channel
 
 
 @dataclass(frozen=True)
@@ -57,3 +60,25 @@ def unknown(reason: str, at_most: float | None = None) -> Measured:
 def _decimals(uncertainty: float) -> int:
     """Decimals that show an uncertainty by its first digit, six at the most."""
     return min(6, max(0, -math.floor(math.log10(uncertainty)))) if uncertainty > 0 else 3
+
+
+MEASURED = ("update_period_s", "resolution", "average_s", "average_most_s", "fit_window_s", "late_s")
+"""Fields of a channel that a characterisation may replace."""
+
+
+def in_force(channels: Sequence[Channel], calibration: Mapping[str, Any]) -> tuple[Channel, ...]:
+    """The channels, with measured values instead of documented ones.
+
+    Args:
+        channels: as documented by their meters.
+        calibration: of this machine; if it has no characterisation, channels stay unchanged.
+    """
+    known = {
+        _key(one["as_measured"]): {name: one["as_measured"][name] for name in MEASURED if name in one["as_measured"]}
+        for one in (calibration.get("characterisation") or {}).get("channels", ())
+    }
+    return tuple(replace(channel, **known.get(_key(channel.to_dict()), {})) for channel in channels)
+
+
+def _key(channel: Mapping[str, Any]) -> tuple[str, str, str]:
+    return channel["instrument"], channel["domain"], channel["quantity"]

@@ -1,4 +1,4 @@
-"""The actual schedule of loads: what drew power from when to when."""
+"""The schedule of loads: what drew power from when to when, and which load a domain must show."""
 
 import itertools
 import re
@@ -108,3 +108,20 @@ def around(stretches: Sequence[Stretch], load: str) -> list[tuple[Stretch, list[
             beside = [*stretches[max(number - 1, 0) : number], *stretches[number + 1 : number + 2]]
             found.append((stretch, [other for other in beside if other.load == IDLE]))
     return [(stretch, idle) for stretch, idle in found if idle]
+
+
+_EXPECTED = {"cpu:package": ALL_CORES, "cpu:psys": ALL_CORES, "cpu:core": ALL_CORES, "external": ALL_CORES, "gpu": GPU}
+"""DRAM and uncore may rightly show none of the loads."""
+
+_INSIDE = ("cpu:core", "cpu:uncore")
+"""Domains inside another one."""
+
+
+def expected_load(domain: str) -> str | None:
+    """The load that a domain must show, or None where there is no such load."""
+    return next((load for prefix, load in _EXPECTED.items() if domain.startswith(prefix)), None)
+
+
+def needed(domain: str) -> bool:
+    """Whether a total of the machine needs this domain."""
+    return not domain.startswith(_INSIDE)

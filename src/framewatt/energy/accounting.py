@@ -5,12 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.energy.accounts import POWER, Spans, believed, energies_of, energy_accounts, unless_contradicted
+from framewatt.energy.accounts import (
+    POWER,
+    Spans,
+    believed,
+    energies_of,
+    energy_accounts,
+    mirrored,
+    unless_contradicted,
+)
 from framewatt.energy.gauges import summaries, unused_gpus
 from framewatt.energy.idle_power import idle_uncertainty_w
-from framewatt.energy.mirrors import mirrored
 from framewatt.energy.windows import WindowEnergy, combine
-from framewatt.meters.throttling import THROTTLE_REASONS, throttled_shares
+from framewatt.meters.gpus import THROTTLE_REASONS, throttled_shares
 from framewatt.meters.trace import Readings
 from framewatt.witness.instrument import JUDGED_HERE
 from framewatt.witness.window import others_at_rest, witness_of, witnessed

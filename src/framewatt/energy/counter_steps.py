@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.energy.coverage import Nanoseconds, Values
+from framewatt.energy.windows import Nanoseconds, Values
 from framewatt.meters.contract import Channel
 
 Indices = NDArray[np.intp]

@@ -12,8 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.energy.counter_steps import Indices, Knots, beyond, knots_at, steps_of, where, without_dips
-from framewatt.energy.coverage import Nanoseconds, Samples, Values, coverage, judge_gaps, segment
-from framewatt.energy.windows import UNIFORM, WindowEnergy, flags_of, together
+from framewatt.energy.windows import (
+    UNIFORM,
+    Nanoseconds,
+    Samples,
+    Values,
+    WindowEnergy,
+    coverage,
+    flags_of,
+    judge_gaps,
+    segment,
+    together,
+)
 from framewatt.meters.contract import Channel
 
 _STILL_PERIODS = 10

@@ -9,8 +9,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from framewatt.energy.counter_steps import fresh, knots_of
-from framewatt.energy.coverage import Nanoseconds, Samples, Values, coverage, judge_gaps, longest_wait_s
-from framewatt.energy.windows import UNIFORM, WindowEnergy, flags_of, together
+from framewatt.energy.windows import (
+    UNIFORM,
+    Nanoseconds,
+    Samples,
+    Values,
+    WindowEnergy,
+    coverage,
+    flags_of,
+    judge_gaps,
+    longest_wait_s,
+    together,
+)
 from framewatt.meters.contract import Channel
 
 _SECOND_DIFFERENCES = 1 / 6

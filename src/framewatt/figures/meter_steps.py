@@ -11,7 +11,7 @@ from framewatt.characterisation.channel import Character
 from framewatt.characterisation.measure import Characterisation
 from framewatt.characterisation.schedule import ALL_CORES, GPU, GPU_CLOSED, IDLE, ONE_CORE, period_of
 from framewatt.characterisation.series import Series
-from framewatt.energy.coverage import Values
+from framewatt.energy.windows import Values
 from framewatt.figures import notes, style
 
 TITLE = "Steps of load as each meter saw them"

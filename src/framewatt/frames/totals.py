@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framewatt.energy.accounting import NO_POWER
-from framewatt.energy.mirrors import DIE
+from framewatt.energy.accounts import DIE
 from framewatt.study.cell import ON_CUDA
 from framewatt.study.factors import NATIVE
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from framewatt.meters.gpus import gpus_of
-from framewatt.meters.visible import visible_gpus
+from framewatt.meters.gpus import gpus_of, visible_gpus
 from framewatt.planning.needed import Absent
 
 LIBRARIES = {

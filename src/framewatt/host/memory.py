@@ -1,6 +1,17 @@
-"""Whether a process ran out of main or GPU memory: by its output, and by the kernel's count of OOM kills."""
+"""Memory that ran out, memory that a process frees, and files that the kernel has in memory."""
 
+import ctypes
+import mmap
+import os
+import resource
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from framewatt.base.errors import FramewattError
+from framewatt.study.options import KEPT
 
 GPU, MAIN, UNNAMED = "GPU memory", "main memory", "memory"
 
@@ -72,3 +83,141 @@ def _counters_of_group() -> list[Path]:
         for _, controllers, group in groups
         if "memory" in controllers.split(",")
     ]
+
+
+KEEPING = {"MALLOC_TRIM_THRESHOLD_": str(2**60), "MALLOC_MMAP_MAX_": "0"}
+"""Variables by which glibc keeps its heap: no end of it is long enough to be returned, and no block is mapped. Source:
+mallopt(3). Heaps of further threads still shrink, by whole pieces of 64 MiB."""
+
+RETURNED = "returned"
+"""What a process does whose freed memory goes back to the kernel; the other is options.KEPT."""
+
+_TRIED_B = 64 << 20
+"""Bytes of a block that is tried: over 32 MiB, so that freeing it does not change from where on glibc maps blocks."""
+
+_FEW = _TRIED_B // (2 << 20) // 2
+"""Page faults below which a block was there already: a new one takes one a page, and pages have 2 MiB at most."""
+
+
+def heap_settings(job: Mapping[str, Any]) -> dict[str, str]:
+    """Variables of the environment for the heap that a job's cell names; none for the default.
+
+    Args:
+        job: of a run.
+    """
+    return dict(KEEPING) if job.get("options", {}).get("heap") == KEPT else {}
+
+
+def heap_in_force() -> str:
+    """KEPT or RETURNED: what becomes of a large block that this process frees, whatever its allocator is.
+
+    A block is filled, freed, asked for and filled once more: if it was kept, the second time is without page faults. To
+    be called outside of what is measured, by the main thread.
+
+    Raises:
+        MemoryError: there is no memory for the block.
+    """
+    _faults_of_filling()
+    return KEPT if _faults_of_filling() < _FEW else RETURNED
+
+
+def _faults_of_filling() -> int:
+    """Page faults of this thread while it fills a block, which it frees."""
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    libc.free.restype, libc.free.argtypes = None, [ctypes.c_void_p]
+    block = libc.malloc(_TRIED_B)
+    if not block:
+        raise MemoryError(f"found no memory for a block of {_TRIED_B} bytes")
+    before = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
+    ctypes.memset(block, 1, _TRIED_B)
+    faults = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt - before
+    libc.free(block)
+    return faults
+
+
+DROP = Path("/proc/sys/vm/drop_caches")
+"""The kernel's switch that only root may turn, see proc_sys_vm(5)."""
+
+_EVERYTHING = "3\n"
+"""Pages of files, and the folders' entries."""
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def files_below(places: Iterable[Path]) -> Iterator[Path]:
+    """All regular files of some places, which are files or folders; links to files elsewhere are followed."""
+    for place in places:
+        if place.is_file():
+            yield place
+        for folder, _, names in os.walk(place):
+            yield from (path for name in names if (path := Path(folder, name)).is_file())
+
+
+def in_memory_b(paths: Iterable[Path]) -> tuple[int, int]:
+    """Bytes of some files that the kernel has in memory, in whole pages, and the files' size in whole pages.
+
+    Files that may not be read count as nothing. Of a file that is neither its own nor writable by it, the kernel tells
+    a process that all of it is in memory; see mincore(2).
+
+    Raises:
+        FramewattError: the kernel does not tell.
+    """
+    held = size = 0
+    for path in paths:
+        pages = _pages_in_memory(path)
+        held += int(pages.sum())
+        size += len(pages)
+    return held * mmap.PAGESIZE, size * mmap.PAGESIZE
+
+
+def forget(paths: Iterable[Path], switch: Path = DROP) -> bool:
+    """Ask the kernel to forget some files, and where this user may ask for that, all others.
+
+    It keeps what a process has mapped. See posix_fadvise(2); a page that is not written back yet is written first.
+
+    Args:
+        paths: the files; those that may not be read are left out.
+        switch: the kernel's, for all files.
+
+    Returns:
+        Whether all files were to be forgotten.
+    """
+    os.sync()
+    for path in paths:
+        try:
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(file)
+    try:
+        switch.write_text(_EVERYTHING)
+    except OSError:
+        return False
+    return True
+
+
+def _pages_in_memory(path: Path) -> np.ndarray:
+    """For each page of a file whether it is in memory; none of a file that is empty or may not be read."""
+    try:
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    except (OSError, ValueError):
+        return np.zeros(0, bool)
+    with mapped:
+        # The view is of the mapping itself, which is asked about and never read.
+        view = np.frombuffer(mapped, np.uint8)
+        flags = np.zeros(-(-len(view) // mmap.PAGESIZE), np.uint8)
+        failed = _LIBC.mincore(
+            ctypes.c_void_p(view.ctypes.data), ctypes.c_size_t(len(view)), ctypes.c_void_p(flags.ctypes.data)
+        )
+        del view
+    if failed:
+        raise FramewattError(
+            f"{path}: found {os.strerror(ctypes.get_errno())} on asking what of it is in memory; allowed: a kernel "
+            "that tells (mincore)"
+        )
+    return (flags & 1).astype(bool)

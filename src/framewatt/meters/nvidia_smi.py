@@ -15,9 +15,9 @@ from collections.abc import Sequence
 
 from framewatt.base.errors import FramewattError
 from framewatt.meters.contract import GAUGE, Channel, Reading, require
+from framewatt.meters.gpus import Gpu, visible_gpus
 from framewatt.meters.nvml import LONGEST_AVERAGE_S, MOST_W
 from framewatt.meters.subprocess_lines import Lines
-from framewatt.meters.visible import Gpu, visible_gpus
 
 FIELDS = {
     "power.draw": ("power_w", 0.01),

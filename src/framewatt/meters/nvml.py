@@ -10,9 +10,7 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.meters.contract import COUNTER, GAUGE, Channel, require
-from framewatt.meters.gpus import gpus_of
-from framewatt.meters.throttling import THROTTLE_REASONS
-from framewatt.meters.visible import Gpu, visible_gpus
+from framewatt.meters.gpus import THROTTLE_REASONS, Gpu, gpus_of, visible_gpus
 
 _UPDATE_PERIOD_S = 0.1
 """NVML refreshes power every 100 ms on the A100 and the H100, faster on others (Yang, Adamek and Armour 2024,

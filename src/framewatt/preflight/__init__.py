@@ -5,8 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from framewatt.preflight.gpu import gpu_findings
-from framewatt.preflight.host import host_findings
+from framewatt.preflight.checks import gpu_findings, host_findings
 
 TOPICS = (
     "governor",

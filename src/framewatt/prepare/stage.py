@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.base.files import in_work, partial_suffix, read_json, write_json
-from framewatt.host.heap import heap_settings
+from framewatt.host.memory import heap_settings
 from framewatt.host.supervision import supervise, thread_settings
 from framewatt.privacy.secrets import Secrets
 

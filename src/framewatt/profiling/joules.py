@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from framewatt.energy.counter_steps import changed, fresh, knots_of, steps_of, without_dips
-from framewatt.energy.coverage import Nanoseconds, Samples
+from framewatt.energy.windows import Nanoseconds, Samples
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.profiling.design import Design
 from framewatt.profiling.overlaps import Overlaps

@@ -20,6 +20,7 @@ from framewatt.base.files import sha256_of
 from framewatt.runs.job import RunJob
 from framewatt.runs.records import HeldRecords, read_run
 from framewatt.runs.verdict import counts
+from framewatt.witness.instrument import processors_allowed, quotas_of
 from framewatt.witness.judgement import (
     DISKS,
     HYPERVISOR,
@@ -34,7 +35,6 @@ from framewatt.witness.judgement import (
     most_of_others,
 )
 from framewatt.witness.machine_wide import processor_times
-from framewatt.witness.usable import processors_allowed, quotas_of
 
 MOST = 0.25
 """Largest share of the processors that others and a hypervisor may take, and of the time that tasks may wait for memory

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from framewatt.host.page_cache import files_below, forget, in_memory_b
+from framewatt.host.memory import files_below, forget, in_memory_b
 from framewatt.study.options import COLD, WARM
 
 MOST_LEFT_B = 64 << 20

@@ -12,7 +12,7 @@ from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_json
 from framewatt.base.schema import Validator
-from framewatt.characterisation.in_force import in_force
+from framewatt.characterisation.measured import in_force
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.energy.accounts import energy_channels
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS

@@ -11,7 +11,7 @@ from framewatt import __version__
 from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_atomically, write_text
-from framewatt.characterisation.in_force import in_force
+from framewatt.characterisation.measured import in_force
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.host.lock import MachineLock
 from framewatt.host.machine import describe_machine

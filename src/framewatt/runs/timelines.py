@@ -18,7 +18,7 @@ from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_atomically, write_json
 from framewatt.base.parquet_file import LABEL, UNREADABLE, read_columns
-from framewatt.characterisation.in_force import in_force
+from framewatt.characterisation.measured import in_force
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.host.lock import MachineLock
 from framewatt.meters.trace_file import write_trace

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from framewatt.host.heap import heap_settings
 from framewatt.host.lock import MachineLock
+from framewatt.host.memory import heap_settings
 from framewatt.host.supervision import Outcome, supervise, thread_settings
-from framewatt.meters.visible import GPU_ORDER
+from framewatt.meters.gpus import GPU_ORDER
 
 EVENTS, RESULT = "events.jsonl", "result.json"
 """Names of what the worker writes."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_json
 from framewatt.datasets.storing import load_arrays
-from framewatt.host.heap import heap_in_force, heap_settings
+from framewatt.host.memory import heap_in_force, heap_settings
 from framewatt.runs.batches import AHEAD_GB, PASSES, Supply
 from framewatt.runs.events import Events
 from framewatt.runs.levels import in_force, requested

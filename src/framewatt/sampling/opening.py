@@ -9,8 +9,7 @@ from pathlib import Path
 from framewatt.meters.contract import Channel, Meter, Polled, Streamed
 from framewatt.sampling.raw import RawReadings, RawRows
 from framewatt.sampling.turns import OnTime, Turns, WhenReady, Witnessing
-from framewatt.witness.gpu_processes import GpuProcesses
-from framewatt.witness.instrument import Witness, witness_channels
+from framewatt.witness.instrument import GpuProcesses, Witness, witness_channels
 
 
 def open_meters(meters: Sequence[Meter], path: Path) -> tuple[list[Channel], list[Turns]]:

@@ -1,17 +1,120 @@
-"""The witness as an instrument: its channels, and how all are read at one time."""
+"""The witness as an instrument: its channels, and how all are read at one time.
+
+They are kernel counters of the machine and of the measured processes, the number of processors that a run may use, and
+the number of other processes on each GPU.
+"""
 
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+from framewatt.base.errors import FramewattError
+from framewatt.host.machine import text_of
 from framewatt.meters.contract import COUNTER, GAUGE, WITNESS, Channel
-from framewatt.witness.gpu_processes import GpuProcesses, counted
+from framewatt.meters.gpus import gpus_of, visible_gpus
 from framewatt.witness.machine_wide import Machine, MachineWide, processor_times
 from framewatt.witness.process_tree import ProcessTree, Work
-from framewatt.witness.usable import processors_allowed, quotas_of
+
+_GROUPS = "sys/fs/cgroup"
+
+
+def processors_allowed(quotas: list[float]) -> float:
+    """Processors that this process may use; may be fractional.
+
+    Args:
+        quotas: see quotas_of.
+    """
+    return min([float(len(os.sched_getaffinity(0))), *quotas])
+
+
+def quotas_of(root: Path) -> list[float]:
+    """CPU quotas, in processors, of this process's cgroup and its ancestors, where they have one.
+
+    Source: Linux, Documentation/admin-guide/cgroup-v2.rst (cpu.max), scheduler/sched-bwc.rst (version 1).
+
+    Args:
+        root: the file system, or a copy of its /proc and /sys.
+    """
+    found = []
+    for line in text_of(root / "proc/self/cgroup").splitlines():
+        _, controllers, group = (*line.split(":", 2), "", "")[:3]
+        second = not controllers
+        if not second and "cpu" not in controllers.split(","):
+            continue
+        mounted = root / _GROUPS / ("" if second else "cpu")
+        if not mounted.is_dir():
+            # Some systems mount it under the names of all controllers in it, as `cpu,cpuacct`, alone.
+            mounted = root / _GROUPS / controllers
+        place = mounted / group.lstrip("/")
+        while place.is_relative_to(mounted):
+            told = text_of(place / "cpu.max") if second else _first_version(place)
+            quota, _, period = told.strip().partition(" ")
+            if quota.isdecimal() and period.isdecimal() and int(quota) and int(period):
+                found.append(int(quota) / int(period))
+            place = place.parent
+    return found
+
+
+def _first_version(place: Path) -> str:
+    return f"{text_of(place / 'cpu.cfs_quota_us').strip()} {text_of(place / 'cpu.cfs_period_us').strip()}"
+
+
+class GpuProcesses:
+    """Counts the compute processes of every visible GPU.
+
+    Source: NVIDIA Management Library API reference, nvmlDeviceGetComputeRunningProcesses.
+
+    Args:
+        library: the pynvml module, or a replacement for tests.
+    """
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+        self._handles: dict[str, Any] = {}
+        try:
+            library.nvmlInit()
+            for gpu in visible_gpus(gpus_of(library)):
+                self._handles[f"gpu:{gpu.index}"] = library.nvmlDeviceGetHandleByIndex(gpu.index)
+        except (library.NVMLError, FramewattError):
+            # If a GPU meter is used, it reports this error.
+            self._handles = {}
+
+    @property
+    def domains(self) -> list[str]:
+        """Domains of the GPUs, in the order of their counts."""
+        return list(self._handles)
+
+    def pids(self) -> list[set[int] | None]:
+        """Process ids on each GPU; None where the driver does not list them."""
+        return [self._pids(handle) for handle in self._handles.values()]
+
+    def _pids(self, handle: Any) -> set[int] | None:
+        try:
+            return {process.pid for process in self._library.nvmlDeviceGetComputeRunningProcesses(handle)}
+        except self._library.NVMLError:
+            return None
+
+
+def counted(pids: set[int] | None, owns: Callable[[int], bool], lives: Callable[[int], bool]) -> float | None:
+    """How many of the processes belong neither to the run nor to framewatt.
+
+    Args:
+        pids: process ids; None is unknown.
+        owns: whether a process belongs to the run or to framewatt.
+        lives: whether a process id exists here.
+
+    Returns:
+        None where unknown, as in a container with its own process ids.
+    """
+    if pids is None:
+        return None
+    others = [pid for pid in pids if not owns(pid)]
+    return float(len(others)) if all(lives(pid) for pid in others) else None
+
 
 MACHINE, RUN = "machine", "run"
 """The domains of its channels: kernel counters of the whole machine, and of the measured processes."""
