@@ -43,7 +43,7 @@ def main() -> None:
     loaded = load_setup(snakemake.config, ROOT).studies[name]
     files |= source_files(loaded)
     files |= {path: Path(path) for path in snakemake.input.data}
-    secrets = Secrets.of_this_machine(harmless=published_words(snakemake.params.settings))
+    secrets = Secrets.from_this_machine(harmless=published_words(snakemake.params.settings))
     identity = {"code": code_identity(), "config": without_roots(snakemake.config), "machine": describe_machine()}
     texts = {"identity.json": secrets.redact(json.dumps(identity, indent=1, sort_keys=True)) + "\n"}
     texts |= environment_texts(map(Path, snakemake.input.environments), secrets)

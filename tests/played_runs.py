@@ -72,7 +72,7 @@ def calibrate(results: Path, meters: list[str], job_sha256: str) -> dict[str, An
     domains = {}
     for domain, index in energy_channels(trace.channels).items():
         channel = trace.channels[index]
-        window = energy_of(channel, *trace.of(index), S // 2, 5 * S // 2 + 1)
+        window = energy_of(channel, *trace.read_channel(index), S // 2, 5 * S // 2 + 1)
         about = {"instrument": channel.instrument, "source": channel.quantity, "estimated": channel.estimated}
         spreads = [{"span_s": 0.5, "spans": 4, "sd_power_w": 0.2}, {"span_s": 0.25, "spans": 8, "sd_power_w": 0.1}]
         domains[domain] = {
@@ -118,7 +118,7 @@ def _trace(time_ns: Any, meters: list[str], power_w: float, seed: int) -> Trace:
 
 def _sampled(trace: Any) -> dict[str, Any]:
     """What the sampling process says of itself, of one meter that missed nothing."""
-    time_ns = trace.of(0)[0]
+    time_ns = trace.read_channel(0)[0]
     duration_s = (int(time_ns[-1]) - int(time_ns[0]) - 5_000_000) * 1e-9
     return {"reads": len(time_ns) - 1, "missed_reads": 0, "duration_s": duration_s}
 

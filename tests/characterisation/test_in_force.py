@@ -37,7 +37,7 @@ def test_windows_take_a_meter_for_what_it_was_found_to_be() -> None:
     assert channel.average_s == pytest.approx(1.0, abs=0.1)
     assert channel.average_most_s == 0.0
     assert 2 < channel.fit_window_s < 10
-    assert Channel.of_dict(json.loads(json.dumps(channel.to_dict()))) == channel
+    assert Channel.from_dict(json.loads(json.dumps(channel.to_dict()))) == channel
     # Ten seconds of load that begin and end with the window: what is known of the average makes it nearly right.
     rng = np.random.default_rng(2)
     load = drawn(schedule((GPU,), step_s=10.0), 300.0, rng)

@@ -105,7 +105,7 @@ def test_a_sampling_process_that_ends_says_so_in_the_run(
     summary = ended_client(ended, tmp_path, monkeypatch).stop()
     assert error in summary["error"]
     # What was written before then is still there.
-    assert any(len(ended.trace.of(index)[0]) > 10 for index in range(len(ended.trace.channels)))
+    assert any(len(ended.trace.read_channel(index)[0]) > 10 for index in range(len(ended.trace.channels)))
 
 
 def ended_client(ended: Sampled, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Sampler:

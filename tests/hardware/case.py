@@ -230,7 +230,7 @@ def rows_of(case: Case, script: Script, trace: Trace, label: str = "") -> list[d
     for index, channel in enumerate(trace.channels):
         if channel.quantity not in _LABELS:
             continue
-        found = energy_of(channel, *trace.of(index), begin_ns, end_ns)
+        found = energy_of(channel, *trace.read_channel(index), begin_ns, end_ns)
         source = "cpu:package-0" if channel.domain == "cpu:estimate" else channel.domain
         meter = f"{channel.instrument}{label}{_LABELS[channel.quantity]}"
         rows.append(

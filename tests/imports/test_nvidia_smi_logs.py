@@ -26,7 +26,7 @@ def read(folder: Path, *lines: str, end: str = "\n", **options: object) -> Log:
 
 def series(log: Log, quantity: str, domain: str = "gpu:0") -> tuple[np.ndarray, np.ndarray]:
     (index,) = [i for i, c in enumerate(log.trace.channels) if (c.quantity, c.domain) == (quantity, domain)]
-    return log.trace.of(index)
+    return log.trace.read_channel(index)
 
 
 def test_units_in_header_and_cells(tmp_path: Path) -> None:

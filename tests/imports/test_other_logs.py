@@ -43,13 +43,13 @@ def told(folder: Path, reader: str, text: str, **options: object) -> str:
 
 
 def counters(log: Log) -> dict[str, list[float]]:
-    return {c.domain: log.trace.of(i)[1].tolist() for i, c in enumerate(log.trace.channels)}
+    return {c.domain: log.trace.read_channel(i)[1].tolist() for i, c in enumerate(log.trace.channels)}
 
 
 def test_a_total_of_perf_is_a_counter_with_two_readings(tmp_path: Path) -> None:
     log = read(tmp_path, "perf", PERF)
     assert counters(log) == {"cpu:package": [0, 188753.25], "cpu:dram": [0, 25541.41]}
-    assert log.trace.of(0)[0].tolist() == [0, 2_575_763_113_276]
+    assert log.trace.read_channel(0)[0].tolist() == [0, 2_575_763_113_276]
     assert log.duration_s == 2575.763113276
 
 

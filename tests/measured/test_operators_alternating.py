@@ -43,7 +43,7 @@ class Sampled:
     @property
     def channel(self) -> tuple[Channel, np.ndarray, np.ndarray]:
         assert self.trace is not None
-        return self.trace.channels[0], *self.trace.of(0)
+        return self.trace.channels[0], *self.trace.read_channel(0)
 
 
 @contextmanager

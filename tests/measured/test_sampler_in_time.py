@@ -33,7 +33,7 @@ def test_it_samples_at_its_pace_and_reports_how_it_did(sampler: Sampler) -> None
     time.sleep(1)
     end = time.monotonic_ns()
     summary = sampler.stop()
-    time_ns, joules = sampler.trace().of(0)
+    time_ns, joules = sampler.trace().read_channel(0)
     inside = (time_ns >= begin) & (time_ns <= end)
     # 50 samples a second by the grid.
     assert 25 <= np.count_nonzero(inside) <= 51
@@ -87,7 +87,7 @@ def test_a_slow_meter_keeps_no_other_waiting(tmp_path: Path, monkeypatch: pytest
     # 8 GPUs, asked 10 things of 1 ms each, and a counter that answers at once.
     channels, tasks = open_meters([Steady(0.08), Steady(0.0)], tmp_path / "trace.bin")
     sample_for(1.5, tasks, monkeypatch)
-    slow, quick = (read_raw(tmp_path / "trace.bin", tuple(channels)).of(index)[0] for index in (0, 1))
+    slow, quick = (read_raw(tmp_path / "trace.bin", tuple(channels)).read_channel(index)[0] for index in (0, 1))
     # By itself the slow one is read 18 times in that time and the other 75 times; behind it, both would be 18 times.
     assert 10 <= len(slow) <= 20
     assert len(quick) >= 45
@@ -102,7 +102,7 @@ def test_a_reading_each_millisecond_tells_how_late_it_was(tmp_path: Path, monkey
     channels, tasks = open_meters([Rapl(zone.parent, period_s=0.001)], tmp_path / "trace.bin")
     summary = sample_for(1, tasks, monkeypatch)
     assert channels[0].period_s == 0.001
-    *times_ns, _ = read_raw(tmp_path / "trace.bin", tuple(channels)).of(0)[0]
+    *times_ns, _ = read_raw(tmp_path / "trace.bin", tuple(channels)).read_channel(0)[0]
     # Each period has a reading or a missed one; the first and the last reading may be late.
     periods = (times_ns[-1] - times_ns[0]) / 1e6
     assert summary["reads"] + summary["missed_reads"] == pytest.approx(

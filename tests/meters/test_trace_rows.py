@@ -79,7 +79,7 @@ def test_a_long_trace_gives_each_channel_as_one_in_memory_does(
     found = open_trace(path)
     assert isinstance(found, StoredTrace)
     for number in (0, 2, 1, 2):
-        for one, other in zip(found.of(number), trace.of(number), strict=True):
+        for one, other in zip(found.read_channel(number), trace.read_channel(number), strict=True):
             np.testing.assert_array_equal(one, other)
     assert windows_of(WINDOWS, found, IDLE) == windows_of(WINDOWS, trace, IDLE)
 
@@ -88,7 +88,7 @@ def test_a_long_trace_gives_each_channel_as_one_in_memory_does(
 def test_of_a_long_trace_one_channel_is_in_memory_at_a_time(tmp_path: Path) -> None:
     write_trace(tmp_path / "power.parquet", one_behind_the_other())
     found = open_trace(tmp_path / "power.parquet")
-    held = [weakref.ref(found.of(number)[1]) for number in (0, 1, 2)]
+    held = [weakref.ref(found.read_channel(number)[1]) for number in (0, 1, 2)]
     assert [one() is None for one in held] == [True, True, False]
 
 
@@ -99,7 +99,7 @@ def test_a_long_trace_that_is_cut_off_meanwhile_is_told_so(tmp_path: Path) -> No
     found = open_trace(path)
     os.truncate(path, 100)
     with pytest.raises(FramewattError, match=r"power\.parquet: found no power trace: "):
-        found.of(0)
+        found.read_channel(0)
 
 
 @pytest.mark.usefixtures("long_traces")
@@ -108,9 +108,9 @@ def test_a_long_trace_that_has_other_readings_meanwhile_is_told_so(tmp_path: Pat
     found = open_trace(tmp_path / "power.parquet")
     monkeypatch.setattr(trace_file._Numbers, "of", lambda self, batch: np.zeros(len(batch), np.int32))
     with pytest.raises(FramewattError, match="0 readings of a channel that had 1000 when it was opened"):
-        found.of(1)
+        found.read_channel(1)
     with pytest.raises(FramewattError, match=r"power\.parquet: found no power trace: "):
-        found.of(0)
+        found.read_channel(0)
 
 
 def test_windows_are_the_same_to_the_last_digit_however_channels_lie() -> None:
@@ -120,7 +120,7 @@ def test_windows_are_the_same_to_the_last_digit_however_channels_lie() -> None:
 
 def test_a_channel_is_its_own_readings_where_some_channel_has_none() -> None:
     trace = Trace(CHANNELS, np.array([1, 2, 3]), np.array([0, 2, 2], np.int32), np.array([5.0, 6.0, 7.0]))
-    assert [trace.of(number)[1].tolist() for number in range(3)] == [[5.0], [], [6.0, 7.0]]
+    assert [trace.read_channel(number)[1].tolist() for number in range(3)] == [[5.0], [], [6.0, 7.0]]
 
 
 @pytest.mark.parametrize("few", [1000, 1 << 22])

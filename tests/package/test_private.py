@@ -175,6 +175,6 @@ def test_what_the_study_states_of_its_authors_is_wanted(monkeypatch: pytest.Monk
     monkeypatch.setattr("socket.gethostname", lambda: "host-of-x")
     authors = ["Doe, Jane <jane@uni-x.de>"]
     settings = {**SETTINGS, "archive": {**SETTINGS["archive"], "authors": authors, "harmless": ["10.1.2.3"]}}
-    secrets = Secrets.of_this_machine(harmless=published_words(settings))
+    secrets = Secrets.from_this_machine(harmless=published_words(settings))
     assert secrets.find(b"Doe, jane@uni-x.de, 10.1.2.3") == []
     assert secrets.find(b"joe@uni-x.de 10.1.2.4 host-of-x") == ["<IP>", "<e-mail>", "<host>"]

@@ -175,7 +175,7 @@ def test_this_machines_secrets_are_known(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("ZENODO_TOKEN", "tok_abcdef123456")
     monkeypatch.setenv("TOKENIZERS_PARALLELISM", "enforced")
     monkeypatch.setenv("USE_TOKEN", "false")
-    secrets = Secrets.of_this_machine(tmp_path)
+    secrets = Secrets.from_this_machine(tmp_path)
     text = "on myhost-17 by jane_doe in /home/jane_doe/x, SN-0815-XYZ, tok_abcdef123456; planned by myhost-171"
     assert (
         secrets.redact(text)
@@ -187,5 +187,5 @@ def test_this_machines_secrets_are_known(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_study_may_say_that_a_name_is_a_common_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("getpass.getuser", lambda: "data")
-    assert Secrets.of_this_machine(tmp_path).find(b"the data of a run") == ["<user>"]
-    assert Secrets.of_this_machine(tmp_path, harmless=["user"]).find(b"the data of a run") == []
+    assert Secrets.from_this_machine(tmp_path).find(b"the data of a run") == ["<user>"]
+    assert Secrets.from_this_machine(tmp_path, harmless=["user"]).find(b"the data of a run") == []

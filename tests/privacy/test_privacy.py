@@ -139,7 +139,7 @@ def test_variables_are_secret_by_their_names_and_by_addresses_with_passwords(
         monkeypatch.delenv(name)
     for name, value in {**variables, "HOME": "/home/x_y_z"}.items():
         monkeypatch.setenv(name, value)
-    found = {text: said for text, said in Secrets.of_this_machine(tmp_path).texts.items() if "secret" in said}
+    found = {text: said for text, said in Secrets.from_this_machine(tmp_path).texts.items() if "secret" in said}
     assert found == {
         "0123abcdef": "<secret: WANDB_KEY>",
         "tok_value_1": "<secret: HF_TOKEN>",
@@ -156,7 +156,7 @@ def test_the_domain_of_the_host_is_known(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "etc/resolv.conf").write_text("search ml.uni-x.de lan cluster.local\nnameserver 10.0.0.1\n")
     (tmp_path / "etc/hosts").write_text("127.0.0.1 localhost\n10.0.0.7 gpu1.lab.uni-y.org gpu1\n")
     monkeypatch.setattr("socket.gethostname", lambda: "gpu1")
-    texts = Secrets.of_this_machine(tmp_path).texts
+    texts = Secrets.from_this_machine(tmp_path).texts
     assert {text for text, said in texts.items() if said == "<domain>"} == {"ml.uni-x.de", "lab.uni-y.org"}
 
 
@@ -172,6 +172,6 @@ def test_reasons_of_a_record_are_scrubbed_and_names_are_not() -> None:
 def test_names_of_no_one_and_of_two_letters_are_not_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "vm")
     monkeypatch.setattr("getpass.getuser", lambda: "dev")
-    assert Secrets.of_this_machine(tmp_path).find(b"/dev/null of a vm") == []
+    assert Secrets.from_this_machine(tmp_path).find(b"/dev/null of a vm") == []
     monkeypatch.setattr("getpass.getuser", lambda: "ann")
-    assert Secrets.of_this_machine(tmp_path).find(b"Ann planned it") == ["<user>"]
+    assert Secrets.from_this_machine(tmp_path).find(b"Ann planned it") == ["<user>"]

@@ -59,7 +59,7 @@ def trace_of(pieces: list[tuple[float, float, float]], length_s: float) -> Trace
 
 def energy_in(trace: Trace, start_s: float, end_s: float) -> dict[str, Any]:
     """A domain's energy, as a record has it."""
-    found = energy_of(CHANNEL, *trace.of(0), *(ZERO_NS + round(edge * 1e9) for edge in (start_s, end_s)))
+    found = energy_of(CHANNEL, *trace.read_channel(0), *(ZERO_NS + round(edge * 1e9) for edge in (start_s, end_s)))
     return {
         **{"instrument": "rapl", "source": "energy_j", "estimated": False, "valid": True, "reasons": [], "flags": []},
         **{"energy_gross_j": found.energy_j, "energy_uncertainty_j": found.uncertainty_j},

@@ -70,7 +70,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         """Start the sampler, and wait for its first reading: a scripted worker opens its window at once."""
         start(sampler)
         deadline = time.monotonic() + HANGS_S
-        while not len(sampler.trace().of(0)[0]):
+        while not len(sampler.trace().read_channel(0)[0]):
             assert time.monotonic() < deadline, "the sampler does not read"
             time.sleep(0.01)
 
@@ -142,7 +142,7 @@ def test_a_run_has_energy_in_every_window(run, tmp_path: Path) -> None:
     assert record["throughput_per_s"] == pytest.approx(50 / steady["duration_s"])
     assert record["windows"]["process"]["duration_s"] > steady["duration_s"]
     trace = open_trace(tmp_path / "measure/c/1/power.parquet")
-    time_ns, joules = trace.of(0)
+    time_ns, joules = trace.read_channel(0)
     # The sampler reads once more when it is told to end.
     assert len(time_ns) == record["sampler"]["reads"] + 1
     assert time_ns[0] < start_ns
@@ -332,4 +332,4 @@ def test_a_model_that_crashes_and_tells_all_it_knows_leaves_nothing_of_it(
     told = "no layer 3: <user>@<host> https://<login>@index.corp/simple <e-mail> <IP> <secret: WANDB_KEY>"
     assert reason == record["reasons"][0] == f"ended with exit code 1: ValueError: {told}"
     for path in (tmp_path / "measure/c/1").iterdir():
-        assert Secrets.of_this_machine().find(path.read_bytes()) == [], path
+        assert Secrets.from_this_machine().find(path.read_bytes()) == [], path

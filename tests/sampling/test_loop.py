@@ -57,7 +57,7 @@ def simulated(
     finally:
         gc.enable()
     trace = read_raw(path, tuple(channels))
-    return summary, [trace.of(index)[0] - began_ns for index in range(len(channels))]
+    return summary, [trace.read_channel(index)[0] - began_ns for index in range(len(channels))]
 
 
 class Timed:
@@ -218,10 +218,10 @@ def test_a_meter_that_has_not_answered_keeps_no_other_waiting(tmp_path: Path, mo
     channels, tasks = open_meters([slow, quick], tmp_path / "trace.bin")
     sample_until_closed(tasks, monkeypatch, reader)
     trace = read_raw(tmp_path / "trace.bin", tuple(channels))
-    assert len(trace.of(1)[0]) >= 20
+    assert len(trace.read_channel(1)[0]) >= 20
     # The one that waited for them, and the last one of all; in between the slow meter may have been read again.
-    assert len(trace.of(0)[0]) >= 2
-    assert np.count_nonzero(trace.of(1)[0] < trace.of(0)[0][1]) >= 19
+    assert len(trace.read_channel(0)[0]) >= 2
+    assert np.count_nonzero(trace.read_channel(1)[0] < trace.read_channel(0)[0][1]) >= 19
 
 
 def test_an_error_of_a_slow_meter_ends_the_sampling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

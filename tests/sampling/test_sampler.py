@@ -45,7 +45,7 @@ def wait_until(happened: Callable[[], object]) -> None:
 
 def has_read_after(sampler: Sampler, instant_ns: int, count: int = 1) -> Callable[[], bool]:
     """Whether a sampler has written so many readings of after an instant."""
-    return lambda: np.count_nonzero(sampler.trace().of(0)[0] > instant_ns) >= count
+    return lambda: np.count_nonzero(sampler.trace().read_channel(0)[0] > instant_ns) >= count
 
 
 def state_of(pid: int) -> str:
@@ -57,7 +57,7 @@ def test_a_real_sampler_reads_on_and_reports_how_it_did(sampler: Sampler) -> Non
     sampler.start()
     wait_until(has_read_after(sampler, time.monotonic_ns(), 3))
     summary = sampler.stop()
-    time_ns, joules = sampler.trace().of(0)
+    time_ns, joules = sampler.trace().read_channel(0)
     assert (np.diff(time_ns) > 0).all()
     assert (np.diff(joules[np.isfinite(joules)]) > 0).all()
     assert "error" not in summary
@@ -84,7 +84,7 @@ def test_a_sampler_stopped_for_a_while_shows_the_gap(sampler: Sampler) -> None:
     os.kill(sampler.pid, signal.SIGCONT)
     wait_until(has_read_after(sampler, continued_ns))
     summary = sampler.stop()
-    time_ns, joules = sampler.trace().of(0)
+    time_ns, joules = sampler.trace().read_channel(0)
     # Where it was stopped in the middle of a reading, that one has no time, and counts as failed.
     assert np.diff(time_ns[np.isfinite(joules)]).max() > 0.9e9
     assert "error" not in summary
@@ -143,5 +143,5 @@ def test_a_reading_cut_short_is_left_out(sampler: Sampler) -> None:
     file.close()
     (written,) = sampler.path.parent.iterdir()
     written.write_bytes(written.read_bytes()[:-5])
-    time_ns, joules = sampler.trace().of(0)
+    time_ns, joules = sampler.trace().read_channel(0)
     assert (list(time_ns), list(joules)) == ([1, 2], [10.0, 20.0])

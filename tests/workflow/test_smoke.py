@@ -290,7 +290,7 @@ def unpacked(content: bytes) -> bytes:
 
 def test_nothing_in_the_package_names_its_owner(package: Path, tmp_path: Path) -> None:
     folder = unpack(package, tmp_path)
-    known = Secrets.of_this_machine()
+    known = Secrets.from_this_machine()
     # Versions of four numbers look like addresses; those that locks name are none.
     locks = (path.read_bytes() for path in folder.rglob("requirements.txt"))
     secrets = replace(known, told=known.told | versions_in(locks))

@@ -56,13 +56,13 @@ def run(main: Callable[[], None]) -> None:
             sys.exit(128 + number)
         except OSError as error:
             if error.errno not in _OF_A_DISK:
-                sys.exit(Secrets.of_this_machine().redact(traceback.format_exc()))
+                sys.exit(Secrets.from_this_machine().redact(traceback.format_exc()))
             where = f" ({error.filename})" if error.filename else ""
             told = f"found a disk on which nothing can be written{where}: {os.strerror(error.errno)}"
             told += "; allowed: room, and the right to write; mend that: the same command goes on"
-            sys.exit(f"framewatt: {Secrets.of_this_machine().redact(told)}")
+            sys.exit(f"framewatt: {Secrets.from_this_machine().redact(told)}")
         except Exception:
-            sys.exit(Secrets.of_this_machine().redact(traceback.format_exc()))
+            sys.exit(Secrets.from_this_machine().redact(traceback.format_exc()))
 
 
 def say(text: str) -> None:

@@ -67,7 +67,7 @@ def agreements(trace: Readings, stretches: Sequence[Stretch]) -> list[Agreement]
     found = []
     for domain, indices in energy_accounts(trace.channels).items():
         energies = (
-            {index: energies_of(trace.channels[index], *trace.of(index), [whole, *spans]) for index in indices}
+            {index: energies_of(trace.channels[index], *trace.read_channel(index), [whole, *spans]) for index in indices}
             if len(indices) > 1
             else {}
         )

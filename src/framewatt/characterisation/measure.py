@@ -172,7 +172,7 @@ def look(trace: Trace, stretches: Sequence[Stretch], missing: Mapping[str, str] 
     origin_ns = stretches[0].start_ns
     indices = [index for accounts in energy_accounts(trace.channels).values() for index in accounts]
     channels = [trace.channels[index] for index in indices]
-    series = [series_of(trace.channels[index], *trace.of(index), origin_ns) for index in indices]
+    series = [series_of(trace.channels[index], *trace.read_channel(index), origin_ns) for index in indices]
     pairs = list(zip(channels, series, strict=True))
     found = [character_of(channel, one, stretches, origin_ns) for channel, one in pairs]
     agreed = agreements(trace, stretches)

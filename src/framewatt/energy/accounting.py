@@ -77,7 +77,7 @@ def windows_of(windows: Mapping[str, Spans], trace: Readings, idle: Mapping[str,
     """
     every = list(dict.fromkeys(span for spans in windows.values() for span in spans))
     accounts = {
-        index: dict(zip(every, energies_of(channel, *trace.of(index), every), strict=True))
+        index: dict(zip(every, energies_of(channel, *trace.read_channel(index), every), strict=True))
         for index, channel in enumerate(trace.channels)
         if channel.quantity in ("energy_j", *POWER)
     }

@@ -53,7 +53,7 @@ def mirrored(trace: Readings, spans: Sequence[tuple[int, int]]) -> dict[int, str
 
 def _alike(trace: Readings, first: int, second: int, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether two counters of one meter grew alike over all readings of a window."""
-    (time_ns, one), (other_ns, two) = trace.of(first), trace.of(second)
+    (time_ns, one), (other_ns, two) = trace.read_channel(first), trace.read_channel(second)
     if len(time_ns) != len(other_ns):
         return False
     inside = np.isfinite(one) & np.isfinite(two)
@@ -161,7 +161,7 @@ def _unless_frozen(energy: WindowEnergy, trace: Readings, index: int, spans: Spa
 
 def _stillest(trace: Readings, index: int, spans: Spans) -> Spans:
     """The longest span in one part of a window in which a gauge showed one value; empty if too short to be frozen."""
-    time_ns, value = trace.of(index)
+    time_ns, value = trace.read_channel(index)
     good = np.isfinite(value)
     time_ns, value = time_ns[good], value[good]
     longest_ns = 0

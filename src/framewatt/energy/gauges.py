@@ -29,7 +29,7 @@ def summaries(
     for index, channel in enumerate(trace.channels):
         if channel.kind != GAUGE or channel.quantity in leave_out:
             continue
-        time_ns, value = trace.of(index)
+        time_ns, value = trace.read_channel(index)
         good = np.isfinite(value)
         of_spans = _of_spans(time_ns[good], value[good], [span for spans in windows.values() for span in spans])
         for name, spans in windows.items():
@@ -117,7 +117,7 @@ def unused_gpus(trace: Readings, spans: Spans) -> set[str]:
     for index, channel in enumerate(trace.channels):
         if channel.quantity not in (_COMPUTED, _TAKEN):
             continue
-        time_ns, value = trace.of(index)
+        time_ns, value = trace.read_channel(index)
         inside = np.asarray(value)[(np.asarray(time_ns) >= start_ns) & (np.asarray(time_ns) <= end_ns)]
         if channel.quantity == _COMPUTED:
             (idle if len(inside) and (inside == 0).all() else taken).add(channel.domain)

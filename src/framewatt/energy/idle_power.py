@@ -53,7 +53,7 @@ def spreads_of(mean_powers: MeanPowers, start_ns: int, end_ns: int, shortest_s: 
     return found
 
 
-def usual_spread_w(spreads: Sequence[Mapping[str, Any]]) -> float | None:
+def reported_spread_w(spreads: Sequence[Mapping[str, Any]]) -> float | None:
     """The standard deviation to report: over eighths of the idle time, or quarters where eighths are too short."""
     return float(spreads[min(1, len(spreads) - 1)]["sd_power_w"]) if spreads else None
 

@@ -156,7 +156,7 @@ def supervise(
             end_orphans(others)
     # The output may name secrets of this machine, and is published with the results. Secrets are removed before the
     # line is cut to length, since half a secret would not be recognised.
-    secrets = Secrets.of_this_machine()
+    secrets = Secrets.from_this_machine()
     scrub(log, begin, secrets)
     if reason:
         words = _last_words(_output(log, begin))

@@ -118,7 +118,7 @@ def _extent(log: Log) -> tuple[int, int] | None:
     """Interval in which every domain of a log has valid readings of energy or power; None where there is none."""
     firsts, lasts = [], []
     for index in energy_channels(log.trace.channels).values():
-        time_ns, value = log.trace.of(index)
+        time_ns, value = log.trace.read_channel(index)
         good = time_ns[np.isfinite(value)]
         if len(good):
             firsts.append(int(good[0]))
@@ -130,8 +130,8 @@ def _failed_at_edges(log: Log) -> list[str]:
     """Flags of failed readings before the first or after the last valid one of their channel, outside any window."""
     flags = []
     for domain, index in energy_channels(log.trace.channels).items():
-        good = np.flatnonzero(np.isfinite(log.trace.of(index)[1]))
-        count = len(log.trace.of(index)[1]) - (good[-1] - good[0] + 1) if len(good) else 0
+        good = np.flatnonzero(np.isfinite(log.trace.read_channel(index)[1]))
+        count = len(log.trace.read_channel(index)[1]) - (good[-1] - good[0] + 1) if len(good) else 0
         flags += [f"{domain}: {count} readings failed before the first or after the last good one"] if count else []
     return flags
 

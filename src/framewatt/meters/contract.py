@@ -67,7 +67,7 @@ class Channel:
         return dict(vars(self))
 
     @classmethod
-    def of_dict(cls, content: Any) -> "Channel":
+    def from_dict(cls, content: Any) -> "Channel":
         """The inverse of `to_dict`, with checks, since a trace from elsewhere may hold anything.
 
         Raises:

@@ -47,14 +47,14 @@ class Replay:
         from framewatt.meters.trace_file import open_trace
 
         trace = open_trace(self.path)
-        begins_ns = [int(time_ns.min()) for time_ns, _ in map(trace.of, range(len(trace.channels))) if len(time_ns)]
+        begins_ns = [int(time_ns.min()) for time_ns, _ in map(trace.read_channel, range(len(trace.channels))) if len(time_ns)]
         if not begins_ns:
             raise FramewattError(f"meter replay: {self.path}: found no readings; allowed: at least one")
         first_ns = min(begins_ns)
         # The recorded witness saw the work of another machine or another time.
         for index, channel in enumerate(trace.channels):
             if channel.instrument != WITNESS:
-                time_ns, value = trace.of(index)
+                time_ns, value = trace.read_channel(index)
                 self._series.append((time_ns - first_ns, value))
         self._start_ns = time.monotonic_ns()
         return [

@@ -21,7 +21,7 @@ class Readings(ABC):
     channels: tuple[Channel, ...]
 
     @abstractmethod
-    def of(self, index: int) -> tuple[Any, Any]:
+    def read_channel(self, index: int) -> tuple[Any, Any]:
         """Times and values of one channel, each of shape (n,): CLOCK_MONOTONIC nanoseconds, NaN where a read failed."""
 
     def inside(self, index: int, spans: Sequence[tuple[int, int]]) -> Any:
@@ -31,7 +31,7 @@ class Readings(ABC):
             index: of the channel.
             spans: start and end of each part in nanoseconds.
         """
-        time_ns, value = self.of(index)
+        time_ns, value = self.read_channel(index)
         starts, ends = np.array(spans, np.int64).T
         first, behind = np.searchsorted(time_ns, starts, side="left"), np.searchsorted(time_ns, ends, side="right")
         found = np.concatenate([value[a:b] for a, b in zip(first, behind, strict=True)])
@@ -54,7 +54,7 @@ class Trace(Readings):
     channel: Any
     value: Any
 
-    def of(self, index: int) -> tuple[Any, Any]:
+    def read_channel(self, index: int) -> tuple[Any, Any]:
         """Times and values of one channel, see Readings."""
         if len(self.channels) == 1:
             return self.monotonic_ns, self.value

@@ -82,13 +82,13 @@ class StoredTrace(Readings):
         self._counts: list[dict[int, int]] = [{} for _ in channels]
         for group in range(rows.groups):
             for batch in rows.batches(("monotonic_ns", *_NAMES), group):
-                for number, count in zip(*np.unique(self._numbers.of(batch), return_counts=True), strict=True):
+                for number, count in zip(*np.unique(self._numbers.number_rows(batch), return_counts=True), strict=True):
                     self._counts[number][group] = self._counts[number].get(group, 0) + int(count)
         if sum(sum(counts.values()) for counts in self._counts) != rows.count:
             raise ValueError(_UNDESCRIBED)
         self._kept: dict[int, tuple[Any, Any]] = {}
 
-    def of(self, index: int) -> tuple[Any, Any]:
+    def read_channel(self, index: int) -> tuple[Any, Any]:
         """Times and values of one channel, see Readings.
 
         Raises:
@@ -109,7 +109,7 @@ class StoredTrace(Readings):
         first = 0
         for group in counts:
             for batch in self._rows.batches(None, group):
-                its = np.flatnonzero(self._numbers.of(batch) == index)
+                its = np.flatnonzero(self._numbers.number_rows(batch) == index)
                 rows = slice(first, first + len(its))
                 time_ns[rows] = batch["monotonic_ns"].to_numpy()[its]
                 value[rows] = batch["value"].to_numpy(zero_copy_only=False)[its]
@@ -138,7 +138,7 @@ def _trace_of_rows(found: Rows, channels: tuple[Channel, ...]) -> Trace:
     numbers, first = _Numbers(channels), 0
     for batch in found.batches():
         rows = slice(first, first + len(batch))
-        channel[rows], time_ns[rows] = numbers.of(batch), batch["monotonic_ns"].to_numpy()
+        channel[rows], time_ns[rows] = numbers.number_rows(batch), batch["monotonic_ns"].to_numpy()
         value[rows] = batch["value"].to_numpy(zero_copy_only=False)
         first = rows.stop
     if first != found.count:
@@ -161,7 +161,7 @@ class _Numbers:
             place = [known.index(getattr(one, name)) for known, name in zip(self._known, _NAMES, strict=True)]
             self._number[tuple(place)] = number
 
-    def of(self, batch: pa.RecordBatch) -> NDArray[np.int32]:
+    def number_rows(self, batch: pa.RecordBatch) -> NDArray[np.int32]:
         """Of each row, shape (n,).
 
         Raises:
@@ -197,7 +197,7 @@ def _described(described: bytes) -> tuple[Channel, ...]:
     content = parse_json(described.decode())
     if not isinstance(content, list) or len(content) > _MOST_CHANNELS:
         raise ValueError(f"its channels are no list of at most {_MOST_CHANNELS}")
-    channels = tuple(Channel.of_dict(one) for one in content)
+    channels = tuple(Channel.from_dict(one) for one in content)
     if len({(one.instrument, one.domain, one.quantity) for one in channels}) != len(channels):
         raise ValueError("a channel is described twice")
     return channels

@@ -166,7 +166,7 @@ def kept(
             record = {"status": "failed", "reason": reason, "repeat": repeat}
         made_by = {name: job[name] for name in ("attempt", "job_sha256")}
         record = {**record, **made_by, "made_of": made_of(job), "environment": environment["name"]}
-        record = Secrets.of_this_machine().redact_reasons(record)
+        record = Secrets.from_this_machine().redact_reasons(record)
         write_json(made / record_name, record)
         if folder.exists():
             shutil.rmtree(folder)

@@ -1,6 +1,6 @@
 """Secrets that must not leave this machine: names of host and user, paths, serial numbers, passwords and tokens.
 
-`Secrets.of_this_machine` has the names that identify this machine and its user, the secrets in environment variables
+`Secrets.from_this_machine` has the names that identify this machine and its user, the secrets in environment variables
 (by the variables' names, and by passwords in addresses), and the general forms of other secrets. `redact` removes them
 from outside text (such as the output of a crashed program); `find` looks for them in files about to be packed. Both see
 through capitals, base64, hexadecimal, UTF-16, and the escapes of addresses, JSON and HTML.
@@ -167,7 +167,7 @@ class Secrets:
     told: frozenset[str] = frozenset()
 
     @classmethod
-    def of_this_machine(cls, root: Path = Path("/"), harmless: Collection[str] = ()) -> "Secrets":
+    def from_this_machine(cls, root: Path = Path("/"), harmless: Collection[str] = ()) -> "Secrets":
         """The secrets of this machine.
 
         Args:

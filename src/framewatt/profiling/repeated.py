@@ -132,7 +132,7 @@ def check_trace(record: Mapping[str, Any], path: Path) -> None:
         ]
         if not any(told):
             continue
-        for says, gives in zip(told, energies_of(channel, *trace.of(index), spans), strict=True):
+        for says, gives in zip(told, energies_of(channel, *trace.read_channel(index), spans), strict=True):
             if says and says["valid"] and not _near(says["energy_gross_j"], gives.energy_j):
                 raise FramewattError(
                     f"operators: found {says['energy_gross_j']} J of {channel.domain} in the record of a loop and "

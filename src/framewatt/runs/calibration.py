@@ -9,7 +9,7 @@ import numpy as np
 
 from framewatt.base.errors import FramewattError
 from framewatt.energy.accounts import energies_of, energy_accounts, energy_channels, energy_of
-from framewatt.energy.idle_power import spreads_of, usual_spread_w
+from framewatt.energy.idle_power import spreads_of, reported_spread_w
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
 from framewatt.host.machine import describe_machine, session_of
 from framewatt.meters.trace import Readings
@@ -53,14 +53,14 @@ def excess_over_idle(trace: Readings, idle: Mapping[str, Any]) -> float | None:
     shares = []
     for domain, index in energy_channels(trace.channels).items():
         base = (idle["domains"].get(domain) or {}).get("mean_power_w")
-        time_ns, value = trace.of(index)
+        time_ns, value = trace.read_channel(index)
         time_ns = time_ns[np.isfinite(value)]
         if not base:
             continue
         if not len(time_ns):
             return None
         end_ns = int(time_ns[-1])
-        found = energy_of(trace.channels[index], *trace.of(index), end_ns - round(_LOOK_S * 1e9), end_ns)
+        found = energy_of(trace.channels[index], *trace.read_channel(index), end_ns - round(_LOOK_S * 1e9), end_ns)
         if found.mean_power_w is None:
             return None
         shares.append(found.mean_power_w / base - 1)
@@ -78,7 +78,7 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
 
     Returns:
         `meters`, `idle_s`, `duration_s`, `machine`, `witness` (witness.window.witnessed) and, by domain,
-        `mean_power_w`, `sd_power_w` (idle_power.usual_spread_w), `spreads` (idle_power.spreads_of), `instrument`,
+        `mean_power_w`, `sd_power_w` (idle_power.reported_spread_w), `spreads` (idle_power.spreads_of), `instrument`,
         `source`, `estimated`, `valid`, `reasons`.
 
     Raises:
@@ -183,7 +183,7 @@ def idle_here(idle: Mapping[str, Any], node: str | None) -> dict[str, Any]:
 
 def _idle_of(trace: Readings, indices: Sequence[int], start_ns: int, end_ns: int) -> dict[str, Any]:
     """A domain's idle power, by the first of its accounts that is valid."""
-    series = {index: trace.of(index) for index in indices}
+    series = {index: trace.read_channel(index) for index in indices}
     found = {i: energy_of(trace.channels[i], *series[i], start_ns, end_ns) for i in indices}
     index = next((i for i in indices if not found[i].reasons), indices[0])
     channel, whole = trace.channels[index], found[index]
@@ -195,7 +195,7 @@ def _idle_of(trace: Readings, indices: Sequence[int], start_ns: int, end_ns: int
     spreads = spreads_of(mean_powers, start_ns, end_ns, shortest_s)
     return {
         "mean_power_w": whole.mean_power_w,
-        "sd_power_w": usual_spread_w(spreads),
+        "sd_power_w": reported_spread_w(spreads),
         "spreads": spreads,
         "instrument": channel.instrument,
         "source": channel.quantity,

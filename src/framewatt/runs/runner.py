@@ -133,7 +133,7 @@ def measure(
         "clock": {"monotonic_ns": began.monotonic_ns, "utc": began.utc, "moved_s": Instant.now().moved_s(began)},
     }
     record = _record(job, environment, idle, trace, events, outcome, result, {**around, "error": summary.get("error")})
-    record = Secrets.of_this_machine().redact_reasons(record)
+    record = Secrets.from_this_machine().redact_reasons(record)
     clock = Clock(began.monotonic_ns, began.utc)
     _stamp(record["windows"], clock)
     write_trace(files.power, trace)

@@ -41,7 +41,7 @@ where a read failed."""
 def witness_of(trace: Readings) -> Witness:
     """What the witness of a run read; empty where the run had none."""
     return {
-        (channel.domain, channel.quantity): (channel, *trace.of(index))
+        (channel.domain, channel.quantity): (channel, *trace.read_channel(index))
         for index, channel in enumerate(trace.channels)
         if channel.instrument == WITNESS
     }

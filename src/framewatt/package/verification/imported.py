@@ -68,7 +68,7 @@ def problems_of_imported(trace: Readings, logs: Sequence[Log]) -> Iterator[str]:
     stretched = any(log.reader == _SPREADS for log in logs)
     told: set[int] = set()
     for index, channel in enumerate(trace.channels):
-        time_ns, value = (np.asarray(part) for part in trace.of(index))
+        time_ns, value = (np.asarray(part) for part in trace.read_channel(index))
         where = f"channel {channel.domain}, {channel.quantity}"
         given = [
             (number, one)
@@ -233,7 +233,7 @@ def _of_trace(run: RunFolder, found: Trace) -> Iterator[str]:
     """Says so where a run's trace is not that of its logs."""
     told = open_trace(run.path / "power.parquet")
     if told.channels != found.channels or not all(
-        _alike(told.of(index), found.of(index)) for index in range(len(found.channels))
+        _alike(told.read_channel(index), found.read_channel(index)) for index in range(len(found.channels))
     ):
         yield f"{run.where}: power.parquet: not the readings of its logs"
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.base.errors import FramewattError
-from framewatt.energy.idle_power import usual_spread_w
+from framewatt.energy.idle_power import reported_spread_w
 from framewatt.host.machine import lasting, machine_of, session_of
 from framewatt.meters import chosen_of, make_meter
 from framewatt.meters.contract import WITNESS, Polled
@@ -101,7 +101,7 @@ def problems_of_channels(trace: Readings, meters: Sequence[str]) -> Iterator[str
 
 def _off_digits(trace: Readings, index: int, digit_j: float) -> Iterator[str]:
     """Readings of joules that a meter with such a last digit does not give, as an estimate's are."""
-    value = np.asarray(trace.of(index)[1], dtype=np.float64)
+    value = np.asarray(trace.read_channel(index)[1], dtype=np.float64)
     digits = value[np.isfinite(value)] / digit_j
     off = int(np.count_nonzero(np.abs(digits - np.rint(digits)) > _OFF_DIGITS))
     if off:
@@ -185,7 +185,7 @@ def _baseline(package: Opened, told: Mapping[str, Any], name: str) -> Iterator[s
     for domain, idle in domains.items() if isinstance(domains, dict) else ():
         if idle.get("valid") != (not idle.get("reasons")):
             yield f"{name}: {domain}: it says valid: {idle.get('valid')}, with the reasons {idle.get('reasons')}"
-        if "spreads" in idle and idle.get("sd_power_w") != usual_spread_w(idle["spreads"]):
+        if "spreads" in idle and idle.get("sd_power_w") != reported_spread_w(idle["spreads"]):
             yield f"{name}: {domain}: sd_power_w: it says {idle.get('sd_power_w')}, which its spreads do not give"
     for run, record in package.records:
         of = record.get("node"), session_of(record["machine"])
@@ -280,7 +280,7 @@ def _as_planned(trace: Readings, name: str, options: Mapping[str, Any]) -> Itera
 def _often_enough(trace: Readings, index: int, *, polled: bool) -> Iterator[str]:
     """Readings that come more often than planned, or from a program less often than it can be late."""
     channel = trace.channels[index]
-    time_ns, value = trace.of(index)
+    time_ns, value = trace.read_channel(index)
     if len(time_ns) < 2 or not channel.period_s:
         return
     span_s = float(np.ptp(time_ns)) * 1e-9
@@ -297,7 +297,7 @@ def _counted(trace: Readings, polled: Sequence[int], sampler: Mapping[str, Any])
     reads, due = 0, 0.0
     for index in polled:
         # The last reading is the one at the end, which comes when it comes.
-        time_ns = trace.of(index)[0][:-1]
+        time_ns = trace.read_channel(index)[0][:-1]
         reads += len(time_ns)
         period_s = trace.channels[index].period_s
         if len(time_ns) and period_s:

@@ -104,7 +104,7 @@ class Seen:
         """
         count, held = 0, hashlib.sha256()
         for index in range(len(trace.channels)):
-            time_ns, value = trace.of(index)
+            time_ns, value = trace.read_channel(index)
             count += len(value)
             held.update(np.diff(np.nan_to_num(value, nan=-1.0)).round(6).tobytes())
             held.update(np.diff(time_ns).tobytes())
