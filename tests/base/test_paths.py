@@ -11,7 +11,7 @@ from framewatt.imports.pattern import parse_pattern
 from framewatt.study.own_models import OwnModel
 from framewatt.workflow.setup import study_path
 
-SAID = r"\{study\}.*: found '\{' in the name; allowed: names without braces, which Snakemake takes for wildcards"
+SAID = r"\{study\}.*: '\{' in the name would be a wildcard of Snakemake"
 
 
 @pytest.fixture

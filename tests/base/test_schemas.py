@@ -54,7 +54,7 @@ def test_a_name_that_ends_in_a_line_end_does_not_match(name: str) -> None:
 )
 def test_a_character_that_nobody_sees_is_found_where_it_is(content: dict, where: str) -> None:
     assert unseen_text(content)[0] == where
-    with pytest.raises(FramewattError, match=rf"study.yaml: {where}: found '.*'; allowed: text of characters that are"):
+    with pytest.raises(FramewattError, match=rf"study.yaml: {where}: '.*' has invisible characters"):
         validate(content, {"type": "object"}, "study.yaml")
 
 

@@ -71,8 +71,8 @@ def test_a_model_without_a_variant_is_told(tmp_path: Path) -> None:
         ({"cifar10": {"module": "synthetic"}}, "cifar10: found the module synthetic; allowed: random data"),
         ({"synthetic_cifar10": {"module": "cifar"}}, "synthetic-cifar10: found the module cifar; allowed: random data"),
         ({"a": {"module": "cifar", "sources": {"folder": "b"}}}, "a: found the source b; allowed:"),
-        ({"a": {}}, "datasets.a.module: found nothing; allowed: Name of the module"),
-        ({"a": {"module": "cifar", "variants": {"b": {}}}}, "datasets.a.variants.b.for: found nothing"),
+        ({"a": {}}, "datasets.a.module is missing. Add it: Name of the module"),
+        ({"a": {"module": "cifar", "variants": {"b": {}}}}, "datasets.a.variants.b.for is missing"),
         ({"a": {"module": "cifar", "variants": {"b": {"for": ["torch"]}}}, "a_b": {"module": "svhn"}}, "a-b, twice"),
     ],
 )
@@ -83,7 +83,7 @@ def test_what_is_wrong_in_it_is_told(tmp_path: Path, datasets: dict, reason: str
 
 def test_a_checksum_has_one_of_two_forms(tmp_path: Path) -> None:
     file = {"url": "https://example.org/x", "checksum": "sha1:0", "size_b": 1}
-    with pytest.raises(FramewattError, match=r"sources.a.files.0.checksum: found 'sha1:0'; allowed"):
+    with pytest.raises(FramewattError, match=r"sources.a.files.0.checksum: 'sha1:0' is not allowed"):
         catalogue_of(tmp_path, {"a": {"title": "A", "page": "https://example.org", "files": [file]}})
 
 

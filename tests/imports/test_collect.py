@@ -247,7 +247,7 @@ def test_independent_runs_are_the_default(load) -> None:
 
 def test_a_study_of_files_says_nothing_about_measuring(tmp_path: Path, load) -> None:
     content = load_yaml(load("m/gpu-1.csv").path) | {"instruments": {}}
-    with pytest.raises(FramewattError, match="instruments: found an unknown key"):
+    with pytest.raises(FramewattError, match="instruments is not a known key"):
         load_file_study(tmp_path / "x.yaml", content, SCHEMA, {}, tmp_path)
 
 

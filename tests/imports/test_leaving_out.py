@@ -77,9 +77,9 @@ def test_a_run_that_was_never_taken_may_be_left_out_instead_of_missing(load) -> 
         ({"where": {"model": ["small", "huge"]}}, "leave_out.0.where.model: found 'huge'; allowed: large"),
         ({"repetitions": [1, 30]}, "leave_out.0.repetitions: found 30, which no such run has; allowed: 1, 2, 3"),
         ({}, "files.leave_out: leaves none of 9 runs; allowed: at least one is read"),
-        ({"reason": " "}, "files.leave_out.0.reason: found ' '"),
-        ({"repetition": 1}, "leave_out.0.repetition: found an unknown key; allowed: reason, repetitions, where"),
-        ({"where": {"model": None}}, "leave_out.0.where.model: found None"),
+        ({"reason": " "}, "files.leave_out.0.reason: ' ' is not allowed"),
+        ({"repetition": 1}, "leave_out.0.repetition is not a known key. Use one of: reason, repetitions, where"),
+        ({"where": {"model": None}}, "leave_out.0.where.model: None is not allowed"),
     ],
 )
 def test_a_rule_that_no_run_fits_is_one_line(load, rule: dict[str, Any], told: str) -> None:

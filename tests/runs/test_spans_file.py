@@ -46,7 +46,7 @@ def test_files_from_elsewhere_are_refused_in_a_line(tmp_path: Path) -> None:
         "operators that end": table.set_column(end, "end_ns", pa.array([90.0, np.nan, 80.0])),
         "without a name, a thread or a time": table.set_column(end, "end_ns", pa.array([90.0, None, 80.0])),
         "steps without the time around": table.set_column(before, "before_ns", pa.nulls(3, pa.int64())),
-        "found the columns": table.drop_columns(["api"]),
+        "the columns are": table.drop_columns(["api"]),
     }
     for words, content in forged.items():
         pq.write_table(content, path)

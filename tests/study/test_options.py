@@ -155,7 +155,7 @@ def test_a_rate_of_requests_is_a_level_with_a_name_and_a_number() -> None:
 
 @pytest.mark.parametrize("level", ["0/s", "20", "20/h", "open", "-3/s", "1e3/s", 20])
 def test_what_is_no_rate_is_refused_in_one_line(load, level: object) -> None:
-    with pytest.raises(FramewattError, match=r"load.*found .*; allowed: .*closed") as told:
+    with pytest.raises(FramewattError, match=r"load.* is not allowed\. Use .*closed") as told:
         load(load=[level])
     assert "\n" not in str(told.value)
 
@@ -204,9 +204,9 @@ def test_cells_are_compared_by_options_that_the_study_names(load) -> None:
 @pytest.mark.parametrize(
     ("levels", "message"),
     [
-        ({"compile": [True]}, "factors.0.compile.0: found True; allowed: plain, compiled"),
-        ({"threads": [0]}, "factors.0.threads.0: found 0; allowed: a whole number at least 1"),
-        ({"learning_rate": ["1e-3"]}, "factors.0.learning_rate.0: found '1e-3'; allowed: a number above 0"),
+        ({"compile": [True]}, "factors.0.compile.0: True is not allowed. Use plain, compiled"),
+        ({"threads": [0]}, "factors.0.threads.0: 0 is not allowed. Use a whole number at least 1"),
+        ({"learning_rate": ["1e-3"]}, "factors.0.learning_rate.0: '1e-3' is not allowed. Use a number above 0"),
         ({"optimiser": ["adam"]}, "(did you mean optimizer?)"),
     ],
 )

@@ -128,7 +128,7 @@ def test_what_is_not_said_of_photographs_leaves_the_samples_of_other_models_as_t
             {"metric": "none", "classes": "from_1"},
             "classes: found it beside metric: none; allowed: none, since nothing",
         ),
-        ({"classes": "from_2"}, "classes: found 'from_2'; allowed: from_0, from_1, category_ids"),
+        ({"classes": "from_2"}, "classes: 'from_2' is not allowed. Use from_0, from_1, category_ids"),
         (
             {"images": "", "annotations": "", "metric": "none", "resize": "stretch"},
             "resize: found stretch without `images`",
@@ -144,7 +144,7 @@ def test_what_does_not_fit_a_detector_is_one_line(tmp_path: Path, change: dict, 
     ("models", "message"),
     [
         ({"resnet50": {"onnx": "a.onnx"}}, "models: found resnet50, a model of workload/torch; allowed: another name"),
-        ({"Mine": {"onnx": "a.onnx"}}, "workload.0: found 'Mine'; allowed: text matching"),
+        ({"Mine": {"onnx": "a.onnx"}}, "workload.0: 'Mine' is not allowed. Use text matching"),
         ({"mine": {"onnx": "a.onnx", "inputs": INPUTS * 2}}, "models.mine.inputs: found x, x; allowed: each name once"),
         ({"mine": {"factory": {"torch": "nets:mine"}}}, "workload: found 'mine'; allowed: none"),
     ],

@@ -64,19 +64,19 @@ def test_settings_of_packages_from_before_hold() -> None:
         (
             {"resnet50": {}},
             (),
-            "training.models.resnet50: found {}; allowed: a mapping of epochs, batch_size, learning_rate",
+            "training.models.resnet50: {} is not allowed. Use a mapping of epochs, batch_size, learning_rate",
         ),
-        ({"resnet50": {"epoch": 1}}, (), "training.models.resnet50.epoch: found an unknown key; allowed: batch_size"),
+        ({"resnet50": {"epoch": 1}}, (), "training.models.resnet50.epoch is not a known key. Use one of: batch_size"),
         (
             {"resnet50": {"epochs": 0}},
             (),
-            "training.models.resnet50.epochs: found 0; allowed: a whole number at least 1",
+            "training.models.resnet50.epochs: 0 is not allowed. Use a whole number at least 1",
         ),
-        ({"resnet50": 3}, (), "training.models.resnet50: found 3; allowed: a mapping of epochs"),
+        ({"resnet50": 3}, (), "training.models.resnet50: 3 is not allowed. Use a mapping of epochs"),
         (
             {"resnet50": {"models": {}}},
             (),
-            "training.models.resnet50.models: found an unknown key; allowed: batch_size, betas",
+            "training.models.resnet50.models is not a known key. Use one of: batch_size, betas",
         ),
         (
             {"resnet50": {"learning_rate": 0.1}},

@@ -54,10 +54,10 @@ def test_a_study_can_be_a_path(checkout: Checkout, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"repetitons": 3}, "wrong.yaml: repetitons: found an unknown key; allowed: "),
-        ({"seed": -1}, "wrong.yaml: seed: found -1; allowed: a whole number at least 0"),
-        ({"factors": []}, "wrong.yaml: factors: found []; allowed: a list with at least 1 entry"),
-        ({"device": "tpu"}, "wrong.yaml: device: found 'tpu'; allowed: cpu, cuda, auto"),
+        ({"repetitons": 3}, "wrong.yaml: repetitons is not a known key. Use one of: "),
+        ({"seed": -1}, "wrong.yaml: seed: -1 is not allowed. Use a whole number at least 0"),
+        ({"factors": []}, "wrong.yaml: factors: [] is not allowed. Use a list with at least 1 entry"),
+        ({"device": "tpu"}, "wrong.yaml: device: 'tpu' is not allowed. Use cpu, cuda, auto"),
     ],
 )
 def test_a_wrong_study_is_one_line_and_nothing_happens(checkout: Checkout, change: dict, message: str) -> None:
@@ -92,9 +92,9 @@ def test_a_misspelt_figure_is_told_with_those_that_there_are(checkout: Checkout)
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ("study=nowhere", "nowhere.yaml: no such file; allowed: "),
-        ("environment=conda", "environment: found 'conda'; allowed: locked, host"),
-        ("stduy=demo", "study, trust_profiles, wait (did you mean study?)"),
+        ("study=nowhere", "nowhere.yaml: no such file. "),
+        ("environment=conda", "environment: 'conda' is not allowed. Use locked, host"),
+        ("stduy=demo", "stduy is not a known key (did you mean study?). Use one of: "),
     ],
 )
 def test_a_wrong_setting_is_one_line_and_nothing_happens(checkout: Checkout, config: str, message: str) -> None:

@@ -92,7 +92,7 @@ def test_a_disk_that_takes_nothing_is_one_line_and_no_other_error_is(error: str,
     assert ended.returncode == 1
     said = ended.stderr.splitlines()
     assert len(said) == 1 if lines == 1 else len(said) >= lines
-    assert said[0].startswith("framewatt: found a disk on which nothing can be written (x): ") == (lines == 1)
+    assert said[0].startswith("framewatt: the disk cannot be written (x): ") == (lines == 1)
     assert said[0].startswith("Traceback") == (lines > 1)
 
 

@@ -115,10 +115,10 @@ class TestStudies:
     @pytest.mark.parametrize(
         ("training", "message"),
         [
-            ({"clip_norm": 0}, "training.clip_norm: found 0; allowed: a number above 0 or None"),
-            ({"clip_norm": -1}, "training.clip_norm: found -1; allowed: a number above 0 or None"),
-            ({"clip_norm": "5"}, "training.clip_norm: found '5'; allowed: a number above 0 or None"),
-            ({"weight_decay": -0.1}, "training.weight_decay: found -0.1; allowed: a number at least 0 or None"),
+            ({"clip_norm": 0}, "training.clip_norm: 0 is not allowed. Use a number above 0 or None"),
+            ({"clip_norm": -1}, "training.clip_norm: -1 is not allowed. Use a number above 0 or None"),
+            ({"clip_norm": "5"}, "training.clip_norm: '5' is not allowed. Use a number above 0 or None"),
+            ({"weight_decay": -0.1}, "training.weight_decay: -0.1 is not allowed. Use a number at least 0 or None"),
             (
                 {"weight_decay": 0.1},
                 "training.weight_decay: found 0.1 with the optimizer sgd of runs that train; allowed: null or 0, or "
@@ -126,26 +126,26 @@ class TestStudies:
             ),
             (
                 {"schedule": COSINE | {"kind": "steps"}},
-                "training.schedule.kind: found 'steps'; allowed: cosine, halvings",
+                "training.schedule.kind: 'steps' is not allowed. Use cosine, halvings",
             ),
-            ({"schedule": "cosine"}, "training.schedule: found 'cosine'; allowed: None or a mapping of kind, warm_up"),
-            ({"schedule": {}}, "training.schedule.kind: found nothing; allowed: `cosine` falls"),
+            ({"schedule": "cosine"}, "training.schedule: 'cosine' is not allowed. Use None or a mapping of kind, warm_up"),
+            ({"schedule": {}}, "training.schedule.kind is missing. Add it: `cosine` falls"),
             (
                 {"schedule": COSINE | {"warmup": 1}},
-                "training.schedule.warmup: found an unknown key; allowed: final_rate, from_share, halvings, kind, "
+                "training.schedule.warmup is not a known key. Use one of: final_rate, from_share, halvings, kind, "
                 "warm_up_steps (did you mean warm_up_steps?)",
             ),
             (
                 {"schedule": COSINE | {"warm_up_steps": -1}},
-                "training.schedule.warm_up_steps: found -1; allowed: a whole number at least 0",
+                "training.schedule.warm_up_steps: -1 is not allowed. Use a whole number at least 0",
             ),
             (
                 {"schedule": HALVINGS | {"halvings": 0}},
-                "training.schedule.halvings: found 0; allowed: a whole number at least 1",
+                "training.schedule.halvings: 0 is not allowed. Use a whole number at least 1",
             ),
             (
                 {"schedule": HALVINGS | {"from_share": 1}},
-                "training.schedule.from_share: found 1; allowed: a number above 0 below 1",
+                "training.schedule.from_share: 1 is not allowed. Use a number above 0 below 1",
             ),
             (
                 {"schedule": COSINE | {"halvings": 4}},

@@ -18,17 +18,17 @@ from framewatt.privacy.secrets import Secrets
 _TYPES: dict[str, Callable[[str], Any]] = {
     "job": json.loads,
 }
-_OF_A_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-"""Of a full disk, a used-up quota, and a disk that is mounted read-only."""
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""The disk is full, the quota is used up, or the disk is mounted read-only."""
 
 _SEVERAL = ("others",)
 _OPTIONAL = ("model", "check", "body", "after", "reference")
 
 
 def arguments(description: str | None, *names: str) -> argparse.Namespace:
-    """Parse named arguments, which are paths unless `_TYPES` says otherwise.
+    """Return the named command-line arguments, parsed: paths, unless `_TYPES` has another type for the name.
 
-    Those in `_OPTIONAL` may be empty, which is None; those in `_SEVERAL` are lists.
+    Arguments in `_OPTIONAL` may be empty and are None then; those in `_SEVERAL` are lists.
     """
     parser = argparse.ArgumentParser(description=description)
     for name in names:
@@ -41,9 +41,8 @@ def arguments(description: str | None, *names: str) -> argparse.Namespace:
 def run(main: Callable[[], None]) -> None:
     """Call a script's `main`; a FramewattError becomes one line and exit code 1.
 
-    On Ctrl-C, SIGTERM or SIGHUP it cleans up its folders and children, and the exit code is 128 plus the signal's
-    number. For any other error the traceback is shown with secrets redacted, since it ends up in logs that people pass
-    on.
+    On Ctrl-C, SIGTERM or SIGHUP the script removes its folders and ends its children, and the exit code is 128 plus the
+    number of the signal. For any other error the traceback is printed without secrets, since people share their logs.
     """
     with endings_heeded():
         try:
@@ -55,12 +54,12 @@ def run(main: Callable[[], None]) -> None:
             print(f"framewatt: ended by {signal.Signals(number).name}", file=sys.stderr)
             sys.exit(128 + number)
         except OSError as error:
-            if error.errno not in _OF_A_DISK:
+            if error.errno not in _DISK_ERRORS:
                 sys.exit(Secrets.from_this_machine().redact(traceback.format_exc()))
             where = f" ({error.filename})" if error.filename else ""
-            told = f"found a disk on which nothing can be written{where}: {os.strerror(error.errno)}"
-            told += "; allowed: room, and the right to write; mend that: the same command goes on"
-            sys.exit(f"framewatt: {Secrets.from_this_machine().redact(told)}")
+            message = f"the disk cannot be written{where}: {os.strerror(error.errno)}. Free space or allow writing; "
+            message += "then the same command continues."
+            sys.exit(f"framewatt: {Secrets.from_this_machine().redact(message)}")
         except Exception:
             sys.exit(Secrets.from_this_machine().redact(traceback.format_exc()))
 

@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
-_UNTAKEN = {
+_DEFAULT_HANDLERS = {
     signal.SIGTERM: signal.SIG_DFL,
     signal.SIGHUP: signal.SIG_DFL,
     signal.SIGINT: signal.default_int_handler,
 }
-"""Signals from a scheduler, `kill`, a closing terminal or a user, with Python's default handling. By default the
-process ends at once without cleaning up."""
+"""Signals of a scheduler, `kill`, a closing terminal or a user, with Python's default handlers. Those end the process
+at once, without cleaning up."""
 
-_ONE_WORD_S = 2.0
-"""Seconds within which a repeated signal counts as the same one: shell, make and timeout each forward it."""
+_SAME_SIGNAL_S = 2.0
+"""Seconds within which a repeated signal counts as the same signal: shell, make and timeout each forward it."""
 
 
 class Ended(KeyboardInterrupt):
-    """The process was told to end.
+    """The process received a signal to end.
 
     Args:
         number: the signal's number.
@@ -38,7 +38,7 @@ class _Endings:
     def __init__(self) -> None:
         self.unbroken = 0
         self.waiting: int | None = None
-        self._requested_s = -_ONE_WORD_S
+        self._requested_s = -_SAME_SIGNAL_S
 
     @property
     def requested(self) -> bool:
@@ -50,7 +50,7 @@ class _Endings:
             self.waiting = number
             return
         before_s, self._requested_s = self._requested_s, time.monotonic()
-        if self._requested_s - before_s >= _ONE_WORD_S:
+        if self._requested_s - before_s >= _SAME_SIGNAL_S:
             raise Ended(number)
 
 
@@ -61,21 +61,21 @@ _ENDINGS = _Endings()
 def endings_heeded() -> Iterator[None]:
     """Inside the block, termination signals raise Ended, unless they are ignored (as under nohup) or handled already.
 
-    After the first one the process is already ending, and further SIGTERM or SIGHUP are ignored.
+    After the first signal the process is already ending, and further SIGTERM or SIGHUP are ignored.
 
     Raises:
-        Ended: the process was told to end.
+        Ended: the process received a signal to end.
     """
-    ours = {number: usual for number, usual in _UNTAKEN.items() if signal.getsignal(number) is usual}
+    ours = {number: handler for number, handler in _DEFAULT_HANDLERS.items() if signal.getsignal(number) is handler}
     for number in ours:
         signal.signal(number, _ENDINGS.hear)
     try:
         yield
     finally:
-        for number, usual in ours.items():
+        for number, handler in ours.items():
             # The default handlers would end the process before it has cleaned up.
-            deaf = _ENDINGS.requested and usual is signal.SIG_DFL
-            signal.signal(number, signal.SIG_IGN if deaf else usual)
+            ignored = _ENDINGS.requested and handler is signal.SIG_DFL
+            signal.signal(number, signal.SIG_IGN if ignored else handler)
 
 
 @contextlib.contextmanager
@@ -83,7 +83,7 @@ def unbroken() -> Iterator[None]:
     """Inside the block, termination signals are deferred; for short operations that must not be interrupted.
 
     Raises:
-        Ended: the process was told to end meanwhile.
+        Ended: the process received a signal to end meanwhile.
     """
     _ENDINGS.unbroken += 1
     try:
@@ -97,7 +97,7 @@ def unbroken() -> Iterator[None]:
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A temporary folder; its removal is completed even if a termination signal arrives meanwhile."""
+    """Yield a temporary folder; its removal is completed even if a termination signal arrives meanwhile."""
     folder = tempfile.TemporaryDirectory(prefix="framewatt-")
     try:
         yield Path(folder.name)

@@ -4,14 +4,14 @@ import unicodedata
 
 
 class FramewattError(Exception):
-    """What was found, where, what is allowed and how to fix it, in one line."""
+    """An error for the user, in one line: what is wrong with which value and where, then what to do."""
 
     def __str__(self) -> str:
         return plain(" ".join(super().__str__().split()))
 
 
 def plain(text: str) -> str:
-    """Text that is safe for a terminal: invisible characters become escapes, except line ends and blanks.
+    """Return text that is safe for a terminal: invisible characters become escapes, except line ends and blanks.
 
     Invisible are control characters (colours, cursor, window title), marks that change the direction of writing, lone
     surrogates, and unassigned code points. A name from a package may hold any of them.

@@ -18,7 +18,7 @@ PARTIAL = ".*.partial"
 
 
 def partial_suffix() -> str:
-    """End of this process's temporary names; two processes that write the same file do not collide."""
+    """Return the end of this process's temporary names; two processes that write the same file do not collide."""
     return f".{os.getpid()}.partial"
 
 
@@ -35,7 +35,7 @@ def in_work(path: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a temporary file beside `path`, sync it and rename it into place.
+    """Let `write` fill a temporary file next to `path`, sync it and rename it into place.
 
     Raises:
         OSError: the disk is full or the folder cannot be written; `path` is then as it was before.
@@ -68,7 +68,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def json_text(content: Any) -> str:
-    """JSON as `write_json` writes it."""
+    """Return JSON text as `write_json` writes it."""
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
@@ -88,8 +88,8 @@ def parse_json(text: str, *, any_number: bool = False) -> Any:
 
     Args:
         text: the JSON.
-        any_number: whether the caller looks at the numbers, and can say whose they are: NaN, infinity and whole numbers
-            of more than 64 bits pass then.
+        any_number: True accepts NaN, infinity and whole numbers of more than 64 bits; the caller checks numbers then,
+            and can name their place.
 
     Raises:
         ValueError: see read_json.
@@ -106,7 +106,7 @@ def parse_json(text: str, *, any_number: bool = False) -> Any:
 
 def _refuse_constant(name: str) -> Never:
     # Python's reader accepts NaN and Infinity, which JSON does not have; NaN would pass range checks.
-    raise ValueError(f"found {name}, which is no number")
+    raise ValueError(f"{name} is not a number in JSON. Write a finite number or null.")
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -118,37 +118,37 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             if key in seen:
                 break
             seen.add(key)
-        raise ValueError(f"found the key {key!r:.60} twice; allowed: each once")
+        raise ValueError(f"the key {key!r:.60} occurs twice. Keep one of them.")
     return content
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"found {text[:20]}, which is beyond any float")
+        raise ValueError(f"{text[:20]} is too large for a float. Write a number below 1.8e308.")
     return value
 
 
 def _whole(text: str) -> int:
     value = int(text) if len(text) <= len(str(-_LARGEST_WHOLE)) else _LARGEST_WHOLE + 1
     if abs(value) > _LARGEST_WHOLE:
-        raise ValueError(f"found {text[:20]}… of {len(text)} digits; allowed: whole numbers of 64 bits")
+        raise ValueError(f"{text[:20]}… of {len(text)} digits does not fit into 64 bits. Write a smaller whole number.")
     return value
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, as hexadecimal text."""
+    """Return the SHA-256 of a file, as hexadecimal text."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sha256_of_files(paths: Iterable[Path], root: Path) -> str:
-    """SHA-256 over the names (relative to `root`) and hashes of files, in order of name."""
+    """Return the SHA-256 over the names (relative to `root`) and hashes of files, in order of name."""
     return sha256_of_names({path.relative_to(root).as_posix(): sha256_of(path) for path in paths})
 
 
 def sha256_of_names(hashes: Mapping[str, str]) -> str:
-    """SHA-256 over names and hashes of files, in order of name.
+    """Return the SHA-256 over names and hashes of files, in order of name.
 
     Args:
         hashes: of each file, by its name.

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def code_identity(root: Path = ROOT) -> dict[str, Any]:
-    """Commit, whether the checkout differs from it, and a SHA-256 over the library and the scripts.
+    """Return the commit, whether the checkout differs from it, and a SHA-256 over the library and the scripts.
 
     Args:
         root: the project's folder. Outside a git checkout commit and difference are None.
@@ -26,14 +26,14 @@ def code_identity(root: Path = ROOT) -> dict[str, Any]:
 
 
 def code_files(root: Path) -> list[Path]:
-    """The files that identify the code: all Python and JavaScript files of the library and the scripts."""
+    """Return the files that identify the code: all Python and JavaScript files of the library and the scripts."""
     return [
         path for folder in ("src", "scripts") for kind in ("py", "js") for path in (root / folder).rglob(f"*.{kind}")
     ]
 
 
 def code_sha256(root: Path, more: Mapping[str, str] | None = None) -> str:
-    """SHA-256 over those files, names and contents.
+    """Return the SHA-256 over the names and contents of the files of `code_files`.
 
     Args:
         root: the project's folder, or a package's content.

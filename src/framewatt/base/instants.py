@@ -7,7 +7,7 @@ _LARGEST_NS = 2**62
 
 
 def utc_ns(text: str) -> int:
-    """A time as nanoseconds since 1970.
+    """Return a time as nanoseconds since 1970.
 
     Args:
         text: seconds since 1970, or ISO 8601 (also with slashes in the date, as nvidia-smi writes it); UTC if it names
@@ -24,7 +24,7 @@ def utc_ns(text: str) -> int:
     if nanoseconds is not None:
         # NaN is rejected, too.
         if not abs(nanoseconds) < _LARGEST_NS:
-            raise ValueError(f"{text} is no instant")
+            raise ValueError(f"{text} is not a time that a clock can show")
         return round(nanoseconds)
     moment = datetime.fromisoformat(text.replace("/", "-"))
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)

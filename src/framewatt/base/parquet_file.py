@@ -21,7 +21,7 @@ _LONGEST_LABEL_B = 1000
 _ROWS_AT_ONCE = 1 << 18
 
 LABEL = pa.dictionary(pa.int32(), pa.string())
-"""Texts of which only a few differ, each stored once."""
+"""Texts with few distinct values, each stored once."""
 
 
 def read_columns(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
@@ -36,7 +36,7 @@ class Rows:
     Attributes:
         path: of the file.
         count: how many.
-        groups: how many groups of rows there are, each of which can be read without the others.
+        groups: how many groups of rows there are; each group can be read without the others.
         metadata: of the file, by key.
     """
 
@@ -64,8 +64,10 @@ class Rows:
                     continue
                 longest = pc.max(pc.binary_length(batch[name].dictionary)).as_py() or 0
                 if longest > _LONGEST_LABEL_B:
-                    said = f"{name}: found a text of {longest} bytes; allowed: {_LONGEST_LABEL_B}"
-                    raise FramewattError(f"{self.path}: {said}")
+                    raise FramewattError(
+                        f"{self.path}: {name}: a text of {longest} bytes is longer than {_LONGEST_LABEL_B}. Use a file "
+                        "that framewatt wrote."
+                    )
             yield batch
 
 
@@ -83,14 +85,14 @@ def rows_of(path: Path, columns: Mapping[str, pa.DataType]) -> Rows:
     _check_growth(path, metadata)
     wanted = ", ".join(f"{name} {kind}" for name, kind in columns.items())
     if metadata.schema.names != list(columns):
-        told = ", ".join(metadata.schema.names[:10])
-        raise FramewattError(f"{path}: found the columns {told[:300] or 'none'}; allowed: {wanted}")
+        names = ", ".join(metadata.schema.names[:10])
+        raise FramewattError(f"{path}: the columns are {names[:300] or 'none'}. Use a file with {wanted}.")
     labels = [name for name, kind in columns.items() if kind == LABEL]
     file: Any = pq.ParquetFile(path, metadata=metadata, read_dictionary=labels)
-    found = {field.name: field.type for field in file.schema_arrow}
-    if found != dict(columns):
-        told = ", ".join(f"{name} {kind}" for name, kind in found.items())
-        raise FramewattError(f"{path}: found the columns {told[:300]}; allowed: {wanted}")
+    types = {field.name: field.type for field in file.schema_arrow}
+    if types != dict(columns):
+        names = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        raise FramewattError(f"{path}: the columns are {names[:300]}. Use a file with {wanted}.")
     return Rows(path, metadata.num_rows, metadata.num_row_groups, file.schema_arrow.metadata or {}, file)
 
 
@@ -101,6 +103,6 @@ def _check_growth(path: Path, metadata: Any) -> None:
     grown_b = max(metadata.num_rows * _BYTES_A_ROW, sum(group.total_byte_size for group in groups))
     if grown_b > max(_ALWAYS_ALLOWED_B, _LARGEST_GROWTH * size_b):
         raise FramewattError(
-            f"{path}: found {metadata.num_rows} rows in {size_b} bytes; "
-            f"allowed: no more than {_LARGEST_GROWTH} times its size in memory, not {grown_b} bytes"
+            f"{path}: its {metadata.num_rows} rows in {size_b} bytes would take {grown_b} bytes of memory, more than "
+            f"{_LARGEST_GROWTH} times its size. Use a file that framewatt wrote."
         )

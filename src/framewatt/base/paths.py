@@ -12,7 +12,7 @@ _CHUNK_B = 2**20
 
 
 def problem_of_name(name: str) -> str | None:
-    """What is wrong with the name of an archive's entry; None where it stays below the target folder."""
+    """Return what is wrong with the name of an entry of an archive; None where it stays below the target folder."""
     path = PurePosixPath(name)
     if path.is_absolute() or "\\" in name or ":" in name:
         return "an absolute name"
@@ -27,7 +27,7 @@ def write_entry(source: IO[bytes], path: Path, size_b: int) -> bool:
     Args:
         source: the entry, open for reading.
         path: the file, which must not exist yet; its folders are created.
-        size_b: bytes that the archive says the entry has.
+        size_b: bytes of the entry, by the archive's own list.
 
     Returns:
         whether the entry has at most `size_b` bytes; if not, reading stopped there.
@@ -44,17 +44,16 @@ def write_entry(source: IO[bytes], path: Path, size_b: int) -> bool:
 
 
 def usable(path: Path) -> Path:
-    """The path, checked for braces: Snakemake would take them for a wildcard, and look for another file.
+    """Return the path after a check for braces, which Snakemake would take for a wildcard.
 
     Args:
         path: of a file or folder that a rule reads.
 
     Raises:
-        FramewattError: it holds a brace.
+        FramewattError: the path has a brace.
     """
-    if found := [character for character in str(path) if character in "{}"]:
+    if braces := [character for character in str(path) if character in "{}"]:
         raise FramewattError(
-            f"{path}: found {found[0]!r} in the name; allowed: names without braces, which Snakemake takes for "
-            "wildcards; move it"
+            f"{path}: {braces[0]!r} in the name would be a wildcard of Snakemake. Move it to a name without braces."
         )
     return path

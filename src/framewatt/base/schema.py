@@ -37,7 +37,7 @@ Validator: Any = validators.extend(Draft202012Validator, {"pattern": _pattern})
 
 
 def unseen_text(content: Any, key: str = "") -> tuple[str, str] | None:
-    """The first text or key that holds an invisible character; None where there is none.
+    """Return the first text or key that has an invisible character; None where there is none.
 
     Invisible are control characters and line ends, which could end a line of a shell, a log or a table unnoticed, and
     marks that change the direction of writing.
@@ -60,11 +60,11 @@ def unseen_text(content: Any, key: str = "") -> tuple[str, str] | None:
     else:
         parts = enumerate(content) if isinstance(content, list | tuple) else ()
     below = (unseen_text(value, f"{key}.{name}" if key else str(name)) for name, value in parts)
-    return next((found for found in below if found), None)
+    return next((place for place in below if place), None)
 
 
 def unseen(text: str) -> bool:
-    """Whether a text has an invisible character or a line end."""
+    """Return whether a text has an invisible character or a line end."""
     return not (text.isascii() and text.isprintable()) and any(
         unicodedata.category(character) in _CATEGORIES or unicodedata.bidirectional(character) in _DIRECTIONS
         for character in text

@@ -15,7 +15,7 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def to_csv(frame: pd.DataFrame, **how: Any) -> str:
-    """A frame as CSV without an index, its texts protected.
+    """Return a frame as CSV text without an index, its texts protected.
 
     Args:
         frame: of numbers and texts.
@@ -26,7 +26,7 @@ def to_csv(frame: pd.DataFrame, **how: Any) -> str:
 
 
 def read_csv(path: str | Path, **how: Any) -> pd.DataFrame:
-    """The frame that `to_csv` wrote.
+    """Return the frame that `to_csv` wrote.
 
     Args:
         path: the file.
@@ -36,14 +36,14 @@ def read_csv(path: str | Path, **how: Any) -> pd.DataFrame:
 
 
 def _exchanged(frame: pd.DataFrame, exchange: Callable[[Any], Any]) -> pd.DataFrame:
-    """The frame with `exchange` applied to texts and column names; columns without a changed text stay as they are."""
+    """Return the frame with `exchange` applied to texts and column names; other columns stay as they are."""
     changed = {}
     for name, column in frame.items():
         if pd.api.types.is_numeric_dtype(column):
             continue
         old = column.tolist()
         new = [exchange(value) for value in old]
-        if any(one is not other for one, other in zip(old, new, strict=True)):
+        if any(before is not after for before, after in zip(old, new, strict=True)):
             changed[name] = pd.Series(new, index=column.index, dtype=object)
     return frame.assign(**{str(name): values for name, values in changed.items()}).rename(columns=exchange)
 

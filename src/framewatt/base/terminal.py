@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 
 
 def aligned(lines: Sequence[tuple[str, ...]], words: Container[int]) -> list[str]:
-    """Columns as wide as their widest text, words to the left and numbers to the right.
+    """Return lines with columns as wide as their widest text, words to the left and numbers to the right.
 
     Args:
         lines: texts, of as many columns each.
@@ -23,7 +23,7 @@ def aligned(lines: Sequence[tuple[str, ...]], words: Container[int]) -> list[str
 
 
 CLEAR = "\r\x1b[K"
-"""To the begin of the line, which is emptied."""
+"""Moves to the start of the line and empties it."""
 
 
 def passing(text: str) -> None:
@@ -36,5 +36,5 @@ def passing(text: str) -> None:
 
 
 def lasting(text: str) -> None:
-    """Print a line that stays, in place of a passing one."""
+    """Print a line that stays, instead of a passing line."""
     print(f"{CLEAR if sys.stdout.isatty() else ''}{text}", flush=True)

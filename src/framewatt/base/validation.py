@@ -20,13 +20,13 @@ def load_yaml(path: Path) -> dict[str, Any]:
     """
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml"))) or "none"
-        raise FramewattError(f"{path}: no such file; allowed: a YAML file (in that folder: {known})")
+        raise FramewattError(f"{path}: no such file. Name a YAML file; in that folder: {known}.")
     try:
         content = parse_yaml(path.read_text(encoding="utf-8"))
     except (FramewattError, UnicodeDecodeError) as error:
         raise FramewattError(f"{path}: {error}") from error
     if not isinstance(content, dict):
-        raise FramewattError(f"{path}: found {type(content).__name__} at the top; allowed: a mapping of keys")
+        raise FramewattError(f"{path} is {type(content).__name__}, not a mapping. Write lines of `key: value`.")
     return content
 
 
@@ -35,15 +35,15 @@ def validate(content: Mapping[str, Any], schema: Mapping[str, Any], source: str)
 
     Args:
         content: content of the file.
-        schema: JSON schema, draft 2020-12, whose keys carry `description` and `default`.
+        schema: JSON schema, draft 2020-12; its keys have `description` and `default`.
         source: name of the file, for the message.
 
     Raises:
-        FramewattError: the first wrong value, as file, key, found, allowed.
+        FramewattError: a value is wrong; the message has the file, the key, the value and what to write.
     """
     unseen = unseen_text(content)
     if unseen:
-        raise FramewattError(f"{source}: {unseen[0]}: found {unseen[1]!r}; allowed: text of characters that are seen")
+        raise FramewattError(f"{source}: {unseen[0]}: {unseen[1]!r} has invisible characters. Remove them.")
     errors = sorted(Validator(dict(schema)).iter_errors(content), key=lambda e: [str(p) for p in e.path])
     if errors:
         raise FramewattError(f"{source}: {_describe(errors[0])}")
@@ -69,26 +69,26 @@ def _with_defaults(value: Any, schema: Mapping[str, Any]) -> Any:
 def _describe(error: ValidationError) -> str:
     schema: Any = error.schema
     value: Any = error.validator_value
-    found: Any = error.instance
+    instance: Any = error.instance
     key = ".".join(str(part) for part in error.absolute_path)
-    if error.validator == "anyOf" and (nearer := _of_mapping(error)):
+    if error.validator == "anyOf" and (nearer := _error_in_mapping(error)):
         return _describe(nearer)
     if error.validator == "additionalProperties":
         allowed = sorted(schema["properties"])
-        unknown = next(name for name in found if name not in allowed)
+        unknown = next(name for name in instance if name not in allowed)
         near = difflib.get_close_matches(str(unknown), allowed, n=1)
         hint = f" (did you mean {near[0]}?)" if near else ""
         where = f"{key}.{unknown}" if key else str(unknown)
-        return f"{where}: found an unknown key; allowed: {', '.join(allowed)}{hint}"
+        return f"{where} is not a known key{hint}. Use one of: {', '.join(allowed)}."
     if error.validator == "required":
-        missing = next(name for name in value if name not in found)
+        missing = next(name for name in value if name not in instance)
         where = f"{key}.{missing}" if key else missing
         described = schema.get("properties", {}).get(missing, {}).get("description", "a value")
-        return f"{where}: found nothing; allowed: {described}"
-    return f"{key or 'the file'}: found {found!r}; allowed: {_allowed(schema)}"
+        return f"{where} is missing. Add it: {described.rstrip('.')}."
+    return f"{key or 'the file'}: {instance!r} is not allowed. Use {_allowed(schema)}."
 
 
-def _of_mapping(error: ValidationError) -> ValidationError | None:
+def _error_in_mapping(error: ValidationError) -> ValidationError | None:
     """If a mapping fails an `anyOf` with one alternative that is a mapping of known keys: the error in that one."""
     several: Any = error.validator_value
     options = [number for number, option in enumerate(several) if "properties" in option]

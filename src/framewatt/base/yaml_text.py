@@ -29,13 +29,13 @@ def parse_yaml(text: str) -> Any:
         FramewattError: it is not YAML, too large, too deep, or holds NaN or an infinity; the message names no file yet.
     """
     if len(text) > LARGEST_B:
-        raise FramewattError(f"found {len(text)} characters; allowed: at most {LARGEST_B}")
+        raise FramewattError(f"{len(text)} characters are more than {LARGEST_B}. Shorten the file.")
     try:
         _check_size(text)
         content = yaml.load(text, _LOADER)  # noqa: S506  # a safe loader
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         # ValueError: an impossible date, or a number with more digits than Python reads.
-        raise FramewattError(f"not YAML: {error}") from error
+        raise FramewattError(f"not YAML: {error}. Correct that line.") from error
     _check_numbers(content)
     return content
 
@@ -49,7 +49,7 @@ def _check_size(text: str) -> None:
         anchor = getattr(event, "anchor", None)
         if isinstance(event, yaml.AliasEvent):
             if anchor not in sizes:
-                raise FramewattError(f"found an alias of {anchor!r}, which is not closed there; allowed: what was said")
+                raise FramewattError(f"an alias of {anchor!r} is inside {anchor!r} itself. Write out the content.")
             total += sizes[anchor]
         elif isinstance(event, yaml.NodeEvent):
             total += 1
@@ -62,9 +62,9 @@ def _check_size(text: str) -> None:
             if name:
                 sizes[name] = total - begin + 1
         if total > MOST_NODES:
-            raise FramewattError(f"found more than {MOST_NODES} values, counted with aliases; allowed: at most as many")
+            raise FramewattError(f"more than {MOST_NODES} values, counted with aliases. Write fewer.")
         if len(open_) > _DEEPEST:
-            raise FramewattError(f"found values nested deeper than {_DEEPEST}; allowed: at most as deep")
+            raise FramewattError(f"values are nested deeper than {_DEEPEST}. Nest them less.")
 
 
 def _check_numbers(content: Any) -> None:
@@ -77,4 +77,4 @@ def _check_numbers(content: Any) -> None:
         elif isinstance(value, list | tuple | set):
             waiting += value
         elif isinstance(value, float) and not math.isfinite(value):
-            raise FramewattError(f"found {value} as a number; allowed: finite ones")
+            raise FramewattError(f"{value} is not a finite number. Write a finite number.")
