@@ -147,7 +147,10 @@ CHANNEL = Channel("rapl", "cpu:package-0", "energy_j", COUNTER, 0.001)
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"value": ["5"] * 3}, "the columns are monotonic_ns int64, .* value string. Use a file with monotonic_ns int64"),
+        (
+            {"value": ["5"] * 3},
+            "the columns are monotonic_ns int64, .* value string. Use a file with monotonic_ns int64",
+        ),
         ({"value": [[1.0]] * 3}, "the columns are monotonic_ns, instrument, domain, quantity, element. Use"),
         ({"monotonic_ns": [1, None, 2]}, "readings without a time"),
         ({"domain": pa.array(["cpu:dram-0"] * 3).dictionary_encode()}, "of a channel that it does not describe"),

@@ -64,7 +64,10 @@ def test_a_cross_holds_every_combination_of_its_levels(load) -> None:
 @pytest.mark.parametrize(
     ("keys", "reason"),
     [
-        ({"repetitions": 3_000_000}, "repetitions: 3000000 is not allowed. Use a whole number at least 1 at most 100000"),
+        (
+            {"repetitions": 3_000_000},
+            "repetitions: 3000000 is not allowed. Use a whole number at least 1 at most 100000",
+        ),
         ({"repetitions": 60_000, "factors": [cross(batch_size=[1, 2])]}, "found 120000 runs; allowed: at most 100000"),
         ({"factors": [cross(batch_size=list(range(1, 20_000)))]}, "found 199990 runs; allowed: at most 100000"),
     ],
@@ -174,7 +177,10 @@ def test_every_key_of_the_schema_is_described_and_every_optional_one_has_a_defau
             {"factors": [cross(runtime=["jax"])]},
             "factors.0.runtime.0: 'jax' is not allowed. Use torch, tensorflow, mxnet, ",
         ),
-        ({"factors": [cross(batch_size=[-1])]}, "factors.0.batch_size.0: -1 is not allowed. Use a whole number at least 1"),
+        (
+            {"factors": [cross(batch_size=[-1])]},
+            "factors.0.batch_size.0: -1 is not allowed. Use a whole number at least 1",
+        ),
         ({"factors": [cross(batch_size=[1.5])]}, "factors.0.batch_size.0: 1.5 is not allowed. Use a whole number"),
         ({"factors": [cross(dataset=[])]}, "factors.0.dataset: [] is not allowed. Use a list with at least 1 entry"),
         ({"factors": []}, "factors: [] is not allowed. Use a list with at least 1 entry"),

@@ -40,7 +40,9 @@ def test_seeded_weights_are_a_matter_of_inference_alone(tmp_path: Path) -> None:
 
 
 def test_other_weights_are_refused_with_those_that_are_allowed(tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match="'official' is not allowed. Use trained, seeded, pretrained, fine-tuned or"):
+    with pytest.raises(
+        FramewattError, match=r"'official' is not allowed[.] Use trained, seeded, pretrained, fine-tuned or"
+    ):
         study(tmp_path, weights="official")
 
 

@@ -94,7 +94,7 @@ def test_a_misspelt_figure_is_told_with_those_that_there_are(checkout: Checkout)
     [
         ("study=nowhere", "nowhere.yaml: no such file. "),
         ("environment=conda", "environment: 'conda' is not allowed. Use locked, host"),
-        ("stduy=demo", "stduy is not a known key (did you mean study?). Use one of: "),
+        ("stduy=demo", "study, trust_profiles, wait (did you mean study?)"),
     ],
 )
 def test_a_wrong_setting_is_one_line_and_nothing_happens(checkout: Checkout, config: str, message: str) -> None:

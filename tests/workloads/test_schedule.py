@@ -128,7 +128,10 @@ class TestStudies:
                 {"schedule": COSINE | {"kind": "steps"}},
                 "training.schedule.kind: 'steps' is not allowed. Use cosine, halvings",
             ),
-            ({"schedule": "cosine"}, "training.schedule: 'cosine' is not allowed. Use None or a mapping of kind, warm_up"),
+            (
+                {"schedule": "cosine"},
+                "training.schedule: 'cosine' is not allowed. Use None or a mapping of kind, warm_up",
+            ),
             ({"schedule": {}}, "training.schedule.kind is missing. Add it: `cosine` falls"),
             (
                 {"schedule": COSINE | {"warmup": 1}},

@@ -79,7 +79,7 @@ def _describe(error: ValidationError) -> str:
         near = difflib.get_close_matches(str(unknown), allowed, n=1)
         hint = f" (did you mean {near[0]}?)" if near else ""
         where = f"{key}.{unknown}" if key else str(unknown)
-        return f"{where} is not a known key{hint}. Use one of: {', '.join(allowed)}."
+        return f"{where} is not a known key. Use one of: {', '.join(allowed)}{hint}."
     if error.validator == "required":
         missing = next(name for name in value if name not in instance)
         where = f"{key}.{missing}" if key else missing

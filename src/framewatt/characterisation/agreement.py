@@ -66,11 +66,11 @@ def agreements(trace: Readings, stretches: Sequence[Stretch]) -> list[Agreement]
     spans = [_settled(stretch) for stretch in stretches]
     found = []
     for domain, indices in energy_accounts(trace.channels).items():
-        energies = (
-            {index: energies_of(trace.channels[index], *trace.read_channel(index), [whole, *spans]) for index in indices}
-            if len(indices) > 1
-            else {}
-        )
+        # A domain with one account has nothing to compare.
+        compared = indices if len(indices) > 1 else []
+        energies = {
+            index: energies_of(trace.channels[index], *trace.read_channel(index), [whole, *spans]) for index in compared
+        }
         for other in indices[1:]:
             names = [f"{trace.channels[i].quantity} of {trace.channels[i].instrument}" for i in (indices[0], other)]
             (best, *parts), (second, *others) = energies[indices[0]], energies[other]

@@ -1,4 +1,4 @@
-"""What a channel showed during the loads: its readings as a series, whether it moves, its updates and its last digit."""
+"""What a channel showed during the loads: a series of readings, whether it moves, its updates and its last digit."""
 
 import math
 from dataclasses import dataclass

@@ -47,10 +47,11 @@ class Replay:
         from framewatt.meters.trace_file import open_trace
 
         trace = open_trace(self.path)
-        begins_ns = [int(time_ns.min()) for time_ns, _ in map(trace.read_channel, range(len(trace.channels))) if len(time_ns)]
-        if not begins_ns:
-            raise FramewattError(f"meter replay: {self.path}: found no readings; allowed: at least one")
-        first_ns = min(begins_ns)
+        times_ns = [trace.read_channel(index)[0] for index in range(len(trace.channels))]
+        starts_ns = [int(time_ns.min()) for time_ns in times_ns if len(time_ns)]
+        if not starts_ns:
+            raise FramewattError(f"meter replay: {self.path} has no readings. Use a trace with at least one.")
+        first_ns = min(starts_ns)
         # The recorded witness saw the work of another machine or another time.
         for index, channel in enumerate(trace.channels):
             if channel.instrument != WITNESS:

@@ -186,7 +186,8 @@ def _joined(recorded: Recorded, trace: Readings, domain: str, energy: Mapping[st
     inner, clock = recorded.inner_of(domain), recorded.clock
     wanted = (domain, energy["instrument"], energy["source"])
     index = next(i for i, one in enumerate(trace.channels) if (one.domain, one.instrument, one.quantity) == wanted)
-    intervals = intervals_of(trace.channels[index], *trace.read_channel(index), recorded.time, 1e-9 * clock.uncertainty_ns)
+    readings = trace.read_channel(index)
+    intervals = intervals_of(trace.channels[index], *readings, recorded.time, 1e-9 * clock.uncertainty_ns)
     # The window's energy is the record's, which knows of more than the readings at its edges.
     intervals = replace(intervals, uncertainty_j=energy["energy_uncertainty_j"])
     found_j, told_j = float(intervals.energy_j.sum()), energy["energy_gross_j"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from framewatt.base.errors import FramewattError
 from framewatt.energy.accounts import energies_of, energy_accounts, energy_channels, energy_of
-from framewatt.energy.idle_power import spreads_of, reported_spread_w
+from framewatt.energy.idle_power import reported_spread_w, spreads_of
 from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
 from framewatt.host.machine import describe_machine, session_of
 from framewatt.meters.trace import Readings

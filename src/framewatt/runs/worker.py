@@ -231,7 +231,7 @@ def _with_in_force(facts: Mapping[str, Any], **told: str) -> dict[str, Any]:
 
 
 def checked_heap(job: Mapping[str, Any]) -> str:
-    """What becomes of freed memory here, see host.heap.
+    """What becomes of freed memory here, see host.memory.
 
     Raises:
         FramewattError: the cell says that it is kept, and it is not.
