@@ -10,8 +10,7 @@ from framewatt.datasets.contract import Arrays
 from framewatt.prepare.examples import keep_examples
 from framewatt.prepare.examples_file import NAME, read_examples
 from framewatt.tasks import task_of
-from framewatt.tasks.average_precision import MASK
-from framewatt.tasks.detection import BOX
+from framewatt.tasks.boxes import BOX, MASK
 from framewatt.tasks.quality import quality_of
 
 

@@ -17,7 +17,7 @@ import torch
 import torchvision
 
 from bench.timed import samples_per_second
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.runs.worker import infer
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Spec
@@ -75,10 +75,10 @@ def _mobilenet() -> tuple[torch.nn.Module, torch.Tensor]:
     return torchvision.models.mobilenet_v2().eval(), torch.zeros(1, 3, 224, 224)
 
 
-def _data() -> Arrays:
+def _data() -> Images:
     rng = np.random.default_rng(1)
     images, labels = rng.random((96, 3, 32, 32), dtype=np.float32), (np.arange(96) % 10).astype(np.int64)
-    return Arrays(images, labels, images, labels)
+    return Images(images, labels, images, labels)
 
 
 def _spec(artefact: Path | None, batch_size: int = 1) -> Spec:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.datasets import synthetic_language, synthetic_ratings, synthetic_shapes, synthetic_text
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import TRAIN
 
@@ -31,12 +31,12 @@ class Case:
     """
 
     model: str
-    data: Callable[[], Arrays]
+    data: Callable[[], Images]
     batch: int
     rate: float
     options: dict[str, str] = field(default_factory=dict)
 
-    def order(self, data: Arrays) -> list[NDArray[np.int64]]:
+    def order(self, data: Images) -> list[NDArray[np.int64]]:
         """Samples of each step of the epoch that framewatt's loop repeats, so that a plain one does the same work."""
         return [step.indices for step in task_of(data.task).plan(TRAIN, data, self.batch, SEED, epoch=1)]
 
@@ -56,36 +56,36 @@ class Plain:
     loss_of: Callable[[Any], float] = float
 
 
-def images() -> Arrays:
+def images() -> Images:
     """Noise in the shape of CIFAR-10."""
     rng = np.random.default_rng(1)
     pixels, labels = rng.random((96, 3, 32, 32), dtype=np.float32), (np.arange(96) % 10).astype(np.int64)
-    return Arrays(pixels, labels, pixels[:16], labels[:16], class_count=10)
+    return Images(pixels, labels, pixels[:16], labels[:16], class_count=10)
 
 
-def pairs() -> Arrays:
+def pairs() -> Images:
     """18,300 pairs of as many users as MovieLens' latest small has."""
     return synthetic_ratings.make(
         users=610, items=4000, tastes=8, ratings_per_user=7, negatives=4, candidates=1, seed=1
     )
 
 
-def texts() -> Arrays:
+def texts() -> Images:
     """160 segments of 64 words, of 12,000 that there are."""
     return synthetic_text.make(vocabulary=12_000, train_tokens=160 * 64 + 1, test_tokens=65, segment=64, seed=1)
 
 
-def sentences() -> Arrays:
+def sentences() -> Images:
     """960 pairs of sentences of 4 to 12 words."""
     return synthetic_language.make(vocabulary=4000, longest=12, train_pairs=960, test_pairs=16, seed=1)
 
 
-def shapes() -> Arrays:
+def shapes() -> Images:
     """64 images of 128 pixels with one to four shapes."""
     return synthetic_shapes.make(train_samples=64, test_samples=4, size=128, most=4, masks=False, seed=1)
 
 
-def shapes_with_masks() -> Arrays:
+def shapes_with_masks() -> Images:
     """32 images of 128 pixels with one to four shapes and their masks."""
     return synthetic_shapes.make(train_samples=32, test_samples=4, size=128, most=4, masks=True, seed=1)
 

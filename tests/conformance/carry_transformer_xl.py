@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.segments import make_segments
 from framewatt.datasets.storing import load_arrays
-from framewatt.datasets.streams import stream_arrays
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Spec, Training
 from framewatt.workloads.transformer_xl import Dimensions
@@ -76,7 +76,9 @@ def in_other_segments(framework: str, dimensions: Dimensions, data: Arrays, weig
     text = data.x_test.reshape(-1)[:25]
     found = {}
     for name, length in (("whole", 24), ("pieces", 6)):
-        arrays = stream_arrays(text, text[::-1].copy(), segment=length, vocabulary=data.classes, about={})
+        arrays = make_segments(
+            text, text[::-1].copy(), segment=length, vocabulary=data.classes, about={}, task="language_modelling"
+        )
         inference = made_inference(framework, replace(dimensions, memory=24), arrays, weights, batch_size=1)
         found[name] = inference.evaluate().reshape(-1)
     inference = made_inference(framework, dimensions, data, weights, batch_size=data.classes)

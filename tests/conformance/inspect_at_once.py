@@ -8,13 +8,12 @@ import sys
 import numpy as np
 import torch
 
-from framewatt.datasets.annotated import SEGMENTATION
 from framewatt.workloads.contract import Facts
 from framewatt.workloads.torch.mask_rcnn_small import build
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
-model = build(Facts(SEGMENTATION, 3, (3, 64, 96))).eval()
+model = build(Facts("segmentation", 3, (3, 64, 96))).eval()
 images = torch.rand(3, 3, 64, 96)
 found = {}
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.datasets.ragged import IGNORED
-from framewatt.tasks.average_precision import MASK
+from framewatt.tasks.boxes import MASK
 from framewatt.workloads.mask_rcnn import CELLS
 from framewatt.workloads.plan import ranks
 from framewatt.workloads.ssd import CODED, MATCHED

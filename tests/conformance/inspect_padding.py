@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from framewatt.tasks.detection import NONE
+from framewatt.tasks.boxes import NONE
 from framewatt.workloads.contract import Facts
 from framewatt.workloads.tensorflow._ssd320 import build_ssd320
 

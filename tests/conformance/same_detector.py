@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.datasets import make_arrays
-from framewatt.tasks.same_boxes import same_share
+from framewatt.tasks.boxes import same_share
 from framewatt.workloads.contract import Facts
 
 SIDES = {"ssd300": 300, "mask_rcnn": 64}

@@ -88,10 +88,10 @@ def test_what_cannot_be_is_refused_in_a_line(what: str, tmp_path: Path) -> None:
 
 
 OWN = {
-    "torch": ("import torch\n\ndef make():\n    return torch.nn.Flatten()\n", "found a Flatten without objective"),
+    "torch": ("import torch\n\ndef make():\n    return torch.nn.Flatten()\n", "Flatten has no objective"),
     "tensorflow": (
         "import keras\n\ndef make():\n    return keras.Sequential([keras.layers.Flatten()])\n",
-        "found a Sequential without objective",
+        "Sequential has no objective",
     ),
     "mxnet": (
         "from mxnet import gluon\n\ndef make():\n    return gluon.nn.Dense(2)\n",

@@ -13,7 +13,7 @@ from stages import run_check, run_program, run_stages
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import load_arrays, save_arrays
 from framewatt.study.cell import environment_of
-from framewatt.tasks.same_boxes import same_share
+from framewatt.tasks.boxes import same_share
 
 SHAPES = {"module": "synthetic_shapes", "most": 3, "masks": True, "seed": 0, "size": 128}
 MODEL = {"model": "mask_rcnn_small", "weights": "trained", "batch_size": 4, "options": {"optimizer": "adam"}}

@@ -23,13 +23,13 @@ SCORE = """
 import json, sys
 from pathlib import Path
 import numpy as np
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.workloads.contract import Spec
 from framewatt.workloads.onnxruntime.engine import make_inference
 images = np.random.default_rng(0).random((5, 3, 4, 4), dtype=np.float32)
 labels = np.zeros(5, np.int64)
 workload = make_inference(Spec("model", 2, "cpu", sys.argv[2], 1, 0, Path(sys.argv[1]), {}),
-                          Arrays(images, labels, images, labels))
+                          Images(images, labels, images, labels))
 workload.setup()
 workload.evaluate()
 print(json.dumps({name: workload.facts()[name] for name in ("all_nodes_on_provider", "nodes_by_provider")}))

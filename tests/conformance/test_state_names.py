@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 import numpy as np, onnx
 from onnx import TensorProto, helper
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Samples
 from framewatt.workloads.contract import Spec
 from framewatt.workloads.onnxruntime.engine import make_inference
 
@@ -20,7 +20,7 @@ opsets = [helper.make_opsetid("", 20)]
 onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), folder / "model.onnx")
 samples = np.arange(6, dtype=np.float32).reshape(3, 2)
 labels = np.array([0, 1, 1])
-data = Arrays(samples, labels, samples, labels, main="state_0", channels_first=False)
+data = Samples(samples, labels, samples, labels, main="state_0", channels_first=False)
 inference = make_inference(Spec("own", 2, "cpu", "cpu", 1, 0, folder, {}), data)
 inference.setup()
 assert (inference.evaluate() == -samples).all()

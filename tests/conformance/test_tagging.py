@@ -8,7 +8,6 @@ import pytest
 from stages import run_program, run_stages
 
 from framewatt.datasets import make_arrays
-from framewatt.datasets.annotated import DETECTION, SEGMENTATION
 from framewatt.datasets.ragged import IGNORED
 from framewatt.datasets.storing import load_arrays, save_arrays
 from framewatt.study.cell import environment_of
@@ -79,11 +78,11 @@ def test_the_loss_is_the_mean_over_tokens_and_not_over_padding(framework: str, t
     loss, losses = json.loads(printed.splitlines()[-1])
     assert loss == pytest.approx(expected, rel=1e-5)
     # Detectors work out their own.
-    without = {DETECTION, SEGMENTATION} | {"mxnet": {"language_modelling", "translation"}}.get(framework, set())
+    without = {"detection", "segmentation"} | {"mxnet": {"language_modelling", "translation"}}.get(framework, set())
     assert losses == sorted(TASKS.keys() - without), "every task has a loss in every framework that has models for it"
 
 
 def test_a_model_on_a_data_set_for_another_task_is_refused_in_one_line(tmp_path: Path) -> None:
     save_arrays(tmp_path / "data.npz", make_arrays({**NUMBERS, "train_samples": 8, "test_samples": 4}))
-    with pytest.raises(AssertionError, match="workload resnet50: found a data set for tagging; allowed: one for class"):
+    with pytest.raises(AssertionError, match="workload resnet50: it is for classification, the data set for tagging"):
         run_stages("torch", {"model": "resnet50", "weights": "seeded"}, tmp_path)

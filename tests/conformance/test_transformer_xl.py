@@ -10,8 +10,8 @@ from same_steps import assert_gradients_alike, assert_ten_steps_alike
 from stages import run_program, run_stages
 
 from framewatt.datasets import make_arrays
+from framewatt.datasets.segments import make_segments
 from framewatt.datasets.storing import save_arrays
-from framewatt.datasets.streams import stream_arrays
 from framewatt.study.cell import environment_of
 from framewatt.workloads.transformer_xl import AS_PUBLISHED, FULL, Dimensions
 
@@ -55,7 +55,10 @@ def carried(tmp_path_factory: pytest.TempPathFactory) -> Path:
     draw = np.random.default_rng(0)
     odds = 1 / np.arange(1, WORDS + 1)
     train, test = (draw.choice(WORDS, size, p=odds / odds.sum()) for size in (1500, 1000))
-    save_arrays(folder / "data.npz", stream_arrays(train, test, segment=LENGTH, vocabulary=WORDS, about={}))
+    save_arrays(
+        folder / "data.npz",
+        make_segments(train, test, segment=LENGTH, vocabulary=WORDS, about={}, task="language_modelling"),
+    )
     for case, dimensions in CASES.items():
         # Larger than a model begins with, so that every part of it weighs.
         weights = {

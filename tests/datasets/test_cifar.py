@@ -105,8 +105,8 @@ def test_a_binary_file_that_is_cut_short_is_named(tmp_path: Path) -> None:
         ({"data": np.zeros((2, 3072))}, "float64; allowed: 3072 bytes"),
         ({"data": [[1, 2], [3]]}, "found no arrays of images and labels"),
         ({"labels": [1]}, "found 2 images and 1 labels"),
-        ({"labels": [1, 10]}, "found labels 1 to 10; allowed: 0 to 9"),
-        ({"labels": [1, -1]}, "found labels -1 to 1; allowed: 0 to 9"),
+        ({"labels": [1, 10]}, "labels are 1 to 10. Use 0 to 9"),
+        ({"labels": [1, -1]}, "labels are -1 to 1. Use 0 to 9"),
         ({"labels": ["cat", "dog"]}, "found no arrays of images and labels"),
     ],
 )

@@ -26,8 +26,7 @@ from framewatt.datasets.record import record_of
 from framewatt.datasets.sources import fetch_source
 from framewatt.datasets.storing import load_arrays, save_arrays
 from framewatt.tasks import task_of
-from framewatt.tasks.average_precision import MASK
-from framewatt.tasks.detection import BOX
+from framewatt.tasks.boxes import BOX, MASK
 
 REAL = {
     "module": "coco",

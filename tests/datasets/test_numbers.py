@@ -10,6 +10,7 @@ from framewatt.datasets.contract import Arrays
 from framewatt.datasets.numbers import make
 from framewatt.datasets.ragged import IGNORED, flat, padded
 from framewatt.datasets.record import record_of
+from framewatt.datasets.sequences import Sequences
 from framewatt.datasets.storing import load_arrays, save_arrays
 
 
@@ -78,14 +79,14 @@ SEQUENCE = np.zeros((1, 2, 3), np.float32)
 @pytest.mark.parametrize(
     ("labels", "lengths", "reason"),
     [
-        (np.array([[0, IGNORED]]), np.array([2]), "labels -1 elsewhere than behind the ends"),
-        (np.array([[0, 1]]), np.array([1]), "labels -1 elsewhere than behind the ends"),
-        (np.array([[0, 1]]), np.array([3]), "sequences of 3 to 3 tokens; allowed: 1 to 2"),
-        (np.array([[IGNORED, IGNORED]]), np.array([0]), "sequences of 0 to 0 tokens"),
-        (np.array([0]), np.array([1]), r"labels of sequences of shape \(1,\)"),
-        (np.array([[0, 1]]), np.array([2, 2]), r"lengths of shape \(2,\)"),
-        (np.array([[0, 1, 2]]), np.array([3]), r"tokens of shape .* beside labels of shape \(1, 3\)"),
-        (np.array([[0, 9]]), np.array([2]), "labels 0 to 9; allowed: 0 to 2"),
+        (np.array([[0, IGNORED]]), np.array([2]), "labels are -1 elsewhere than after the ends"),
+        (np.array([[0, 1]]), np.array([1]), "labels are -1 elsewhere than after the ends"),
+        (np.array([[0, 1]]), np.array([3]), "sequences have 3 to 3 tokens. Use 1 to 2"),
+        (np.array([[IGNORED, IGNORED]]), np.array([0]), "sequences have 0 to 0 tokens"),
+        (np.array([0]), np.array([1]), r"labels of sequences have shape \(1,\)"),
+        (np.array([[0, 1]]), np.array([2, 2]), r"lengths have shape \(2,\)"),
+        (np.array([[0, 1, 2]]), np.array([3]), r"tokens has shape .*, labels have \(1, 3\)"),
+        (np.array([[0, 9]]), np.array([2]), "labels are 0 to 9. Use 0 to 2"),
     ],
 )
 def test_sequences_that_do_not_fit_their_lengths_are_refused(
@@ -93,10 +94,4 @@ def test_sequences_that_do_not_fit_their_lengths_are_refused(
 ) -> None:
     of_both = {"lengths_train": lengths, "lengths_test": lengths}
     with pytest.raises(FramewattError, match=reason):
-        Arrays(SEQUENCE, labels, SEQUENCE, labels, class_count=3, main="tokens", channels_first=False, **of_both)
-
-
-def test_lengths_of_one_split_alone_are_refused() -> None:
-    labels = np.array([[0, 1]])
-    with pytest.raises(FramewattError, match="lengths of the sequences of one split; allowed: of both, or of none"):
-        Arrays(SEQUENCE, labels, SEQUENCE, labels, main="tokens", lengths_test=np.array([2]))
+        Sequences(SEQUENCE, labels, SEQUENCE, labels, class_count=3, main="tokens", **of_both)

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.annotated import AnnotatedImages
 from framewatt.datasets.masks import decode, encode
 from framewatt.datasets.objects import Objects
 from framewatt.datasets.record import record_of
 from framewatt.datasets.storing import load_arrays, save_arrays
+from framewatt.tasks import task_for
 
 SIZE = (4, 6)
 
@@ -49,9 +50,9 @@ def images(count: int) -> np.ndarray:
     return np.random.default_rng(0).random((count, 3, *SIZE), np.float32)
 
 
-def data(objects: Objects, **changes: Any) -> Arrays:
+def data(objects: Objects, **changes: Any) -> AnnotatedImages:
     fields: dict[str, Any] = {"x_train": images(3), "y_train": some(), "x_test": images(3), "y_test": objects}
-    return Arrays(**{**fields, "class_count": 3, "task": "segmentation", **changes})
+    return AnnotatedImages(**{**fields, "class_count": 3, "task": "segmentation", **changes})
 
 
 @settings(deadline=None)
@@ -104,7 +105,7 @@ def test_they_are_read_as_they_were_written_and_twice_the_same_bytes(tmp_path: P
         save_arrays(tmp_path / f"{name}.npz", data(some()))
     assert (tmp_path / "once.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
     found = load_arrays(tmp_path / "once.npz")
-    assert (found.task, found.classes, found.detected) == ("segmentation", 3, True)
+    assert (found.task, found.classes, type(found)) == ("segmentation", 3, AnnotatedImages)
     assert np.array_equal(found.x_test, images(3))
     for name, values in some().arrays().items():
         assert np.array_equal(found.y_test.arrays()[name], values), name
@@ -152,10 +153,13 @@ def test_what_is_no_objects_is_refused(changes: dict[str, Any], problem: str) ->
 @pytest.mark.parametrize(
     ("box", "problem"),
     [
-        ((0, 0, 7, 3), "box [0.0, 0.0, 7.0, 3.0] of object 1; allowed: left < right <= 6, top < bottom <= 4, from 0"),
-        ((-1, 0, 2, 3), "box [-1.0, 0.0, 2.0, 3.0] of object 1"),
-        ((2, 1, 2, 3), "box [2.0, 1.0, 2.0, 3.0] of object 1"),
-        ((0, 0, float("nan"), 3), "box [0.0, 0.0, nan, 3.0] of object 1"),
+        (
+            (0, 0, 7, 3),
+            "object 1 has the box [0.0, 0.0, 7.0, 3.0]. Use 0 <= left < right <= 6 and 0 <= top < bottom <= 4",
+        ),
+        ((-1, 0, 2, 3), "object 1 has the box [-1.0, 0.0, 2.0, 3.0]"),
+        ((2, 1, 2, 3), "object 1 has the box [2.0, 1.0, 2.0, 3.0]"),
+        ((0, 0, float("nan"), 3), "object 1 has the box [0.0, 0.0, nan, 3.0]"),
     ],
 )
 def test_a_box_that_is_empty_or_outside_is_told(box: tuple[float, ...], problem: str) -> None:
@@ -168,13 +172,11 @@ def test_a_box_that_is_empty_or_outside_is_told(box: tuple[float, ...], problem:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"class_count": 2}, "test class 2 of object 2; allowed: 0 to 1|train class 2 of object 2; allowed: 0 to 1"),
-        ({"class_count": None}, "objects without class_count"),
-        ({"task": "classification"}, "objects for the task classification; allowed: detection, segmentation"),
-        ({"x_test": images(2)}, "objects of 3 test images beside 2; allowed: as many"),
-        ({"x_test": images(3)[..., :-1]}, "test images of shape"),
-        ({"y_train": np.zeros(3, np.int64)}, "train labels that are no objects beside objects"),
-        ({"more_test": {"mask": np.zeros((3, 2), np.int64)}}, "further inputs"),
+        ({"class_count": 2}, "object 2 has class 2. Use 0 to 1"),
+        ({"class_count": None}, "objects have no class_count"),
+        ({"x_test": images(2)}, "there are objects of 3 test images, and 2 images"),
+        ({"x_test": images(3)[..., :-1]}, "test images have shape"),
+        ({"y_train": np.zeros(3, np.int64)}, "train labels are not objects"),
     ],
 )
 def test_data_that_does_not_fit_is_refused(changes: dict[str, Any], problem: str) -> None:
@@ -184,8 +186,10 @@ def test_data_that_does_not_fit_is_refused(changes: dict[str, Any], problem: str
 
 def test_segmentation_needs_masks_and_labels_need_objects() -> None:
     bare = some(runs=np.zeros(0, np.int64), run_starts=np.zeros(0, np.int64))
-    with pytest.raises(FramewattError, match="test objects without masks for the task segmentation"):
-        data(bare)
+    with pytest.raises(FramewattError, match="test objects have no masks, which the task segmentation needs"):
+        task_for(data(bare))
+    with pytest.raises(FramewattError, match="the task classification does not take AnnotatedImages"):
+        task_for(data(some(), task="classification"))
     assert data(bare, task="detection").labels(test=True).tolist() == [1, 0, 2]
-    with pytest.raises(FramewattError, match="train labels that are no objects"):
+    with pytest.raises(FramewattError, match="train labels are not objects"):
         replace(data(some()), y_train=np.zeros(3, np.int64), y_test=np.zeros(3, np.int64))

@@ -144,7 +144,7 @@ def test_photographs_of_a_model_that_is_only_timed_have_no_labels(tmp_path: Path
     data = found(tmp_path, "none")
     assert (data.unlabelled, data.task, list(data.inputs_test)) == (
         "the study names no metric",
-        "classification",
+        None,
         ["photograph"],
     )
     assert (data.layout, data.x_test.shape) == ("NCHW", (3, 3, 32, 32))

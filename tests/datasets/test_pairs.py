@@ -11,12 +11,26 @@ from resident import needs_proc, resident_mb
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Texts
 from framewatt.datasets.mapped import write_npz
-from framewatt.datasets.pairs import BOS, EOS, FILES, PAD, SPECIAL, UNK, Corpus, bleu, fields_of, made, text_of
+from framewatt.datasets.pairs import (
+    BOS,
+    EOS,
+    FILES,
+    PAD,
+    SPECIAL,
+    UNK,
+    Corpus,
+    Pairs,
+    bleu,
+    make_pairs,
+    rows_of,
+    text_of,
+)
 from framewatt.datasets.ragged import IGNORED, Ragged
 from framewatt.datasets.record import record_of
 from framewatt.datasets.storing import load_arrays, save_arrays
+from framewatt.tasks import task_for
 
 PIECES = (*SPECIAL, "the", "a@@", "b", "c", "dog", "cat", "", "")
 TRAIN = [([4, 5, 6], [7]), ([8], [9, 9, 4, 6]), ([5, 7], [5, 6])]
@@ -30,11 +44,16 @@ def corpus(pairs: Sequence[tuple[list[int], list[int]]]) -> Corpus:
     return found
 
 
-def some(train: Sequence[Any] = TRAIN, test: Sequence[Any] = TEST) -> Arrays:
+def some(train: Sequence[Any] = TRAIN, test: Sequence[Any] = TEST) -> Pairs:
     sources, references = ([text_of(pair[side], PIECES) for pair in test] for side in (0, 1))
     about = {"synthetic": True}
-    return Arrays(
-        **made(corpus(train), corpus(test), pieces=PIECES, sources=sources, references=references, about=about)
+    return make_pairs(
+        *(corpus(train), corpus(test)),
+        pieces=PIECES,
+        sources=sources,
+        references=references,
+        about=about,
+        task="translation",
     )
 
 
@@ -54,7 +73,7 @@ def test_engines_find_what_they_ask_of_arrays() -> None:
     data = some()
     assert list(data.inputs_test) == ["input_ids", "target_ids"]
     assert (data.task, data.classes, data.categories, data.layout) == ("translation", 12, (), "NL")
-    assert (data.input_shape, data.lengths(test=True).tolist(), data.paired) == ((4,), [5, 2], True)
+    assert (data.input_shape, data.lengths(test=True).tolist()) == ((4,), [5, 2])
     for values in (*data.inputs_train.values(), data.y_train):
         assert (len(values), values.dtype, values[np.array([2, 0])].shape) == (3, np.int64, (2, 8))
 
@@ -116,7 +135,7 @@ def test_bleu_says_how_it_was_counted_and_is_never_above_100() -> None:
 
 
 def test_references_of_which_bleu_is_always_0_are_refused() -> None:
-    reason = "^test sentences: found none of four words or more; allowed: one, since BLEU counts four words in a row"
+    reason = "^test sentences: none has four words or more"
     with pytest.raises(FramewattError, match=reason):
         some(test=[([4], [7, 8, 9])])
     assert len(some(test=[([4], [7, 8, 9, 4])]).x_test) == 1
@@ -132,7 +151,7 @@ def test_the_record_counts_sentences_and_lists_no_vocabulary() -> None:
     assert not [name for name in record if name.endswith("per_class")]
 
 
-def saved(folder: Path, data: Arrays, name: str = "some.npz") -> Path:
+def saved(folder: Path, data: Pairs, name: str = "some.npz") -> Path:
     save_arrays(folder / name, data)
     return folder / name
 
@@ -171,7 +190,7 @@ def test_a_large_corpus_is_not_read_until_it_is_looked_at(tmp_path: Path) -> Non
         for name in FILES
         if name.partition("_")[2].startswith("train")
     }
-    path = saved(tmp_path, replace(some(), **fields_of({**train, **of_test})))
+    path = saved(tmp_path, replace(some(), **rows_of({**train, **of_test})))
     loaded_mb, planned_mb, read_mb = resident_mb(
         path,
         "data = load_arrays(path)",
@@ -204,34 +223,35 @@ def content(**changed: Any) -> dict[str, Any]:
     [
         ({"source_train": np.zeros(9, np.int32)}, r"source_train is of shape \(9,\), int32; allowed: \(n,\) int64"),
         ({"target_test": None}, "There is no item named 'target_test.npy' in the archive"),
-        ({"source_train_starts": np.array([0, 4, 6])}, "9 values of rows that end at 6; allowed: as many"),
+        ({"source_train_starts": np.array([0, 4, 6])}, "9 values of rows that end at 6"),
         ({"source_train_starts": np.array([0, 4, 6, 99])}, "9 values of rows that end at 99"),
         ({"target_train_starts": np.array([0, 7, 3, 13])}, "starts of rows that do not rise from 0"),
-        ({"source_train_starts": np.array([0, 4, 9])}, r"\[2, 3, 3\] train sentences of source, target_ids, labels"),
+        ({"source_train_starts": np.array([0, 4, 9])}, r"source, target_ids, labels have \[2, 3, 3\] train sentences"),
         (
             {"source_train_starts": np.array([0, 4, 5, 9])},
-            "a train sentence of 1 ids; allowed: 2 or more, with its end",
+            "a train sentence has 1 ids. Use 2 or more, with its end",
         ),
-        ({"source_test": np.array([8, 12, 3, 5, 6, 1, 3])}, "source ids 1 to 12; allowed: 1, and 4 to 11"),
-        ({"source_test": np.array([8, 3, 3, 5, 6, 1, 3])}, "source ids 1 to 8"),
-        ({"source_test": np.array([8, 9, 3, 5, -6, 1, 3])}, "source ids -6 to 9"),
+        ({"source_test": np.array([8, 12, 3, 5, 6, 1, 3])}, "source ids are 1 to 12. Use 1, and 4 to 11"),
+        ({"source_test": np.array([8, 3, 3, 5, 6, 1, 3])}, "source ids are 1 to 8"),
+        ({"source_test": np.array([8, 9, 3, 5, -6, 1, 3])}, "source ids are -6 to 9"),
         (
             {"source_test": np.array([8, 9, 3, 5, 6, 1, 4])},
-            "a source sentence without its end; allowed: 3 as its last id",
+            "a source sentence has no end. Use 3 as its last id",
         ),
-        ({"target_test": np.array([2, 4, 7, 8, 9, 4, 2, 9, 3])}, "a target sentence without its end"),
+        ({"target_test": np.array([2, 4, 7, 8, 9, 4, 2, 9, 3])}, "a target sentence has no end"),
         (
             {"target_test": np.array([4, 4, 7, 8, 9, 3, 2, 9, 3])},
-            "target_ids that are not 2 and all labels but the last",
+            "target_ids are not 2 and all labels but the last",
         ),
-        ({"references": np.frombuffer(b"one", np.uint8)}, "1 references of 2 test sentences; allowed: as many"),
+        ({"references": np.frombuffer(b"one", np.uint8)}, "1 references belong to 2 test sentences. Use as many"),
         ({"references": np.frombuffer(b"\xff\n", np.uint8)}, "'utf-8' codec can't decode"),
-        ({"class_count": np.int64(13)}, "12 pieces of 13 ids; allowed: the text of each, from <unk>, <s>, </s> on"),
-        ({"pieces": np.frombuffer(b"a\nb", np.uint8)}, "2 pieces of 12 ids"),
+        (
+            {"class_count": np.int64(13)},
+            "12 pieces have 13 ids. Use .* <unk>, <s>, </s>",
+        ),
+        ({"pieces": np.frombuffer(b"a\nb", np.uint8)}, "2 pieces have 12 ids"),
         ({"pieces": None}, "pieces"),
-        ({"task": np.array("tagging")}, "pairs of sentences for the task tagging; allowed: translation"),
-        ({"task": None}, "pairs of sentences for the task classification; allowed: translation"),
-        ({"categories": np.array([3, 4])}, "categories, or a name of the main input, beside pairs"),
+        ({"categories": np.array([3, 4])}, "categories is not a part of Pairs"),
     ],
 )
 def test_a_file_of_no_pairs_is_one_line(tmp_path: Path, changed: dict[str, Any], reason: str) -> None:
@@ -239,7 +259,7 @@ def test_a_file_of_no_pairs_is_one_line(tmp_path: Path, changed: dict[str, Any],
     write_npz(path, content())
     assert load_arrays(path).references == ("the c dog cat", "cat")
     write_npz(path, content(**changed))
-    with pytest.raises(FramewattError, match=rf"some\.npz: found no data set: .*{reason}.*; remove the file") as caught:
+    with pytest.raises(FramewattError, match=rf"some\.npz: cannot read .*{reason}.* Remove the file") as caught:
         load_arrays(path)
     assert "\n" not in str(caught.value)
 
@@ -249,7 +269,7 @@ def test_a_file_that_ends_early_is_refused(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for length in range(0, len(whole), 23):
         path.write_bytes(whole[:length])
-        with pytest.raises(FramewattError, match=r"some\.npz: found no data set"):
+        with pytest.raises(FramewattError, match=r"some\.npz: cannot read a data set"):
             load_arrays(path)
 
 
@@ -273,7 +293,7 @@ def test_any_byte_may_be_wrong_and_the_answer_is_one_line_or_arrays(tmp_path: Pa
 def test_labels_that_are_not_those_of_the_decoders_inputs_are_not_saved(tmp_path: Path) -> None:
     data = some()
     copied = Ragged(data.y_train.values.copy(), data.y_train.starts, IGNORED, 1)
-    with pytest.raises(FramewattError, match="found train pairs whose labels are not in their targets' memory"):
+    with pytest.raises(FramewattError, match="labels of train pairs are not in the memory of their targets"):
         saved(tmp_path, replace(data, y_train=copied))
 
 
@@ -282,29 +302,32 @@ def test_labels_that_are_not_those_of_the_decoders_inputs_are_not_saved(tmp_path
     [
         (
             {"x_test": np.zeros((2, 4), np.int64)},
-            "source of test pairs that are no rows padded with 0; allowed: a Ragged",
+            "source of test pairs are not rows padded with 0. Use a Ragged",
         ),
-        ({"x_train": np.zeros((3, 4), np.int64)}, "source of train pairs that are no rows padded with 0"),
-        ({"y_test": np.zeros((2, 4), np.int64)}, "labels of test pairs that are no rows padded with -1"),
-        ({"y_train": some().more_train["target_ids"]}, "labels of train pairs that are no rows padded with -1"),
-        ({"more_test": {}}, r"inputs \[\] beside source sentences, or no lengths; allowed: target_ids, and lengths"),
-        ({"lengths_train": None}, "or no lengths; allowed: target_ids, and lengths"),
-        ({"lengths_test": np.array([2, 5])}, "test labels of other lengths than target_ids; allowed: the same"),
-        ({"references": ("a",)}, "1 references of 2 test sentences; allowed: as many"),
-        ({"references": ("a", "b\nc")}, "a piece or a reference of two lines; allowed: lines"),
-        ({"pieces": ()}, "0 pieces of 12 ids"),
-        ({"class_count": None}, "12 pieces of None ids"),
-        ({"main": "ids"}, "categories, or a name of the main input, beside pairs of sentences; allowed: neither"),
-        ({"task": "classification"}, "pairs of sentences for the task classification; allowed: translation"),
-        ({"x_test": Ragged(np.zeros(0, np.int64), np.array([0]), PAD)}, r"\[0, 2, 2\] test sentences of source"),
+        ({"x_train": np.zeros((3, 4), np.int64)}, "source of train pairs are not rows padded with 0"),
+        ({"y_test": np.zeros((2, 4), np.int64)}, "labels of test pairs are not rows padded with -1"),
+        ({"y_train": some().more_train["target_ids"]}, "labels of train pairs are not rows padded with -1"),
+        ({"more_test": {}}, r"inputs after source sentences are \[\]. Use target_ids"),
+        ({"y_test": some(test=TEST[::-1]).y_test}, "test labels have other lengths than target_ids. Use the same"),
+        ({"references": ("a",)}, "1 references belong to 2 test sentences. Use as many"),
+        ({"references": ("a", "b\nc")}, "a piece or a reference has two lines"),
+        ({"pieces": ()}, "0 pieces have 12 ids"),
+        ({"class_count": None}, "12 pieces have None ids"),
+        (
+            {"x_test": Ragged(np.zeros(0, np.int64), np.array([0]), PAD)},
+            r"have \[0, 2, 2\] test sentences",
+        ),
     ],
 )
 def test_arrays_that_are_no_pairs_are_told(changed: dict[str, Any], reason: str) -> None:
-    with pytest.raises(FramewattError, match=f"data set: found {reason}" if reason[0] != "o" else reason):
+    with pytest.raises(FramewattError, match=f"data set: {reason}"):
         replace(some(), **changed)
 
 
-def test_a_translation_of_plain_arrays_is_refused() -> None:
+def test_a_translation_of_plain_arrays_and_pairs_of_another_task_are_refused() -> None:
     ids = np.zeros((2, 3), np.int64)
-    with pytest.raises(FramewattError, match="data set: found 0 pieces of 5 ids"):
-        Arrays(ids, ids[:, 0], ids, ids[:, 0], class_count=5, task="translation")
+    with pytest.raises(FramewattError, match="the task translation does not take Texts"):
+        task_for(Texts(ids, ids[:, 0], ids, ids[:, 0], class_count=5, task="translation"))
+    for task in ("tagging", None):
+        with pytest.raises(FramewattError, match="does not take Pairs"):
+            task_for(replace(some(), task=task))

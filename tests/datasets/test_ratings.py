@@ -1,5 +1,6 @@
 """Ratings as a data set: who is found among whom, and that nothing tells which one it is."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import movielens, synthetic_ratings
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import UserItems
 from framewatt.datasets.movielens import read_ratings
 from framewatt.datasets.rankings import candidates_of, ranks_of, top
 from framewatt.datasets.ratings import Ratings, leave_one_out
@@ -21,11 +22,11 @@ LINES = ["userId,movieId,rating,timestamp", "7,10,4.0,100", "7,20,0.5,300", "7,3
 
 
 @pytest.fixture(scope="module")
-def drawn() -> Arrays:
+def drawn() -> UserItems:
     return synthetic_ratings.make(**DRAWN, seed=3)
 
 
-def few(**changed: Any) -> Arrays:
+def few(**changed: Any) -> UserItems:
     """Three users of 3, 2 and 1 ratings, of five films of which the first two users know at most three."""
     ratings = Ratings(*np.array([[5, 5, 5, 8, 8, 9], [1, 2, 3, 4, 1, 5], [30, 10, 20, 2, 1, 7]]))
     options = {"fewest_ratings": 2, "negatives": 2, "candidates": 1, "seed": 0, "about": {}}
@@ -41,7 +42,7 @@ def test_the_last_item_by_time_is_to_be_found_and_all_earlier_ones_are_learnt() 
     assert (data.about["users"], data.about["items"], data.about["users_left_out"]) == (2, 4, 1)
 
 
-def test_candidates_are_different_and_never_rated(drawn: Arrays) -> None:
+def test_candidates_are_different_and_never_rated(drawn: UserItems) -> None:
     users, each = candidates_of(drawn)
     assert (users, each) == (60, 51)
     rated = {tuple(pair) for pair in drawn.x_train[drawn.y_train == 1]}
@@ -63,13 +64,13 @@ def test_what_is_to_be_found_is_a_negative_as_often_as_any_other_item() -> None:
     assert not negatives & {tuple(pair) for pair in data.x_train[data.y_train == 1]}
 
 
-def test_there_are_as_many_negatives_of_each_user_as_asked_for(drawn: Arrays) -> None:
+def test_there_are_as_many_negatives_of_each_user_as_asked_for(drawn: UserItems) -> None:
     of_users = [np.bincount(drawn.x_train[drawn.y_train == label, 0]) for label in (1, 0)]
     assert of_users[0].tolist() == [11] * 60
     assert of_users[1].tolist() == [44] * 60
 
 
-def test_the_same_seed_draws_the_same_and_another_another(drawn: Arrays) -> None:
+def test_the_same_seed_draws_the_same_and_another_another(drawn: UserItems) -> None:
     again, other = (synthetic_ratings.make(**DRAWN, seed=seed) for seed in (3, 4))
     assert np.array_equal(again.x_train, drawn.x_train)
     assert np.array_equal(again.x_test, drawn.x_test)
@@ -97,7 +98,7 @@ def test_what_cannot_be_drawn_is_refused(changed: dict[str, int], reason: str) -
         few(**changed)
 
 
-def test_the_file_gives_the_same_arrays_back(drawn: Arrays, tmp_path: Path) -> None:
+def test_the_file_gives_the_same_arrays_back(drawn: UserItems, tmp_path: Path) -> None:
     save_arrays(tmp_path / "drawn.npz", drawn)
     again = load_arrays(tmp_path / "drawn.npz")
     assert np.array_equal(again.x_test, drawn.x_test)
@@ -105,7 +106,7 @@ def test_the_file_gives_the_same_arrays_back(drawn: Arrays, tmp_path: Path) -> N
     assert list(again.inputs_test) == ["pairs"]
 
 
-def test_the_record_says_what_is_asked_and_how_many_answers_there_are(drawn: Arrays) -> None:
+def test_the_record_says_what_is_asked_and_how_many_answers_there_are(drawn: UserItems) -> None:
     """A package's runs are verified by it: without its task they would be held to accuracy, one answer a pair."""
     record = record_of("synthetic-ratings", {}, "0", drawn, [])
     assert task_of_data(record).name == "recommendation"
@@ -116,8 +117,8 @@ def test_the_record_says_what_is_asked_and_how_many_answers_there_are(drawn: Arr
 @pytest.mark.parametrize("ids", [np.array([[0, 5]]), np.array([[-1, 0]]), np.array([[0, 1, 2]])])
 def test_ids_of_no_user_or_item_are_refused(ids: np.ndarray) -> None:
     labels = np.array([1])
-    with pytest.raises(FramewattError, match="data set: found ids"):
-        Arrays(ids, labels, ids, labels, class_count=2, main="pairs", channels_first=False, categories=(2, 5))
+    with pytest.raises(FramewattError, match="data set: ids"):
+        UserItems(ids, labels, ids, labels, class_count=2, categories=(2, 5))
 
 
 def test_ranks_count_half_of_those_that_are_equal() -> None:
@@ -130,10 +131,10 @@ def test_ranks_count_half_of_those_that_are_equal() -> None:
 def test_candidates_in_no_order_are_refused() -> None:
     data = few()
     with pytest.raises(FramewattError, match="found candidates in no order"):
-        candidates_of(Arrays(**{**vars(data), "x_test": data.x_test[::-1].copy(), "y_test": data.y_test[[0, 2, 1, 3]]}))
+        candidates_of(replace(data, x_test=data.x_test[::-1].copy(), y_test=data.y_test[[0, 2, 1, 3]]))
 
 
-def test_tastes_can_be_learnt_and_popularity_knows_something(drawn: Arrays) -> None:
+def test_tastes_can_be_learnt_and_popularity_knows_something(drawn: UserItems) -> None:
     """A user's taste is told by what they rated: who rated the same items likes the same others."""
     learnt = np.zeros(drawn.categories)
     learnt[tuple(drawn.x_train[drawn.y_train == 1].T)] = 1

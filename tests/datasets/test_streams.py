@@ -16,15 +16,17 @@ from framewatt.datasets.contract import Arrays
 from framewatt.datasets.mapped import mapped, write_npz
 from framewatt.datasets.ragged import IGNORED
 from framewatt.datasets.record import record_of
+from framewatt.datasets.segments import by_frequency, make_segments, renumber
 from framewatt.datasets.storing import load_arrays, save_arrays
-from framewatt.datasets.streams import by_frequency, renumber, stream_arrays
 
 TRAIN = np.arange(11)
 TEST = np.array([5, 6, 7, 8, 9, 10])
 
 
 def stream(train: np.ndarray = TRAIN, test: np.ndarray = TEST, segment: int = 3, vocabulary: int = 11) -> Arrays:
-    return stream_arrays(train, test, segment=segment, vocabulary=vocabulary, about={"synthetic": True})
+    return make_segments(
+        train, test, segment=segment, vocabulary=vocabulary, about={"synthetic": True}, task="language_modelling"
+    )
 
 
 def test_each_segment_has_its_tokens_and_the_token_after_each() -> None:
@@ -66,17 +68,17 @@ def test_training_segments_are_the_stream_itself() -> None:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"segment": 0}, "segment: found 0; allowed: 1 or more tokens"),
-        ({"segment": -3}, "segment: found -3; allowed: 1 or more tokens"),
-        ({"test": TEST[:1]}, "test tokens: found 1; allowed: 2 or more"),
-        ({"test": TEST[:0]}, "test tokens: found 0; allowed: 2 or more"),
-        ({"train": TRAIN[:3]}, "training tokens: found 3; allowed: 4 or more, for one segment"),
-        ({"train": TRAIN[:0]}, "training tokens: found 0; allowed: 4 or more"),
-        ({"vocabulary": 10}, "training tokens: found ids 0 to 10; allowed: 0 to 9"),
-        ({"train": TRAIN - 1}, "training tokens: found ids -1 to 9; allowed: 0 to 10"),
-        ({"test": TEST + 1}, "test tokens: found ids 6 to 11; allowed: 0 to 10"),
-        ({"train": TRAIN.astype(np.int32)}, r"training tokens: found shape \(11,\), int32; allowed: \(n,\) int64"),
-        ({"test": TEST.reshape(2, 3)}, r"test tokens: found shape \(2, 3\), int64; allowed: \(n,\) int64"),
+        ({"segment": 0}, "segment: 0 is too small. Use 1 token or more"),
+        ({"segment": -3}, "segment: -3 is too small"),
+        ({"test": TEST[:1]}, "test tokens: there are 1. Use 2 or more"),
+        ({"test": TEST[:0]}, "test tokens: there are 0. Use 2 or more"),
+        ({"train": TRAIN[:3]}, "training tokens: there are 3. Use 4 or more, for one segment"),
+        ({"train": TRAIN[:0]}, "training tokens: there are 0. Use 4 or more"),
+        ({"vocabulary": 10}, "training tokens: ids are 0 to 10. Use 0 to 9"),
+        ({"train": TRAIN - 1}, "training tokens: ids are -1 to 9. Use 0 to 10"),
+        ({"test": TEST + 1}, "test tokens: ids are 6 to 11. Use 0 to 10"),
+        ({"train": TRAIN.astype(np.int32)}, r"training tokens have shape \(11,\), int32. Use \(n,\) int64"),
+        ({"test": TEST.reshape(2, 3)}, r"test tokens have shape \(2, 3\), int64. Use \(n,\) int64"),
     ],
 )
 def test_what_is_no_stream_is_refused(changed: dict[str, Any], reason: str) -> None:
@@ -164,17 +166,17 @@ def content(**changed: Any) -> dict[str, Any]:
         ({"tokens_test": np.int64(3)}, r"tokens_test is of shape \(\), int64; allowed: \(n,\) int64"),
         ({"tokens_train": None}, "There is no item named 'tokens_train.npy' in the archive"),
         ({"tokens_test": None}, "There is no item named 'tokens_test.npy' in the archive"),
-        ({"tokens_train": TRAIN[:0]}, "training tokens: found 0; allowed: 4 or more"),
-        ({"tokens_train": TRAIN[:3]}, "training tokens: found 3; allowed: 4 or more"),
-        ({"segment": np.int64(0)}, "segment: found 0; allowed: 1 or more tokens"),
-        ({"class_count": np.int64(10)}, "data set: found targets 6 to 10; allowed: 0 to 9"),
-        ({"tokens_test": TEST - 6}, "data set: found tokens -1 to 3; allowed: 0 to 10"),
+        ({"tokens_train": TRAIN[:0]}, "training tokens: there are 0. Use 4 or more"),
+        ({"tokens_train": TRAIN[:3]}, "training tokens: there are 3. Use 4 or more"),
+        ({"segment": np.int64(0)}, "segment: 0 is too small. Use 1 token or more"),
+        ({"class_count": np.int64(10)}, "data set: targets are 6 to 10. Use 0 to 9"),
+        ({"tokens_test": TEST - 6}, "data set: tokens are -1 to 3. Use 0 to 10"),
     ],
 )
 def test_a_file_of_no_streams_is_one_line(tmp_path: Path, changed: dict[str, Any], reason: str) -> None:
     path = tmp_path / "some.npz"
     write_npz(path, content(**changed))
-    with pytest.raises(FramewattError, match=rf"some\.npz: found no data set: .*{reason}.*; remove the file") as caught:
+    with pytest.raises(FramewattError, match=rf"some\.npz: cannot read .*{reason}.* Remove the file") as caught:
         load_arrays(path)
     assert "\n" not in str(caught.value)
 
@@ -205,7 +207,7 @@ def test_a_file_that_ends_early_is_refused(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for length in range(0, len(whole), 7):
         path.write_bytes(whole[:length])
-        with pytest.raises(FramewattError, match=r"some\.npz: found no data set"):
+        with pytest.raises(FramewattError, match=r"some\.npz: cannot read a data set"):
             load_arrays(path)
 
 
@@ -229,7 +231,7 @@ def test_a_file_that_does_not_hold_what_it_says_is_refused(tmp_path: Path) -> No
         path.write_bytes(whole.replace(old, new, 1))
         with pytest.raises(ValueError, match=reason):
             mapped(path, "tokens_train")
-        with pytest.raises(FramewattError, match=r"some\.npz: found no data set"):
+        with pytest.raises(FramewattError, match=r"some\.npz: cannot read a data set"):
             load_arrays(path)
 
 
@@ -263,9 +265,9 @@ def test_any_byte_may_be_wrong_and_the_answer_is_one_line_or_arrays(tmp_path: Pa
 def test_segments_that_are_no_stream_are_not_saved(tmp_path: Path) -> None:
     data = stream()
     copied = replace(data, x_train=data.x_train.copy())
-    with pytest.raises(FramewattError, match="found training segments that are not cut from one stream in memory"):
+    with pytest.raises(FramewattError, match="training segments are not cut from one stream in memory"):
         saved(tmp_path, copied)
-    with pytest.raises(FramewattError, match="found test segments that do not follow each other in one stream"):
+    with pytest.raises(FramewattError, match="test segments do not follow each other in one stream"):
         saved(tmp_path, calibrated(data, [0, 0]))
     short_first = replace(
         data,
@@ -274,7 +276,7 @@ def test_segments_that_are_no_stream_are_not_saved(tmp_path: Path) -> None:
         more_test={"targets": np.array([[6, 7, 0], [8, 9, 10]])},
         lengths_test=np.array([2, 3]),
     )
-    with pytest.raises(FramewattError, match="found test segments that do not follow each other in one stream"):
+    with pytest.raises(FramewattError, match="test segments do not follow each other in one stream"):
         saved(tmp_path, short_first)
 
 
@@ -292,7 +294,7 @@ def calibrated(data: Arrays, rows: list[int]) -> Arrays:
 def test_any_segments_may_be_tested_and_the_first_ones_learnt() -> None:
     data = calibrated(stream(), [2, 0])
     assert data.labels(test=True).tolist() == [7, 8, 9, 1, 2, 3]
-    first = {name: getattr(data, name)[:2] for name in ("x_train", "y_train", "lengths_train")}
+    first = {name: getattr(data, name)[:2] for name in ("x_train", "y_train")}
     fewer = replace(data, **first, more_train={"targets": first["y_train"]})
     assert fewer.labels(test=False).tolist() == [1, 2, 3, 4, 5, 6]
 
@@ -304,26 +306,27 @@ TARGETS = {"targets": np.array([[1, 2, 3], [4, 5, 0]])}
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"class_count": None}, "segments of tokens without class_count"),
-        ({"more_test": {}}, r"inputs \[\] beside segments"),
-        ({"more_train": {"target": X}}, r"inputs \['target'\] beside segments"),
-        ({"lengths_test": None}, "no lengths; allowed: targets, and lengths"),
-        ({"segment": 4}, r"segments of shape \(3, 3\) int64, .*; allowed: \(3, 4\) int64 of all three"),
-        ({"x_train": np.zeros((3, 3), np.float32)}, r"segments of shape \(3, 3\) float32"),
-        ({"y_train": np.zeros((2, 3), np.int64)}, r"segments of shape \(3, 3\) int64, \(2, 3\) int64"),
-        ({"lengths_train": np.array([3, 3, 2])}, "training segments that are not whole; allowed: 3 tokens in each"),
-        ({"lengths_test": np.array([3, 0])}, r"test segments of \[3, 0\] tokens; allowed: one or more of 1 to 3"),
-        ({"lengths_test": np.array([3, 4])}, r"test segments of \[3, 4\] tokens"),
-        ({"y_test": np.array([[1, 2, 3], [4, 5, 0]])}, "targets that are not the labels, with 0 for -1 where padded"),
-        ({"more_test": {"targets": Y}}, "targets that are not the labels, with 0 for -1 where padded"),
-        ({"x_test": np.array([[0, 9, 2], [3, 4, 0]])}, "labels that are not the token after each; allowed: these"),
-        ({"x_test": np.array([[0, 1, 2], [3, 11, 0]])}, "tokens 0 to 11; allowed: 0 to 10"),
-        ({"class_count": 5}, "targets 1 to 5; allowed: 0 to 4"),
+        ({"class_count": None}, "segments of tokens have no class_count"),
+        ({"more_test": {}}, r"inputs after segments are \[\]"),
+        ({"more_train": {"target": X}}, r"inputs after segments are \['target'\]"),
+        ({"segment": 4}, r"segments have shapes \(3, 3\) int64, .*. Use \(3, 4\) int64 for all three"),
+        ({"x_train": np.zeros((3, 3), np.float32)}, r"segments have shapes \(3, 3\) float32"),
+        ({"y_train": np.zeros((2, 3), np.int64)}, r"segments have shapes \(3, 3\) int64, \(2, 3\) int64"),
+        ({"lengths_test": np.array([3, 0])}, r"test segments have \[3, 0\] tokens. Use one segment or more of 1 to 3"),
+        ({"lengths_test": np.array([3, 4])}, r"test segments have \[3, 4\] tokens"),
+        (
+            {"y_test": np.array([[1, 2, 3], [4, 5, 0]])},
+            "targets are not the labels. Use the labels",
+        ),
+        ({"more_test": {"targets": Y}}, "targets are not the labels. Use the labels"),
+        ({"x_test": np.array([[0, 9, 2], [3, 4, 0]])}, "labels are not the token after each"),
+        ({"x_test": np.array([[0, 1, 2], [3, 11, 0]])}, "tokens are 0 to 11. Use 0 to 10"),
+        ({"class_count": 5}, "targets are 1 to 5. Use 0 to 4"),
     ],
 )
 def test_arrays_that_are_no_segments_are_told(changed: dict[str, Any], reason: str) -> None:
     fine = replace(stream(), x_test=X, y_test=Y, more_test=TARGETS, lengths_test=np.array([3, 2]))
-    with pytest.raises(FramewattError, match=f"data set: found .*{reason}"):
+    with pytest.raises(FramewattError, match=f"data set: .*{reason}"):
         replace(fine, **changed)
 
 

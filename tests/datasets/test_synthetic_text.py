@@ -121,11 +121,11 @@ def test_words_come_as_often_as_their_probability_says(grammar: Grammar) -> None
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"train_tokens": 16}, "training tokens: found 16; allowed: 17 or more"),
-        ({"test_tokens": 1}, "test tokens: found 1; allowed: 2 or more"),
-        ({"train_tokens": 0}, "training tokens: found 0; allowed: 17 or more"),
-        ({"test_tokens": 0}, "test tokens: found 0; allowed: 2 or more"),
-        ({"segment": 0}, "segment: found 0; allowed: 1 or more tokens"),
+        ({"train_tokens": 16}, "training tokens: there are 16. Use 17 or more"),
+        ({"test_tokens": 1}, "test tokens: there are 1. Use 2 or more"),
+        ({"train_tokens": 0}, "training tokens: there are 0. Use 17 or more"),
+        ({"test_tokens": 0}, "test tokens: there are 0. Use 2 or more"),
+        ({"segment": 0}, "segment: 0 is too small"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(changed: dict[str, int], reason: str) -> None:

@@ -10,7 +10,7 @@ from samples import sample
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import wikitext
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.streams import stream_arrays
+from framewatt.datasets.segments import make_segments
 
 FILES = {"train": "wiki.train.tokens", "test": "wiki.test.tokens"}
 TRAIN = " \n = b = \n \n a b c b \n"
@@ -85,7 +85,7 @@ def test_what_is_no_blank_is_of_a_word(tmp_path: Path, letter: str) -> None:
 def test_segments_and_perplexities_are_those_of_the_streams(tmp_path: Path) -> None:
     data = made(tmp_path)
     tokens = [np.array([0, 2, 1, 2, 0, 0, 3, 1, 4, 1, 0]), np.array([0, 1, 5, 0, 5, 5, 1, 0])]
-    same = stream_arrays(*tokens, segment=2, vocabulary=6, about={})
+    same = make_segments(*tokens, segment=2, vocabulary=6, about={}, task="language_modelling")
     assert np.array_equal(data.x_train, same.x_train)
     assert np.array_equal(data.y_test, same.y_test)
     # Counts with one added, of 17: 5 of an end, 4 of b, 1 of <unk>.
@@ -117,9 +117,9 @@ def test_a_text_whose_lines_have_their_ends_already_is_named(tmp_path: Path, spl
 
 
 def test_a_text_of_too_few_words_is_told(tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match="test tokens: found 1; allowed: 2 or more"):
+    with pytest.raises(FramewattError, match="test tokens: there are 1"):
         made(tmp_path, test="\n")
-    with pytest.raises(FramewattError, match="training tokens: found 1; allowed: 3 or more"):
+    with pytest.raises(FramewattError, match="training tokens: there are 1"):
         made(tmp_path, "\n")
 
 

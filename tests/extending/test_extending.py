@@ -198,12 +198,12 @@ def test_an_instrument_reads_what_the_machine_shows(extended: Checkout, run_ther
 JUDGED = """
 import json
 import numpy as np
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Samples
 from framewatt.frames.quality import is_higher_better, primary_in, unit_of
 from framewatt.tasks import TASKS
 from framewatt.tasks.quality import quality_of
 samples, numbers = np.zeros((3, 1), np.float32), np.array([1, 2, 4])
-data = Arrays(samples, numbers, samples, numbers, main="values", task="regression")
+data = Samples(samples, numbers, samples, numbers, main="values", task="regression")
 task = TASKS[data.task]
 good, bad = (quality_of(task.judge(np.array(told, np.float32), data)) for told in ([[1], [3], [2]], [1, 3, 2]))
 told = [metric.name for metric in primary_in(["mae", "energy_gross_j"])], is_higher_better("mae"), unit_of(["mae"])

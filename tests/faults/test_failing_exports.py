@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from checkout import ROOT, python_of
 
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.datasets.storing import save_arrays
 
 MAKE_MODEL = """
@@ -34,7 +34,7 @@ def check(python: Path, tmp_path: Path):
     """Check an export of a model that averages each channel, after something was done to it."""
     images = np.random.default_rng(0).random((8, 3, 4, 4), dtype=np.float32)
     labels = np.arange(8, dtype=np.int64) % 3
-    save_arrays(tmp_path / "data.npz", Arrays(images, labels, images, labels))
+    save_arrays(tmp_path / "data.npz", Images(images, labels, images, labels))
     folder = tmp_path / "onnx"
     folder.mkdir()
     subprocess.run([python, "-c", MAKE_MODEL, folder / "model.onnx"], check=True)

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from framewatt.package.verification.outcome import problems_of_quality
-from framewatt.package.verification.samples import detection_count_problems
+from framewatt.package.verification.outcome import problems_of_quality, quality_mismatches
 from framewatt.runs.records import SCHEMA_VERSION
 from framewatt.tasks import task_of
-from framewatt.tasks.detection import DETECTIONS, NO_OBJECTS, OBJECTS
+from framewatt.tasks.boxes import DETECTIONS, OBJECTS
+from framewatt.tasks.detection import NO_OBJECTS
 from framewatt.tasks.quality import described
 
 DATA = {"task": "detection", "test_samples": 40, "test_objects_per_class": [30, 40, 36], "test_crowds": 6}
@@ -25,27 +25,27 @@ def record(value: float | None, *, found: float = 3.0, objects: float = 2.5, why
 
 
 def test_a_true_record_is_believed() -> None:
-    assert list(detection_count_problems(DATA, record(0.4))) == []
+    assert list(quality_mismatches(TASK, DATA, record(0.4)["quality"])) == []
     assert list(problems_of_quality("infer", False, TASK, DATA, record(0.4))) == []
 
 
 def test_objects_are_as_many_as_the_data_record_says() -> None:
     """Or a detector that finds a hundred boxes for each object would look like one that finds each."""
-    told = list(detection_count_problems(DATA, record(0.4, objects=2.65)))
+    told = list(quality_mismatches(TASK, DATA, record(0.4, objects=2.65)["quality"]))
     assert told[0] == "quality.box_ap.objects_per_image: the record says 2.65, the data record gives 2.5"
     assert len(told) == 3
 
 
 @pytest.mark.parametrize("each", [None, "106", [30, "40"], {}])
 def test_a_data_record_that_tells_no_objects_is_told(each: object) -> None:
-    told = list(detection_count_problems({**DATA, "test_objects_per_class": each}, record(0.4)))
+    told = list(quality_mismatches(TASK, {**DATA, "test_objects_per_class": each}, record(0.4)["quality"]))
     assert len(told) == 3
     assert told[0].startswith("quality.box_ap.objects_per_image: the record says 2.5")
 
 
 def test_who_finds_nothing_has_no_precision_above_0() -> None:
-    assert list(detection_count_problems(DATA, record(0.0, found=0.0))) == []
-    told = list(detection_count_problems(DATA, record(0.4, found=0.0)))
+    assert list(quality_mismatches(TASK, DATA, record(0.0, found=0.0)["quality"])) == []
+    told = list(quality_mismatches(TASK, DATA, record(0.4, found=0.0)["quality"]))
     assert told[0] == "quality.box_ap: the record says 0.4, and that nothing is found"
 
 

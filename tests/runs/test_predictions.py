@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.runs.predictions import as_bytes, predictions_entry, read_right
 from framewatt.runs.worker import with_predictions, without_quality
 from framewatt.tasks.classification import Classification
@@ -81,7 +81,7 @@ def test_no_link_is_followed_and_nothing_but_a_file_is_read(kept: Path, tmp_path
 
 def test_the_answers_are_those_of_which_the_accuracy_is(tmp_path: Path) -> None:
     labels = np.array([0, 1, 2, 1, 0])
-    data = Arrays(np.zeros((1, 1, 2, 2), np.float32), labels[:1], np.zeros((5, 1, 2, 2), np.float32), labels)
+    data = Images(np.zeros((1, 1, 2, 2), np.float32), labels[:1], np.zeros((5, 1, 2, 2), np.float32), labels)
     outputs = np.eye(3)[[0, 1, 1, 1, 2]]
     judged = Classification().judge(outputs, data)
     assert judged.right is not None

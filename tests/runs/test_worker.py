@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.datasets.storing import save_arrays
 from framewatt.runs import events, worker
 from framewatt.runs.worker import peak_memory_b
@@ -23,7 +23,7 @@ from framewatt.workloads.contract import Inference, Spec, Training
 
 ROOT = Path(__file__).parents[2]
 
-TEN = Arrays(
+TEN = Images(
     x_train=np.zeros((10, 1, 2, 2), np.float32),
     y_train=np.arange(10) % 2,
     x_test=np.zeros((10, 1, 2, 2), np.float32),
@@ -278,7 +278,7 @@ def test_answers_are_judged_when_no_timed_window_is_open(
 
     judged = Classification.judge
 
-    def judge(task: Classification, outputs: Any, data: Arrays) -> Any:
+    def judge(task: Classification, outputs: Any, data: Images) -> Any:
         path = tmp_path / ("infer.jsonl" if (tmp_path / "infer.jsonl").exists() else "train.jsonl")
         seen.append([name for name, edges in windows(path).items() if len(edges) == 1])
         return judged(task, outputs, data)

@@ -14,8 +14,8 @@ from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.masks import encode
 from framewatt.datasets.objects import Objects
-from framewatt.tasks.average_precision import MASK, average_precision, pasted
-from framewatt.tasks.detection import BOX
+from framewatt.tasks.average_precision import average_precision
+from framewatt.tasks.boxes import BOX, MASK, paste_mask
 
 SHAPES = {"module": "synthetic_shapes", "train_samples": 1, "test_samples": 30, "size": 64, "most": 4, "seed": 1}
 
@@ -43,7 +43,7 @@ def by_another_tool(outputs: np.ndarray, objects: Objects, classes: int, *, mask
             one = {"image_id": image, "category_id": int(row[5]), "bbox": sides(row[:4]), "iscrowd": 0}
             one |= {"score": float(row[4]), "area": 1.0}
             if masks:
-                drawn = encode(pasted(row[BOX:].reshape(MASK, MASK), row[:4], objects.size))
+                drawn = encode(paste_mask(row[BOX:].reshape(MASK, MASK), row[:4], objects.size))
                 one["segmentation"] = {"size": [height, width], "counts": drawn.tolist()}
             answers.append(one)
 

@@ -11,9 +11,9 @@ from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
 from framewatt.tasks import task_of
-from framewatt.tasks.average_precision import MASK, average_precision, pasted
+from framewatt.tasks.average_precision import average_precision
+from framewatt.tasks.boxes import BOX, DETECTIONS, MASK, OBJECTS, paste_mask
 from framewatt.tasks.contract import Step
-from framewatt.tasks.detection import BOX, DETECTIONS, OBJECTS, finds_nothing
 from framewatt.tasks.quality import quality_of
 
 SHAPES = {"module": "synthetic_shapes", "train_samples": 1, "test_samples": 30, "size": 64, "most": 4, "seed": 1}
@@ -115,9 +115,9 @@ def test_chance_and_silence_are_told_from_finding(boxes: Arrays) -> None:
     silent = task.judge(np.full((30, 1, BOX), -1, np.float32), boxes)
     assert silent.values["box_ap"] == 0
     assert silent.facts[DETECTIONS] == 0
-    (flag,) = finds_nothing(quality_of(silent))
+    (flag,) = task.answer_flags(quality_of(silent))
     assert flag.startswith("nothing is found on any image, of 2.")
-    assert finds_nothing(quality_of(chance)) == []
+    assert task.answer_flags(quality_of(chance)) == []
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_steps_of_other_widths_and_orders_are_one_array() -> None:
     [((2, 3, 7, 6), (2, 3, 7, 6)), ((-4, -4, 3, 2), (0, 0, 3, 2)), ((8, 8, 30, 30), (8, 8, 10, 10))],
 )
 def test_a_full_mask_is_its_box_within_the_image(box: tuple[int, ...], there: tuple[int, ...]) -> None:
-    laid = pasted(np.ones((MASK, MASK)), np.array(box), (10, 10))
+    laid = paste_mask(np.ones((MASK, MASK)), np.array(box), (10, 10))
     wanted = np.zeros((10, 10), np.uint8)
     left, top, right, bottom = there
     wanted[top:bottom, left:right] = 1
@@ -180,7 +180,7 @@ def test_a_full_mask_is_its_box_within_the_image(box: tuple[int, ...], there: tu
 def test_half_a_mask_is_half_a_box_and_a_box_of_no_size_is_nothing() -> None:
     half = np.zeros((MASK, MASK))
     half[:, : MASK // 2] = 1
-    laid = pasted(half, np.array([0, 0, 8, 8]), (8, 8))
+    laid = paste_mask(half, np.array([0, 0, 8, 8]), (8, 8))
     assert np.array_equal(laid[:, :4], np.ones((8, 4)))
     assert not laid[:, 4:].any()
-    assert not pasted(np.ones((MASK, MASK)), np.array([3.2, 3.2, 3.2, 3.2]), (8, 8)).any()
+    assert not paste_mask(np.ones((MASK, MASK)), np.array([3.2, 3.2, 3.2, 3.2]), (8, 8)).any()

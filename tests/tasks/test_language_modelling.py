@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.streams import stream_arrays
+from framewatt.datasets.segments import make_segments
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import TEST, TRAIN, Step
 
@@ -19,7 +19,9 @@ WORDS = 50
 def text(tokens: int, segment: int = 4) -> Arrays:
     """A text of some tokens to learn from and to predict."""
     drawn = np.random.default_rng(0).integers(WORDS, size=tokens)
-    return stream_arrays(drawn, drawn[::-1].copy(), segment=segment, vocabulary=WORDS, about={})
+    return make_segments(
+        drawn, drawn[::-1].copy(), segment=segment, vocabulary=WORDS, about={}, task="language_modelling"
+    )
 
 
 def steps(split: str, data: Arrays, batch_size: int) -> list[Step]:

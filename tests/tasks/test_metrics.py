@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support, top_k_accuracy_score
 
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.tasks.classification import Classification, classification_metrics, top_error
 from framewatt.tasks.contract import LOWER
 from framewatt.tasks.quality import quality_of
@@ -34,7 +34,7 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
 def judged(scores: np.ndarray, labels: np.ndarray, classes: int) -> dict:
     """Quality of scores of a test set of images of one pixel."""
     pixels = np.zeros((len(labels), 1, 1, 1), np.float32)
-    data = Arrays(pixels, labels, pixels, labels)
+    data = Images(pixels, labels, pixels, labels)
     assert data.classes == classes
     return quality_of(Classification().judge(scores, data))
 

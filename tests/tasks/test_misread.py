@@ -9,8 +9,8 @@ from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
 from framewatt.runs.worker import without_quality
+from framewatt.tasks.boxes import misread
 from framewatt.tasks.detection import Detection
-from framewatt.tasks.misread import misread
 from framewatt.tasks.quality import hints_of, quality_of
 
 SHAPES = {"module": "synthetic_shapes", "train_samples": 1, "test_samples": 40, "size": 64, "most": 4, "seed": 0}

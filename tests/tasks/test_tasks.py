@@ -5,8 +5,9 @@ import pytest
 from records_factory import as_then, run_record, without_errors
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.datasets.ragged import IGNORED
+from framewatt.datasets.sequences import Sequences
 from framewatt.runs.records import as_now
 from framewatt.runs.verdict import unknown_quality
 from framewatt.tasks import METRICS, PRIMARY, TASKS, task_of
@@ -17,15 +18,14 @@ from framewatt.tasks.tagging import Tagging
 
 LENGTHS = np.array([3, 1, 2])
 TAGS = np.array([[0, 1, 2], [1, IGNORED, IGNORED], [2, 2, IGNORED]])
-SEQUENCES = Arrays(
+SEQUENCES = Sequences(
     *(np.zeros((3, 3, 4), np.float32), TAGS) * 2,
     main="tokens",
-    channels_first=False,
     task="tagging",
     lengths_train=LENGTHS,
     lengths_test=LENGTHS,
 )
-IMAGES = Arrays(*(np.zeros((10, 1, 2, 2), np.float32), np.arange(10) % 3) * 2)
+IMAGES = Images(*(np.zeros((10, 1, 2, 2), np.float32), np.arange(10) % 3) * 2)
 
 
 def scores(tags: np.ndarray) -> np.ndarray:
@@ -40,7 +40,7 @@ def test_no_two_tasks_share_a_metric_and_each_is_compared_by_its_first() -> None
     others = ["token_error_rate", "hit_rate_10", "perplexity", "bleu"]
     assert list(PRIMARY) == first == ["accuracy", *others, "box_ap", "mask_ap"]
     allowed = "classification, tagging, recommendation, language_modelling, translation, detection, segmentation"
-    with pytest.raises(FramewattError, match=f"task: found chess; allowed: {allowed}"):
+    with pytest.raises(FramewattError, match=f"task: there is no 'chess'. Use one of: {allowed}"):
         task_of("chess")
 
 

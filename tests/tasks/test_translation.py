@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.pairs import BOS, EOS, PAD, SPECIAL, UNK, Corpus, bleu, made, text_of
+from framewatt.datasets.pairs import BOS, EOS, PAD, SPECIAL, UNK, Corpus, bleu, make_pairs, text_of
 from framewatt.datasets.ragged import IGNORED
 from framewatt.datasets.synthetic_language import make
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import TEST, TRAIN, Judged, Step
 from framewatt.tasks.quality import primary_of, quality_of
-from framewatt.tasks.translation import OUTPUT_TOKENS, REFERENCE_TOKENS, unlike_references
+from framewatt.tasks.translation import OUTPUT_TOKENS, REFERENCE_TOKENS
 
 TASK = task_of("translation")
 DRAWN = make(vocabulary=60, train_pairs=1003, test_pairs=90, longest=40, seed=3)
@@ -30,9 +30,8 @@ def data_of(*targets: list[int]) -> Arrays:
     for target in targets:
         test.add([4, 5, 6], target)
     references = [text_of(target, PIECES) for target in targets]
-    return Arrays(
-        **made(train, test, pieces=PIECES, sources=["the ab"] * len(targets), references=references, about={})
-    )
+    sources = ["the ab"] * len(targets)
+    return make_pairs(train, test, pieces=PIECES, sources=sources, references=references, about={}, task="translation")
 
 
 def steps(split: str, batch_size: int, seed: int = 0, epoch: int = 1) -> list[Step]:
@@ -298,12 +297,12 @@ def test_outputs_that_are_no_translations_by_their_length_are_flagged(
 ) -> None:
     quality = {"bleu": {"value": 0.0, OUTPUT_TOKENS: ours, REFERENCE_TOKENS: theirs}}
     said = f"outputs have {ours:.3g} tokens a sentence, references 5.5: energy a sentence is not that of a translation"
-    assert unlike_references(quality) == ([said] if flagged else [])
+    assert TASK.answer_flags(quality) == ([said] if flagged else [])
 
 
 @pytest.mark.parametrize("quality", [{}, {"accuracy": {"value": 0.5}}, {"bleu": {"value": 0.0}}])
 def test_records_that_tell_no_length_have_no_such_flag(quality: dict) -> None:
-    assert unlike_references(quality) == []
+    assert TASK.answer_flags(quality) == []
 
 
 def test_answers_are_sentences_and_none_is_right_or_wrong() -> None:

@@ -1,5 +1,6 @@
 """Answers made of a user's ONNX file with several outputs, however it counts classes; numpy alone."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,14 +8,14 @@ import pytest
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import make_arrays
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Arrays, Texts
 from framewatt.workloads.contract import Spec
 from framewatt.workloads.onnxruntime.named import NamedOutputs
 
 SHAPES = {"module": "synthetic_shapes", "train_samples": 1, "test_samples": 2, "size": 32, "most": 2, "seed": 0}
 DATA: Arrays = make_arrays({**SHAPES, "masks": False})
-OF_COCO = Arrays(**{**vars(DATA), "about": {**DATA.about, "category_ids": [1, 13, 90]}})
-SCORES = Arrays(np.zeros((1, 4), np.int64), np.zeros(1, int), np.zeros((1, 4), np.int64), np.zeros(1, int))
+OF_COCO = replace(DATA, about={**DATA.about, "category_ids": [1, 13, 90]})
+SCORES = Texts(np.zeros((1, 4), np.int64), np.zeros(1, int), np.zeros((1, 4), np.int64), np.zeros(1, int))
 FOUND = {"boxes": "bboxes", "scores": "scores", "labels": "labels"}
 NAMES = ["bboxes", "labels", "scores"]
 BOXES = np.arange(16, dtype=np.float32).reshape(2, 2, 4)

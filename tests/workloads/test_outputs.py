@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images, Samples
 from framewatt.tasks import task_of
 from framewatt.workloads.outputs import in_order, of_one
 
 IMAGES = np.zeros((5, 3, 4, 4), np.float32)
-LABELLED = Arrays(IMAGES, np.arange(5), IMAGES, np.arange(5))
-UNJUDGED = Arrays(IMAGES[:0], np.zeros(0, int), IMAGES, np.zeros(0, int), unlabelled="the study names no metric")
+LABELLED = Images(IMAGES, np.arange(5), IMAGES, np.arange(5))
+UNJUDGED = Samples(
+    *(IMAGES[:0], np.zeros(0, int), IMAGES, np.zeros(0, int)), main="images", unlabelled="the study names no metric"
+)
 TASK = task_of("classification")
 STEPS = list(TASK.plan("test", UNJUDGED, 2))
 
@@ -31,7 +33,7 @@ def test_arrays_are_taken_out_of_whatever_holds_them() -> None:
 
 
 def test_of_several_outputs_none_is_taken_for_the_answers() -> None:
-    with pytest.raises(FramewattError, match="model: found 3 outputs; allowed: one tensor with the answers for class"):
+    with pytest.raises(FramewattError, match="model: it has 3 outputs, and classification needs one tensor of answers"):
         of_one(of(2), LABELLED)
 
 

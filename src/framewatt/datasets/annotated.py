@@ -1,42 +1,97 @@
-"""Images with objects as a data set: what its file holds, what its record says, and what is wrong with it."""
+"""Images with objects as a data set: what its file holds, what its record counts, and what is wrong with it."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from framewatt.datasets.contract import SPLITS, Arrays
 from framewatt.datasets.mapped import mapped
 from framewatt.datasets.objects import KINDS, Objects
 
-DETECTION, SEGMENTATION = "detection", "segmentation"
-"""What is asked of a model, names of framewatt.tasks: boxes alone, or masks too."""
-
 SIZE = "objects_size"
-"""Name of the images' size in a file of arrays, which tells that it holds objects."""
+"""Name of the images' size in a file of arrays; only files of images with objects have it."""
 
 _FILED = "objects_"
-_SPLITS = ("train", "test")
 
 
-def stored(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file holds of images with objects, by name.
+@dataclass(frozen=True)
+class AnnotatedImages(Arrays):
+    """Images of one size, each with the objects on it: their boxes and classes, and masks if the data set has them.
 
-    Args:
-        fields: of Arrays, by name.
+    Attributes:
+        x_train: shape (n, channels, height, width), float32, ready for a model.
+        y_train: the objects on each of the n images.
+        x_test: shape (m, channels, height, width), float32.
+        y_test: the objects on each of the m images.
     """
-    content: dict[str, Any] = {SIZE: np.array(fields["y_test"].size, np.int64)}
-    for split in _SPLITS:
-        content[f"x_{split}"] = fields[f"x_{split}"]
-        content |= {f"{_FILED}{split}/{name}": values for name, values in fields[f"y_{split}"].arrays().items()}
-    return content
+
+    x_train: NDArray[np.float32]
+    y_train: Objects
+    x_test: NDArray[np.float32]
+    y_test: Objects
+
+    def lengths(self, test: bool) -> NDArray[np.int64]:
+        """Return how many objects each image of the test set, or of the training set, has, shape (n,)."""
+        return np.diff((self.y_test if test else self.y_train).starts)
+
+    def labels(self, test: bool) -> NDArray[np.int64]:
+        """Return the classes of all objects of the test set, or of the training set, shape (total,)."""
+        return (self.y_test if test else self.y_train).classes
+
+    def problems(self) -> Iterator[str]:
+        """Yield every mismatch between the arrays, and what would be right."""
+        if self.class_count is None or self.class_count < 1:
+            yield "objects have no class_count. Give the number of classes"
+            return
+        for split in SPLITS:
+            yield from self._problems_of_split(split, self.class_count)
+        if not len(self.x_test):
+            yield "it has no test image. Use at least one"
+
+    def _problems_of_split(self, split: str, classes: int) -> Iterator[str]:
+        images, objects = getattr(self, f"x_{split}"), getattr(self, f"y_{split}")
+        if not isinstance(objects, Objects):
+            yield f"{split} labels are not objects. Use Objects for both splits"
+            return
+        if images.dtype != np.float32 or images.ndim != 4 or images.shape[2:] != objects.size:
+            wanted = f"(n, channels, *{objects.size}) float32"
+            yield f"{split} images have shape {images.shape}, {images.dtype}. Use {wanted}"
+            return
+        if len(images) != len(objects):
+            yield f"there are objects of {len(objects)} {split} images, and {len(images)} images. Use as many"
+        if problem := _problem_of_objects(objects, classes):
+            yield f"{split} {problem}"
+
+    def content(self) -> dict[str, Any]:
+        """Return what a file holds of images with objects, by name."""
+        stored: dict[str, Any] = {SIZE: np.array(self.y_test.size, np.int64)}
+        for split in SPLITS:
+            stored[f"x_{split}"] = getattr(self, f"x_{split}")
+            objects = getattr(self, f"y_{split}").arrays()
+            stored |= {f"{_FILED}{split}/{name}": values for name, values in objects.items()}
+        return stored
+
+    def counts(self) -> dict[str, Any]:
+        """Return what the data record states of objects: how many of each class, images without any, and crowds."""
+        counts: dict[str, Any] = {"masks": self.y_test.masked}
+        for split in SPLITS:
+            objects = getattr(self, f"y_{split}")
+            counts |= {
+                f"{split}_objects_per_class": np.bincount(objects.classes, minlength=self.classes).tolist(),
+                f"{split}_images_without_objects": int((np.diff(objects.starts) == 0).sum()),
+                f"{split}_crowds": int(objects.crowd.sum()),
+            }
+        return counts
 
 
-def loaded(path: Path, content: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """The fields of Arrays from a file that holds what `stored` gave; mapped, so that no image is read.
+def load_annotated(path: Path, content: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the fields of AnnotatedImages from a file that holds `AnnotatedImages.content`; no image is read.
 
-    `numpy.savez` wrote it, whose values lie anywhere: rows are taken by numbers, which copies them.
+    `numpy.savez` wrote it, whose values are at any address: rows are taken by numbers, which copies them.
 
     Args:
         path: the file.
@@ -48,7 +103,7 @@ def loaded(path: Path, content: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """
     height, width = content[SIZE].tolist()
     fields: dict[str, Any] = {}
-    for split in _SPLITS:
+    for split in SPLITS:
         arrays = {
             name: mapped(path, f"{_FILED}{split}/{name}", kind, axes, aligned=False)
             for name, (kind, axes) in KINDS.items()
@@ -58,61 +113,8 @@ def loaded(path: Path, content: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     return fields
 
 
-def counted(fields: Mapping[str, Any], classes: int) -> dict[str, Any]:
-    """What the data record says of objects: how many of each class, images without any, and crowds among them.
-
-    Args:
-        fields: of Arrays, by name.
-        classes: how many there are.
-    """
-    found: dict[str, Any] = {"masks": fields["y_test"].masked}
-    for split in _SPLITS:
-        objects = fields[f"y_{split}"]
-        found |= {
-            f"{split}_objects_per_class": np.bincount(objects.classes, minlength=classes).tolist(),
-            f"{split}_images_without_objects": int((np.diff(objects.starts) == 0).sum()),
-            f"{split}_crowds": int(objects.crowd.sum()),
-        }
-    return found
-
-
-def problems(fields: Mapping[str, Any], classes: int | None) -> Iterator[str]:
-    """Where the fields of Arrays are no images with objects, and what would be right.
-
-    Args:
-        fields: of Arrays, by name.
-        classes: how many classes there are.
-    """
-    if fields["task"] not in (DETECTION, SEGMENTATION):
-        yield f"objects for the task {fields['task']}; allowed: {DETECTION}, {SEGMENTATION}"
-    if classes is None or classes < 1:
-        yield "objects without class_count; allowed: how many classes there are"
-        return
-    if fields["more_train"] or fields["more_test"] or fields["categories"] or fields["main"] is not None:
-        yield "further inputs, categories or a name of the main input beside objects; allowed: none"
-    for split in _SPLITS:
-        yield from _of_split(split, fields[f"x_{split}"], fields[f"y_{split}"], classes, fields["task"])
-    if not len(fields["x_test"]):
-        yield "no test image; allowed: at least one"
-
-
-def _of_split(split: str, images: Any, objects: Any, classes: int, task: str) -> Iterator[str]:
-    if not isinstance(objects, Objects):
-        yield f"{split} labels that are no objects beside objects; allowed: Objects of both splits"
-        return
-    if images.dtype != np.float32 or images.ndim != 4 or images.shape[2:] != objects.size:
-        yield f"{split} images of shape {images.shape}, {images.dtype}; allowed: (n, channels, *{objects.size}) float32"
-        return
-    if len(images) != len(objects):
-        yield f"objects of {len(objects)} {split} images beside {len(images)}; allowed: as many"
-    if task == SEGMENTATION and not objects.masked:
-        yield f"{split} objects without masks for the task {task}; allowed: masks, or the task {DETECTION}"
-    if wrong := _first_wrong(objects, classes):
-        yield f"{split} {wrong}"
-
-
-def _first_wrong(objects: Objects, classes: int) -> str | None:
-    """What is wrong with the first object that cannot be one; None where none is."""
+def _problem_of_objects(objects: Objects, classes: int) -> str | None:
+    """What is wrong with the first object that cannot be right; None where all can be."""
     left, top, right, bottom = objects.boxes.T
     height, width = objects.size
     inside = (left >= 0) & (top >= 0) & (right <= width) & (bottom <= height)
@@ -120,12 +122,14 @@ def _first_wrong(objects: Objects, classes: int) -> str | None:
     wrong = ~(inside & (right > left) & (bottom > top))
     if wrong.any():
         number = int(wrong.argmax())
-        box = objects.boxes[number].tolist()
-        return f"box {box} of object {number}; allowed: left < right <= {width}, top < bottom <= {height}, from 0"
+        allowed = f"0 <= left < right <= {width} and 0 <= top < bottom <= {height}"
+        return f"object {number} has the box {objects.boxes[number].tolist()}. Use {allowed}"
     outside = (objects.classes < 0) | (objects.classes >= classes)
     if outside.any():
-        return f"class {objects.classes[outside][0]} of object {int(outside.argmax())}; allowed: 0 to {classes - 1}"
+        number = int(outside.argmax())
+        return f"object {number} has class {objects.classes[number]}. Use 0 to {classes - 1}"
     none = ~(objects.areas > 0)
     if none.any():
-        return f"area {objects.areas[none][0]} of object {int(none.argmax())}; allowed: above 0"
+        number = int(none.argmax())
+        return f"object {number} has area {objects.areas[number]}. Use an area above 0"
     return None

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.about import about
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.datasets.options import Count, Positive, Share
 from framewatt.datasets.plain_pickle import read_plain_pickle
 from framewatt.datasets.preprocessing import unit_range
+from framewatt.datasets.record import about
 from framewatt.datasets.selection import Labelled, first, first_share_trains, joined
 
 _IMAGE = (3, 32, 32)
@@ -54,7 +54,7 @@ def make(
     train_share: Share | None = None,
     train_samples: Count | None = None,
     test_samples: Positive | None = None,
-) -> Arrays:
+) -> Images:
     """CIFAR as RGB images of 32x32 pixels from 0 to 1, in the order of the files.
 
     Args:
@@ -84,7 +84,7 @@ def make(
         train, test = first_share_trains(train, train_share)
     train = first(train, train_samples, "train_samples of CIFAR")
     test = first(test, test_samples, "test_samples of CIFAR")
-    return Arrays(
+    return Images(
         unit_range(train[0]),
         train[1],
         unit_range(test[0]),

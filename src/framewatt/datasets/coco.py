@@ -15,15 +15,14 @@ import numpy as np
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.paths import problem_of_name
-from framewatt.datasets.about import about
-from framewatt.datasets.annotated import DETECTION, SEGMENTATION
+from framewatt.datasets.annotated import AnnotatedImages
 from framewatt.datasets.coco_annotations import Instances, Listed, read_instances
 from framewatt.datasets.coco_images import decoded, decoder, within
 from framewatt.datasets.coco_objects import COUNTED, Object, joined, on_image
-from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
 from framewatt.datasets.options import Count, Limits, Positive, Seed
 from framewatt.datasets.preprocessing import PREPROCESSINGS, Image
+from framewatt.datasets.record import about
 from framewatt.datasets.selection import chosen
 from framewatt.datasets.squares import MASKS, WORDS, Shape, placing
 from framewatt.host.machine import usable_processors
@@ -56,7 +55,7 @@ def make(
     train_samples: Count | None = None,
     test_samples: Positive | None = None,
     seed: Seed = 0,
-) -> Arrays:
+) -> AnnotatedImages:
     """Photographs as squares of one size, with the boxes, and if wanted the masks, of the objects on them.
 
     Classes are numbered from 0 in the order of the categories' ids, of which COCO leaves some out. Images without an
@@ -88,7 +87,9 @@ def make(
     return _arrays(training, testing, folder, size, resize, preprocessing, masks=masks)
 
 
-def of_files(annotations: Path, images: Path, *, size: int, resize: Shape, preprocessing: str, masks: bool) -> Arrays:
+def of_files(
+    annotations: Path, images: Path, *, size: int, resize: Shape, preprocessing: str, masks: bool
+) -> AnnotatedImages:
     """Photographs to test with, and none to learn from, wherever their annotations are; see `make`.
 
     Args:
@@ -111,7 +112,7 @@ def of_files(annotations: Path, images: Path, *, size: int, resize: Shape, prepr
 
 def _arrays(
     training: _Part, testing: _Part, root: Path, size: int, resize: Shape, preprocessing: str, *, masks: bool
-) -> Arrays:
+) -> AnnotatedImages:
     """Both splits as a data set; names of files are those below `root`."""
     _check_together(training, testing)
     fields: dict[str, Any] = {}
@@ -123,7 +124,7 @@ def _arrays(
     categories = testing.instances.categories
     words = [WORDS[resize].format(size), PREPROCESSINGS[preprocessing][1], "not turned by EXIF", *([MASKS] * masks)]
     files = dict.fromkeys(part.instances.path for part in (training, testing))
-    says = about(
+    facts = about(
         "; ".join(words),
         read=[*files, *training.paths, *testing.paths],
         root=root,
@@ -132,8 +133,8 @@ def _arrays(
         category_ids=list(categories),
         **counted,
     )
-    task = SEGMENTATION if masks else DETECTION
-    return Arrays(**fields, class_count=len(categories), about=says, task=task)
+    task = "segmentation" if masks else "detection"
+    return AnnotatedImages(**fields, class_count=len(categories), about=facts, task=task)
 
 
 def _places(folder: Path, split: str, names: Sequence[str]) -> tuple[Path, Path]:

@@ -9,9 +9,9 @@ from typing import Annotated
 import numpy as np
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.about import about
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.datasets.options import Count, Limits, Positive, Seed
+from framewatt.datasets.record import about
 from framewatt.datasets.selection import first
 
 _GREY_LEVELS = 16
@@ -27,7 +27,7 @@ def make(
     seed: Seed,
     train_samples: Count | None = None,
     test_samples: Positive | None = None,
-) -> Arrays:
+) -> Images:
     """The digits as three-channel images with a fixed, stratified split.
 
     Args:
@@ -53,7 +53,7 @@ def make(
     x_train, x_test, y_train, y_test = train_test_split(
         images, digits.target.astype(np.int64), test_size=test_fraction, random_state=seed, stratify=digits.target
     )
-    return Arrays(
+    return Images(
         *first((x_train, y_train), train_samples, "train_samples of the digits"),
         *first((x_test, y_test), test_samples, "test_samples of the digits"),
         class_count=len(digits.target_names),

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.about import LeftOut, about
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.datasets.imagelist import ImageList, list_images
 from framewatt.datasets.options import Count, Limits, Positive, Seed
 from framewatt.datasets.preprocessing import PREPROCESSINGS, Image, resized_centre
+from framewatt.datasets.record import LeftOut, about
 from framewatt.datasets.selection import chosen
 from framewatt.host.machine import usable_processors
 
@@ -36,7 +36,7 @@ def make(
     resize: Side = 256,
     crop: Side = 224,
     damaged: str = "error",
-) -> Arrays:
+) -> Images:
     """Images as a model's weights expect them.
 
     Args:
@@ -68,7 +68,7 @@ def make(
     decode = _Decode(preprocessing, resize, crop)
     x_train, y_train, left_train = _decoded(training, decode, folder, damaged)
     x_test, y_test, left_test = _decoded(testing, decode, folder, damaged)
-    says = about(
+    facts = about(
         decode.words,
         read=[*training.paths, *testing.paths],
         root=folder,
@@ -76,7 +76,7 @@ def make(
         layout=testing.layout,
         decoder=decode.library,
     )
-    return Arrays(x_train, y_train, x_test, y_test, class_count=testing.class_count, about=says)
+    return Images(x_train, y_train, x_test, y_test, class_count=testing.class_count, about=facts)
 
 
 def _check_options(preprocessing: str, damaged: str, resize: int, crop: int) -> None:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
-from framewatt.datasets.about import LeftOut, about
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Texts
 from framewatt.datasets.options import Count, Limits, Positive, Seed
+from framewatt.datasets.record import LeftOut, about
 from framewatt.datasets.selection import chosen
 from framewatt.datasets.wordpiece import make_tokenizer, read_vocabulary, train_vocabulary, vocabulary_sha256
 
@@ -45,7 +45,7 @@ def make(
     test_samples: Positive | None = None,
     seed: Seed = 0,
     wrong_encoding: str = "error",
-) -> Arrays:
+) -> Texts:
     """Reviews as WordPiece ids with attention mask and token types; class 0 is negative, 1 positive.
 
     Args:
@@ -83,7 +83,7 @@ def make(
     tokenizer = make_tokenizer(tokens, length)
     x_train, more_train, cut_train = _encoded(train, tokenizer, length)
     x_test, more_test, cut_test = _encoded(test, tokenizer, length)
-    says = about(
+    facts = about(
         f"WordPiece, lower case, [CLS] and [SEP], cut or padded to {length} tokens",
         read=[review.path for review in (*train, *test)],
         root=root,
@@ -97,7 +97,11 @@ def make(
         },
         cut={"train": cut_train, "test": cut_test},
     )
-    return Arrays(x_train, _labels(train), x_test, _labels(test), more_train, more_test, len(_CLASSES), says)
+    return Texts(
+        *(x_train, _labels(train), x_test, _labels(test), more_train, more_test),
+        class_count=len(_CLASSES),
+        about=facts,
+    )
 
 
 def _read(root: Path, part: str, wrong_encoding: str) -> tuple[list[_Review], list[LeftOut]]:

@@ -13,10 +13,10 @@ from typing import Annotated
 import numpy as np
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.about import about
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import UserItems
 from framewatt.datasets.options import Limits, Positive, Seed
 from framewatt.datasets.ratings import Ratings, leave_one_out
+from framewatt.datasets.record import about
 
 FILE = "ratings.csv"
 IDS = ("userId", "movieId", "timestamp")
@@ -31,7 +31,7 @@ def make(
     negatives: Positive,
     candidates: Positive,
     seed: Seed,
-) -> Arrays:
+) -> UserItems:
     """The ratings as pairs to learn from, and each user's last film among others (see ratings.leave_one_out).
 
     Args:

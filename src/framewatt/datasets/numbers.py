@@ -6,12 +6,12 @@ Source of the digits: see `digits`. Each is used once, so that no digit is in tw
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.datasets.about import about
-from framewatt.datasets.contract import Arrays
 from framewatt.datasets.digits import DigitsShare
 from framewatt.datasets.options import Count, Positive, Seed
 from framewatt.datasets.ragged import IGNORED, padded
+from framewatt.datasets.record import about
 from framewatt.datasets.selection import chosen
+from framewatt.datasets.sequences import Sequences
 
 _GREY_LEVELS = 16
 
@@ -23,7 +23,7 @@ def make(
     seed: Seed,
     train_samples: Count | None = None,
     test_samples: Positive | None = None,
-) -> Arrays:
+) -> Sequences:
     """Numbers of 1 to `longest` digits: a token is a digit's 64 pixels, its tag which digit it is.
 
     Args:
@@ -50,7 +50,7 @@ def make(
     test = _numbers(x_test, y_test, longest, rng)
     of_train = chosen(len(train[2]), train_samples, "train_samples of the numbers")
     of_test = chosen(len(test[2]), test_samples, "test_samples of the numbers")
-    return Arrays(
+    return Sequences(
         train[0][of_train],
         train[1][of_train],
         test[0][of_test],
@@ -58,7 +58,6 @@ def make(
         class_count=len(digits.target_names),
         about=about("grey from 0 to 1, 64 pixels a digit; a number's digits follow each other, padded with 0"),
         main="digits",
-        channels_first=False,
         task="tagging",
         lengths_train=train[2][of_train],
         lengths_test=test[2][of_test],

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets import coco
-from framewatt.datasets.about import about
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Arrays, Samples
 from framewatt.datasets.options import Limits, Positive
+from framewatt.datasets.record import about
 from framewatt.datasets.squares import Shape
 
 LABELS = "labels"
@@ -59,36 +59,32 @@ def make(
     if images is not None and annotations is not None:
         size, masks = inputs[0]["shape"][1], metric == "mask_ap"
         how: Any = {"resize": resize, "preprocessing": preprocessing}
-        found = coco.of_files(annotations, images, size=size, masks=masks, **how)
+        data = coco.of_files(annotations, images, size=size, masks=masks, **how)
         if metric != "none":
-            return found
-        values, labels, unlabelled, says = {inputs[0]["name"]: found.x_test}, None, None, found.about
+            return data
+        values, labels, unlabelled, facts = {inputs[0]["name"]: data.x_test}, None, None, data.about
         layout = "NCHW"
     elif arrays is None:
         random = np.random.default_rng(seed)
         values = {entry["name"]: _random(random, samples, entry) for entry in inputs}
         labels, unlabelled = None, "inputs are random and have no labels"
-        says = about("random values: normal, or evenly drawn integers", synthetic=True, seed=seed)
+        facts = about("random values: normal, or evenly drawn integers", synthetic=True, seed=seed)
     else:
         values, labels = _read(arrays, inputs)
         unlabelled = "the arrays hold no labels"
-        says = about("as the user's file holds them", read=[arrays], root=arrays.parent)
+        facts = about("as the user's file holds them", read=[arrays], root=arrays.parent)
     if metric == "none":
         labels, unlabelled = None, "the study names no metric"
     nothing = np.zeros(0, np.int64)
     (main, x_test), *more = values.items()
-    return Arrays(
-        x_test[:0],
-        nothing,
-        x_test,
-        nothing if labels is None else labels,
-        {name: array[:0] for name, array in more},
-        dict(more),
-        None,
-        says,
-        main,
-        unlabelled if labels is None else None,
-        layout == "NCHW",
+    return Samples(
+        *(x_test[:0], nothing, x_test, nothing if labels is None else labels),
+        more_train={name: array[:0] for name, array in more},
+        more_test=dict(more),
+        about=facts,
+        main=main,
+        unlabelled=unlabelled if labels is None else None,
+        channels_first=layout == "NCHW",
     )
 
 

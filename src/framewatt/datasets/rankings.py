@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import UserItems
 
 SHOWN = 10
 """Items that a user is shown: what HR@10 and NDCG@10 count."""
 
 
-def candidates_of(data: Arrays) -> tuple[int, int]:
+def candidates_of(data: UserItems) -> tuple[int, int]:
     """Users of the test set, and candidates of each: they follow each other, as many of each, one of them chosen.
 
     Raises:
@@ -28,7 +28,7 @@ def candidates_of(data: Arrays) -> tuple[int, int]:
     raise FramewattError("data set: found candidates in no order; allowed: user by user, as many of each, one chosen")
 
 
-def ranks_of(scores: NDArray[Any], data: Arrays) -> NDArray[np.float64]:
+def ranks_of(scores: NDArray[Any], data: UserItems) -> NDArray[np.float64]:
     """The rank of each user's chosen item, from 0 for the highest score.
 
     Of candidates with the chosen one's score, half count as higher: a model that scores all alike ranks it in the
@@ -54,7 +54,7 @@ def ranks_of(scores: NDArray[Any], data: Arrays) -> NDArray[np.float64]:
     return ranks
 
 
-def top(scores: NDArray[Any], data: Arrays, count: int) -> NDArray[np.bool_]:
+def top(scores: NDArray[Any], data: UserItems, count: int) -> NDArray[np.bool_]:
     """Which candidates a user is shown: the `count` of highest score, earlier ones first where scores are equal.
 
     Returns:

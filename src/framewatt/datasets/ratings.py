@@ -4,20 +4,17 @@ Source of the protocol (leave one out, negatives drawn): X. He et al., Neural Co
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import UserItems
 from framewatt.datasets.rankings import SHOWN, ranks_of
 
 Ids = NDArray[np.int64]
-
-PAIRS = "pairs"
-"""Name of the models' input, (user, item)."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,7 @@ class Ratings:
 
 def leave_one_out(
     ratings: Ratings, *, fewest_ratings: int, negatives: int, candidates: int, seed: int, about: Mapping[str, Any]
-) -> Arrays:
+) -> UserItems:
     """The last item of each user to be found among items that the user never rated; all others to learn from.
 
     Stars are not looked at: whatever was rated was chosen. Of an item that a user rated more than once the first rating
@@ -81,19 +78,17 @@ def leave_one_out(
     ranked = _distinct(np.union1d(known, _keys(found, sizes[1])), sizes, candidates, draw)
     each = candidates + 1
     tested = np.column_stack([found[:, 1], ranked]).reshape(-1)
-    arrays = Arrays(
+    arrays = UserItems(
         np.concatenate([learnt, np.column_stack([owners, others])]),
         np.repeat([1, 0], [len(learnt), len(owners)]),
         np.column_stack([np.repeat(np.arange(sizes[0]), each), tested]),
         np.tile(np.arange(each) == 0, sizes[0]).astype(np.int64),
         class_count=2,
-        main=PAIRS,
-        channels_first=False,
         task="recommendation",
         categories=sizes,
     )
     details = {"users": sizes[0], "items": sizes[1], "ratings": len(user), **counted, **_by_popularity(arrays)}
-    return Arrays(**{**vars(arrays), "about": {**about, **details}})
+    return replace(arrays, about={**about, **details})
 
 
 def _kept(ratings: Ratings, fewest: int) -> tuple[Ids, dict[str, int]]:
@@ -147,7 +142,7 @@ def _distinct(known: Ids, sizes: tuple[int, int], count: int, draw: np.random.Ge
         drawn[again] = _not_in(known, owners[again], items, draw)
 
 
-def _by_popularity(arrays: Arrays) -> dict[str, float]:
+def _by_popularity(arrays: UserItems) -> dict[str, float]:
     """What a ranking by how often an item is rated reaches: a model that has learnt of users ranks better."""
     ratings = arrays.x_train[arrays.y_train == 1]
     popular = np.bincount(ratings[:, 1], minlength=arrays.categories[1])

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from framewatt.base.errors import FramewattError
-from framewatt.base.files import write_json
+from framewatt.base.files import read_json, write_json
 from framewatt.base.paths import problem_of_name, usable
 from framewatt.base.schema import unseen
 from framewatt.datasets.archive import is_archive, unpack_archive
@@ -73,6 +73,19 @@ def fetch_source(name: str, source: Mapping[str, Any], folder: Path) -> None:
             shutil.rmtree(folder)
         made.rename(folder)
     shutil.rmtree(waiting)
+
+
+def origin_of(source: str, folder: Path) -> dict[str, Any]:
+    """Return where a source's files come from; the name of a user's folder is left out, since the record is published.
+
+    Args:
+        source: its name.
+        folder: its files.
+    """
+    record = folder / RECORD
+    if record.is_file():
+        return {"from": "download", **read_json(record)}
+    return {"from": "local folder", "source": source, "files": None, "files_reason": "handed over by the user"}
 
 
 def name_of(file: Mapping[str, Any]) -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.about import about
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images
 from framewatt.datasets.options import Count, Positive, Share
 from framewatt.datasets.preprocessing import unit_range
+from framewatt.datasets.record import about
 from framewatt.datasets.selection import Labelled, first, first_share_trains, joined
 
 _IMAGE = (32, 32, 3)
@@ -27,7 +27,7 @@ def make(
     train_share: Share | None = None,
     train_samples: Count | None = None,
     test_samples: Positive | None = None,
-) -> Arrays:
+) -> Images:
     """SVHN as RGB images of 32x32 pixels from 0 to 1, in the order of the files; the class is the digit.
 
     Args:
@@ -50,7 +50,7 @@ def make(
         train, test = first_share_trains(joined(parts), train_share)
     train = first(train, train_samples, "train_samples of SVHN")
     test = first(test, test_samples, "test_samples of SVHN")
-    return Arrays(
+    return Images(
         unit_range(train[0]),
         train[1],
         unit_range(test[0]),

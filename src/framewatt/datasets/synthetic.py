@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.about import about
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import Images, Texts
 from framewatt.datasets.options import Count, Limits, Positive, Seed
+from framewatt.datasets.record import about
 
 _Inputs = tuple[NDArray[Any], dict[str, NDArray[np.int64]]]
 
@@ -30,7 +30,7 @@ def make(
     test_samples: Positive,
     seed: Seed,
     vocabulary: Annotated[int, Limits(_SPECIAL_TOKENS + 1)] | None = None,
-) -> Arrays:
+) -> Images | Texts:
     """Samples and labels drawn uniformly and independently, so that nothing can be learned.
 
     Args:
@@ -62,8 +62,10 @@ def make(
     what = "random values from 0 to 1"
     if vocabulary is not None:
         what = f"random token ids below {vocabulary}, then padding with 0"
-    says = about(what, synthetic=True, seed=seed)
-    return Arrays(x_train, y_train, x_test, y_test, more_train, more_test, classes, says)
+    facts = about(what, synthetic=True, seed=seed)
+    if vocabulary is None:
+        return Images(x_train, y_train, x_test, y_test, class_count=classes, about=facts)
+    return Texts(x_train, y_train, x_test, y_test, more_train, more_test, class_count=classes, about=facts)
 
 
 def _texts(random: np.random.Generator, count: int, length: int, vocabulary: int) -> _Inputs:

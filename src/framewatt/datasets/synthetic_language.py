@@ -11,11 +11,10 @@ from typing import Annotated
 import numpy as np
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.about import about
 from framewatt.datasets.bpe import vocabulary_of
-from framewatt.datasets.contract import Arrays
 from framewatt.datasets.options import Limits, Positive, Seed
-from framewatt.datasets.pairs import FIRST, UNK, Corpus, made
+from framewatt.datasets.pairs import FIRST, UNK, Corpus, Pairs, make_pairs
+from framewatt.datasets.record import about
 
 SHORTEST = 4
 """Words of the shortest sentence: BLEU counts four in a row."""
@@ -34,7 +33,7 @@ def make(
     test_pairs: Positive,
     longest: Annotated[int, Limits(SHORTEST)],
     seed: Seed,
-) -> Arrays:
+) -> Pairs:
     """Sentences of words that are frequent as 1 / rank, each translated word by word and turned round.
 
     A lexicon, which is drawn, has one word of the other language for each; both languages have the same words. The
@@ -61,10 +60,12 @@ def make(
     counts = Counter(chain.from_iterable(chain(*pair) for pair in learnt))
     pieces = vocabulary_of({_text([word]): count for word, count in counts.items()})
     ids = {text: number for number, text in enumerate(pieces) if number >= FIRST}
-    says = about("drawn sentences; ids by falling frequency in the training pairs", synthetic=True, seed=seed)
+    facts = about("drawn sentences; ids by falling frequency in the training pairs", synthetic=True, seed=seed)
     sources, references = ([_text(sentence) for sentence in side] for side in zip(*asked, strict=True))
     train, test = (_corpus(pairs, ids) for pairs in (learnt, asked))
-    return Arrays(**made(train, test, pieces=pieces, sources=sources, references=references, about=says))
+    return make_pairs(
+        *(train, test), pieces=pieces, sources=sources, references=references, about=facts, task="translation"
+    )
 
 
 def _drawn(vocabulary: int, count: int, longest: int, draw: np.random.Generator) -> list[Sentence]:

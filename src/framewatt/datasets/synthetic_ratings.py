@@ -8,10 +8,10 @@ from typing import Annotated
 import numpy as np
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.about import about
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.contract import UserItems
 from framewatt.datasets.options import Limits, Positive, Seed
 from framewatt.datasets.ratings import Ratings, leave_one_out
+from framewatt.datasets.record import about
 
 _LIKED = 20.0
 """How many times as likely a user rates an item of their own taste as another of the same popularity."""
@@ -26,7 +26,7 @@ def make(
     negatives: Positive,
     candidates: Positive,
     seed: Seed,
-) -> Arrays:
+) -> UserItems:
     """Every user and item has one of some tastes; users rate items of their own taste more often than others.
 
     Items differ in popularity, too (as 1 / rank), so that ranking by popularity is better than chance, and knowing the

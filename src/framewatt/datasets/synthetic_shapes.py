@@ -8,12 +8,11 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.datasets.about import about
-from framewatt.datasets.annotated import DETECTION, SEGMENTATION
-from framewatt.datasets.contract import Arrays
+from framewatt.datasets.annotated import AnnotatedImages
 from framewatt.datasets.masks import encode
 from framewatt.datasets.objects import Objects
 from framewatt.datasets.options import Limits, Positive, Seed
+from framewatt.datasets.record import about
 
 CLASSES = ("circle", "box", "triangle")
 
@@ -48,7 +47,7 @@ def make(
     most: Annotated[int, Limits(1, 100)],
     masks: bool,
     seed: Seed,
-) -> Arrays:
+) -> AnnotatedImages:
     """Images of one to some shapes, which partly hide each other; nothing but its form tells a shape's class.
 
     Shapes have any colour, texture, size and turn. Of a shape that another hides, what is in sight is annotated, and at
@@ -66,9 +65,9 @@ def make(
     for number, (split, count) in enumerate({"train": train_samples, "test": test_samples}.items()):
         images, objects = _split(np.random.default_rng([seed, number]), count, size, most, masks=masks)
         fields |= {f"x_{split}": images, f"y_{split}": objects}
-    says = about("drawn shapes, values from 0 to 1", synthetic=True, seed=seed, class_names=list(CLASSES))
-    task = SEGMENTATION if masks else DETECTION
-    return Arrays(**fields, class_count=len(CLASSES), about=says, task=task)
+    facts = about("drawn shapes, values from 0 to 1", synthetic=True, seed=seed, class_names=list(CLASSES))
+    task = "segmentation" if masks else "detection"
+    return AnnotatedImages(**fields, class_count=len(CLASSES), about=facts, task=task)
 
 
 def _split(draw: np.random.Generator, count: int, size: int, most: int, *, masks: bool) -> tuple[Image, Objects]:

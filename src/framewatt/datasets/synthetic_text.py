@@ -9,12 +9,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.datasets.about import about
-from framewatt.datasets.contract import Arrays
 from framewatt.datasets.ngrams import perplexities, perplexity
 from framewatt.datasets.options import Limits, Positive, Seed
-from framewatt.datasets.segments import Tokens
-from framewatt.datasets.streams import by_frequency, renumber, stream_arrays
+from framewatt.datasets.record import about
+from framewatt.datasets.segments import Segments, Tokens, by_frequency, make_segments, renumber
 
 FEWEST = 64
 """Words of the smallest vocabulary."""
@@ -37,7 +35,7 @@ def make(
     test_tokens: Annotated[int, Limits(2)],
     segment: Positive,
     seed: Seed,
-) -> Arrays:
+) -> Segments:
     """Documents of about 50 words, each begun by its topic; training and test are drawn apart by the same grammar.
 
     The next word is one of four that often follow the last, or one of the topic's own, or any. A trigram can know the
@@ -52,7 +50,7 @@ def make(
         seed: of grammar and texts.
 
     Raises:
-        FramewattError: see streams.stream_arrays.
+        FramewattError: see streams.make_segments.
     """
     draw = np.random.default_rng(seed)
     grammar = Grammar.drawn(vocabulary, draw)
@@ -61,10 +59,10 @@ def make(
     ranks = by_frequency(train, vocabulary)
     for tokens in (train, test):
         renumber(tokens, ranks)
-    says = about(
+    facts = about(
         f"drawn documents of {_TOPICS} topics; ids by falling frequency in the training text", synthetic=True, seed=seed
     )
-    arrays = stream_arrays(train, test, segment=segment, vocabulary=vocabulary, about=says)
+    arrays = make_segments(train, test, segment=segment, vocabulary=vocabulary, about=facts, task="language_modelling")
     reached = {"source_perplexity": perplexity(of_test), **perplexities(train, test, vocabulary)}
     return replace(arrays, about={**arrays.about, **reached})
 

@@ -12,12 +12,10 @@ import numpy as np
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
-from framewatt.datasets.about import about
-from framewatt.datasets.contract import Arrays
 from framewatt.datasets.ngrams import perplexities
 from framewatt.datasets.options import Positive
-from framewatt.datasets.segments import Tokens
-from framewatt.datasets.streams import by_frequency, renumber, stream_arrays
+from framewatt.datasets.record import about
+from framewatt.datasets.segments import Segments, Tokens, by_frequency, make_segments, renumber
 
 END = "<eos>"
 """What ends a line; no word of the text."""
@@ -26,7 +24,7 @@ UNKNOWN = "<unk>"
 """What stands for a word that is not in the vocabulary, as in the original files."""
 
 
-def make(folder: Path, *, train: str, test: str, segment: Positive) -> Arrays:
+def make(folder: Path, *, train: str, test: str, segment: Positive) -> Segments:
     """The words of a file to learn from, and those of another to predict, each as one stream of tokens.
 
     The vocabulary is that of the training file alone, by falling frequency, of equally frequent words the one that
@@ -41,7 +39,7 @@ def make(folder: Path, *, train: str, test: str, segment: Positive) -> Arrays:
 
     Raises:
         FramewattError: the files are not there, hold the same text, are empty, are not UTF-8, or hold `<eos>`; see
-            streams.stream_arrays.
+            streams.make_segments.
     """
     learnt, predicted = _both_files(folder, train, test)
     numbers: dict[str, int] = {}
@@ -51,13 +49,15 @@ def make(folder: Path, *, train: str, test: str, segment: Positive) -> Arrays:
     ranks = by_frequency(known, len(numbers))
     for tokens in (known, asked):
         renumber(tokens, ranks)
-    says = about(
+    facts = about(
         "words between spaces, <eos> behind each line; ids by falling frequency in the training file",
         read=[learnt, predicted],
         root=folder,
         unknown_test_words=unknown,
     )
-    arrays = stream_arrays(known, asked, segment=segment, vocabulary=len(numbers), about=says)
+    arrays = make_segments(
+        known, asked, segment=segment, vocabulary=len(numbers), about=facts, task="language_modelling"
+    )
     return replace(arrays, about={**arrays.about, **perplexities(known, asked, len(numbers))})
 
 

@@ -11,11 +11,10 @@ from itertools import chain, combinations
 from pathlib import Path
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.about import about
 from framewatt.datasets.bpe import Merges, learnt, vocabulary_of
-from framewatt.datasets.contract import Arrays
 from framewatt.datasets.options import Positive
-from framewatt.datasets.pairs import FIRST, GOES_ON, UNK, Corpus, made
+from framewatt.datasets.pairs import FIRST, GOES_ON, UNK, Corpus, Pairs, make_pairs
+from framewatt.datasets.record import about
 
 _BOM = "\ufeff"
 """The mark of an encoding at a file's begin, which is no part of its text."""
@@ -27,7 +26,7 @@ Files = tuple[Path, Path]
 """Of one text: source, target."""
 
 
-def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: Positive, longest: Positive) -> Arrays:
+def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: Positive, longest: Positive) -> Pairs:
     """Pairs of sentences in pieces of words; both languages have one vocabulary.
 
     Words are between blanks, and stay as they are in the files: the pieces of a sentence, joined, give its words back.
@@ -62,7 +61,7 @@ def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: Pos
     pieces, ids = _numbered(words, learnt_merges)
     known, left_out = _learnt(learning, ids, longest)
     to_translate, sources, references = _test_pairs(asked, learnt_merges, pieces, ids)
-    says = about(
+    facts = about(
         "words between blanks in pieces by byte pair encoding of both languages; ids by falling frequency in training",
         read=[*learning, *asked],
         root=folder,
@@ -70,7 +69,9 @@ def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: Pos
         merges_sha256=learnt_merges.sha256,
         train_pairs_left_out=left_out,
     )
-    return Arrays(**made(known, to_translate, pieces=pieces, sources=sources, references=references, about=says))
+    return make_pairs(
+        *(known, to_translate), pieces=pieces, sources=sources, references=references, about=facts, task="translation"
+    )
 
 
 def _hash_of_lines(path: Path) -> str:

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
-from framewatt.datasets.contract import Arrays
 from framewatt.energy.gauges import TELEMETRY
-from framewatt.tasks import TASKS
+from framewatt.tasks import DEFAULT, TASKS
 from framewatt.witness.window import WITNESSED
 
 _ENERGY = [
@@ -28,7 +27,7 @@ _OF_LOAD = ("requests", "busy_share")
 """Columns of studies with the factor `load`: requests of an open loop, and the share of its window in which a batch was
 being answered."""
 
-_USUAL = tuple(metric.name for metric in TASKS[Arrays.task].metrics if metric.since == 1)
+_USUAL = tuple(metric.name for metric in DEFAULT.metrics if metric.since == 1)
 """Metrics of a study whose records tell of none: such packages keep the frames that they have."""
 
 PLACES = ("machine", "session")
@@ -117,7 +116,7 @@ def _columns(factors: Iterable[str], others: Iterable[str]) -> list[str]:
 
 
 def metrics_of(told: AbstractSet[str]) -> list[str]:
-    """The metrics of all tasks that some records are of, task by task; those of classification where none is told.
+    """The metrics of all tasks that some records are of, task by task; those of the default task where there are none.
 
     Metrics that only later records have are left out where none of these has them.
 

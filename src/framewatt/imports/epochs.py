@@ -5,13 +5,12 @@ from pathlib import Path
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.instants import utc_ns
-from framewatt.datasets.contract import Arrays
 from framewatt.imports.contract import NO_READINGS, Epoch, Log, Options
 from framewatt.imports.text import Text, read_text
 from framewatt.imports.values import comma_hint, is_failed_reading
-from framewatt.tasks import TASKS
+from framewatt.tasks import DEFAULT
 
-METRICS = TASKS[Arrays.task].names
+METRICS = DEFAULT.names
 """Metrics that a file may have columns of."""
 
 _END = "end"

@@ -21,8 +21,7 @@ from framewatt.host.machine import describe_machine
 from framewatt.study.cell import ON_CUDA, Cell
 from framewatt.study.factors import NATIVE
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME, PROVIDERS
-from framewatt.tasks import TASKS
-from framewatt.tasks.classification import Classification
+from framewatt.tasks import DEFAULT, TASKS
 
 _PROJECT = Path(__file__).parents[1]
 """The folder of the package `framewatt`."""
@@ -159,7 +158,7 @@ def _task_of(path: Path) -> str:
             return str(importlib.import_module(str(statement.module)).TASK)
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "TASK":
             return str(ast.literal_eval(statement.value))
-    return Classification.name
+    return DEFAULT.name
 
 
 @functools.cache

@@ -16,9 +16,8 @@ from framewatt.datasets.contract import Arrays
 from framewatt.datasets.masks import encode
 from framewatt.datasets.objects import Objects
 from framewatt.prepare.examples_file import CHANNELS, IMAGES, NAME
-from framewatt.tasks.average_precision import MASK, MOST, pasted
-from framewatt.tasks.contract import Outputs
-from framewatt.tasks.detection import BOX, Detection
+from framewatt.tasks.boxes import BOX, MASK, MOST, paste_mask
+from framewatt.tasks.contract import Outputs, Task
 
 LARGEST = 512
 """Longest side of an image, in pixels, whose pixels are kept: the file is to stay small."""
@@ -27,7 +26,7 @@ NOT_PASSED_ON = "the data set is no synthetic one, and its licence may not allow
 """Why there are no pixels of photographs."""
 
 
-def keep_examples(folder: Path, outputs: Outputs, task: Detection, data: Arrays) -> dict[str, Any]:
+def keep_examples(folder: Path, outputs: Outputs, task: Task, data: Arrays) -> dict[str, Any]:
     """Write the examples beside the weights.
 
     Args:
@@ -40,7 +39,7 @@ def keep_examples(folder: Path, outputs: Outputs, task: Detection, data: Arrays)
         What the record of the weights says of them: `examples`, with their number and the file's SHA-256, or None, and
         `examples_reason`, why there are none.
     """
-    if (wrong := task.wrong(outputs, data)) is not None:
+    if (wrong := task.problem_of(outputs, data)) is not None:
         return {"examples": None, "examples_reason": wrong}
     content = content_of(outputs, data)
     write_json(folder / NAME, content)
@@ -52,7 +51,7 @@ def content_of(outputs: Outputs, data: Arrays) -> dict[str, Any]:
     """What the file holds, of JSON.
 
     Args:
-        outputs: as tasks.detection has them.
+        outputs: see tasks.boxes.
         data: images with objects.
     """
     objects: Any = data.y_test
@@ -113,7 +112,7 @@ def _detection(row: NDArray[Any], size: tuple[int, int]) -> dict[str, Any]:
         "box": _rounded(row[:4]),
         "class": int(row[5]),
         "score": round(float(row[4]), 4),
-        "mask": encode(pasted(cells[0], row[:4], size)).tolist() if len(cells) else None,
+        "mask": encode(paste_mask(cells[0], row[:4], size)).tolist() if len(cells) else None,
     }
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import parse_json, sha256_of
-from framewatt.tasks.average_precision import MOST
+from framewatt.tasks.boxes import MOST
 
 NAME = "examples.json"
 """The file, beside the weights."""

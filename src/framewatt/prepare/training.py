@@ -19,7 +19,6 @@ from framewatt.datasets.contract import Arrays
 from framewatt.datasets.storing import load_arrays
 from framewatt.prepare.examples import keep_examples
 from framewatt.study.training import FINE_TUNED, PRETRAINED, TRAINED
-from framewatt.tasks.detection import Detection
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import BODY, Training, spec_of
@@ -75,7 +74,7 @@ def main(job_path: str) -> None:
         "body_sha256": sha256_of_files([body / name for name in BODY], body) if body else None,
         "weights_sha256": sha256_of_files(folder.iterdir(), folder),
     }
-    if last and isinstance(workload.task, Detection):
+    if last and workload.task.finds_objects:
         # Not before the weights have been hashed: the file is none of them.
         record |= keep_examples(folder, outputs, workload.task, data)
     write_json(folder / RECORD, record)

@@ -13,9 +13,7 @@ from framewatt.runs.clocks import step_within
 from framewatt.runs.levels import ignored, unconfirmed
 from framewatt.runs.variables import flags_of
 from framewatt.tasks import METRICS
-from framewatt.tasks.detection import finds_nothing
-from framewatt.tasks.quality import Quality, hints_of, primary_of
-from framewatt.tasks.translation import unlike_references
+from framewatt.tasks.quality import Quality, hints_of, primary_of, task_in
 from framewatt.witness.judgement import INVALID, disturbance_flags, disturbance_of, gpu_flags, heat_flags
 
 OK, FAILED, UNAVAILABLE = "ok", "failed", "unavailable"
@@ -158,9 +156,10 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
     if diverged := [str(epoch["epoch"]) for epoch in result["epochs"] if epoch["loss_mean"] is None]:
         flags.append(f"the loss is not a number in epoch {', '.join(diverged)}")
     flags += unknown_quality(result["quality"]) + hints_of(result["quality"])
-    if result["latency"] is not None:
-        # In training a model is given the references, and what it would say takes no energy.
-        flags += unlike_references(result["quality"]) + finds_nothing(result["quality"])
+    task = task_in(result["quality"])
+    if task is not None and result["latency"] is not None:
+        # Only inference makes the answers: a model in training is given the references.
+        flags += task.answer_flags(result["quality"])
     flags += _flags_of_load((result["latency"] or {}).get("open_loop"))
     flags += flags_of(result["workload"].get("variables", {}))
     flags += unconfirmed(result["workload"].get("options", {}))

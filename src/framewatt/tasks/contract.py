@@ -1,12 +1,12 @@
-"""What a task is: which samples a step takes, and how a model's outputs are judged. No framework is in it.
+"""What a task is: which samples a step takes, how much work a step did, and how a model's outputs are judged.
 
-A task's loss is in every engine that trains it (`LOSSES` in workloads/<framework>/engine.py).
+No framework is in it. A task's loss is in every engine that trains it (`LOSSES`).
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,14 @@ ANSWERS = 0.99
 
 NOTHING = "neither finds anything, so that no answers are compared"
 
+NOT_NUMBERS = "outputs are not numbers"
+"""Why metrics are unknown where outputs are NaN or infinite."""
+
 Outputs = NDArray[Any]
 """A model's outputs for the whole test set, one row per sample."""
+
+Quality = Mapping[str, Mapping[str, Any]]
+"""Quality as records hold it, see framewatt.tasks.quality."""
 
 
 @dataclass(frozen=True)
@@ -58,22 +64,22 @@ class Metric:
         return self.title if self.title.isupper() else self.title[0].lower() + self.title[1:]
 
     def is_possible(self, value: float) -> bool:
-        """Whether a value lies within the metric's bounds."""
+        """Return whether a value is within the metric's bounds."""
         above = self.lowest is None or value >= self.lowest
         return above and (self.highest is None or value <= self.highest)
 
     def is_share(self) -> bool:
-        """Whether values are shares, which are shown in percent."""
+        """Return whether values are shares, which are shown in percent."""
         return (self.unit, self.lowest, self.highest) == ("", 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Step:
-    """The samples of one step.
+    """The samples of a step.
 
     Attributes:
         indices: shape (batch,), int64, into the split.
-        units: units of work in them, see Task.unit.
+        units: planned units of work, see Task.unit; a task whose units are known only after the step plans 0.
         carries_state: whether the model's state goes on to the next step, as the memory of a language model does.
     """
 
@@ -89,14 +95,40 @@ class Step:
         return slice(first, first + count) if follow else self.indices
 
     def of(self, values: Any) -> Any:
-        """The samples in a field of the split; of a mapped one a copy, which a slice would not be.
+        """Return the samples in a field of the split; of a mapped field a copy, which a slice would not be.
 
-        A slice of a file's map would be read when the model looks at it, and its values need not be aligned.
+        A slice of a file's map would be read when the model uses it, and its values need not be aligned.
 
         Args:
-            values: an array, or what takes rows as one.
+            values: an array, or an object that takes rows as an array does.
         """
         return values[self.indices if is_mapped(values) else self.rows]
+
+
+class PhaseMark(NamedTuple):
+    """A phase of a step, as an engine took its time.
+
+    Attributes:
+        phase: its name, one of the task's `phases`.
+        start_ns: CLOCK_MONOTONIC in nanoseconds when it started.
+        end_ns: when it ended; the device has finished its work then.
+    """
+
+    phase: str
+    start_ns: int
+    end_ns: int
+
+
+class PhasedOutputs(NamedTuple):
+    """What an engine returns of a step of a task that has phases.
+
+    Attributes:
+        outputs: what it would return without phases.
+        marks: the phases of the step, in the order in which they took place.
+    """
+
+    outputs: Any
+    marks: tuple[PhaseMark, ...]
 
 
 @dataclass(frozen=True)
@@ -123,26 +155,72 @@ class Judged:
     meaningless: Mapping[str, str] = field(default_factory=dict)
 
 
+class Mismatch(NamedTuple):
+    """A value of a run's quality that does not fit the rest of its record or the data record.
+
+    Attributes:
+        key: of the value within the quality: metric, and perhaps a fact of it.
+        stated: the value in the record.
+        derived: what follows from the other values; None where that is not known.
+        source: what it follows from, with its verb: `the data record gives`.
+        sentence: the whole mismatch in words, where stated and derived cannot be compared as values.
+    """
+
+    key: str
+    stated: Any = None
+    derived: Any = None
+    source: str = ""
+    sentence: str | None = None
+
+
 class Task(ABC):
-    """What a model is asked.
+    """What a model has to do with a data set.
 
     Attributes:
         name: as data sets name it.
         unit: the unit of work, in the singular: energy, time and throughput are given per unit.
         metrics: its metrics; the first is the one that choices are compared by.
+        kinds: types of data that it takes.
+        phases: where a step consists of phases, the unit of work of each by its name, in their order; an engine then
+            returns PhasedOutputs. Empty where a step is one.
+        named_outputs: names of a model's outputs that are its answers, where a user's ONNX file has several; empty
+            where only one output can be the answer.
+        finds_objects: whether answers are detections (framewatt.tasks.boxes), examples of which are kept.
     """
 
     name: str
     unit: str
     metrics: tuple[Metric, ...]
+    kinds: tuple[type[Arrays], ...] = (Arrays,)
+    phases: Mapping[str, str] = {}
+    named_outputs: tuple[str, ...] = ("scores",)
+    finds_objects: bool = False
 
     @property
     def primary(self) -> Metric:
         """The metric that choices are compared by."""
         return self.metrics[0]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the metrics."""
+        return tuple(metric.name for metric in self.metrics)
+
+    def check_data(self, data: Arrays) -> None:
+        """Check that a data set is of a kind that the task takes.
+
+        Raises:
+            FramewattError: it is of another kind.
+        """
+        if not isinstance(data, self.kinds):
+            wanted = " or ".join(kind.__name__ for kind in self.kinds)
+            raise FramewattError(
+                f"data set: the task {self.name} does not take {type(data).__name__}. Make {wanted}, or name another "
+                "task."
+            )
+
     def plan(self, split: str, data: Arrays, batch_size: int, seed: int = 0, epoch: int = 0) -> Iterator[Step]:
-        """The steps of one pass, the same in every framework.
+        """Yield the steps of one pass, the same in every framework.
 
         The test set is taken in its order. The training set is shuffled by `seed` and `epoch`, and its last incomplete
         batch is left out.
@@ -160,63 +238,92 @@ class Task(ABC):
         count = len(data.x_test if split == TEST else data.x_train)
         if split == TEST:
             order, size, last = np.arange(count), batch_size, count
-        elif count:
+        else:
+            check_not_empty(count)
             order = np.random.default_rng([seed, epoch]).permutation(count)
             size = min(batch_size, count)
             last = count - size + 1
-        else:
-            raise FramewattError("data set: found no training samples; allowed: some, or a study with weights: seeded")
         for start in range(0, last, size):
             chosen = order[start : start + size]
             yield Step(chosen, self.units_of(split, data, chosen))
 
     def units_of(self, split: str, data: Arrays, indices: NDArray[np.int64]) -> int:
-        """Units of work in some samples; here a sample is a unit."""
+        """Return the planned units of work in some samples; here a sample is a unit."""
         return len(indices)
 
+    @property
+    def counts_afterwards(self) -> bool:
+        """Whether the units of a step are known only after it, so that its outputs are needed to count them."""
+        return type(self).units_done is not Task.units_done
+
+    def units_done(self, step: Step, outputs: Any) -> int:
+        """Return the units of work that a step did; here those that were planned.
+
+        A task whose units are known only afterwards, as the number of generated tokens is, counts them in the outputs.
+        It is called after the timed window.
+
+        Args:
+            step: the planned step.
+            outputs: what the engine returned of it.
+        """
+        return step.units
+
+    def units_by_phase(self, step: Step, outputs: Any) -> Mapping[str, int]:
+        """Return the units of work that each phase of a step did, by its name; here there are no phases.
+
+        Args:
+            step: the planned step.
+            outputs: what the engine returned of it, without its marks.
+        """
+        return {}
+
     def answers_in(self, data: Mapping[str, Any]) -> int:
-        """How many answers the primary metric is of, from the record of a data set; here every unit is one."""
+        """Return how many answers the primary metric is computed of, from a data record; here one per unit."""
         return int(data.get("test_units", data["test_samples"]))
 
     @abstractmethod
     def predictions(self, outputs: Outputs, data: Arrays) -> NDArray[Any] | None:
-        """The model's answers for the test set, shape (n,); None where outputs have another shape than answers."""
+        """Return the model's answers for the test set, shape (n,); None where outputs are not single answers."""
 
     @abstractmethod
     def judge(self, outputs: Outputs, data: Arrays) -> Judged:
-        """The task's metrics of a model's outputs for the whole test set."""
+        """Return the task's metrics of a model's outputs for the whole test set."""
+
+    def problem_of(self, outputs: Outputs, data: Arrays) -> str | None:
+        """Return why outputs cannot be judged, None where they can; here nothing is checked before `judge`."""
+        return None
 
     @property
     def has_right_answers(self) -> bool:
-        """Whether answers are right or wrong, so that the primary metric follows from which of them are."""
+        """Whether answers are right or wrong, so that the primary metric follows from which of them are right."""
         return type(self).recount is not Task.recount
 
     def recount(self, right: NDArray[np.bool_]) -> float:
-        """The primary metric, from which answers are right.
+        """Return the primary metric, from which answers are right.
 
         Raises:
             FramewattError: answers of the task are not right or wrong.
         """
-        raise FramewattError(f"task {self.name}: found answers that are right or wrong; allowed: none of it")
+        raise FramewattError(f"task {self.name}: its answers are not right or wrong. Keep no predictions of it.")
 
     def in_order(self, outputs: Iterable[Outputs], steps: Iterable[Step]) -> Outputs:
-        """Outputs of one pass over the test set, step by step, as one row per sample in the order of the samples."""
+        """Return the outputs of one pass over the test set as one row per sample, in the order of the samples."""
         rows = np.concatenate(list(outputs))
         order = np.concatenate([step.indices for step in steps])
         if len(rows) != len(order):
-            # Not one row per sample, which `judge` tells.
+            # Not one row per sample, which `judge` reports.
             return rows
         ordered = np.empty_like(rows)
         ordered[order] = rows
         return ordered
 
     def same_share(self, outputs: Outputs, reference: Outputs) -> float | None:
-        """Share of a reference's answers that other outputs have too; None where outputs are scores, not answers.
+        """Return the share of a reference's answers that other outputs have too; None where outputs are scores.
 
-        It is NaN where neither has any answer: what finds nothing is like all else that does.
+        It is NaN where neither has any answer: two models that find nothing cannot be compared.
 
-        Scores of the same model differ by little, and are compared as numbers. An answer that a search found is the
-        same or another one: two that are nearly alike may change places.
+        Scores of the same model differ by little, and are compared as numbers. An answer of a search is either the same
+        or another: two that are nearly alike may change places.
 
         Args:
             outputs: as `judge` takes them.
@@ -225,7 +332,7 @@ class Task(ABC):
         return None
 
     def meaningless(self, classes: int) -> dict[str, str]:
-        """Metrics that say nothing on any data set of so many classes, and why, by name; here none.
+        """Return the metrics that have no meaning on any data set of so many classes, and why, by name; here none.
 
         Args:
             classes: of the data set; 0 where there are none.
@@ -233,10 +340,44 @@ class Task(ABC):
         return {}
 
     def unjudged(self, why: str) -> Judged:
-        """Every metric unknown, for a reason."""
+        """Return every metric as unknown, for a reason."""
         return Judged(dict.fromkeys(self.names), why)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the metrics."""
-        return tuple(metric.name for metric in self.metrics)
+    def reasons_pattern(self, data: Mapping[str, Any]) -> str:
+        """Return a regular expression of all reasons for which `judge` leaves the metrics of a data set unknown.
+
+        Packages store these reasons, so that `verify` can tell whether a reason is possible.
+
+        Args:
+            data: the data record.
+        """
+        return NOT_NUMBERS
+
+    def answer_flags(self, quality: Quality) -> list[str]:
+        """Return flags of answers that make the energy of a unit misleading; here none.
+
+        Args:
+            quality: of a run that answered, as records hold it; facts may be missing in older records.
+        """
+        return []
+
+    def mismatches(self, quality: Quality, data: Mapping[str, Any]) -> Iterator[Mismatch]:
+        """Yield the values of a run's quality that do not fit each other or the data record; here none.
+
+        Args:
+            quality: as records hold it.
+            data: the data record.
+        """
+        yield from ()
+
+
+def check_not_empty(count: int) -> None:
+    """Check that there is something to learn from.
+
+    Raises:
+        FramewattError: there are no training samples.
+    """
+    if not count:
+        raise FramewattError(
+            "data set: it has no training samples. Use a data set with some, or a study with weights: seeded."
+        )

@@ -4,14 +4,15 @@ Source of the deal into streams and of memory that goes on from segment to segme
 2019.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
-from framewatt.tasks.contract import LOWER, TEST, Judged, Metric, Outputs, Step, Task
+from framewatt.datasets.segments import Segments
+from framewatt.tasks.contract import LOWER, NOT_NUMBERS, TEST, Judged, Metric, Outputs, Step, Task, check_not_empty
 
 PERPLEXITY = Metric("perplexity", "Perplexity", LOWER, lowest=1.0, highest=None)
 """e to the mean negative log-likelihood of a token: between how many equally likely tokens a model is undecided."""
@@ -27,20 +28,21 @@ class LanguageModelling(Task):
     in nats, (batch, length), float32. Scores of all words would be 32 GB for WikiText-2, and an adaptive softmax does
     not make them.
 
-    As many streams as a batch has samples go side by side, each a part of the text without a gap. Every token of the
-    test set is predicted once; one at the begin of a stream has no memory, so that perplexity rises with the batch size
-    (a small Transformer-XL's on WikiText-2 from 209.11 in 8 streams to 209.17 in 64).
+    As many streams as a batch has samples go in parallel, each a part of the text without a gap. Every token of the
+    test set is predicted once; a token at the start of a stream has no memory, so that perplexity rises with the batch
+    size (that of a small Transformer-XL on WikiText-2 from 209.11 in 8 streams to 209.17 in 64).
     """
 
     name = "language_modelling"
     unit = "token"
     metrics = (PERPLEXITY,)
+    kinds = (Segments,)
 
     def plan(self, split: str, data: Arrays, batch_size: int, seed: int = 0, epoch: int = 0) -> Iterator[Step]:
-        """Step i takes segment i of every stream; order is the text's own, so that `seed` and `epoch` change nothing.
+        """Yield the steps: step i takes segment i of every stream, in the order of the text.
 
-        Streams of the training set are equally long, and segments that are over are left out; of the test set, the
-        first streams have a segment more where the segments cannot be dealt evenly.
+        Streams of the training set are equally long, and surplus segments are left out; of the test set, the first
+        streams have a segment more where the segments cannot be dealt evenly.
 
         Args:
             split: TRAIN or TEST.
@@ -53,8 +55,7 @@ class LanguageModelling(Task):
             FramewattError: the training set has no segment.
         """
         count = len(data.x_test if split == TEST else data.x_train)
-        if not count:
-            raise FramewattError("data set: found no training segments; allowed: some, or a study with weights: seeded")
+        check_not_empty(count)
         streams = min(batch_size, count)
         lengths = np.full(streams, count // streams)
         if split == TEST:
@@ -65,24 +66,29 @@ class LanguageModelling(Task):
             yield Step(chosen, self.units_of(split, data, chosen), carries_state=place > 0)
 
     def units_of(self, split: str, data: Arrays, indices: NDArray[np.int64]) -> int:
-        """Tokens that some segments predict."""
+        """Return the tokens that some segments predict."""
         return int(data.lengths(split == TEST)[indices].sum())
 
     def predictions(self, outputs: Outputs, data: Arrays) -> None:
-        """None: likelihoods are no choice of a token."""
+        """Return None: likelihoods do not choose a token."""
 
     def judge(self, outputs: Outputs, data: Arrays) -> Judged:
-        """Perplexity over all tokens of the test set, none of them padding."""
+        """Return perplexity over all tokens of the test set without padding."""
         if outputs.shape != data.y_test.shape:
             return self.unjudged(f"outputs of shape {outputs.shape} are no likelihoods of {data.y_test.shape} tokens")
         tokens = np.arange(data.y_test.shape[1]) < data.lengths(test=True)[:, None]
         each = outputs[tokens].astype(np.float64)
         if not np.isfinite(each).all():
-            return self.unjudged("outputs are not numbers")
+            return self.unjudged(NOT_NUMBERS)
         if each.min() < -_ROUNDING:
             return self.unjudged("some token is more probable than 1")
         with np.errstate(over="ignore"):
             perplexity = float(np.exp(each.mean()))
         if not np.isfinite(perplexity):
-            return self.unjudged("outputs are not numbers")
+            return self.unjudged(NOT_NUMBERS)
         return Judged({PERPLEXITY.name: max(perplexity, 1.0)}, None)
+
+    def reasons_pattern(self, data: Mapping[str, Any]) -> str:
+        """Return a regular expression of all reasons for which perplexity is unknown."""
+        shape = r"outputs of shape \([\d, ]+\) are no likelihoods of \([\d, ]+\) tokens"
+        return f"{NOT_NUMBERS}|{shape}|some token is more probable than 1"

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.pairs import Pairs
 from framewatt.study.options import OPTIONS, Level
-from framewatt.tasks import task_of
+from framewatt.tasks import task_for, task_of
 from framewatt.tasks.contract import TEST, TRAIN, Outputs, Step
 from framewatt.workloads.detector import check_learns
 from framewatt.workloads.outputs import in_order
@@ -121,7 +122,7 @@ class Workload(ABC):
     def __init__(self, spec: Spec, data: Arrays) -> None:
         self.spec = spec
         self.data = data
-        self.task = task_of(data.task)
+        self.task = task_for(data)
 
     def steps(self, epoch: int = 0) -> list[Step]:
         """The steps of one pass over the data, one for each of `batches`."""
@@ -221,7 +222,7 @@ class Inference(Workload):
 
         Sentences come in batches of many widths; one of each is met first, since libraries prepare at the first.
         """
-        if self.data.paired:
+        if isinstance(self.data, Pairs):
             self.compile()
         ready = list(itertools.islice(self.batches(), batches))
         for index in range(batches):
@@ -304,7 +305,7 @@ def facts_of(data: Arrays, input_shape: tuple[int, ...] | None = None) -> Facts:
         data: the data set.
         input_shape: shape of one sample in the framework's layout; None where it is the data set's.
     """
-    return Facts(data.task, data.classes, input_shape or data.input_shape, data.categories)
+    return Facts(task_of(data.task).name, data.classes, input_shape or data.input_shape, data.categories)
 
 
 def adam_of(training: Mapping[str, Any]) -> dict[str, float]:

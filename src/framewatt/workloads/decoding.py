@@ -5,6 +5,7 @@ from typing import Any
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
+from framewatt.datasets.pairs import Pairs
 from framewatt.study.options import GREEDY
 from framewatt.workloads.contract import Spec
 
@@ -14,7 +15,7 @@ UNCOUNTED = "a search goes on until its sentences end"
 
 def searches(model: Any, data: Arrays) -> bool:
     """Whether a model searches for its answers; of sentences alone, since a user's autoencoder has a `decode`, too."""
-    return data.paired and hasattr(model, "decode")
+    return isinstance(data, Pairs) and hasattr(model, "decode")
 
 
 def beam_of(spec: Spec, model: Any, data: Arrays) -> int | None:
@@ -50,7 +51,7 @@ def check_plain(spec: Spec, data: Arrays) -> None:
     Raises:
         FramewattError: it is.
     """
-    if data.paired and spec.level("compile") == "compiled":
+    if isinstance(data, Pairs) and spec.level("compile") == "compiled":
         raise FramewattError(
             "compile: found compiled; allowed: plain, of sentences, since each of their lengths would be compiled anew"
         )

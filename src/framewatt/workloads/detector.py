@@ -1,6 +1,6 @@
 """What is asked of every detector, in no framework of its own.
 
-A detector gives detections (n, most, 6 or more, see tasks.detection) of images, its search included. It has
+A detector gives detections (n, most, 6 or more, see tasks.boxes) of images, its search included. It has
 `objective(images, boxes, classes, masks)`, the mean loss of a batch, where `boxes`, `classes` and, if the data set has
 them, `masks` are those of datasets.objects.Targets on the device. A detector in PyTorch may have `at_once(images)`, the
 same detections in a form that exporters take.
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
+from framewatt.tasks import task_of
 
 DETECTORS = (
     *("mask_rcnn", "mask_rcnn_small", "retinanet", "retinanet_small"),
@@ -45,8 +46,8 @@ def check_learns(model: Any, data: Arrays) -> None:
     """
     if isinstance(data.y_train, Objects) and not hasattr(model, "objective"):
         raise FramewattError(
-            f"model: found a {type(model).__name__} without objective for the task {data.task}; allowed: one with "
-            "objective(images, boxes, classes, masks), its loss"
+            f"model: {type(model).__name__} has no objective, which the task {task_of(data.task).name} needs. Give it "
+            "objective(images, boxes, classes, masks), its loss."
         )
 
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.datasets.annotated import SEGMENTATION
 from framewatt.workloads.detector import RATIOS, anchors_of, pyramid_sizes
 
-TASK = SEGMENTATION
+TASK = "segmentation"
 
 PROPOSED, NOT_PROPOSED = 0.7, 0.3
 """Overlap from which an anchor is asked for an object, and below which for none."""

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from framewatt.base.errors import FramewattError
-from framewatt.tasks.classification import Classification
+from framewatt.tasks import task_of
 from framewatt.workloads.contract import Facts, Spec
 
 IMAGENET_CLASSES = 1000
@@ -31,9 +31,11 @@ def build_model(framework: str, kind: type, spec: Spec, facts: Facts) -> Any:
     """
     if spec.own is None:
         zoo = importlib.import_module(f"framewatt.workloads.{framework}.{spec.model}")
-        asked = getattr(zoo, "TASK", Classification.name)
-        if asked != facts.task:
-            raise FramewattError(f"workload {spec.model}: found a data set for {facts.task}; allowed: one for {asked}")
+        task = task_of(getattr(zoo, "TASK", None)).name
+        if task != facts.task:
+            raise FramewattError(
+                f"workload {spec.model}: it is for {task}, the data set for {facts.task}. Use a data set for {task}."
+            )
         return _official(zoo, spec, facts) if spec.pretrained else zoo.build(facts)
     return _made(spec.own["factory"], Path(spec.own["folder"]), kind)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Arrays
+from framewatt.tasks import task_of
 from framewatt.tasks.contract import Outputs, Step, Task
 
 NUMBERS = "biufc"
@@ -35,8 +36,8 @@ def of_one(returned: Any, data: Arrays) -> Any:
     if data.unlabelled is not None:
         return found
     raise FramewattError(
-        f"model: found {len(found)} outputs; allowed: one tensor with the answers for {data.task}; of an ONNX file, "
-        "models.<name>.outputs says which is what; metric: none judges nothing"
+        f"model: it has {len(found)} outputs, and {task_of(data.task).name} needs one tensor of answers. Name the "
+        "outputs of an ONNX file in models.<name>.outputs, or set metric: none."
     )
 
 

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.annotated import DETECTION
 from framewatt.workloads.detector import DEVIATION, MEAN
 
-TASK = DETECTION
+TASK = "detection"
 
 SCALE = 20.0
 """What the first map's places are scaled to begin with, once their length is 1."""

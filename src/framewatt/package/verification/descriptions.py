@@ -22,8 +22,8 @@ from framewatt.prepare.training import RECORD
 from framewatt.runs.verdict import OK
 from framewatt.study.study import MeasuredStudy
 from framewatt.study.training import FINE_TUNED, TRAINED, training_of, weights_of
+from framewatt.tasks.boxes import DETECTIONS
 from framewatt.tasks.contract import ANSWERS
-from framewatt.tasks.detection import DETECTIONS
 
 _OF_MODEL = ("parameters", "input_shape", "input_layout", "libraries")
 """What a workload says of a model, however many samples it takes at once."""

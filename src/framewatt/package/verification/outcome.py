@@ -14,9 +14,7 @@ from framewatt.runs.verdict import FAILED, OK, UNAVAILABLE, Verdict, domain_mess
 from framewatt.study.cell import Cell
 from framewatt.study.load import CLOSED, rate_of
 from framewatt.study.study import FileStudy
-from framewatt.tasks.classification import TOP_1, TOP_5
 from framewatt.tasks.contract import Task
-from framewatt.tasks.detection import NO_OBJECTS, Detection, objects_in
 from framewatt.tasks.quality import Quality
 
 _ROUNDED_S = 1e-3
@@ -68,22 +66,6 @@ def open_loop_problems(cell: Cell, record: Mapping[str, Any], minimum_s: float, 
         yield f"latency: {latency['max_s']:.6g} s is longer than the window of {window['duration_s']:.6g} s"
 
 
-_OF_OUTPUTS = (
-    r"outputs are not numbers|some token is more probable than 1|\d+ candidates a user; allowed: more than \d+, .*|"
-    r"outputs of shape \([\d, ]+\) are (no scores of \d+ classes( a token)?|not one score a pair|"
-    r"no likelihoods of \([\d, ]+\) tokens)"
-)
-_OF_DETECTIONS = (
-    r"outputs of shape \([\d, ]+\), \w+, are no detections; allowed: \(\d+, any, \d+\) of floats|"
-    r"(scores|masks) are \S+ to \S+; allowed: 0 to 1(, or -1 for no detection)?|"
-    r"classes are \S+ to \S+; allowed: whole numbers, 0 to \d+(, 0 for the first category)?|"
-    r"boxes end before they begin; allowed: left, top, right, bottom"
-)
-"""What is wrong with outputs, of any task and of detections."""
-
-_ROUNDED = 1e-6
-"""How far two ways to count the same share may be apart."""
-
 _RANDOM = "weights are random"
 _FIRST_SCHEMA = 1
 """Of records from before reasons had the words that they have now."""
@@ -105,6 +87,7 @@ def problems_of_quality(
     named += [(f"epoch {epoch['epoch']}: quality", epoch["quality"]) for epoch in record["epochs"]]
     for where, quality in named:
         yield from (f"{where}{problem}" for problem in _of_metrics(task, data, quality, record["schema_version"]))
+        yield from quality_mismatches(task, data, quality, where)
     if record["units"] and record["units"]["name"] != task.unit:
         yield f"units: the record counts {record['units']['name']}s; allowed: {task.unit}s"
     if phase == "train" and record["latency"] is not None:
@@ -126,7 +109,6 @@ def _of_metrics(task: Task, data: Mapping[str, Any], quality: Quality, version: 
     for name in meaningless.keys() & quality.keys():
         if quality[name]["value"] is not None:
             yield f".{name}: the record says {quality[name]['value']:.6g}, and {meaningless[name]}"
-    yield from _of_errors(quality, data)
     for metric in metrics:
         told = quality.get(metric.name)
         if told is None:
@@ -141,16 +123,21 @@ def _of_metrics(task: Task, data: Mapping[str, Any], quality: Quality, version: 
             yield f".{metric.name}: the record says {told['value']:.6g}, which is no {what}"
 
 
-def _of_errors(quality: Quality, data: Mapping[str, Any]) -> Iterator[str]:
-    """An error of the best class that accuracy does not give; one of the best five that no number of samples gives."""
-    accuracy, top_1, top_5 = (quality.get(name, {}).get("value") for name in ("accuracy", TOP_1.name, TOP_5.name))
-    if accuracy is not None and top_1 is not None and abs(1 - accuracy - top_1) > _ROUNDED:
-        yield f".{TOP_1.name}: the record says {top_1:.6g}, its accuracy gives {1 - accuracy:.6g}"
-    if top_5 is None:
-        return
-    samples = data["test_samples"]
-    if abs(top_5 * samples - round(top_5 * samples)) > _ROUNDED * samples:
-        yield f".{TOP_5.name}: the record says {top_5:.6g}, which is no whole number of {samples} samples"
+def quality_mismatches(task: Task, data: Mapping[str, Any], quality: Quality, where: str = "quality") -> Iterator[str]:
+    """Yield the values of a quality that do not fit each other or the data record, see Task.mismatches.
+
+    Args:
+        task: of the data set.
+        data: the record of the data set.
+        quality: of a run or of an epoch.
+        where: its place in the run record.
+    """
+    for mismatch in task.mismatches(quality, data):
+        key = f"{where}.{mismatch.key}"
+        if mismatch.sentence is not None:
+            yield f"{key}: {mismatch.sentence}"
+        else:
+            yield from differences({key: mismatch.stated}, {key: mismatch.derived}, why=mismatch.source)
 
 
 def _of_reasons(seeded: bool, task: Task, data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
@@ -167,10 +154,8 @@ def _of_reasons(seeded: bool, task: Task, data: Mapping[str, Any], record: Mappi
     if record["schema_version"] == _FIRST_SCHEMA:
         return
     unlabelled = data.get("classes_reason")
-    found = [_OF_OUTPUTS, *([_RANDOM] if seeded else []), *([_OF_DETECTIONS] if isinstance(task, Detection) else [])]
-    if isinstance(task, Detection) and objects_in(data) == 0:
-        found.append(NO_OBJECTS)
-    allowed = re.escape(str(unlabelled)) if unlabelled else "|".join(found)
+    patterns = [task.reasons_pattern(data), *([_RANDOM] if seeded else [])]
+    allowed = re.escape(str(unlabelled)) if unlabelled else "|".join(patterns)
     for reason in reasons:
         if not re.fullmatch(allowed, reason):
             yield f"flags: {reason + unknown!r}: data and weights give no such reason"

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.contract import Arrays
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.outcome import is_open, open_loop_problems, problems_of_quality
 from framewatt.package.verification.reading import differences, some
@@ -18,9 +17,7 @@ from framewatt.study.study import MeasuredStudy
 from framewatt.study.training import SEEDED, training_of, weights_of
 from framewatt.tasks import task_of
 from framewatt.tasks.contract import Task
-from framewatt.tasks.detection import DETECTIONS, OBJECTS, objects_in
 from framewatt.tasks.quality import is_known, values_of
-from framewatt.tasks.translation import BLEU, REFERENCE_TOKENS
 
 _WHOLE = 1e-6
 """How far a share of right answers, times the samples, may be off a whole number."""
@@ -50,8 +47,6 @@ def _of_run(package: Opened, study: MeasuredStudy, cell: Cell, record: Mapping[s
     else:
         yield from _inferred(data, cell, record, study.settings["window"]["minimum_s"])
         yield from _near(cell, task_of_data(data).primary.name, start["values"], values_of(record["quality"]))
-    yield from counted_alike(data, record)
-    yield from detection_count_problems(data, record)
     yield from _whole(task_of_data(data), values_of(record["quality"]), task_of_data(data).answers_in(data))
     seeded = cell.phase == "infer" and weights_of(study.settings, cell.workload) == SEEDED
     yield from problems_of_quality(cell.phase, seeded, task_of_data(data), data, record)
@@ -134,51 +129,6 @@ def _near(cell: Cell, name: str, started: Mapping[str, Any], values: Mapping[str
         yield f"quality.{name}: the record says {other:.6g}, what it ran had {one:.6g} when it was made"
 
 
-def counted_alike(data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
-    """BLEU that was counted in another way than the data record's own, or references of another length.
-
-    The counter's version may differ. Translations are not kept, so that nothing tells how long they were.
-
-    Args:
-        data: the record of the data set, with the signature `bleu` and `test_tokens` where it is of translations.
-        record: of a run.
-
-    Returns:
-        What is wrong, in one line.
-    """
-    told = record["quality"].get(BLEU.name, {})
-    ours, theirs = (str(one).partition("|version:")[0] for one in (data.get("bleu"), told.get("method")))
-    if told.get("value") is not None and ours != theirs:
-        yield f"quality.{BLEU.name}.method: the record says {theirs!r}, the data record {ours!r}"
-    if (length := told.get(REFERENCE_TOKENS)) is not None:
-        tokens, samples = data.get("test_tokens"), data.get("test_samples")
-        target = tokens.get("target") if isinstance(tokens, Mapping) else None
-        found = {REFERENCE_TOKENS: target / samples if isinstance(target, int) and samples else None}
-        yield from differences({REFERENCE_TOKENS: length}, found, f"quality.{BLEU.name}", why="the data record gives")
-
-
-def detection_count_problems(data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
-    """Other objects than the data record counts, or a precision of detections that are not there.
-
-    Detections are not kept, so that nothing tells how many there were.
-
-    Args:
-        data: the record of the data set.
-        record: of a run.
-
-    Returns:
-        What is wrong, a line each.
-    """
-    objects, images = objects_in(data), data.get("test_samples")
-    for name, told in record["quality"].items():
-        if OBJECTS not in told:
-            continue
-        found = {OBJECTS: objects / images if objects is not None and images else None}
-        yield from differences({OBJECTS: told[OBJECTS]}, found, f"quality.{name}", why="the data record gives")
-        if told[DETECTIONS] == 0 and told["value"]:
-            yield f"quality.{name}: the record says {told['value']:.6g}, and that nothing is found"
-
-
 def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Values of the metrics of weights or of an export; before records had `quality`, they had them by name alone."""
     if record.get("quality"):
@@ -187,8 +137,8 @@ def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def task_of_data(data: Mapping[str, Any]) -> Task:
-    """The task that a data set is for, from its record; those from before there were others are for classification."""
-    return task_of(data.get("task", Arrays.task))
+    """Return the task that a data set is for, from its record; a record without one is for the default task."""
+    return task_of(data.get("task"))
 
 
 def prediction_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:

@@ -9,6 +9,8 @@ import numpy as np
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of, write_json
+from framewatt.datasets.pairs import Pairs
+from framewatt.datasets.segments import Segments
 from framewatt.datasets.storing import load_arrays
 from framewatt.workloads import make_inference
 from framewatt.workloads.contract import EVALUATED, ONNX_FILE, Inference, spec_of
@@ -31,7 +33,7 @@ def export(job_path: str, framework: str, write_onnx: Callable[[Inference, Path]
     folder = Path(job["folder"])
     data = load_arrays(Path(job["data"]))
     spec = spec_of(job)
-    if data.segment is not None or data.paired or data.unlabelled is not None:
+    if isinstance(data, Segments | Pairs) or data.unlabelled is not None:
         # What is before a segment, pads a sentence, or has no row per sample, depends on the batch size: the check has
         # to have the same.
         spec = replace(spec, batch_size=EVALUATED)

@@ -21,6 +21,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of, write_json
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
+from framewatt.datasets.pairs import Pairs
 from framewatt.datasets.storing import load_arrays
 from framewatt.prepare.exporters.contract import RECORD, REFERENCE
 from framewatt.tasks.contract import Outputs
@@ -69,7 +70,7 @@ def prepare(source: Path, folder: Path) -> Path:
 
 def calibration_samples(data: Arrays, seed: int) -> tuple[Arrays, str]:
     """Samples from the training set, or from the test set if that is empty; as a test set, and which was used."""
-    if data.paired:
+    if isinstance(data, Pairs):
         raise FramewattError(
             "precision: found int8_static of pairs of sentences; allowed: int8_dynamic, which takes no samples"
         )
@@ -78,20 +79,9 @@ def calibration_samples(data: Arrays, seed: int) -> tuple[Arrays, str]:
             "precision: found int8_static of a detector; allowed: int8_dynamic, which leaves its boxes in fp32"
         )
     training = len(data.y_train) > 0
-    inputs, labels, lengths = (
-        (data.inputs_train, data.y_train, data.lengths_train)
-        if training
-        else (data.inputs_test, data.y_test, data.lengths_test)
-    )
-    drawn = np.random.default_rng(seed).permutation(len(labels))[:CALIBRATION_SAMPLES]
-    first, *more = inputs
-    chosen = replace(
-        data,
-        x_test=inputs[first][drawn],
-        y_test=labels[drawn],
-        more_test={name: inputs[name][drawn] for name in more},
-        lengths_test=None if lengths is None else lengths[drawn],
-    )
+    count = len(data.y_train if training else data.y_test)
+    drawn = np.random.default_rng(seed).permutation(count)[:CALIBRATION_SAMPLES]
+    chosen = data.with_test_rows(drawn, test=not training)
     return chosen, "training set" if training else "test set"
 
 

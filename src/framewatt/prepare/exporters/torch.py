@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from onnxscript import opset18 as op
 
+from framewatt.datasets.pairs import Pairs
 from framewatt.prepare.exporters.contract import export
 from framewatt.workloads.contract import Inference, example_inputs
 from framewatt.workloads.state import fresh_state, state_names
@@ -23,7 +24,7 @@ def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
     state = fresh_state(model, 2)
     example = (*workload.tensors(example_inputs(workload.data, 2)), *state)
     sizes = {0: torch.export.Dim("batch", min=1)}
-    if workload.data.paired:
+    if isinstance(workload.data, Pairs):
         sizes[1] = torch.export.Dim("length", min=1)
     program = torch.onnx.export(
         model,

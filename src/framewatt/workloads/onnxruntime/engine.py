@@ -10,6 +10,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
+from framewatt.datasets.segments import Segments
 from framewatt.study.load import rate_of
 from framewatt.study.options import QUANTISED, REMOVED, Level
 from framewatt.study.runtimes import PROVIDERS
@@ -79,7 +80,7 @@ class OnnxRuntimeInference(Inference):
         self._layout = self.data.layout
         self._check_batch(entries[0].shape)
         # Only texts go on from batch to batch: of any other data, a user's input may have such a name.
-        carried = state_names(len(entries)) if self.data.segment is not None else []
+        carried = state_names(len(entries)) if isinstance(self.data, Segments) else []
         state = [entry for entry in entries if entry.name in carried]
         given = [entry for entry in entries if entry not in state]
         self._names = [entry.name for entry in [*given, *state]]

@@ -9,17 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.annotated import DETECTION, SEGMENTATION
+from framewatt.datasets.annotated import AnnotatedImages
 from framewatt.datasets.contract import Arrays
+from framewatt.tasks import task_of
+from framewatt.tasks.boxes import BOX, NONE
 from framewatt.tasks.contract import Outputs
-from framewatt.tasks.detection import BOX, NONE
 from framewatt.workloads.contract import Spec
 
 BOXES, SCORES, LABELS = "boxes", "scores", "labels"
 FROM_0, FROM_1, CATEGORY_IDS = "from_0", "from_1", "category_ids"
-
-_WANTED = {DETECTION: (BOXES, SCORES, LABELS), SEGMENTATION: ()}
-"""Which outputs answer, of tasks in which they are not scores of classes alone."""
 
 
 class NamedOutputs:
@@ -38,12 +36,13 @@ class NamedOutputs:
         self._places = {what: _place(what, name, names) for what, name in spec.outputs.items()}
         self._classes = spec.classes
         self._ids = np.array(data.about.get(CATEGORY_IDS, []), np.int64)
-        wanted = _WANTED.get(data.task, (SCORES,))
+        task = task_of(data.task)
+        wanted = task.named_outputs
         if self._places and set(self._places) != set(wanted):
             allowed = ", ".join(wanted) or "one output, which is not named"
-            raise FramewattError(f"outputs: found {', '.join(self._places)} for {data.task}; allowed: {allowed}")
-        if self._classes != FROM_0 and not data.detected:
-            raise FramewattError(f"classes: found {self._classes} for {data.task}; allowed: {FROM_0}")
+            raise FramewattError(f"outputs: found {', '.join(self._places)} for {task.name}; allowed: {allowed}")
+        if self._classes != FROM_0 and not isinstance(data, AnnotatedImages):
+            raise FramewattError(f"classes: found {self._classes} for {task.name}; allowed: {FROM_0}")
         if self._classes == CATEGORY_IDS and not len(self._ids):
             raise FramewattError(f"classes: found {CATEGORY_IDS} for a data set without; allowed: {FROM_0}, {FROM_1}")
 

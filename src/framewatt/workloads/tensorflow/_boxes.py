@@ -6,7 +6,7 @@ Boxes are left, top, right, bottom in pixels, in the number format of `full`.
 import keras
 import tensorflow as tf
 
-from framewatt.tasks.detection import NONE
+from framewatt.tasks.boxes import NONE
 from framewatt.workloads.detector import LARGEST_GROWTH
 
 
@@ -66,7 +66,7 @@ def gathered(values: tf.Tensor, numbers: tf.Tensor) -> tf.Tensor:
 
 
 def best_boxes(boxes: tf.Tensor, scores: tf.Tensor, *, least: float, best: int, overlap: float, most: int) -> tf.Tensor:
-    """Detections of each image, shape (n, most, 6), as tasks.detection has them.
+    """Detections of each image, shape (n, most, 6), see tasks.boxes.
 
     Of each class by itself, the `best` boxes with a score above `least` are looked at, and those that overlap a better
     one by more than `overlap` are left out. Of what is left in all classes, the `most` best are given.

@@ -6,8 +6,7 @@ import keras
 import tensorflow as tf
 
 from framewatt.datasets.ragged import IGNORED
-from framewatt.tasks.average_precision import MASK
-from framewatt.tasks.detection import NONE
+from framewatt.tasks.boxes import MASK, NONE
 from framewatt.workloads.contract import Facts
 from framewatt.workloads.detector import check_sides
 from framewatt.workloads.mask_rcnn import (

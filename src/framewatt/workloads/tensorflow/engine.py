@@ -12,6 +12,7 @@ from tensorflow.python.util import _pywrap_util_port
 
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects, Targets
+from framewatt.datasets.pairs import Pairs
 from framewatt.study.options import EVERYWHERE, GREEDY, NOWHERE, Level
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
@@ -90,7 +91,7 @@ class _TensorFlowModel:
         self.compiled = self.spec.level("compile") == "compiled"
         example = self.tensors(example_inputs(self.data, 1))
         # Sentences are padded to a multiple, which is not what they have.
-        self.input_shape = self.data.input_shape if self.data.paired else tuple(example[0].shape[1:])
+        self.input_shape = self.data.input_shape if isinstance(self.data, Pairs) else tuple(example[0].shape[1:])
         self.model = build_model("tensorflow", keras.Model, self.spec, facts_of(self.data, self.input_shape))
         if not self.model.built:
             # Calling the model would fix the batch size to the example's.
@@ -109,7 +110,7 @@ class _TensorFlowModel:
 
     def free(self, values: tf.Tensor) -> tuple[int | None, ...]:
         """Shape of batches of any size, and of sentences of any length."""
-        return (None,) * len(values.shape) if self.data.paired else (None, *values.shape[1:])
+        return (None,) * len(values.shape) if isinstance(self.data, Pairs) else (None, *values.shape[1:])
 
     def answers(self, carried: Carried, batch: Inputs) -> Outputs:
         """Outputs of a batch on the host: what the forward pass gives, or what a search finds with it."""
@@ -221,7 +222,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
 
     def _signature(self) -> list[Any] | None:
         """One graph for batches that differ in shape, as sentences of any length do, or objects of any number."""
-        if self.data.paired:
+        if isinstance(self.data, Pairs):
             pairs = tf.TensorSpec((None, None), tf.int64)
             return [(pairs,) * len(self.data.inputs_train), pairs]
         if not isinstance(self.data.y_train, Objects):

@@ -6,7 +6,7 @@ import torch
 from torchvision.models.detection.image_list import ImageList
 
 from framewatt.datasets.ragged import IGNORED
-from framewatt.tasks.detection import NONE
+from framewatt.tasks.boxes import NONE
 from framewatt.workloads.detector import LARGEST_GROWTH
 
 Found = Sequence[Mapping[str, torch.Tensor]]
@@ -80,7 +80,7 @@ def shifted(
 
 
 def detections(found: Found, most: int, first: int) -> torch.Tensor:
-    """Detections of a batch, shape (n, most, 6), as tasks.detection has them.
+    """Detections of a batch, shape (n, most, 6), see tasks.boxes.
 
     Args:
         found: by image, `most` at most.

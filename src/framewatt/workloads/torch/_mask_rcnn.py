@@ -9,7 +9,7 @@ from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHe
 from torchvision.models.detection.mask_rcnn import MaskRCNN, MaskRCNNHeads, MaskRCNNPredictor
 from torchvision.ops.feature_pyramid_network import LastLevelMaxPool
 
-from framewatt.tasks.detection import NONE
+from framewatt.tasks.boxes import NONE
 from framewatt.workloads.contract import Facts
 from framewatt.workloads.detector import DEVIATION, MEAN, RATIOS, check_sides
 from framewatt.workloads.mask_rcnn import (
@@ -138,7 +138,7 @@ class PreparedMaskRCNN(SumOfParts, MaskRCNN):
 
 
 def _rows(found: dict[str, torch.Tensor]) -> torch.Tensor:
-    """Detections of an image, shape (MOST, 6 + MASK * MASK), as tasks.detection has them."""
+    """Detections of an image, shape (MOST, 6 + MASK * MASK), see tasks.boxes."""
     parts = [found["boxes"], found["scores"][:, None], (found["labels"] - _FIRST)[:, None]]
     rows = torch.cat([*(full(part) for part in parts), full(found["masks"]).flatten(1)], dim=1)
     return torch.nn.functional.pad(rows, (0, 0, 0, MOST - len(rows)), value=NONE)

@@ -12,7 +12,7 @@ from torchvision.models.detection.rpn import permute_and_flatten
 from torchvision.ops import roi_align
 from torchvision.ops.poolers import LevelMapper
 
-from framewatt.tasks.detection import BOX, NONE
+from framewatt.tasks.boxes import BOX, NONE
 from framewatt.workloads.mask_rcnn import (
     CELLS,
     CODED,
@@ -47,7 +47,7 @@ Size = tuple[int, int]
 def masked_at_once(
     proposer: Any, heads: Any, features: Mapping[str, torch.Tensor], dimensions: Dimensions, size: Size
 ) -> torch.Tensor:
-    """Detections with masks, shape (n, MOST, 6 + MASK * MASK), as tasks.detection has them.
+    """Detections with masks, shape (n, MOST, 6 + MASK * MASK), see tasks.boxes.
 
     Args:
         proposer: torchvision's RPNHead.

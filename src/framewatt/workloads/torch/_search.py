@@ -7,7 +7,7 @@ does; a graph of ONNX cannot.
 import torch
 from torchvision.ops import nms
 
-from framewatt.tasks.detection import NONE
+from framewatt.tasks.boxes import NONE
 
 
 @torch.library.custom_op("framewatt::kept", mutates_args=())  # type: ignore[untyped-decorator]  # torch is not installed where mypy runs
@@ -37,7 +37,7 @@ def _(boxes: torch.Tensor, scores: torch.Tensor, overlap: float, least: float) -
 def best_boxes(
     boxes: torch.Tensor, scores: torch.Tensor, *, least: float, best: int, overlap: float, most: int
 ) -> torch.Tensor:
-    """Detections of each image, shape (n, most, 6), as tasks.detection has them.
+    """Detections of each image, shape (n, most, 6), see tasks.boxes.
 
     Of each class by itself, the `best` boxes with a score above `least` are looked at, and those that overlap a better
     one by more than `overlap` are left out. Of what is left in all classes, the `most` best are given.
