@@ -11,7 +11,9 @@ from bench.alike import alike
 from bench.training_cases import MOMENTUM, SEED, Case, Plain
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
+from framewatt.datasets.pairs import Pairs
 from framewatt.datasets.ragged import IGNORED
+from framewatt.datasets.segments import Segments
 from framewatt.workloads.contract import EPSILON, facts_of
 from framewatt.workloads.gnmt import SMALL as SMALL_GNMT
 from framewatt.workloads.gnmt import SMOOTHING
@@ -28,9 +30,9 @@ def plain(case: Case) -> Plain:
     data = case.data()
     if isinstance(data.y_train, Objects):
         return _of_images_with_objects(case, data)
-    if data.segment is not None:
+    if isinstance(data, Segments):
         return _of_text(case, data)
-    return _of_sentences(case, data) if data.paired else _fitted(case, data)
+    return _of_sentences(case, data) if isinstance(data, Pairs) else _fitted(case, data)
 
 
 def _fitted(case: Case, data: Arrays) -> Plain:

@@ -10,7 +10,9 @@ from bench.alike import alike
 from bench.training_cases import MOMENTUM, SEED, THREADS, Case, Plain
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
+from framewatt.datasets.pairs import Pairs
 from framewatt.datasets.ragged import IGNORED
+from framewatt.datasets.segments import Segments
 from framewatt.workloads.gnmt import SMALL as SMALL_GNMT
 from framewatt.workloads.gnmt import SMOOTHING
 from framewatt.workloads.neumf import SMALL as SMALL_NEUMF
@@ -29,9 +31,9 @@ def plain(case: Case) -> Plain:
         from bench.plain_torchvision import of_images_with_objects
 
         return of_images_with_objects(case, data)
-    if data.segment is not None:
+    if isinstance(data, Segments):
         return _of_text(case, data)
-    return _of_sentences(case, data) if data.paired else _of_samples(case, data)
+    return _of_sentences(case, data) if isinstance(data, Pairs) else _of_samples(case, data)
 
 
 def _of_samples(case: Case, data: Arrays) -> Plain:

@@ -19,6 +19,7 @@ import numpy as np
 
 from bench.timed import samples_per_second
 from bench.training_cases import CASES, MOMENTUM, SEED, THREADS, Plain
+from framewatt.datasets.segments import Segments
 from framewatt.runs.events import Events
 from framewatt.runs.worker import train
 from framewatt.workloads import make_training
@@ -93,7 +94,7 @@ def plain_loop(framework: str, model: str) -> Plain:
 def units(model: str) -> int:
     """Units of work in an epoch of a plain loop."""
     data = CASES[model].data()
-    return data.y_train.size if data.segment is not None else len(data.y_train)
+    return data.y_train.size if isinstance(data, Segments) else len(data.y_train)
 
 
 LOOPS: dict[str, Callable[[str, str], Answer]] = {"framewatt": framewatt, "plain": plain}

@@ -79,7 +79,7 @@ def test_what_neither_data_nor_outputs_give_is_none(why: str) -> None:
 
 def test_a_test_set_of_crowds_alone_gives_the_reason_that_there_are_no_objects() -> None:
     crowds = {**DATA, "test_crowds": 106}
-    assert list(problems_of_quality("infer", False, TASK, crowds, record(None, why=NO_OBJECTS))) == []
+    assert list(problems_of_quality("infer", False, TASK, crowds, record(None, objects=0.0, why=NO_OBJECTS))) == []
 
 
 def test_a_reason_of_detections_is_none_of_classes() -> None:
