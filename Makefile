@@ -25,7 +25,7 @@ override MEASURING := tests/measured
 override PARALLEL := --numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo deploy gpu gpu-collect wheels test test-busy test-containers test-images test-thorough test-slurm occupancy parity lint format docs preflight characterise bench coverage simulate soak scale images verify sign rebuild deposit merge compare fetch lock clean
+.PHONY: help setup demo deploy gpu gpu-collect wheels test test-busy test-containers test-images test-thorough test-slurm occupancy parity lint format docs schemas preflight characterise bench coverage simulate soak scale images verify sign rebuild deposit merge compare fetch lock clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -81,6 +81,9 @@ format: $(VENV)/ready-development ## put code and rules in their form, and lower
 	$(BIN)/ruff format $(CHECKED)
 	$(BIN)/snakefmt workflow/Snakefile workflow/rebuild.smk rules
 	$(BIN)/python tests/project/plain_english.py --update
+
+schemas: $(VENV)/ready ## write config/schemas/run.schema.json anew, from the types in src/framewatt/study/records.py
+	$(SCRIPTS)/schemas.py
 
 docs: $(VENV)/ready-development ## build docs/ as a site in site/, with its links checked
 	@# Not --quiet, by which warnings would end no build.

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from framewatt.runs.records import SCHEMA_VERSION, SINCE
+from framewatt.runs.records import SCHEMA_VERSION
+from framewatt.study.records import QUALITY_SINCE
 from framewatt.tasks.quality import described, values_of
 
 QUALITY = {
@@ -133,4 +134,4 @@ def as_then(record: Mapping[str, Any], schema_version: int) -> dict[str, Any]:
 def as_told(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record that was read, as its own schema version said it."""
     version = record["schema_version"]
-    return dict(record) if version >= SINCE else as_then(record, version)
+    return dict(record) if version >= QUALITY_SINCE else as_then(record, version)

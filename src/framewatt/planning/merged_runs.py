@@ -9,6 +9,7 @@ from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import with_drift
 from framewatt.imports.merged_study import FOLDER
 from framewatt.runs.records import HeldRecords, read_run
+from framewatt.study.records import MergedRecord, RunOfMachine, RunRecord
 from framewatt.study.study import MACHINE
 
 
@@ -24,7 +25,7 @@ class Merged:
         cells = {cell["id"]: str(cell[MACHINE]) for cell in plan["cells"]}
         self._entries = {(cells[entry["cell"]], entry["of"], entry["at"]): entry for entry in plan["order"]}
 
-    def record(self, path: Path) -> dict[str, Any]:
+    def record(self, path: Path) -> MergedRecord:
         """A machine's record as one of the whole: cell, block and place are of the whole's plan, all else its own.
 
         `of` says which run of the machine it is.
@@ -37,16 +38,22 @@ class Merged:
         """
         return self.as_one(read_run(path), machine_of_path(path))
 
-    def as_one(self, record: Mapping[str, Any], machine: str) -> dict[str, Any]:
+    def as_one(self, record: RunRecord, machine: str) -> MergedRecord:
         """The same, of a record that has been read."""
-        of = {"machine": machine, "cell": record["cell_id"], "repetition": record["repetition"]}
+        of: RunOfMachine = {"machine": machine, "cell": record["cell_id"], "repetition": record["repetition"]}
         entry = self._entries.get((machine, of["cell"], of["repetition"]))
         if entry is None:
             where = f"{of['cell']}, repetition {of['repetition']} of {machine}"
             raise FramewattError(f"{where}: found a run that is not planned; allowed: the {len(self._entries)} planned")
-        block = dict.fromkeys(("repetition", "block"), entry["repetition"])
-        whole = {"study": self._study, "cell_id": entry["cell"], "position": entry["position"], "of": of}
-        return {**record, **block, **whole}
+        return {
+            **record,
+            "study": self._study,
+            "cell_id": entry["cell"],
+            "repetition": entry["repetition"],
+            "block": entry["repetition"],
+            "position": entry["position"],
+            "of": of,
+        }
 
 
 def machine_of_path(path: Path) -> str:

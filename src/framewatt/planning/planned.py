@@ -11,10 +11,11 @@ from framewatt.runs.aside import set_aside
 from framewatt.runs.records import HeldRecords, read_run, record_paths
 from framewatt.study.cell import run_name
 from framewatt.study.profiled import MEASURE, is_measured
+from framewatt.study.records import RunRecord
 from framewatt.study.study import PACKAGES
 
 
-def records_of(plan: Mapping[str, Any], records: str | Iterable[str]) -> Iterator[tuple[Path, dict[str, Any]]]:
+def records_of(plan: Mapping[str, Any], records: str | Iterable[str]) -> Iterator[tuple[Path, RunRecord]]:
     """Run records with their paths; of a merged study, those of its machines as runs of the whole.
 
     Args:

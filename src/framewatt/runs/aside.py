@@ -20,6 +20,7 @@ from framewatt.base.files import sha256_of
 from framewatt.runs.job import RunJob
 from framewatt.runs.records import HeldRecords, read_run
 from framewatt.runs.verdict import counts
+from framewatt.study.records import primary_witness
 from framewatt.witness.instrument import processors_allowed, quotas_of
 from framewatt.witness.judgement import (
     DISKS,
@@ -190,7 +191,7 @@ def measured_once_more(
         job = job if waited_s < 2 * _GLANCE_S else {**job, "waited_s": waited_s}
     reason = measure(job)
     record = read_run(path)
-    if not to_repeat(job, (record["windows"].get(record["primary_window"]) or {}).get("witness")):
+    if not to_repeat(job, primary_witness(record)):
         return reason
     first = _first_try_facts(record, path)
     process = record["windows"]["process"]

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,10 +18,8 @@ import pyarrow.parquet as pq
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import json_text, read_json, write_atomically, write_text
 from framewatt.base.schema import Validator
+from framewatt.study.records import QUALITY_SINCE, RunRecord
 from framewatt.tasks.quality import described
-
-SINCE = 4
-"""The schema version of records that say their unit of work, and of each metric which values are better."""
 
 UNIT = "sample"
 """The unit of work of earlier records."""
@@ -33,19 +31,19 @@ _UNKNOWN = ", so accuracy is unknown"
 _RENAMED = {"samples_processed": "units", "metrics": "quality"}
 
 
-def as_now(record: Mapping[str, Any]) -> dict[str, Any]:
+def as_now(record: Mapping[str, Any]) -> RunRecord:
     """A record with `units` and `quality` in place of `samples_processed` and `metrics`.
 
     Args:
         record: schema-checked, of any version; `schema_version` stays.
     """
-    if record["schema_version"] >= SINCE:
-        return dict(record)
+    if record["schema_version"] >= QUALITY_SINCE:
+        return cast("RunRecord", dict(record))
     kept = {name: value for name, value in record.items() if name not in ("samples_processed", "metrics")}
     why = next((flag.removesuffix(_UNKNOWN) for flag in record["flags"] if flag.endswith(_UNKNOWN)), None)
     count = record["samples_processed"]
     unknown = {_RENAMED.get(name, name): told for name, told in record.get("unknown", {}).items()}
-    return {
+    converted = {
         **kept,
         **({"unknown": unknown} if unknown else {}),
         "units": None if count is None else {"name": UNIT, "count": count},
@@ -60,9 +58,12 @@ def as_now(record: Mapping[str, Any]) -> dict[str, Any]:
             for epoch in record["epochs"]
         ],
     }
+    return cast("RunRecord", converted)
 
 
 SCHEMA_VERSION = 6
+"""Version of the run records that this code writes. `verify` reads it in packed code, by this line."""
+
 SCHEMA_PATH = Path(__file__).parents[3] / "config" / "schemas" / "run.schema.json"
 
 LIST = ".records.txt"
@@ -88,7 +89,7 @@ def run_text(record: Mapping[str, Any], path: Path) -> str:
     return json_text(record)
 
 
-def read_run(path: Path) -> dict[str, Any]:
+def read_run(path: Path) -> RunRecord:
     """Read a run record; what one of an earlier version says is told in the words of the present one.
 
     Raises:
@@ -197,13 +198,13 @@ class HeldRecord:
     def __init__(self, record: Mapping[str, Any]) -> None:
         self._held = zlib.compress(marshal.dumps(dict(record)), _QUICK)
 
-    def made(self) -> dict[str, Any]:
+    def made(self) -> RunRecord:
         """The record, each time a new one: what is changed in it is changed in that one alone."""
-        record: dict[str, Any] = marshal.loads(zlib.decompress(self._held))  # noqa: S302 # bytes that this object made
+        record: RunRecord = marshal.loads(zlib.decompress(self._held))  # noqa: S302 # bytes that this object made
         return record
 
 
-class HeldRecords(Mapping[Path, dict[str, Any]]):
+class HeldRecords(Mapping[Path, RunRecord]):
     """Records by their paths, each made when it is asked for, so that going over all of them keeps none.
 
     Args:
@@ -222,7 +223,7 @@ class HeldRecords(Mapping[Path, dict[str, Any]]):
         """The same with these records in place of those at their paths."""
         return type(self)(self._held | {path: HeldRecord(record) for path, record in records.items()})
 
-    def __getitem__(self, path: Path) -> dict[str, Any]:
+    def __getitem__(self, path: Path) -> RunRecord:
         return self._held[path].made()
 
     def __iter__(self) -> Iterator[Path]:
@@ -231,7 +232,7 @@ class HeldRecords(Mapping[Path, dict[str, Any]]):
     def __len__(self) -> int:
         return len(self._held)
 
-    def sorted(self, key: Callable[[Mapping[str, Any]], Any]) -> Self:
+    def sorted(self, key: Callable[[RunRecord], Any]) -> Self:
         """The same in another order.
 
         Args:

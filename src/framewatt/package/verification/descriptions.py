@@ -226,7 +226,7 @@ def crate_problems(package: Opened) -> Iterator[str]:
 
 
 def _crate(
-    package: Opened, records: Collection[dict[str, Any]], settings: dict[str, Any], version: str
+    package: Opened, records: Collection[Mapping[str, Any]], settings: dict[str, Any], version: str
 ) -> Iterator[str]:
     names = [path.relative_to(package.data).as_posix() for path in package.data.rglob("*") if path.is_file()]
     names.remove(METADATA) if METADATA in names else None

@@ -22,6 +22,7 @@ from framewatt.runs.aside import set_aside
 from framewatt.runs.records import HeldRecord, HeldRecords, read_run
 from framewatt.stopping.path import Path as StoppingPath
 from framewatt.stopping.path import path_of
+from framewatt.study.records import RunRecord
 from framewatt.study.stopping_rule import rule_of
 from framewatt.study.study import FileStudy, MeasuredStudy, MergedRun, MergedStudy, Study
 
@@ -45,7 +46,7 @@ class RunFolder:
     problem: str | None
 
     @property
-    def record(self) -> dict[str, Any] | None:
+    def record(self) -> RunRecord | None:
         """Its record, made anew."""
         return None if self.held is None else self.held.made()
 
@@ -153,7 +154,7 @@ class Opened:
         return path_of(planned_cells(self.plan), self.study.settings, held.values())
 
     @property
-    def records(self) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
+    def records(self) -> Iterator[tuple[RunFolder, RunRecord]]:
         """The planned runs that have a record."""
         return ((run, record) for run in self.runs if (record := run.record) is not None)
 

@@ -155,7 +155,10 @@ def _pauses(package: Opened) -> Iterator[str]:
     spans: dict[Any, list[tuple[int, int, str, str, float, str]]] = {}
     for run, record in package.records:
         window = record["windows"].get("process")
-        if window and record["cool_down_s"] and window["start_utc"] and (record.get("lock") or {}).get("machine_wide"):
+        lock = record.get("lock")
+        if not (window and record["cool_down_s"] and lock and lock["machine_wide"]):
+            continue
+        if window["start_utc"] and window["end_utc"]:
             times = window["start_monotonic_ns"], window["end_monotonic_ns"], window["start_utc"], window["end_utc"]
             of_session = spans.setdefault(session_of(record["machine"]), [])
             of_session.append((*times, record["cool_down_s"], run.where))
